@@ -1,0 +1,339 @@
+//! From what a run found to what becomes of the alerts.
+//!
+//! *Invariant:* [`reconcile`] decides from its arguments alone and changes nothing: a
+//! [`Decision`] becomes real when the store commits it.
+//! *Invariant:* a run that could not tell (no assessment, or health `unknown`) neither confirms,
+//! raises, resolves nor forgets anything (decisions: our own trouble).
+
+use uuid::Uuid;
+
+use super::{Alert, Notice, NoticeStatus, Severity};
+use crate::assessment::{Assessment, EventType, Finding, Health};
+use crate::cert_history::CertChange;
+use crate::check::{CheckRecord, CheckState, CheckStatus, CheckType, Raised, Settled, Tracked};
+use crate::site::Site;
+use crate::{AccountId, AlertId, Timestamp};
+
+/// What a decision rests on, besides the run itself.
+#[derive(Clone, Copy, Debug)]
+pub struct Context<'a> {
+    pub account_id: AccountId,
+    pub site: &'a Site,
+    pub check_type: &'a CheckType,
+    /// What the plugin may raise.
+    pub events: &'a [EventType],
+    /// What the last runs left.
+    pub state: &'a CheckState,
+    /// This site's open alerts of this check type.
+    pub open: &'a [Alert],
+    pub now: Timestamp,
+}
+
+/// What is to be stored and told, as plain data.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Decision {
+    /// The run, with its status.
+    pub record: CheckRecord,
+    /// The next state; its version is one above the one that was read.
+    pub state: CheckState,
+    pub raised: Vec<Alert>,
+    /// Open alerts whose words or severity changed.
+    pub updated: Vec<Alert>,
+    pub resolved: Vec<Alert>,
+    /// One notification's `alerts[]`: what was raised or got worse, then what resolved.
+    pub notices: Vec<Notice>,
+    pub cert_changes: Vec<CertChange>,
+    /// A finding is not confirmed yet: the check should run again soon, see
+    /// [`crate::schedule::recheck_after`].
+    pub recheck: bool,
+    /// Runs in a row, this one included, that left a finding unconfirmed.
+    pub unconfirmed_runs: u32,
+}
+
+/// Decides what a run means. `new_id` is asked once for each alert that is raised.
+pub fn reconcile(
+    ctx: &Context<'_>,
+    record: CheckRecord,
+    assessment: Option<Assessment>,
+    new_id: &mut dyn FnMut() -> Uuid,
+) -> Decision {
+    let mut decision = unchanged(ctx, record);
+    match assessment {
+        Some(assessment) if assessment.health != Health::Unknown => {
+            decision.judge(ctx, assessment, new_id);
+        }
+        Some(_) | None => decision.record.status = CheckStatus::Unknown,
+    }
+    decision.state.latest = Some(decision.record.clone());
+    decision
+}
+
+/// The identity of a finding and its alert within one site: `ssl.expiring 5f2c…`. Event names
+/// have no blanks, so no two pairs share one.
+pub fn tracking_key(event: &str, key: &str) -> String {
+    format!("{event} {key}")
+}
+
+/// Only the version has moved on.
+fn unchanged(ctx: &Context<'_>, record: CheckRecord) -> Decision {
+    let state = CheckState { version: ctx.state.version + 1, ..ctx.state.clone() };
+    Decision {
+        record,
+        unconfirmed_runs: state.unconfirmed_runs,
+        state,
+        raised: Vec::new(),
+        updated: Vec::new(),
+        resolved: Vec::new(),
+        notices: Vec::new(),
+        cert_changes: Vec::new(),
+        recheck: false,
+    }
+}
+
+impl Decision {
+    fn judge(
+        &mut self,
+        ctx: &Context<'_>,
+        assessment: Assessment,
+        new_id: &mut dyn FnMut() -> Uuid,
+    ) {
+        self.record.status = assessment.health.into();
+        let reported = reported(ctx.events, assessment.findings);
+        // What is not reported is no longer counted, nor remembered as raised.
+        let before = std::mem::take(&mut self.state.tracked);
+        for Reported { event, finding } in &reported {
+            let key = tracking_key(&event.name, &finding.dedup_key);
+            let before = before.get(&key);
+            let count = before.map_or(0, |tracked| tracked.count).saturating_add(1);
+            let raised = match before.and_then(|tracked| tracked.raised) {
+                Some(raised) => Some(self.goes_on(ctx, raised, finding, event)),
+                None if count >= needed(event, finding) => {
+                    Some(self.confirmed(ctx, finding, event, new_id))
+                }
+                None => None,
+            };
+            self.recheck |= raised.is_none();
+            self.state.tracked.insert(key, Tracked { count, raised });
+        }
+        self.resolve(ctx, &reported);
+        self.settle(assessment.memory);
+    }
+
+    /// A finding that was raised before. When its alert is no longer open, its owner resolved it:
+    /// then it stays quiet until the finding is gone.
+    fn goes_on(
+        &mut self,
+        ctx: &Context<'_>,
+        raised: Raised,
+        finding: &Finding,
+        event: &EventType,
+    ) -> Raised {
+        match open_alert(ctx, finding, Some(raised.alert)) {
+            Some(alert) => self.update(ctx, alert, finding, event),
+            None => raised,
+        }
+    }
+
+    /// A finding that has just been reported often enough. An alert of the same identity may be
+    /// open from before: a change that awaits its owner, or one that was reopened.
+    fn confirmed(
+        &mut self,
+        ctx: &Context<'_>,
+        finding: &Finding,
+        event: &EventType,
+        new_id: &mut dyn FnMut() -> Uuid,
+    ) -> Raised {
+        self.remember_certificate(ctx, finding, event);
+        match open_alert(ctx, finding, None) {
+            Some(alert) => self.update(ctx, alert, finding, event),
+            None => self.raise(ctx, finding, event, AlertId(new_id())),
+        }
+    }
+
+    fn raise(
+        &mut self,
+        ctx: &Context<'_>,
+        finding: &Finding,
+        event: &EventType,
+        id: AlertId,
+    ) -> Raised {
+        let alert = Alert {
+            id,
+            account_id: ctx.account_id,
+            site_id: ctx.site.id,
+            domain: ctx.site.domain.to_string(),
+            check_type: ctx.check_type.clone(),
+            event: event.name.clone(),
+            alert_type: event.alert_type.clone(),
+            key: finding.dedup_key.clone(),
+            severity: severity(event, finding),
+            message: finding.message.clone(),
+            suggestion: finding.suggestion.clone(),
+            details: finding.details.clone(),
+            self_resolving: event.self_resolving,
+            is_resolved: false,
+            created_at: ctx.now,
+            updated_at: ctx.now,
+            resolved_at: None,
+        };
+        let raised = Raised { alert: alert.id, severity: alert.severity };
+        self.notices.push(alert.notice(NoticeStatus::Raised));
+        self.raised.push(alert);
+        raised
+    }
+
+    /// Told again only when it got worse (decisions: one open alert).
+    fn update(
+        &mut self,
+        ctx: &Context<'_>,
+        alert: &Alert,
+        finding: &Finding,
+        event: &EventType,
+    ) -> Raised {
+        let severity = severity(event, finding);
+        let same = alert.severity == severity
+            && alert.message == finding.message
+            && alert.suggestion == finding.suggestion
+            && alert.details == finding.details;
+        if !same {
+            let next = Alert {
+                severity,
+                message: finding.message.clone(),
+                suggestion: finding.suggestion.clone(),
+                details: finding.details.clone(),
+                updated_at: ctx.now,
+                ..alert.clone()
+            };
+            if severity > alert.severity {
+                self.notices.push(next.notice(NoticeStatus::Raised));
+            }
+            self.updated.push(next);
+        }
+        Raised { alert: alert.id, severity }
+    }
+
+    fn remember_certificate(&mut self, ctx: &Context<'_>, finding: &Finding, event: &EventType) {
+        if event.alert_type != CERT_CHANGE {
+            return;
+        }
+        let details = finding.details.as_ref();
+        let seen_at = self.record.checked_at;
+        self.cert_changes.extend(
+            details.and_then(|details| CertChange::from_details(ctx.site.id, details, seen_at)),
+        );
+    }
+
+    /// Condition alerts whose finding is gone resolve themselves; change alerts wait for their
+    /// owner (decisions: resolution).
+    fn resolve(&mut self, ctx: &Context<'_>, reported: &[Reported<'_>]) {
+        for alert in ctx.open {
+            let lasts = reported.iter().any(|reported| {
+                alert.is_about(&reported.finding) || self.may_become(alert, reported)
+            });
+            if !alert.self_resolving || alert.is_resolved || lasts {
+                continue;
+            }
+            let mut alert = alert.clone();
+            alert.set_resolved(true, ctx.now);
+            if alert.severity >= Severity::Warning && !self.tells_the_end_of(&alert) {
+                self.notices.push(alert.notice(NoticeStatus::Resolved));
+            }
+            self.resolved.push(alert);
+        }
+    }
+
+    /// Whether a finding that is not confirmed yet may be the same trouble in another form: a
+    /// site that was slow and now seems down has not recovered.
+    fn may_become(&self, alert: &Alert, reported: &Reported<'_>) -> bool {
+        let Reported { event, finding } = reported;
+        let tracked = self.state.tracked.get(&tracking_key(&event.name, &finding.dedup_key));
+        event.alert_type == alert.alert_type
+            && finding.dedup_key == alert.key
+            && tracked.is_some_and(|tracked| tracked.raised.is_none())
+    }
+
+    /// Whether what was raised in this commit already says how the alert ended: an announcement
+    /// of the same type (`ssl.renewed`, `site.up`), or the same trouble under another event
+    /// (`ssl.expiring` that became `ssl.expired`).
+    fn tells_the_end_of(&self, alert: &Alert) -> bool {
+        self.raised.iter().any(|raised| {
+            raised.alert_type == alert.alert_type
+                && (raised.severity == Severity::Info || raised.key == alert.key)
+        })
+    }
+
+    /// The result becomes what the next one is compared with, unless a finding is still open to
+    /// doubt.
+    fn settle(&mut self, memory: Option<String>) {
+        self.state.memory = memory;
+        if self.recheck {
+            self.state.unconfirmed_runs = self.state.unconfirmed_runs.saturating_add(1);
+        } else {
+            self.state.unconfirmed_runs = 0;
+            let (result, at) = (self.record.result.clone(), self.record.checked_at);
+            self.state.settled = Some(Settled { result, at });
+        }
+        self.unconfirmed_runs = self.state.unconfirmed_runs;
+    }
+}
+
+/// A finding and the event that it is of.
+struct Reported<'a> {
+    event: &'a EventType,
+    finding: Finding,
+}
+
+/// The findings of listed events in the plugin's order, one for each identity: of doubles the
+/// worst. The host refuses unlisted events before; here they are nothing.
+fn reported(events: &[EventType], findings: Vec<Finding>) -> Vec<Reported<'_>> {
+    let mut reported: Vec<Reported<'_>> = Vec::with_capacity(findings.len());
+    for finding in findings {
+        let Some(event) = events.iter().find(|event| event.name == finding.event) else {
+            continue;
+        };
+        let double = reported.iter_mut().find(|known| {
+            known.event.name == event.name && known.finding.dedup_key == finding.dedup_key
+        });
+        match double {
+            None => reported.push(Reported { event, finding }),
+            Some(known) if severity(event, &finding) > severity(event, &known.finding) => {
+                known.finding = finding;
+            }
+            Some(_) => {}
+        }
+    }
+    reported
+}
+
+fn severity(event: &EventType, finding: &Finding) -> Severity {
+    finding.severity.unwrap_or(event.severity)
+}
+
+/// Equal findings in a row before an alert; never fewer than one.
+fn needed(event: &EventType, finding: &Finding) -> u32 {
+    finding.confirmations.unwrap_or(event.confirmations).max(1)
+}
+
+/// The open alert of a finding, preferably the one that it was raised as.
+fn open_alert<'a>(
+    ctx: &Context<'a>,
+    finding: &Finding,
+    raised: Option<AlertId>,
+) -> Option<&'a Alert> {
+    let mut open = ctx.open.iter().filter(|alert| !alert.is_resolved && alert.is_about(finding));
+    let first = open.next()?;
+    if Some(first.id) == raised {
+        return Some(first);
+    }
+    open.find(|alert| Some(alert.id) == raised).or(Some(first))
+}
+
+impl Alert {
+    /// Whether it has the finding's identity.
+    fn is_about(&self, finding: &Finding) -> bool {
+        self.event == finding.event && self.key == finding.dedup_key
+    }
+}
+
+/// The alert type whose details are certificate history.
+const CERT_CHANGE: &str = "cert_change";

@@ -1,0 +1,219 @@
+use chrono::{DateTime, TimeDelta};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use super::*;
+use crate::alert::{NoticeStatus, Severity};
+use crate::check::{CheckRecord, CheckState, CheckStatus, Source};
+
+fn at(millis: i64) -> Timestamp {
+    DateTime::from_timestamp_millis(1_800_000_000_000 + millis).expect("a moment of 2027")
+}
+
+fn notice() -> Notice {
+    Notice {
+        alert_id: Uuid::from_u128(5).into(),
+        site_id: Uuid::from_u128(6).into(),
+        event: "ssl.expiring".into(),
+        alert_type: "ssl".into(),
+        severity: Severity::Critical,
+        domain: "example.com".into(),
+        message: "the certificate expires in 3 days".into(),
+        suggestion: None,
+        status: NoticeStatus::Raised,
+        created_at: at(0),
+    }
+}
+
+fn decision(notices: Vec<Notice>) -> Decision {
+    let record = CheckRecord {
+        id: Uuid::from_u128(7).into(),
+        site_id: Uuid::from_u128(6).into(),
+        check_type: "ssl".parse().expect("a well-formed name"),
+        checked_at: at(0),
+        status: CheckStatus::Degraded,
+        result: Value::Null,
+        error: None,
+        duration_ms: 12,
+        source: Source::Scheduler,
+        location: "local".into(),
+    };
+    Decision {
+        record,
+        state: CheckState::default(),
+        raised: Vec::new(),
+        updated: Vec::new(),
+        resolved: Vec::new(),
+        notices,
+        cert_changes: Vec::new(),
+        recheck: false,
+        unconfirmed_runs: 0,
+    }
+}
+
+fn account(edition: &str, plan: &str) -> Account {
+    Account {
+        id: Uuid::from_u128(8).into(),
+        email: "owner@example.com".into(),
+        edition: edition.into(),
+        plan: plan.into(),
+        created_at: at(0),
+    }
+}
+
+fn everything_on() -> NotificationSettings {
+    let mut settings = NotificationSettings::default();
+    let body = json!({
+        "email": true, "slack_webhook_url": "https://chat.example/a",
+        "discord_webhook_url": "https://chat.example/b", "teams_webhook": "https://chat.example/c",
+        "custom_webhook_url": "http://hooks.example/d",
+    });
+    let highest = Edition::by_id("team").unwrap().highest_plan();
+    settings.patch(&body, highest).expect("the highest plan includes every channel");
+    settings
+}
+
+fn pending() -> Delivery {
+    let mut queued =
+        queue(&decision(vec![notice()]), &account("team", "team"), &everything_on(), at(0));
+    queued.pop().expect("one for each channel")
+}
+
+fn retry(after: Option<Duration>) -> Outcome {
+    Outcome::Retry { reason: "answered 503".into(), after }
+}
+
+#[test]
+fn a_commit_is_one_delivery_for_each_channel_of_the_plan() {
+    for (edition, plan, channels) in [
+        ("standard", "free", vec![]),
+        ("standard", "starter", vec!["email", "slack", "discord", "teams", "webhook"]),
+        ("team", "free", vec![]),
+        ("team", "pro", vec!["email"]),
+        ("team", "team", vec!["email", "slack", "discord", "teams", "webhook"]),
+        ("team", "starter", vec![]),
+        ("unknown", "pro", vec![]),
+    ] {
+        let decision = decision(vec![notice(), notice()]);
+        let queued = queue(&decision, &account(edition, plan), &everything_on(), at(5));
+        let names: Vec<&str> = queued.iter().map(|delivery| delivery.channel.as_str()).collect();
+        assert_eq!(names, channels, "{edition} {plan}");
+        for delivery in queued {
+            assert_eq!(delivery.notices, decision.notices);
+            assert_eq!((delivery.due_at, delivery.attempt), (at(5), 0));
+        }
+    }
+}
+
+#[test]
+fn nothing_to_tell_or_nobody_to_tell_queues_nothing() {
+    let pro = account("standard", "pro");
+    assert_eq!(queue(&decision(vec![]), &pro, &everything_on(), at(0)), []);
+    let silent = NotificationSettings::default();
+    assert_eq!(queue(&decision(vec![notice()]), &pro, &silent, at(0)), []);
+}
+
+#[test]
+fn queueing_twice_makes_the_same_ids() {
+    let ids = || -> Vec<DeliveryId> {
+        queue(&decision(vec![notice()]), &account("team", "team"), &everything_on(), at(0))
+            .into_iter()
+            .map(|delivery| delivery.id)
+            .collect()
+    };
+    let mut unique = ids();
+    assert_eq!(unique, ids());
+    unique.sort_unstable();
+    unique.dedup();
+    assert_eq!(unique.len(), 5);
+    let check = Uuid::from_u128(7).into();
+    assert_ne!(stable_id(check, "webhook"), stable_id(Uuid::from_u128(8).into(), "webhook"));
+}
+
+#[test]
+fn attempts_follow_after_one_and_three_seconds_then_it_failed() {
+    let first = pending().after(retry(None), at(250));
+    assert_eq!((first.state, first.attempt), (DeliveryState::Pending, 1));
+    assert_eq!(first.due_at, at(1250), "1 s after the first attempt ended");
+    let second = first.after(retry(None), at(11_250));
+    assert_eq!((second.state, second.attempt), (DeliveryState::Pending, 2));
+    assert_eq!(second.due_at, at(14_250), "3 s after the second attempt ended");
+    let third = second.after(retry(None), at(14_300));
+    assert_eq!((third.state, third.attempt), (DeliveryState::Failed, 3));
+    assert_eq!(third.last_error.as_deref(), Some("answered 503"));
+    assert_eq!(third.finished_at, Some(at(14_300)));
+}
+
+#[test]
+fn a_2xx_ends_it_at_any_attempt() {
+    let delivered = pending().after(retry(None), at(0)).after(Outcome::Delivered, at(1000));
+    assert_eq!((delivered.state, delivered.attempt), (DeliveryState::Delivered, 2));
+    assert_eq!((delivered.last_error, delivered.finished_at), (None, Some(at(1000))));
+}
+
+#[test]
+fn a_rejected_delivery_is_not_tried_again() {
+    let rejected = pending().after(Outcome::Rejected("no such channel".into()), at(10));
+    assert_eq!((rejected.state, rejected.attempt), (DeliveryState::Failed, 1));
+    assert_eq!(rejected.last_error.as_deref(), Some("no such channel"));
+}
+
+#[test]
+fn a_receivers_own_wait_moves_an_attempt_and_adds_none() {
+    let asked = pending().after(retry(Some(Duration::from_secs(30))), at(0));
+    assert_eq!(asked.due_at, at(30_000));
+    let capped = asked.after(retry(Some(Duration::from_secs(3600))), at(30_000));
+    assert_eq!(capped.due_at, at(90_000));
+    let last = capped.after(retry(Some(Duration::from_secs(1))), at(90_000));
+    assert_eq!(last.state, DeliveryState::Failed);
+}
+
+#[test]
+fn an_outbox_row_is_read_back_as_it_was() {
+    let mut delivery = pending();
+    delivery.rendered = Some(vec![
+        Rendered::Http {
+            url: "ref:custom_webhook_url".into(),
+            method: "POST".into(),
+            headers: vec![("content-type".into(), "application/json".into())],
+            body: "{}".into(),
+        },
+        Rendered::Email { subject: "s".into(), text: "t".into(), html: None },
+    ]);
+    let row = serde_json::to_value(&delivery).unwrap();
+    assert_eq!(row["created_at"], json!("2027-01-15T08:00:00Z"));
+    assert_eq!(row["notices"][0]["status"], json!("raised"));
+    assert_eq!(serde_json::from_value::<Delivery>(row).unwrap(), delivery);
+}
+
+proptest! {
+    #[test]
+    fn never_more_than_three_attempts_and_finished_stays_finished(
+        outcomes in prop::collection::vec(
+            (0..3_u8, prop::option::of(0..200_u64), 0..10_000_i64), 1..8,
+        ),
+    ) {
+        let (mut delivery, mut now) = (pending(), at(0));
+        for (kind, after, took) in outcomes {
+            let before = delivery.clone();
+            now += TimeDelta::milliseconds(took);
+            let outcome = match kind {
+                0 => Outcome::Delivered,
+                1 => Outcome::Rejected("gone".into()),
+                _ => retry(after.map(Duration::from_secs)),
+            };
+            delivery = delivery.after(outcome, now);
+            prop_assert!(delivery.attempt <= 3);
+            if before.state == DeliveryState::Pending {
+                prop_assert_eq!(delivery.attempt, before.attempt + 1);
+            } else {
+                prop_assert_eq!(&delivery, &before);
+            }
+            let pending = delivery.state == DeliveryState::Pending;
+            prop_assert_eq!(delivery.finished_at.is_none(), pending);
+            prop_assert!(!pending || (delivery.attempt < 3 && delivery.due_at >= now));
+            prop_assert!(delivery.due_at <= now + LONGEST_WAIT);
+        }
+    }
+}

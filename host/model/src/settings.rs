@@ -1,0 +1,170 @@
+//! How an account wants to be told, and how its status page looks.
+//!
+//! *Invariant:* a channel that is configured but not in the plan is kept and not used: after a
+//! downgrade nothing is lost and nothing is sent.
+
+mod change;
+mod signing;
+
+use serde::{Deserialize, Serialize};
+
+pub use self::change::PatchError;
+use crate::{Feature, Plan, Secret};
+
+/// Stored settings; fields that a row lacks have their defaults.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct NotificationSettings {
+    pub email: bool,
+    /// At most 5, lower case, no duplicates; empty = the account's own address.
+    pub alert_emails: Vec<String>,
+    /// Who knows the URL of a chat or a webhook may write there: none of them is ever logged.
+    pub slack_webhook_url: Option<Secret<String>>,
+    pub discord_webhook_url: Option<Secret<String>>,
+    pub teams_webhook: Option<Secret<String>>,
+    pub custom_webhook_url: Option<Secret<String>>,
+    /// `whsec_` and base64: what deliveries to the custom webhook are signed with. Written, never
+    /// shown.
+    pub webhook_secret: Option<Secret<String>>,
+    pub status_page_enabled: bool,
+    pub status_page_title: String,
+    pub status_page_logo_url: Option<String>,
+    /// `#rgb` or `#rrggbb`, as it was written.
+    pub status_page_accent_color: String,
+    pub status_page_favicon_url: Option<String>,
+    pub status_page_custom_domain: Option<String>,
+    pub status_page_hide_powered_by: bool,
+    pub status_page_custom_css: Option<String>,
+}
+
+/// Settings as the API shows them: the documented fields, and whether a signing secret is set.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SettingsView<'a> {
+    pub email: bool,
+    pub alert_emails: &'a [String],
+    pub slack_webhook_url: Option<&'a str>,
+    pub discord_webhook_url: Option<&'a str>,
+    pub teams_webhook: Option<&'a str>,
+    pub custom_webhook_url: Option<&'a str>,
+    pub webhook_secret_set: bool,
+    pub status_page_enabled: bool,
+    pub status_page_title: &'a str,
+    pub status_page_logo_url: Option<&'a str>,
+    pub status_page_accent_color: &'a str,
+    pub status_page_favicon_url: Option<&'a str>,
+    pub status_page_custom_domain: Option<&'a str>,
+    pub status_page_hide_powered_by: bool,
+    pub status_page_custom_css: Option<&'a str>,
+}
+
+impl Default for NotificationSettings {
+    /// Silent until asked: nobody is mailed through a relay that may not be there.
+    fn default() -> Self {
+        Self {
+            email: false,
+            alert_emails: Vec::new(),
+            slack_webhook_url: None,
+            discord_webhook_url: None,
+            teams_webhook: None,
+            custom_webhook_url: None,
+            webhook_secret: None,
+            status_page_enabled: false,
+            status_page_title: String::new(),
+            status_page_logo_url: None,
+            status_page_accent_color: DEFAULT_ACCENT.to_owned(),
+            status_page_favicon_url: None,
+            status_page_custom_domain: None,
+            status_page_hide_powered_by: false,
+            status_page_custom_css: None,
+        }
+    }
+}
+
+impl NotificationSettings {
+    pub fn view(&self) -> SettingsView<'_> {
+        SettingsView {
+            email: self.email,
+            alert_emails: &self.alert_emails,
+            slack_webhook_url: shown(&self.slack_webhook_url),
+            discord_webhook_url: shown(&self.discord_webhook_url),
+            teams_webhook: shown(&self.teams_webhook),
+            custom_webhook_url: shown(&self.custom_webhook_url),
+            webhook_secret_set: self.webhook_secret.is_some(),
+            status_page_enabled: self.status_page_enabled,
+            status_page_title: &self.status_page_title,
+            status_page_logo_url: self.status_page_logo_url.as_deref(),
+            status_page_accent_color: &self.status_page_accent_color,
+            status_page_favicon_url: self.status_page_favicon_url.as_deref(),
+            status_page_custom_domain: self.status_page_custom_domain.as_deref(),
+            status_page_hide_powered_by: self.status_page_hide_powered_by,
+            status_page_custom_css: self.status_page_custom_css.as_deref(),
+        }
+    }
+
+    /// The channels that are configured, by the names that the test call answers.
+    pub fn channels(&self) -> Vec<&'static str> {
+        CHANNELS.iter().filter(|channel| (channel.on)(self)).map(|channel| channel.id).collect()
+    }
+
+    /// The channels that are configured and in the plan: those that alerts go to.
+    pub fn active_channels(&self, plan: &Plan) -> Vec<&'static str> {
+        CHANNELS
+            .iter()
+            .filter(|channel| (channel.on)(self) && plan.includes(channel.feature))
+            .map(|channel| channel.id)
+            .collect()
+    }
+
+    /// What a plugin's `ref:<field>` stands for; none for fields that are unset, or no reference.
+    pub fn referenced(&self, field: &str) -> Option<&str> {
+        match field {
+            "slack_webhook_url" => shown(&self.slack_webhook_url),
+            "discord_webhook_url" => shown(&self.discord_webhook_url),
+            "teams_webhook" => shown(&self.teams_webhook),
+            "custom_webhook_url" => shown(&self.custom_webhook_url),
+            _ => None,
+        }
+    }
+
+    /// The key that deliveries to the custom webhook are signed with (Standard Webhooks), as
+    /// bytes; none = they are not signed.
+    pub fn signing_key(&self) -> Option<Secret<Vec<u8>>> {
+        signing::key(self.webhook_secret.as_ref()?.expose()).map(Secret::new)
+    }
+}
+
+/// A channel, what it needs, and when it is configured.
+struct Channel {
+    id: &'static str,
+    feature: Feature,
+    on: fn(&NotificationSettings) -> bool,
+}
+
+fn shown(secret: &Option<Secret<String>>) -> Option<&str> {
+    secret.as_ref().map(|secret| secret.expose().as_str())
+}
+
+const CHANNELS: [Channel; 5] = [
+    Channel { id: "email", feature: Feature::Email, on: |set| set.email },
+    Channel {
+        id: "slack",
+        feature: Feature::ChatWebhooks,
+        on: |set| set.slack_webhook_url.is_some(),
+    },
+    Channel {
+        id: "discord",
+        feature: Feature::ChatWebhooks,
+        on: |set| set.discord_webhook_url.is_some(),
+    },
+    Channel { id: "teams", feature: Feature::ChatWebhooks, on: |set| set.teams_webhook.is_some() },
+    Channel {
+        id: "webhook",
+        feature: Feature::CustomWebhook,
+        on: |set| set.custom_webhook_url.is_some(),
+    },
+];
+
+const DEFAULT_ACCENT: &str = "#2f6feb";
+
+#[cfg(test)]
+mod tests;
