@@ -1,0 +1,179 @@
+//! Alerts as customers see and resolve them. They are raised and updated by [`crate::Commit`].
+//!
+//! Totals come from counters, one for each kind of alert of a site, which go with the site: the
+//! alerts of a site that was deleted are gone from every answer before their rows are.
+
+use surrealdb::types::{Array, RecordId, RecordIdKey, SurrealValue, Value};
+use uuid::Uuid;
+use vedette_model::{AccountId, Alert, AlertFilter, AlertId, Timestamp};
+
+use crate::error::{Error, Result, gone_is_none};
+use crate::page::Page;
+use crate::tx::Binds;
+use crate::{Store, key, row};
+
+#[derive(SurrealValue)]
+struct CountsRow {
+    counts: Vec<CountRow>,
+    purged: Vec<RecordId>,
+}
+
+#[derive(SurrealValue)]
+struct CountRow {
+    id: RecordId,
+    n: i64,
+}
+
+#[derive(SurrealValue)]
+struct AlertRow {
+    doc: String,
+}
+
+impl Store {
+    /// An account's alerts, newest first, and how many the filter finds.
+    pub async fn alerts(&self, account: AccountId, filter: &AlertFilter) -> Result<Page<Alert>> {
+        let row: CountsRow = self
+            .read(
+                "RETURN { counts: (SELECT * FROM $counts), purged: (SELECT VALUE id FROM $purged) }",
+                Binds::new()
+                    .with("counts", key::of_account("alert_count", account))
+                    .with("purged", key::of_account("purge", account)),
+            )
+            .await?;
+        let total = total(&row.counts, filter);
+        let left = total.saturating_sub(u64::from(filter.offset));
+        let limit = u64::from(filter.limit).min(left);
+        if limit == 0 {
+            return Ok(Page { items: Vec::new(), total });
+        }
+        let purged: Vec<Uuid> =
+            row.purged.iter().map(|id| key::uuid_at(id, 1)).collect::<Result<_>>()?;
+        let (statement, binds) = page(account, filter, purged, limit);
+        let rows: Vec<AlertRow> = self.read(&statement, binds).await?;
+        let docs: Vec<String> = rows.into_iter().map(|row| row.doc).collect();
+        Ok(Page { items: row::read_all("alert", &docs)?, total })
+    }
+
+    pub async fn alert(&self, account: AccountId, alert: AlertId) -> Result<Option<Alert>> {
+        let doc: Option<String> = self
+            .read(
+                "SELECT VALUE doc FROM ONLY $id",
+                Binds::new().with("id", key::alert(account, alert)),
+            )
+            .await?;
+        doc.map(|doc| row::read("alert", &doc)).transpose()
+    }
+
+    /// Resolves or reopens an alert by hand and answers it; none when the account has no such
+    /// alert. `Duplicate` when an equal alert is open already: it stands for the same trouble.
+    pub async fn set_alert_resolved(
+        &self,
+        account: AccountId,
+        alert: AlertId,
+        resolved: bool,
+        now: Timestamp,
+    ) -> Result<Option<Alert>> {
+        for _ in 0..ATTEMPTS {
+            let Some(before) = self.alert(account, alert).await? else { return Ok(None) };
+            let mut after = before.clone();
+            after.set_resolved(resolved, now);
+            if after == before {
+                return Ok(Some(before));
+            }
+            match gone_is_none(self.write_resolved(&before, &after).await) {
+                Ok(written) => return Ok(written.map(|()| after)),
+                Err(Error::Stale) => continue,
+                Err(error) => return Err(error),
+            }
+        }
+        Err(Error::Conflict)
+    }
+
+    /// The state of the check is read for update, so that no run raises the same alert while this
+    /// one is reopened. A site that is being purged has no counters to change.
+    async fn write_resolved(&self, before: &Alert, after: &Alert) -> Result<()> {
+        let unit = format!(
+            "IF !record::exists($site) {{ THROW 'gone' }};
+            LET $state_read = (SELECT VALUE version FROM ONLY $state FOR UPDATE);
+            LET $site_read = (SELECT VALUE version FROM ONLY $site FOR UPDATE);
+            LET $was = (SELECT VALUE doc FROM ONLY $alert);
+            IF $was = NONE {{ THROW 'gone' }};
+            IF $was != $old_doc {{ THROW 'stale' }};
+            IF !$is_resolved AND $key IN ({OPEN_KEYS}) {{ THROW 'duplicate' }};
+            UPDATE $alert SET is_resolved = $is_resolved, doc = $doc RETURN NONE;
+            UPDATE $old_count SET n -= 1 RETURN NONE;
+            UPSERT $count SET n = (n ?? 0) + 1 RETURN NONE"
+        );
+        let binds = Binds::new()
+            .with("site", key::site(after.account_id, after.site_id))
+            .with("site_id", after.site_id.0)
+            .with("check_type", after.check_type.as_str())
+            .with("state", key::check_state(after.site_id, &after.check_type))
+            .with("alert", key::alert(after.account_id, after.id))
+            .with("old_doc", row::write("alert", before)?)
+            .with("is_resolved", after.is_resolved)
+            .with("key", key::alert_identity(after))
+            .with("doc", row::write("alert", after)?)
+            .with("old_count", key::alert_count(before))
+            .with("count", key::alert_count(after));
+        self.write(&unit, binds).await
+    }
+}
+
+/// A counter's id is [account, site, alert type, severity, is_resolved].
+fn total(counts: &[CountRow], filter: &AlertFilter) -> u64 {
+    let counted = counts.iter().filter(|count| {
+        let RecordIdKey::Array(parts) = &count.id.key else { return false };
+        let fits = |place: usize, wanted: Option<Value>| {
+            wanted.is_none_or(|wanted| parts.get(place) == Some(&wanted))
+        };
+        fits(2, filter.alert_type.as_deref().map(SurrealValue::into_value))
+            && fits(3, filter.severity.map(|severity| key::severity(severity).into_value()))
+            && fits(4, filter.resolved.map(SurrealValue::into_value))
+    });
+    counted.map(|count| u64::try_from(count.n).unwrap_or(0)).sum()
+}
+
+/// Only the conditions that were asked for, so that the usual page is a short walk along an
+/// index; the limit is never more than what is there, so a rare kind ends the walk early.
+fn page(
+    account: AccountId,
+    filter: &AlertFilter,
+    purged: Vec<Uuid>,
+    limit: u64,
+) -> (String, Binds) {
+    let mut statement = match filter.resolved {
+        Some(_) => PAGE.to_owned(),
+        None => PAGE_ALL.to_owned(),
+    };
+    let mut binds =
+        Binds::new().with("account", account.0).with("limit", limit).with("start", filter.offset);
+    if let Some(resolved) = filter.resolved {
+        binds.bind("is_resolved", resolved);
+    }
+    if let Some(alert_type) = &filter.alert_type {
+        statement.push_str(" AND alert_type = $alert_type");
+        binds.bind("alert_type", alert_type.as_str());
+    }
+    if let Some(severity) = filter.severity {
+        statement.push_str(" AND severity = $severity");
+        binds.bind("severity", key::severity(severity));
+    }
+    if !purged.is_empty() {
+        statement.push_str(" AND site NOT IN $purged");
+        let purged: Vec<Value> = purged.into_iter().map(SurrealValue::into_value).collect();
+        binds.bind("purged", Value::Array(Array::from(purged)));
+    }
+    statement.push_str(ORDER);
+    (statement, binds)
+}
+
+pub(crate) const PAGE: &str =
+    "SELECT doc, rev FROM alert WHERE account = $account AND is_resolved = $is_resolved";
+pub(crate) const PAGE_ALL: &str = "SELECT doc, rev FROM alert WHERE account = $account";
+pub(crate) const ORDER: &str = " ORDER BY rev LIMIT $limit START $start";
+
+const OPEN_KEYS: &str = "SELECT VALUE key FROM alert
+    WHERE site = $site_id AND check_type = $check_type AND is_resolved = false";
+
+const ATTEMPTS: usize = 16;

@@ -1,0 +1,167 @@
+//! API keys. A row per key under its account, and a row per hash that says whose it is: that one
+//! is what a request looks up.
+
+use surrealdb::types::{RecordId, SurrealValue};
+use vedette_model::{Account, AccountId, ApiKey, ApiKeyId, Timestamp};
+
+use crate::account::AccountRow;
+use crate::error::{Result, gone_is_none};
+use crate::tx::Binds;
+use crate::{Store, key};
+
+/// The columns of a key.
+#[derive(Debug, SurrealValue)]
+pub(crate) struct ApiKeyRow {
+    id: RecordId,
+    name: String,
+    prefix: String,
+    hash: String,
+    created_at: Timestamp,
+    last_used_at: Option<Timestamp>,
+    expires_at: Option<Timestamp>,
+}
+
+#[derive(SurrealValue)]
+struct CallerRow {
+    key: ApiKeyRow,
+    account: AccountRow,
+}
+
+impl Store {
+    /// Who a key belongs to, by the key's hash. One round trip; expired keys are found too.
+    pub async fn caller(&self, hash: &str) -> Result<Option<(ApiKey, Account)>> {
+        let row: Option<CallerRow> = self
+            .read(
+                "SELECT key.*, account.* FROM ONLY $hash",
+                Binds::new().with("hash", key::api_key_hash(hash)),
+            )
+            .await?;
+        row.map(|row| Ok((row.key.into_key()?, row.account.into_account()?))).transpose()
+    }
+
+    /// Notes that a key was used; an earlier moment than the one noted changes nothing.
+    pub async fn touch_api_key(
+        &self,
+        account: AccountId,
+        api_key: ApiKeyId,
+        now: Timestamp,
+    ) -> Result<()> {
+        let unit = "UPDATE $key SET last_used_at = $now
+            WHERE last_used_at = NONE OR last_used_at < $now RETURN NONE";
+        let binds = Binds::new().with("key", key::api_key(account, api_key)).with("now", now);
+        self.write(unit, binds).await
+    }
+
+    /// An account's keys, oldest first.
+    pub async fn api_keys(&self, account: AccountId) -> Result<Vec<ApiKey>> {
+        let rows: Vec<ApiKeyRow> = self
+            .read("SELECT * FROM $keys", Binds::new().with("keys", key::api_keys(account)))
+            .await?;
+        let mut keys: Vec<ApiKey> =
+            rows.into_iter().map(ApiKeyRow::into_key).collect::<Result<_>>()?;
+        keys.sort_by_key(|key| (key.created_at, key.id));
+        Ok(keys)
+    }
+
+    /// Adds a key while the account has fewer than `limit`, else `KeyLimit`.
+    pub async fn create_api_key(
+        &self,
+        account: AccountId,
+        api_key: &ApiKey,
+        limit: u32,
+    ) -> Result<()> {
+        let _turn = self.turn(account.0).await;
+        let unit =
+            "LET $room = (UPDATE $account SET api_keys += 1 WHERE api_keys < $limit RETURN AFTER);
+            IF array::is_empty($room) {
+                IF record::exists($account) { THROW 'key_limit' } ELSE { THROW 'gone' }
+            };
+            CREATE $key CONTENT $key_row RETURN NONE;
+            CREATE $hash SET account = $account, key = $key RETURN NONE";
+        let binds = Binds::new()
+            .with("account", key::account(account))
+            .with("limit", limit)
+            .with("key", key::api_key(account, api_key.id))
+            .with("key_row", ApiKeyRow::content(api_key))
+            .with("hash", key::api_key_hash(&api_key.hash));
+        self.write(unit, binds).await
+    }
+
+    /// Sets or clears when a key expires.
+    pub async fn update_api_key_expiry(
+        &self,
+        account: AccountId,
+        api_key: ApiKeyId,
+        expires_at: Option<Timestamp>,
+    ) -> Result<Option<ApiKey>> {
+        let unit = "RETURN (UPDATE $key SET expires_at = $expires_at RETURN AFTER)[0]";
+        let binds =
+            Binds::new().with("key", key::api_key(account, api_key)).with("expires_at", expires_at);
+        let row: Option<ApiKeyRow> = self.tx(unit, binds).await?;
+        row.map(ApiKeyRow::into_key).transpose()
+    }
+
+    /// Replaces a key's secret: the old hash finds nobody from here on.
+    pub async fn roll_api_key(
+        &self,
+        account: AccountId,
+        api_key: ApiKeyId,
+        hash: &str,
+        prefix: &str,
+    ) -> Result<Option<ApiKey>> {
+        let unit = "LET $old = (SELECT VALUE hash FROM ONLY $key);
+            IF $old = NONE { THROW 'gone' };
+            DELETE type::record('api_key_hash', $old) RETURN NONE;
+            CREATE $new_hash SET account = $account, key = $key RETURN NONE;
+            RETURN (UPDATE $key SET hash = $hash, prefix = $prefix RETURN AFTER)[0]";
+        let binds = Binds::new()
+            .with("account", key::account(account))
+            .with("key", key::api_key(account, api_key))
+            .with("new_hash", key::api_key_hash(hash))
+            .with("hash", hash)
+            .with("prefix", prefix);
+        let row: Option<ApiKeyRow> = gone_is_none(self.tx(unit, binds).await)?;
+        row.map(ApiKeyRow::into_key).transpose()
+    }
+
+    /// False when the account has no such key.
+    pub async fn delete_api_key(&self, account: AccountId, api_key: ApiKeyId) -> Result<bool> {
+        let _turn = self.turn(account.0).await;
+        let unit = "LET $old = (SELECT VALUE hash FROM ONLY $key);
+            IF $old = NONE { THROW 'gone' };
+            DELETE type::record('api_key_hash', $old) RETURN NONE;
+            DELETE $key RETURN NONE;
+            UPDATE $account SET api_keys -= 1 RETURN NONE";
+        let binds = Binds::new()
+            .with("account", key::account(account))
+            .with("key", key::api_key(account, api_key));
+        Ok(gone_is_none(self.write(unit, binds).await)?.is_some())
+    }
+}
+
+impl ApiKeyRow {
+    pub(crate) fn content(key: &ApiKey) -> Self {
+        Self {
+            id: key::api_key(key.account_id, key.id),
+            name: key.name.clone(),
+            prefix: key.prefix.clone(),
+            hash: key.hash.clone(),
+            created_at: key.created_at,
+            last_used_at: key.last_used_at,
+            expires_at: key.expires_at,
+        }
+    }
+
+    fn into_key(self) -> Result<ApiKey> {
+        Ok(ApiKey {
+            id: key::uuid_at(&self.id, 1)?.into(),
+            account_id: key::uuid_at(&self.id, 0)?.into(),
+            name: self.name,
+            prefix: self.prefix,
+            hash: self.hash,
+            created_at: self.created_at,
+            last_used_at: self.last_used_at,
+            expires_at: self.expires_at,
+        })
+    }
+}

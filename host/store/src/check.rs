@@ -1,0 +1,169 @@
+//! Where each check of a site stands: what the next run is judged by, and the latest records.
+//!
+//! The state of a check is two rows. The small one holds its version and latest record, which is
+//! what customers read; the other what only the pipeline needs.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use surrealdb::types::SurrealValue;
+use vedette_model::{
+    Account, AccountId, Alert, CheckRecord, CheckState, CheckType, NotificationSettings, Site,
+    SiteId,
+};
+
+use crate::account::AccountRow;
+use crate::error::{Error, Result};
+use crate::tx::Binds;
+use crate::{Store, key, row, settings};
+
+/// All that a run is judged by, as it was at one moment.
+#[derive(Clone, Debug)]
+pub struct CheckContext {
+    pub account: Account,
+    pub site: Site,
+    /// Version 0 where the check never ran. [`Store::commit`] compares it.
+    pub state: CheckState,
+    /// The site's open alerts of this check type, oldest first.
+    pub open: Vec<Alert>,
+    /// The latest results of the site's other checks, those without a result left out.
+    pub siblings: Vec<(CheckType, Value)>,
+    pub settings: NotificationSettings,
+}
+
+#[derive(SurrealValue)]
+struct ContextRow {
+    account: Option<AccountRow>,
+    site: Option<String>,
+    settings: Option<String>,
+    states: Vec<StateRow>,
+    memory: Option<String>,
+    open: Vec<String>,
+}
+
+#[derive(SurrealValue)]
+struct StateRow {
+    check_type: String,
+    latest: String,
+}
+
+#[derive(SurrealValue)]
+struct LatestRow {
+    exists: bool,
+    latest: Vec<String>,
+}
+
+/// A state as its larger row holds it: without the latest record, and without the settled result
+/// where that is the latest record's, as it nearly always is.
+#[derive(Serialize, Deserialize)]
+struct Remembered {
+    state: CheckState,
+    settled_is_latest: bool,
+}
+
+impl Store {
+    /// Everything that judging a run of this check needs, in one round trip; none when the
+    /// account has no such site.
+    pub async fn check_context(
+        &self,
+        account: AccountId,
+        site: SiteId,
+        check_type: &CheckType,
+    ) -> Result<Option<CheckContext>> {
+        let statement = format!(
+            "RETURN {{
+                account: (SELECT * FROM ONLY $account),
+                site: (SELECT VALUE doc FROM ONLY $site),
+                settings: (SELECT VALUE doc FROM ONLY $settings),
+                states: (SELECT check_type, latest FROM $states),
+                memory: (SELECT VALUE doc FROM ONLY $memory),
+                open: ({OPEN})
+            }}"
+        );
+        let binds = Binds::new()
+            .with("account", key::account(account))
+            .with("site", key::site(account, site))
+            .with("site_id", site.0)
+            .with("check_type", check_type.as_str())
+            .with("settings", key::settings(account))
+            .with("states", key::of_site("check_state", site))
+            .with("memory", key::check_memory(site, check_type));
+        let row: ContextRow = self.read(&statement, binds).await?;
+        let (Some(account), Some(site)) = (row.account, row.site) else { return Ok(None) };
+        let mut latest = latest(row.states)?;
+        let mut open: Vec<Alert> = row::read_all("alert", &row.open)?;
+        open.sort_by_key(|alert| (alert.created_at, alert.id));
+        Ok(Some(CheckContext {
+            account: account.into_account()?,
+            site: row::read("site", &site)?,
+            state: state(row.memory.as_deref(), latest.remove(check_type))?,
+            open,
+            siblings: latest
+                .into_iter()
+                .filter(|(_, record)| !record.result.is_null())
+                .map(|(check_type, record)| (check_type, record.result))
+                .collect(),
+            settings: settings::read(row.settings.as_deref())?,
+        }))
+    }
+
+    /// The latest record of each check that ever ran; none when the account has no such site.
+    pub async fn latest_checks(
+        &self,
+        account: AccountId,
+        site: SiteId,
+    ) -> Result<Option<BTreeMap<CheckType, CheckRecord>>> {
+        let binds = Binds::new()
+            .with("site", key::site(account, site))
+            .with("states", key::of_site("check_state", site));
+        let row: LatestRow = self.read(LATEST, binds).await?;
+        if !row.exists {
+            return Ok(None);
+        }
+        let records: Vec<CheckRecord> = row::read_all("check", &row.latest)?;
+        Ok(Some(records.into_iter().map(|record| (record.check_type.clone(), record)).collect()))
+    }
+}
+
+/// The text of the larger row.
+pub(crate) fn memory(state: &CheckState) -> Result<String> {
+    let mut state = state.clone();
+    let latest = state.latest.take();
+    let settled_is_latest = match (&mut state.settled, &latest) {
+        (Some(settled), Some(latest)) if settled.result == latest.result => {
+            settled.result = Value::Null;
+            true
+        }
+        _ => false,
+    };
+    row::write("check state", &Remembered { state, settled_is_latest })
+}
+
+fn state(memory: Option<&str>, latest: Option<CheckRecord>) -> Result<CheckState> {
+    let (Some(memory), Some(latest)) = (memory, latest) else { return Ok(CheckState::default()) };
+    let Remembered { mut state, settled_is_latest } = row::read("check state", memory)?;
+    if let Some(settled) = state.settled.as_mut().filter(|_| settled_is_latest) {
+        settled.result = latest.result.clone();
+    }
+    state.latest = Some(latest);
+    Ok(state)
+}
+
+fn latest(rows: Vec<StateRow>) -> Result<BTreeMap<CheckType, CheckRecord>> {
+    rows.into_iter()
+        .map(|row| {
+            let check_type = CheckType::try_from(row.check_type)
+                .map_err(|error| Error::corrupt("check type", error))?;
+            Ok((check_type, row::read("check", &row.latest)?))
+        })
+        .collect()
+}
+
+pub(crate) const OPEN: &str = "SELECT VALUE doc FROM alert
+    WHERE site = $site_id AND check_type = $check_type AND is_resolved = false";
+
+const LATEST: &str = "RETURN {
+    exists: record::exists($site),
+    latest: (SELECT VALUE latest FROM $states)
+}";

@@ -1,0 +1,68 @@
+//! What can go wrong in the store: what a caller decides upon has a name, the rest is the engine's.
+
+/// Why a call changed nothing.
+///
+/// *Invariant:* after any of these but [`Error::Unavailable`] the store is as it was before the
+/// call.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// Other writers won every retry; the same call may be made again.
+    #[error("too many writers at once, try again")]
+    Conflict,
+    /// The state was read before somebody else changed it: read again, decide again.
+    #[error("the state has moved on since it was read")]
+    Stale,
+    /// The lease has gone to another owner, so this one's result counts for nothing.
+    #[error("the lease is held by another owner")]
+    Fenced,
+    /// The account or site does not exist, or no longer does.
+    #[error("the account or site is gone")]
+    Gone,
+    #[error("the account has as many sites as its plan allows")]
+    SiteLimit,
+    #[error("the account has as many API keys as its plan allows")]
+    KeyLimit,
+    /// What was to be created exists, or what was to be reopened has an open equal.
+    #[error("the same thing exists already")]
+    Duplicate,
+    /// The month's calls are used up; `used` is what was counted.
+    #[error("all calls of the month are used: {used}")]
+    Exhausted { used: u64 },
+    /// A plugin's state would outgrow its quota.
+    #[error("the state would be larger than its quota")]
+    StateQuota,
+    /// The address of the store cannot be used; says what to change.
+    #[error("{0}")]
+    Address(String),
+    /// A newer version of the program has been here.
+    #[error("the store was written by a newer version (migration {0}), use that or later")]
+    Newer(i64),
+    /// A migration that ran once is no longer what it was.
+    #[error("migration {0} differs from the one that was run, restore its text")]
+    Rewritten(i64),
+    /// A row does not read back as what was written.
+    #[error("cannot read a stored {what}: {reason}")]
+    Corrupt { what: &'static str, reason: String },
+    /// The connection broke. A write may have happened: read by its id before trying again.
+    #[error("the database cannot be reached: {0}")]
+    Unavailable(String),
+    #[error("the database refused: {0}")]
+    Engine(String),
+}
+
+pub type Result<T> = std::result::Result<T, Error>;
+
+impl Error {
+    pub(crate) fn corrupt(what: &'static str, reason: impl std::fmt::Display) -> Self {
+        Self::Corrupt { what, reason: reason.to_string() }
+    }
+}
+
+/// For calls that answer none instead of [`Error::Gone`].
+pub(crate) fn gone_is_none<T>(result: Result<T>) -> Result<Option<T>> {
+    match result {
+        Ok(value) => Ok(Some(value)),
+        Err(Error::Gone) => Ok(None),
+        Err(error) => Err(error),
+    }
+}

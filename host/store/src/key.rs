@@ -1,0 +1,234 @@
+//! The ids of rows. An id says who owns the row and where it stands, so that a look-up is also
+//! the check of tenancy and a range is also the order.
+
+use std::ops::Bound;
+
+use surrealdb::types::{
+    Array, Range, RecordId, RecordIdKey, RecordIdKeyRange, SurrealValue, Value,
+};
+use uuid::Uuid;
+use vedette_model::{
+    AccountId, Alert, AlertId, ApiKeyId, CheckId, CheckType, DeliveryId, Severity, Site, SiteId,
+    Timestamp,
+};
+
+use crate::error::{Error, Result};
+
+pub(crate) fn account(account: AccountId) -> RecordId {
+    id("account", [account.0.into_value()])
+}
+
+pub(crate) fn api_key(account: AccountId, key: ApiKeyId) -> RecordId {
+    id("api_key", [account.0.into_value(), key.0.into_value()])
+}
+
+pub(crate) fn api_keys(account: AccountId) -> RecordId {
+    under("api_key", [account.0.into_value()])
+}
+
+pub(crate) fn api_key_hash(hash: &str) -> RecordId {
+    id("api_key_hash", [hash.into_value()])
+}
+
+pub(crate) fn usage(account: AccountId, month: &str) -> RecordId {
+    id("usage", [account.0.into_value(), month.into_value()])
+}
+
+pub(crate) fn settings(account: AccountId) -> RecordId {
+    id("settings", [account.0.into_value()])
+}
+
+pub(crate) fn site(account: AccountId, site: SiteId) -> RecordId {
+    id("site", [account.0.into_value(), site.0.into_value()])
+}
+
+pub(crate) fn sites(account: AccountId) -> RecordId {
+    under("site", [account.0.into_value()])
+}
+
+/// What makes a site the same site (decisions: duplicates).
+pub(crate) fn site_key(site: &Site) -> RecordId {
+    let origin = site.origin_ip.map(|ip| ip.to_string()).unwrap_or_default();
+    id(
+        "site_key",
+        [
+            site.account_id.0.into_value(),
+            site.domain.as_str().into_value(),
+            i64::from(site.custom_port.unwrap_or(0)).into_value(),
+            origin.into_value(),
+        ],
+    )
+}
+
+pub(crate) fn site_owner(site: SiteId) -> RecordId {
+    id("site_owner", [site.0.into_value()])
+}
+
+pub(crate) fn schedule(site: SiteId, check_type: &CheckType) -> RecordId {
+    id("schedule", [site.0.into_value(), check_type.as_str().into_value()])
+}
+
+pub(crate) fn check(
+    site: SiteId,
+    check_type: &CheckType,
+    at: Timestamp,
+    check: CheckId,
+) -> RecordId {
+    let key = [
+        site.0.into_value(),
+        check_type.as_str().into_value(),
+        rev(at).into_value(),
+        check.0.into_value(),
+    ];
+    id("check", key)
+}
+
+/// The checks whose [`rev`] is `near` or more and less than `far`.
+pub(crate) fn checks_between(
+    site: SiteId,
+    check_type: &CheckType,
+    near: i64,
+    far: i64,
+) -> RecordId {
+    let bound =
+        |rev: i64| key([site.0.into_value(), check_type.as_str().into_value(), rev.into_value()]);
+    range("check", Bound::Included(bound(near)), Bound::Excluded(bound(far)))
+}
+
+pub(crate) fn check_state(site: SiteId, check_type: &CheckType) -> RecordId {
+    id("check_state", [site.0.into_value(), check_type.as_str().into_value()])
+}
+
+pub(crate) fn check_memory(site: SiteId, check_type: &CheckType) -> RecordId {
+    id("check_memory", [site.0.into_value(), check_type.as_str().into_value()])
+}
+
+/// `day` is a [`rev_day`].
+pub(crate) fn check_day(site: SiteId, check_type: &CheckType, day: i64) -> RecordId {
+    let key = [site.0.into_value(), check_type.as_str().into_value(), day.into_value()];
+    id("check_day", key)
+}
+
+/// The roll-ups of the days `near` to `far`, both included.
+pub(crate) fn check_days(site: SiteId, check_type: &CheckType, near: i64, far: i64) -> RecordId {
+    let bound =
+        |day: i64| key([site.0.into_value(), check_type.as_str().into_value(), day.into_value()]);
+    range("check_day", Bound::Included(bound(near)), Bound::Included(bound(far)))
+}
+
+pub(crate) fn alert(account: AccountId, alert: AlertId) -> RecordId {
+    id("alert", [account.0.into_value(), alert.0.into_value()])
+}
+
+/// The counter that an alert is in.
+pub(crate) fn alert_count(alert: &Alert) -> RecordId {
+    id(
+        "alert_count",
+        [
+            alert.account_id.0.into_value(),
+            alert.site_id.0.into_value(),
+            alert.alert_type.as_str().into_value(),
+            severity(alert.severity).into_value(),
+            alert.is_resolved.into_value(),
+        ],
+    )
+}
+
+/// What makes an alert of a check of a site the same alert.
+pub(crate) fn alert_identity(alert: &Alert) -> String {
+    vedette_model::alert::tracking_key(&alert.event, &alert.key)
+}
+
+pub(crate) fn cert_history(site: SiteId, at: Timestamp, check: CheckId, nth: usize) -> RecordId {
+    let nth = i64::try_from(nth).expect("findings are few");
+    let key = [site.0.into_value(), rev(at).into_value(), check.0.into_value(), nth.into_value()];
+    id("cert_history", key)
+}
+
+pub(crate) fn delivery(delivery: DeliveryId) -> RecordId {
+    id("delivery", [delivery.0.into_value()])
+}
+
+pub(crate) fn purge(account: AccountId, site: SiteId) -> RecordId {
+    id("purge", [account.0.into_value(), site.0.into_value()])
+}
+
+/// All rows of `table` that belong to a site and are keyed by it first.
+pub(crate) fn of_site(table: &'static str, site: SiteId) -> RecordId {
+    under(table, [site.0.into_value()])
+}
+
+/// All rows of `table` that belong to an account and are keyed by it first.
+pub(crate) fn of_account(table: &'static str, account: AccountId) -> RecordId {
+    under(table, [account.0.into_value()])
+}
+
+/// All rows of `table` that belong to an account's site and are keyed by both.
+pub(crate) fn of_account_site(table: &'static str, account: AccountId, site: SiteId) -> RecordId {
+    under(table, [account.0.into_value(), site.0.into_value()])
+}
+
+/// One of several parts makes an array, a single one stands alone.
+pub(crate) fn id<const N: usize>(table: &'static str, parts: [Value; N]) -> RecordId {
+    RecordId::new(table, key(parts))
+}
+
+/// Everything whose key begins with these parts.
+pub(crate) fn under<const N: usize>(table: &'static str, parts: [Value; N]) -> RecordId {
+    let first = Vec::from(parts);
+    let mut last = first.clone();
+    // A range sorts after every other value, so this is the end of what begins so.
+    last.push(Value::Range(Box::new(Range::from(..))));
+    range(
+        table,
+        Bound::Included(RecordIdKey::Array(Array::from(first))),
+        Bound::Included(RecordIdKey::Array(Array::from(last))),
+    )
+}
+
+/// Milliseconds, negated: newest first is forward, and forward is the only direction in which
+/// the engine reads no more than it answers.
+pub(crate) fn rev(at: Timestamp) -> i64 {
+    -at.timestamp_millis()
+}
+
+/// The UTC day of a [`rev`], negated too.
+pub(crate) fn rev_day(rev: i64) -> i64 {
+    -(-rev).div_euclid(DAY_MS)
+}
+
+pub(crate) const DAY_MS: i64 = 86_400_000;
+
+pub(crate) fn severity(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Info => "info",
+        Severity::Warning => "warning",
+        Severity::Critical => "critical",
+    }
+}
+
+/// The UUID that stands at the given place of a row's id.
+pub(crate) fn uuid_at(id: &RecordId, place: usize) -> Result<Uuid> {
+    let value = match &id.key {
+        RecordIdKey::Uuid(uuid) if place == 0 => return Ok(Uuid::from(*uuid)),
+        RecordIdKey::Array(parts) => parts.get(place).cloned(),
+        _ => None,
+    };
+    let value = value.ok_or_else(|| Error::corrupt("id", "it is too short"))?;
+    Uuid::from_value(value).map_err(|error| Error::corrupt("id", error))
+}
+
+fn key<const N: usize>(parts: [Value; N]) -> RecordIdKey {
+    if N > 1 {
+        return RecordIdKey::Array(Array::from(Vec::from(parts)));
+    }
+    match parts.into_iter().next() {
+        Some(Value::Uuid(uuid)) => RecordIdKey::Uuid(uuid),
+        Some(Value::String(text)) => RecordIdKey::String(text),
+        _ => unreachable!("keys of one part are UUIDs and texts"),
+    }
+}
+
+fn range(table: &'static str, start: Bound<RecordIdKey>, end: Bound<RecordIdKey>) -> RecordId {
+    RecordId::new(table, RecordIdKeyRange { start, end })
+}

@@ -1,0 +1,91 @@
+//! What Vedette remembers: SurrealDB, and nothing else knows it.
+//!
+//! One [`Store`] stands before an engine inside the process (`mem://`, `surrealkv://path`) or a
+//! server that many nodes share (`ws://`, `wss://`). There is one file per table, named as in the
+//! model; [`commit`] is the one transaction that makes a decision real.
+//!
+//! *Invariant:* SurrealQL stays in this crate; only `tx.rs` sends it, and input is always bound.
+//! *Invariant:* every call that a customer can cause names the account first; what belongs to
+//! somebody else does not exist.
+//! *Invariant:* no clock: `now` is a parameter.
+//! *Invariant:* a limit holds exactly, because each transaction under it writes the same row.
+//! *Invariant:* rows are read forward and bounded; totals come from counters.
+
+mod account;
+mod alert;
+mod api_key;
+mod cert_history;
+mod check;
+mod commit;
+mod delivery;
+mod error;
+mod key;
+mod migrate;
+mod open;
+mod page;
+mod plugin_state;
+mod purge;
+mod row;
+mod schedule;
+mod settings;
+mod site;
+mod tx;
+mod usage;
+
+use std::sync::Arc;
+
+use surrealdb::Surreal;
+use surrealdb::engine::any::Any;
+use surrealdb::engine::local::Db;
+use surrealdb_core::kvs::Datastore;
+use tokio::sync::Mutex;
+
+pub use check::CheckContext;
+pub use commit::{Commit, Settle};
+pub use error::{Error, Result};
+pub use open::Options;
+pub use page::{CheckFilter, Page};
+pub use plugin_state::StateScope;
+pub use schedule::Lease;
+
+/// A handle on what is remembered; clones share it.
+#[derive(Clone)]
+pub struct Store {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    engine: Engine,
+    /// Writers of this process to one and the same row take turns: the engine would let one of
+    /// them through and send all others back.
+    turns: [Mutex<()>; 64],
+    calls: usage::Turnstile,
+}
+
+/// A handle of the client is used by reference: a clone would be a session of its own.
+enum Engine {
+    Embedded { db: Surreal<Db>, datastore: Arc<Datastore> },
+    Remote { db: Surreal<Any> },
+}
+
+impl Store {
+    fn new(engine: Engine) -> Self {
+        let turns = std::array::from_fn(|_| Mutex::new(()));
+        Self { inner: Arc::new(Inner { engine, turns, calls: usage::Turnstile::default() }) }
+    }
+
+    /// Waits until no other task of this process writes a row that many writers want.
+    async fn turn(&self, row: uuid::Uuid) -> tokio::sync::MutexGuard<'_, ()> {
+        let place = usize::from(row.as_bytes()[15]) % self.inner.turns.len();
+        self.inner.turns[place].lock().await
+    }
+}
+
+impl std::fmt::Debug for Store {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Store").field("embedded", &self.embedded()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,211 @@
+//! Opening and closing: embedded with bounded memory, or a server elsewhere.
+
+use std::sync::Arc;
+
+use surrealdb::Surreal;
+use surrealdb::engine::any::{self, Any};
+use surrealdb::engine::local::Db;
+use surrealdb::opt::auth::Root;
+use surrealdb_cnf::ConfigMap;
+use surrealdb_core::kvs::Datastore;
+use url::Url;
+
+use crate::error::{Error, Result};
+use crate::{Engine, Store};
+
+/// How much memory the embedded engine may use. Its own defaults are made for a machine that
+/// runs nothing else: a cache of half the memory, and writes kept resident up to 4 GiB.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// Bytes of recent writes kept in memory before they are flushed to a table; a transaction
+    /// cannot be larger.
+    pub memtable_bytes: usize,
+    /// Bytes of table blocks kept in memory.
+    pub cache_bytes: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { memtable_bytes: 16 << 20, cache_bytes: 64 << 20 }
+    }
+}
+
+impl Store {
+    /// Opens `mem://`, `surrealkv://path` or `ws(s)://user:password@host:port[/namespace/database]`
+    /// and brings its schema up to date.
+    ///
+    /// Needs a multi-threaded runtime with 10 MiB stacks. One process at a time opens a
+    /// `surrealkv` directory; a second one is refused. Commits are durable when they return.
+    pub async fn open(url: &str, options: Options) -> Result<Self> {
+        let store = match url.split_once("://").map(|(scheme, _)| scheme) {
+            Some("mem" | "surrealkv") => Self::new(embedded(url, options).await?),
+            Some("ws" | "wss") => Self::new(remote(url).await?),
+            _ => return Err(Error::Address(format!("{url} is none of {SCHEMES}"))),
+        };
+        store.migrate().await?;
+        Ok(store)
+    }
+
+    /// Whether the database is a part of this process, so that no other node shares it.
+    pub fn embedded(&self) -> bool {
+        matches!(self.inner.engine, Engine::Embedded { .. })
+    }
+
+    /// Flushes and closes the embedded engine, so that the directory can be opened again. Nothing
+    /// that was answered before depends on it. Calls made later fail.
+    pub async fn close(&self) -> Result<()> {
+        match &self.inner.engine {
+            Engine::Embedded { datastore, .. } => datastore.shutdown().await.map_err(refused),
+            Engine::Remote { .. } => Ok(()),
+        }
+    }
+}
+
+/// The version is settled before anything may write: in any other order a new store would look
+/// like one from before versions, and be refused for ever.
+async fn embedded(url: &str, options: Options) -> Result<Engine> {
+    let config = ConfigMap::empty()
+        .with_key_value("surrealkv_max_memtable_size", options.memtable_bytes.to_string())
+        .with_key_value("surrealkv_block_cache_capacity", options.cache_bytes.to_string());
+    let datastore = Datastore::builder()
+        .with_config(config)
+        .without_maintenance_tasks()
+        .build_with_path(&durable(url))
+        .await
+        .map_err(refused)?;
+    datastore.check_version().await.map_err(refused)?;
+    datastore.bootstrap().await.map_err(refused)?;
+    datastore.start_maintenance_tasks();
+    let db = Surreal::<Db>::unstable_from_datastore(Arc::clone(&datastore), None)
+        .await
+        .map_err(refused)?;
+    db.use_ns(NAMESPACE).use_db(DATABASE).await.map_err(refused)?;
+    Ok(Engine::Embedded { db, datastore })
+}
+
+async fn remote(url: &str) -> Result<Engine> {
+    let server = Server::parse(url)?;
+    let db: Surreal<Any> = any::connect(server.address).await.map_err(unreachable)?;
+    db.signin(Root { username: server.user, password: server.password })
+        .await
+        .map_err(unreachable)?;
+    db.use_ns(server.namespace).use_db(server.database).await.map_err(unreachable)?;
+    Ok(Engine::Remote { db })
+}
+
+/// Every commit is on disk before it is answered, whatever the engine's default will be one day.
+fn durable(url: &str) -> String {
+    let is_file = url.starts_with("surrealkv://");
+    match url.split_once('?') {
+        Some((_, query)) if query.contains("sync=") => url.to_owned(),
+        Some(_) if is_file => format!("{url}&sync=every"),
+        None if is_file => format!("{url}?sync=every"),
+        _ => url.to_owned(),
+    }
+}
+
+/// Where a server is and who we are there.
+#[derive(Debug, PartialEq)]
+struct Server {
+    /// Scheme, host and port alone.
+    address: String,
+    user: String,
+    password: String,
+    namespace: String,
+    database: String,
+}
+
+impl Server {
+    fn parse(text: &str) -> Result<Self> {
+        // The text holds a password, so no message repeats it.
+        let wrong = |what: &str| Error::Address(format!("the database address {what}"));
+        let mut url = Url::parse(text).map_err(|error| wrong(&error.to_string()))?;
+        let user = decoded(url.username()).ok_or_else(|| wrong("has a malformed user name"))?;
+        let password = decoded(url.password().unwrap_or_default())
+            .ok_or_else(|| wrong("has a malformed password"))?;
+        if user.is_empty() {
+            return Err(wrong("must name a user: ws://user:password@host:port"));
+        }
+        let mut path = url.path().split('/').filter(|part| !part.is_empty());
+        let namespace = path.next().unwrap_or(NAMESPACE).to_owned();
+        let database = path.next().unwrap_or(DATABASE).to_owned();
+        if path.next().is_some() {
+            return Err(wrong("has a path that is not /namespace/database"));
+        }
+        // Neither fails where there is a host, and ws and wss always have one.
+        let _ = url.set_username("");
+        let _ = url.set_password(None);
+        url.set_path("");
+        url.set_query(None);
+        Ok(Self { address: url.to_string(), user, password, namespace, database })
+    }
+}
+
+/// Undoes percent-encoding, the way passwords with an `@` are written in an address.
+fn decoded(text: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.bytes();
+    while let Some(byte) = rest.next() {
+        if byte != b'%' {
+            bytes.push(byte);
+            continue;
+        }
+        let high = char::from(rest.next()?).to_digit(16)?;
+        let low = char::from(rest.next()?).to_digit(16)?;
+        bytes.push(u8::try_from(high * 16 + low).ok()?);
+    }
+    String::from_utf8(bytes).ok()
+}
+
+fn refused(error: impl std::fmt::Display) -> Error {
+    Error::Engine(error.to_string())
+}
+
+fn unreachable(error: surrealdb::Error) -> Error {
+    Error::Unavailable(error.message().to_owned())
+}
+
+const SCHEMES: &str = "mem://, surrealkv://path, ws://user:password@host:port and wss://…";
+const NAMESPACE: &str = "vedette";
+const DATABASE: &str = "main";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn server_address_is_taken_apart() {
+        let server = Server::parse("wss://root:p%40ss%25@db.example:8000").unwrap();
+        assert_eq!(
+            server,
+            Server {
+                address: "wss://db.example:8000/".to_owned(),
+                user: "root".to_owned(),
+                password: "p@ss%".to_owned(),
+                namespace: "vedette".to_owned(),
+                database: "main".to_owned(),
+            }
+        );
+        let server = Server::parse("ws://u:p@10.0.0.1:8000/acme/monitor").unwrap();
+        assert_eq!((&*server.namespace, &*server.database), ("acme", "monitor"));
+    }
+
+    #[test]
+    fn server_address_errors_never_show_the_password() {
+        for text in ["ws://:hunter2@h:1", "ws://u:hunter2@h:1/a/b/c", "ws://u:hunter2@h:99999"] {
+            let error = Server::parse(text).unwrap_err().to_string();
+            assert!(!error.contains("hunter2"), "{error}");
+        }
+    }
+
+    #[test]
+    fn files_are_durable_unless_said_otherwise() {
+        assert_eq!(durable("surrealkv:///var/lib/v"), "surrealkv:///var/lib/v?sync=every");
+        assert_eq!(
+            durable("surrealkv://v?versioned=false"),
+            "surrealkv://v?versioned=false&sync=every"
+        );
+        assert_eq!(durable("surrealkv://v?sync=1s"), "surrealkv://v?sync=1s");
+        assert_eq!(durable("mem://"), "mem://");
+    }
+}

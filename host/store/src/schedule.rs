@@ -1,0 +1,181 @@
+//! When each check of each site is due, and who is at work on it.
+//!
+//! *Invariant:* time only says when work may be taken; the epoch says whose result counts. It
+//! grows with every owner and is compared inside the transaction that writes the result
+//! ([`crate::Commit`]), so an owner that comes late writes nothing.
+
+use std::time::Duration;
+
+use surrealdb::types::{Array, RecordId, SurrealValue, Value};
+use uuid::Uuid;
+use vedette_model::{AccountId, CheckType, SiteId, Timestamp};
+
+use crate::error::{Error, Result};
+use crate::tx::Binds;
+use crate::{Store, key};
+
+/// The right, for a while, to run one check of one site and to commit what came out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lease {
+    pub account_id: AccountId,
+    pub site_id: SiteId,
+    pub check_type: CheckType,
+    /// The node that holds it.
+    pub owner: String,
+    pub epoch: u64,
+    /// When the run was planned; the lag is what has passed since.
+    pub due_at: Timestamp,
+}
+
+#[derive(SurrealValue)]
+struct LeaseRow {
+    account: Uuid,
+    site: Uuid,
+    check_type: String,
+    owner: String,
+    epoch: u64,
+    planned_at: Timestamp,
+}
+
+/// A row as it is made: nobody's, due when planned.
+#[derive(Clone, Debug, SurrealValue)]
+pub(crate) struct ScheduleRow {
+    id: RecordId,
+    account: Uuid,
+    site: Uuid,
+    check_type: String,
+    planned_at: Timestamp,
+    due_at: Timestamp,
+    owner: String,
+    epoch: i64,
+}
+
+impl Store {
+    /// Takes up to `limit` due checks of the given types, those that have waited longest, for
+    /// `lease`; who does not settle or release them by then loses them to whoever asks next.
+    pub async fn lease_due(
+        &self,
+        node: &str,
+        types: &[CheckType],
+        now: Timestamp,
+        lease: Duration,
+        limit: usize,
+    ) -> Result<Vec<Lease>> {
+        if types.is_empty() || limit == 0 {
+            return Ok(Vec::new());
+        }
+        let _turn = self.turn(Uuid::nil()).await;
+        let mut binds = Binds::new()
+            .with("node", node)
+            .with("now", now)
+            .with("until", now + lease)
+            .with("limit", limit);
+        let candidates = per_type(DUE, types, &mut binds);
+        let unit = format!(
+            "LET $due = array::flatten([{candidates}]);
+            LET $longest = (SELECT id, due_at FROM $due ORDER BY due_at LIMIT $limit);
+            RETURN (UPDATE $longest.id SET due_at = $until, owner = $node, epoch += 1 RETURN AFTER)"
+        );
+        let rows: Vec<LeaseRow> = self.tx(&unit, binds).await?;
+        let mut leases: Vec<Lease> =
+            rows.into_iter().map(LeaseRow::into_lease).collect::<Result<_>>()?;
+        leases.sort_by_key(|lease| lease.due_at);
+        Ok(leases)
+    }
+
+    /// When the next check of the given types may be taken; none when nothing is planned.
+    pub async fn next_due(&self, types: &[CheckType]) -> Result<Option<Timestamp>> {
+        let mut binds = Binds::new();
+        let texts = per_type(NEXT_DUE, types, &mut binds);
+        let due: Vec<Timestamp> =
+            self.read(&format!("RETURN array::flatten([{texts}])"), binds).await?;
+        Ok(due.into_iter().min())
+    }
+
+    /// Gives a check back unrun, to be taken from `due_at` on. Nothing happens when the lease has
+    /// gone to somebody else already.
+    pub async fn release_lease(&self, lease: &Lease, due_at: Timestamp) -> Result<()> {
+        let unit = "UPDATE $schedule SET due_at = $due_at, planned_at = $due_at, owner = ''
+            WHERE owner = $owner AND epoch = $epoch RETURN NONE";
+        let binds = Binds::new()
+            .with("schedule", key::schedule(lease.site_id, &lease.check_type))
+            .with("due_at", due_at)
+            .with("owner", lease.owner.as_str())
+            .with("epoch", lease.epoch);
+        self.write(unit, binds).await
+    }
+
+    /// Ends every lease on checks and deliveries at once, for the start of a process that has the
+    /// engine to itself: whoever held them is dead. Where other nodes share the database nothing
+    /// happens; there leases run out. Answers how many there were.
+    pub async fn recover_leases(&self, now: Timestamp) -> Result<u64> {
+        if !self.embedded() {
+            return Ok(0);
+        }
+        let unit = "LET $checks = (SELECT VALUE id FROM schedule WHERE owner != '');
+            LET $deliveries = (SELECT VALUE id FROM delivery WHERE finished = false AND owner != '');
+            UPDATE $checks SET due_at = planned_at, owner = '' RETURN NONE;
+            UPDATE $deliveries SET due_at = $now, owner = '' RETURN NONE;
+            RETURN array::len($checks) + array::len($deliveries)";
+        self.tx(unit, Binds::new().with("now", now)).await
+    }
+}
+
+impl LeaseRow {
+    fn into_lease(self) -> Result<Lease> {
+        let check_type = CheckType::try_from(self.check_type)
+            .map_err(|error| Error::corrupt("check type", error))?;
+        Ok(Lease {
+            account_id: self.account.into(),
+            site_id: self.site.into(),
+            check_type,
+            owner: self.owner,
+            epoch: self.epoch,
+            due_at: self.planned_at,
+        })
+    }
+}
+
+/// The rows of a site's schedule. The epoch starts where no earlier row of the same id can have
+/// got to, so that a lease on a row that was removed never fits the one made in its place.
+pub(crate) fn rows(
+    account: AccountId,
+    site: SiteId,
+    due: &[(CheckType, Timestamp)],
+) -> Vec<ScheduleRow> {
+    due.iter()
+        .map(|(check_type, at)| ScheduleRow {
+            id: key::schedule(site, check_type),
+            account: account.0,
+            site: site.0,
+            check_type: check_type.as_str().to_owned(),
+            planned_at: *at,
+            due_at: *at,
+            owner: String::new(),
+            epoch: at.timestamp_millis(),
+        })
+        .collect()
+}
+
+pub(crate) fn ids(rows: &[ScheduleRow]) -> Value {
+    Value::Array(Array::from(
+        rows.iter().map(|row| row.id.clone().into_value()).collect::<Vec<_>>(),
+    ))
+}
+
+/// One look-up per type, each a short walk along its own index, so that the due rows of a type
+/// that nobody here runs are never in the way.
+fn per_type(statement: &str, types: &[CheckType], binds: &mut Binds) -> String {
+    let mut texts = Vec::with_capacity(types.len());
+    for (nth, check_type) in types.iter().enumerate() {
+        binds.bind(format!("type{nth}"), check_type.as_str());
+        texts.push(format!("({})", statement.replace("$type", &format!("$type{nth}"))));
+    }
+    texts.join(", ")
+}
+
+pub(crate) const DUE: &str = "SELECT id, due_at FROM schedule
+    WHERE check_type = $type AND due_at <= $now ORDER BY due_at LIMIT $limit";
+
+pub(crate) const NEXT_DUE: &str =
+    "SELECT VALUE due_at FROM schedule WHERE check_type = $type ORDER BY due_at LIMIT 1";

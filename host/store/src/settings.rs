@@ -1,0 +1,80 @@
+//! Notification settings, one row per account.
+
+use surrealdb::types::SurrealValue;
+use vedette_model::{AccountId, NotificationSettings};
+
+use crate::error::{Error, Result};
+use crate::tx::Binds;
+use crate::{Store, key, row};
+
+#[derive(SurrealValue)]
+struct SettingsRow {
+    version: i64,
+    doc: String,
+}
+
+impl Store {
+    /// The defaults where nothing was ever set.
+    pub async fn settings(&self, account: AccountId) -> Result<NotificationSettings> {
+        Ok(self.versioned_settings(account).await?.0)
+    }
+
+    /// Changes the settings and answers them, or what `change` refused with. Two changes at once
+    /// are made one after the other, so `change` may be called again on newer settings.
+    pub async fn update_settings<E>(
+        &self,
+        account: AccountId,
+        change: impl Fn(&mut NotificationSettings) -> std::result::Result<(), E>,
+    ) -> Result<std::result::Result<NotificationSettings, E>> {
+        for _ in 0..ATTEMPTS {
+            let (mut settings, version) = self.versioned_settings(account).await?;
+            if let Err(refused) = change(&mut settings) {
+                return Ok(Err(refused));
+            }
+            match self.write_settings(account, &settings, version).await {
+                Err(Error::Stale) => continue,
+                Err(error) => return Err(error),
+                Ok(()) => return Ok(Ok(settings)),
+            }
+        }
+        Err(Error::Conflict)
+    }
+
+    async fn versioned_settings(&self, account: AccountId) -> Result<(NotificationSettings, i64)> {
+        let row: Option<SettingsRow> = self
+            .read("SELECT * FROM ONLY $id", Binds::new().with("id", key::settings(account)))
+            .await?;
+        match row {
+            Some(row) => Ok((read(Some(&row.doc))?, row.version)),
+            None => Ok((NotificationSettings::default(), 0)),
+        }
+    }
+
+    async fn write_settings(
+        &self,
+        account: AccountId,
+        settings: &NotificationSettings,
+        version: i64,
+    ) -> Result<()> {
+        let unit = "IF !record::exists($account) { THROW 'gone' };
+            LET $was = (SELECT VALUE version FROM ONLY $id) ?? 0;
+            IF $was != $version { THROW 'stale' };
+            UPSERT $id SET version = $version + 1, doc = $doc RETURN NONE";
+        let binds = Binds::new()
+            .with("account", key::account(account))
+            .with("id", key::settings(account))
+            .with("version", version)
+            .with("doc", row::write("settings", settings)?);
+        self.write(unit, binds).await
+    }
+}
+
+/// A row that does not exist holds the defaults.
+pub(crate) fn read(doc: Option<&str>) -> Result<NotificationSettings> {
+    match doc {
+        Some(doc) => row::read("settings", doc),
+        None => Ok(NotificationSettings::default()),
+    }
+}
+
+const ATTEMPTS: usize = 16;

@@ -1,0 +1,144 @@
+//! Sites. Beside the row stand the key that makes it unique, its owner for those who know only
+//! the site, and its schedule; all of them come and go in one transaction.
+
+use surrealdb::types::SurrealValue;
+use vedette_model::{AccountId, CheckType, Site, SiteId, Timestamp};
+
+use crate::error::{Error, Result, gone_is_none};
+use crate::tx::Binds;
+use crate::{Store, key, row, schedule};
+
+#[derive(SurrealValue)]
+struct SiteRow {
+    version: i64,
+    doc: String,
+}
+
+impl Store {
+    /// An account's sites, oldest first.
+    pub async fn sites(&self, account: AccountId) -> Result<Vec<Site>> {
+        let docs: Vec<String> = self
+            .read("SELECT VALUE doc FROM $sites", Binds::new().with("sites", key::sites(account)))
+            .await?;
+        let mut sites: Vec<Site> = row::read_all("site", &docs)?;
+        sites.sort_by_key(|site| (site.created_at, site.id));
+        Ok(sites)
+    }
+
+    pub async fn site(&self, account: AccountId, site: SiteId) -> Result<Option<Site>> {
+        Ok(self.versioned_site(account, site).await?.map(|(site, _)| site))
+    }
+
+    /// Adds a site while the account has fewer than `limit` (else `SiteLimit`) and none equal to
+    /// it (else `Duplicate`), and plans the first run of its checks.
+    pub async fn create_site(
+        &self,
+        site: &Site,
+        limit: u32,
+        due: &[(CheckType, Timestamp)],
+    ) -> Result<()> {
+        let _turn = self.turn(site.account_id.0).await;
+        let unit = "IF record::exists($key) { THROW 'duplicate' };
+            LET $room = (UPDATE $account SET sites += 1 WHERE sites < $limit RETURN AFTER);
+            IF array::is_empty($room) {
+                IF record::exists($account) { THROW 'site_limit' } ELSE { THROW 'gone' }
+            };
+            CREATE $key RETURN NONE;
+            CREATE $site SET version = 1, key = $key, doc = $doc RETURN NONE;
+            CREATE $owner SET account = $account RETURN NONE;
+            INSERT INTO schedule $schedule RETURN NONE";
+        let binds = Binds::new()
+            .with("account", key::account(site.account_id))
+            .with("limit", limit)
+            .with("key", key::site_key(site))
+            .with("site", key::site(site.account_id, site.id))
+            .with("doc", row::write("site", site)?)
+            .with("owner", key::site_owner(site.id))
+            .with("schedule", schedule::rows(site.account_id, site.id, due));
+        self.write(unit, binds).await
+    }
+
+    /// Changes a site and answers it. `change` also says when each check of the site would first
+    /// be due: checks that are planned keep their turn, new ones are added, those it leaves out
+    /// are taken off the schedule. It may be called again when somebody else changes the site at
+    /// the same time. `Duplicate` when the account has an equal site.
+    pub async fn update_site(
+        &self,
+        account: AccountId,
+        site: SiteId,
+        change: impl Fn(&mut Site) -> Vec<(CheckType, Timestamp)>,
+    ) -> Result<Option<Site>> {
+        for _ in 0..ATTEMPTS {
+            let Some((mut changed, version)) = self.versioned_site(account, site).await? else {
+                return Ok(None);
+            };
+            let old_key = key::site_key(&changed);
+            let due = change(&mut changed);
+            let planned = schedule::rows(account, site, &due);
+            let unit = "LET $was = (SELECT VALUE version FROM ONLY $site);
+                IF $was = NONE { THROW 'gone' };
+                IF $was != $version { THROW 'stale' };
+                IF $key != $old_key {
+                    IF record::exists($key) { THROW 'duplicate' };
+                    DELETE $old_key RETURN NONE;
+                    CREATE $key RETURN NONE;
+                };
+                UPDATE $site SET version = $version + 1, key = $key, doc = $doc RETURN NONE;
+                LET $planned = (SELECT VALUE id FROM $schedules);
+                DELETE array::complement($planned, $wanted) RETURN NONE;
+                INSERT INTO schedule $schedule.filter(|$row| $row.id NOT IN $planned) RETURN NONE";
+            let binds = Binds::new()
+                .with("site", key::site(account, site))
+                .with("version", version)
+                .with("key", key::site_key(&changed))
+                .with("old_key", old_key)
+                .with("doc", row::write("site", &changed)?)
+                .with("schedules", key::of_site("schedule", site))
+                .with("wanted", schedule::ids(&planned))
+                .with("schedule", planned);
+            match self.write(unit, binds).await {
+                Ok(()) => return Ok(Some(changed)),
+                Err(Error::Gone) => return Ok(None),
+                Err(Error::Stale) => continue,
+                Err(error) => return Err(error),
+            }
+        }
+        Err(Error::Conflict)
+    }
+
+    /// Removes a site: from here on nothing finds it, and what it leaves behind goes bit by bit
+    /// ([`Store::purge_next`]). False when the account has no such site.
+    pub async fn delete_site(&self, account: AccountId, site: SiteId) -> Result<bool> {
+        let _turn = self.turn(account.0).await;
+        let unit = "LET $key = (SELECT VALUE key FROM ONLY $site);
+            IF $key = NONE { THROW 'gone' };
+            DELETE $key RETURN NONE;
+            DELETE $site RETURN NONE;
+            DELETE $owner RETURN NONE;
+            DELETE $schedules RETURN NONE;
+            DELETE $counts RETURN NONE;
+            UPDATE $account SET sites -= 1 RETURN NONE;
+            CREATE $purge RETURN NONE";
+        let binds = Binds::new()
+            .with("account", key::account(account))
+            .with("site", key::site(account, site))
+            .with("owner", key::site_owner(site))
+            .with("schedules", key::of_site("schedule", site))
+            .with("counts", key::of_account_site("alert_count", account, site))
+            .with("purge", key::purge(account, site));
+        Ok(gone_is_none(self.write(unit, binds).await)?.is_some())
+    }
+
+    async fn versioned_site(
+        &self,
+        account: AccountId,
+        site: SiteId,
+    ) -> Result<Option<(Site, i64)>> {
+        let row: Option<SiteRow> = self
+            .read("SELECT * FROM ONLY $id", Binds::new().with("id", key::site(account, site)))
+            .await?;
+        row.map(|row| Ok((row::read("site", &row.doc)?, row.version))).transpose()
+    }
+}
+
+const ATTEMPTS: usize = 16;

@@ -1,0 +1,80 @@
+//! The plans of the hot queries. A plan that scans, filters or sorts what it need not is found
+//! here, before it is found in production.
+
+use surrealdb::types::RecordId;
+
+use super::*;
+use crate::key;
+use crate::tx::Binds;
+
+#[test]
+fn pages_and_queues_walk_one_index_up_to_their_limit() {
+    runtime().block_on(async {
+        let store = memory().await;
+        let alerts = format!("{}{}", crate::alert::PAGE, crate::alert::ORDER);
+        let all_alerts = format!("{}{}", crate::alert::PAGE_ALL, crate::alert::ORDER);
+        for (statement, index) in [
+            (crate::page::RECORDS, "check_page"),
+            (&*alerts, "alert_page"),
+            (&*all_alerts, "alert_page_all"),
+            (crate::schedule::DUE, "schedule_due"),
+            (crate::schedule::NEXT_DUE, "schedule_due"),
+            (crate::delivery::DUE, "delivery_due"),
+            (crate::delivery::NEXT_DUE, "delivery_due"),
+            (crate::cert_history::CHANGES, "cert_history_page"),
+            (crate::purge::BY_SITE_CHECKS, "check_page"),
+        ] {
+            let plan = plan(&store, statement).await;
+            let scan = format!("IndexScan [ctx: Db] [index: {index},");
+            assert!(plan.contains(&scan), "{statement}\n{plan}");
+            assert!(plan.contains("limit: "), "{statement}\n{plan}");
+            assert_no_detour(statement, &plan);
+        }
+    });
+}
+
+#[test]
+fn open_alerts_are_found_by_their_index() {
+    runtime().block_on(async {
+        let plan = plan(&memory().await, crate::check::OPEN).await;
+        assert!(plan.contains("index: alert_open"), "{plan}");
+        assert_no_detour(crate::check::OPEN, &plan);
+    });
+}
+
+#[test]
+fn rows_of_an_owner_are_a_range_of_ids_and_are_counted_by_their_keys() {
+    runtime().block_on(async {
+        let store = memory().await;
+        let selected = plan(&store, "SELECT day, runs FROM $range").await;
+        assert!(selected.contains("RecordIdScan"), "{selected}");
+        let counted = plan(&store, "SELECT count() FROM $range GROUP ALL").await;
+        assert!(counted.contains("CountScan"), "{counted}");
+    });
+}
+
+fn assert_no_detour(statement: &str, plan: &str) {
+    for detour in ["TableScan", "Filter", "Sort", "Limit ["] {
+        assert!(!plan.contains(detour), "{statement}\n{plan}");
+    }
+}
+
+async fn plan(store: &Store, statement: &str) -> String {
+    let id = Uuid::new_v4();
+    let range: RecordId = key::check_days(id.into(), &ssl(), -9, 9);
+    let binds = Binds::new()
+        .with("account", id)
+        .with("site", id)
+        .with("site_id", id)
+        .with("of", id)
+        .with("check_type", "ssl")
+        .with("type", "ssl")
+        .with("is_resolved", false)
+        .with("near", -5_i64)
+        .with("now", noon())
+        .with("limit", 50)
+        .with("start", 10)
+        .with("batch", 500)
+        .with("range", range);
+    store.read(&format!("EXPLAIN {statement}"), binds).await.unwrap()
+}

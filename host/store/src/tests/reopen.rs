@@ -1,0 +1,93 @@
+//! What is on disk stays, and what does not fit is refused.
+
+use super::*;
+use crate::error::Error;
+
+#[test]
+fn reopening_keeps_everything() {
+    runtime().block_on(async {
+        let directory = tempfile::tempdir().unwrap();
+        let url = on_disk(directory.path());
+        let store = open(&url).await;
+        let (account, site) = with_site(&store).await;
+        let run = ssl_run(&store, &account, &site, noon(), vec![changed("f1")]).await;
+        store.count_call(account.id, "2026-11", 10).await.unwrap();
+        let lease = only(store.lease_due("a", &[ssl()], noon(), LEASE, 9).await.unwrap());
+        let before = rows(&store).await;
+        store.close().await.unwrap();
+        drop(store);
+
+        let store = open(&url).await;
+        assert_eq!(rows(&store).await, before);
+        assert_eq!(only(store.sites(account.id).await.unwrap()), site);
+        assert_eq!(store.usage(account.id, "2026-11").await.unwrap(), 1);
+        let context = store.check_context(account.id, site.id, &ssl()).await.unwrap().unwrap();
+        assert_eq!(context.state, run.state);
+        assert_eq!(context.open, run.raised);
+        assert!(store.lease_due("b", &[ssl()], noon(), LEASE, 9).await.unwrap().is_empty());
+        let taken =
+            only(store.lease_due("b", &[ssl()], noon() + seconds(61), LEASE, 9).await.unwrap());
+        assert_eq!(taken.epoch, lease.epoch + 1);
+        store.close().await.unwrap();
+    });
+}
+
+#[test]
+fn what_was_answered_is_on_disk_without_a_goodbye() {
+    let directory = tempfile::tempdir().unwrap();
+    let url = on_disk(directory.path());
+    let copy = tempfile::tempdir().unwrap();
+    let account = runtime().block_on(async {
+        let store = open(&url).await;
+        let (account, _) = with_site(&store).await;
+        for _ in 0..5 {
+            store.count_call(account.id, "2026-11", 10).await.unwrap();
+        }
+        // What a crash would leave: the files as they are now.
+        copy_files(directory.path(), copy.path());
+        account
+    });
+    runtime().block_on(async {
+        let store = open(&on_disk(copy.path())).await;
+        assert_eq!(store.usage(account.id, "2026-11").await.unwrap(), 5);
+        assert_eq!(store.sites(account.id).await.unwrap().len(), 1);
+        store.close().await.unwrap();
+    });
+}
+
+#[test]
+fn addresses_that_name_no_store_are_refused() {
+    runtime().block_on(async {
+        for url in
+            ["", "file:///tmp/x", "rocksdb://x", "http://u:p@localhost:8000", "ws://localhost"]
+        {
+            let refused = Store::open(url, Options::default()).await;
+            assert!(matches!(refused, Err(Error::Address(_))), "{url}: {refused:?}");
+        }
+    });
+}
+
+#[test]
+fn a_server_that_does_not_answer_is_unavailable() {
+    runtime().block_on(async {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("ws://u:hunter2@{}", listener.local_addr().unwrap());
+        drop(listener);
+        let refused = Store::open(&url, Options::default()).await.unwrap_err();
+        assert!(matches!(refused, Error::Unavailable(_)), "{refused:?}");
+        assert!(!refused.to_string().contains("hunter2"), "{refused}");
+    });
+}
+
+fn copy_files(from: &std::path::Path, to: &std::path::Path) {
+    for entry in std::fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let target = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            std::fs::create_dir(&target).unwrap();
+            copy_files(&entry.path(), &target);
+        } else if entry.file_name() != "LOCK" {
+            std::fs::copy(entry.path(), target).unwrap();
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! Leases on due checks.
+
+use super::*;
+
+async fn many_sites(store: &Store, count: usize) -> Account {
+    let account = signed_up(store).await;
+    for nth in 0..count {
+        let due = noon() - seconds(i64::try_from(nth).unwrap());
+        let site = site(&account, &format!("s{nth}.example.com"));
+        store.create_site(&site, 1_000, &[(ssl(), due)]).await.unwrap();
+    }
+    account
+}
+
+#[test]
+fn four_workers_take_each_due_check_once() {
+    on_both(|store| async move {
+        many_sites(&store, 200).await;
+        let work = {
+            let store = store.clone();
+            move |nth: usize| {
+                let store = store.clone();
+                async move {
+                    let node = format!("node{nth}");
+                    let mut taken = Vec::new();
+                    loop {
+                        let leases =
+                            store.lease_due(&node, &[ssl()], noon(), LEASE, 7).await.unwrap();
+                        if leases.is_empty() {
+                            return taken;
+                        }
+                        assert!(leases.iter().all(|lease| lease.owner == node));
+                        taken.extend(leases.into_iter().map(|lease| lease.site_id));
+                    }
+                }
+            }
+        };
+        let mut taken: Vec<_> = at_once(4, work).await.into_iter().flatten().collect();
+        assert_eq!(taken.len(), 200);
+        taken.sort();
+        taken.dedup();
+        assert_eq!(taken.len(), 200);
+    });
+}
+
+#[test]
+fn what_has_waited_longest_goes_first() {
+    on_both(|store| async move {
+        many_sites(&store, 10).await;
+        let leases = store.lease_due("a", &[ssl()], noon(), LEASE, 4).await.unwrap();
+        let due: Vec<_> = leases.iter().map(|lease| lease.due_at).collect();
+        let expected: Vec<_> = (6..10).rev().map(|nth| noon() - seconds(nth)).collect();
+        assert_eq!(due, expected);
+    });
+}
+
+#[test]
+fn only_asked_for_types_are_taken() {
+    on_both(|store| async move {
+        let account = signed_up(&store).await;
+        let site = site(&account, "www.example.com");
+        let due = [(ssl(), noon()), (uptime(), noon() - seconds(1))];
+        store.create_site(&site, 1, &due).await.unwrap();
+        assert!(store.lease_due("a", &[], noon(), LEASE, 9).await.unwrap().is_empty());
+        let leases = store.lease_due("a", &[ssl()], noon(), LEASE, 9).await.unwrap();
+        assert_eq!(only(leases).check_type, ssl());
+        let both = [ssl(), uptime()];
+        let leases = store.lease_due("a", &both, noon(), LEASE, 9).await.unwrap();
+        assert_eq!(only(leases).check_type, uptime());
+    });
+}
+
+#[test]
+fn the_next_due_moment_counts_leases_too() {
+    on_both(|store| async move {
+        let both = [ssl(), uptime()];
+        assert_eq!(store.next_due(&both).await.unwrap(), None);
+        assert_eq!(store.next_due(&[]).await.unwrap(), None);
+        let account = signed_up(&store).await;
+        let due = [(ssl(), noon()), (uptime(), noon() + seconds(90))];
+        store.create_site(&site(&account, "www.example.com"), 1, &due).await.unwrap();
+        assert_eq!(store.next_due(&both).await.unwrap(), Some(noon()));
+        assert_eq!(store.next_due(&[uptime()]).await.unwrap(), Some(noon() + seconds(90)));
+        only(store.lease_due("a", &both, noon(), LEASE, 9).await.unwrap());
+        assert_eq!(store.next_due(&both).await.unwrap(), Some(noon() + LEASE));
+    });
+}
+
+#[test]
+fn a_lease_is_given_back_by_its_owner_alone() {
+    on_both(|store| async move {
+        with_site(&store).await;
+        let first = only(store.lease_due("a", &[ssl()], noon(), LEASE, 9).await.unwrap());
+        let later = noon() + seconds(61);
+        let second = only(store.lease_due("b", &[ssl()], later, LEASE, 9).await.unwrap());
+        store.release_lease(&first, noon()).await.unwrap();
+        assert!(store.lease_due("c", &[ssl()], later, LEASE, 9).await.unwrap().is_empty());
+        store.release_lease(&second, later + seconds(5)).await.unwrap();
+        assert!(store.lease_due("c", &[ssl()], later, LEASE, 9).await.unwrap().is_empty());
+        let third = store.lease_due("c", &[ssl()], later + seconds(5), LEASE, 9).await.unwrap();
+        assert_eq!(only(third).due_at, later + seconds(5));
+    });
+}
+
+#[test]
+fn leases_of_the_dead_are_taken_over_at_once() {
+    on_both(|store| async move {
+        many_sites(&store, 3).await;
+        let dead = store.lease_due("a", &[ssl()], noon(), LEASE, 9).await.unwrap();
+        assert_eq!(store.recover_leases(noon()).await.unwrap(), 3);
+        assert_eq!(store.recover_leases(noon()).await.unwrap(), 0);
+        let alive = store.lease_due("a", &[ssl()], noon(), LEASE, 9).await.unwrap();
+        let due = |leases: &[crate::Lease]| leases.iter().map(|l| l.due_at).collect::<Vec<_>>();
+        assert_eq!(due(&alive), due(&dead));
+        assert!(alive.iter().zip(&dead).all(|(alive, dead)| alive.epoch > dead.epoch));
+    });
+}
+
+#[test]
+fn a_lease_does_not_fit_a_row_that_was_made_anew() {
+    on_both(|store| async move {
+        let (account, site) = with_site(&store).await;
+        let old = only(store.lease_due("a", &[ssl()], noon(), LEASE, 9).await.unwrap());
+        store.update_site(account.id, site.id, |_| Vec::new()).await.unwrap();
+        let again = noon() + seconds(1);
+        store.update_site(account.id, site.id, |_| vec![(ssl(), again)]).await.unwrap();
+        let new = only(store.lease_due("a", &[ssl()], again, LEASE, 9).await.unwrap());
+        assert_ne!(old.epoch, new.epoch);
+        store.release_lease(&old, noon()).await.unwrap();
+        assert!(store.lease_due("b", &[ssl()], again, LEASE, 9).await.unwrap().is_empty());
+    });
+}

@@ -1,0 +1,74 @@
+//! Notification settings.
+
+use vedette_model::NotificationSettings;
+
+use super::*;
+use crate::error::Error;
+
+#[test]
+fn settings_are_the_defaults_until_they_are_changed() {
+    on_both(|store| async move {
+        let account = signed_up(&store).await;
+        assert_eq!(store.settings(account.id).await.unwrap(), NotificationSettings::default());
+        let url = "https://hooks.example.com/s3cret".to_owned();
+        let changed = store
+            .update_settings(account.id, |settings| {
+                settings.custom_webhook_url = Some(url.clone().into());
+                Ok::<(), ()>(())
+            })
+            .await
+            .unwrap()
+            .unwrap();
+        assert_eq!(changed.referenced("custom_webhook_url"), Some(&*url));
+        assert_eq!(store.settings(account.id).await.unwrap(), changed);
+    });
+}
+
+#[test]
+fn a_refused_change_changes_nothing() {
+    on_both(|store| async move {
+        let account = signed_up(&store).await;
+        let refused = store
+            .update_settings(account.id, |settings| {
+                settings.email = true;
+                Err("not in the plan")
+            })
+            .await
+            .unwrap();
+        assert_eq!(refused, Err("not in the plan"));
+        assert_eq!(store.settings(account.id).await.unwrap(), NotificationSettings::default());
+    });
+}
+
+#[test]
+fn changes_at_once_are_all_kept() {
+    on_both(|store| async move {
+        let account = signed_up(&store).await;
+        let add = {
+            let store = store.clone();
+            move |nth: usize| {
+                let store = store.clone();
+                async move {
+                    store
+                        .update_settings(account.id, |settings| {
+                            settings.alert_emails.push(format!("{nth}@example.com"));
+                            Ok::<(), ()>(())
+                        })
+                        .await
+                        .unwrap()
+                        .unwrap();
+                }
+            }
+        };
+        at_once(8, add).await;
+        assert_eq!(store.settings(account.id).await.unwrap().alert_emails.len(), 8);
+    });
+}
+
+#[test]
+fn nobody_without_an_account_has_settings() {
+    on_both(|store| async move {
+        let written = store.update_settings(account().id, |_| Ok::<(), ()>(())).await;
+        assert!(matches!(written, Err(Error::Gone)), "{written:?}");
+    });
+}

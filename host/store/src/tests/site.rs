@@ -1,0 +1,180 @@
+//! Sites: limits, duplicates, changes.
+
+use super::*;
+use crate::error::Error;
+
+#[test]
+fn a_site_reads_back_as_it_was_made() {
+    on_both(|store| async move {
+        let (account, site) = with_site(&store).await;
+        assert_eq!(store.site(account.id, site.id).await.unwrap(), Some(site.clone()));
+        assert_eq!(store.sites(account.id).await.unwrap(), [site]);
+    });
+}
+
+#[test]
+fn sites_are_listed_oldest_first() {
+    on_both(|store| async move {
+        let account = signed_up(&store).await;
+        let mut made = Vec::new();
+        for age in [2, 5, 1, 4, 3] {
+            let domain = format!("s{age}.example.com");
+            let site = Site { created_at: noon() - seconds(age), ..site(&account, &domain) };
+            store.create_site(&site, 50, &[]).await.unwrap();
+            made.push(site);
+        }
+        made.sort_by_key(|site| site.created_at);
+        assert_eq!(store.sites(account.id).await.unwrap(), made);
+    });
+}
+
+#[test]
+fn with_120_sites_left_200_at_once_create_exactly_120() {
+    on_both(|store| async move {
+        let account = signed_up(&store).await;
+        let create = {
+            let (store, account) = (store.clone(), account.clone());
+            move |nth: usize| {
+                let (store, account) = (store.clone(), account.clone());
+                async move {
+                    let site = site(&account, &format!("s{nth}.example.com"));
+                    store.create_site(&site, 120, &[(ssl(), noon())]).await
+                }
+            }
+        };
+        let answers = at_once(200, create).await;
+        assert_eq!(answers.iter().filter(|answer| answer.is_ok()).count(), 120);
+        assert_eq!(answers.iter().filter(|a| matches!(a, Err(Error::SiteLimit))).count(), 80);
+        assert_eq!(store.sites(account.id).await.unwrap().len(), 120);
+    });
+}
+
+#[test]
+fn of_equal_sites_at_once_one_is_created() {
+    on_both(|store| async move {
+        let account = signed_up(&store).await;
+        let create = {
+            let (store, account) = (store.clone(), account.clone());
+            move |_| {
+                let (store, account) = (store.clone(), account.clone());
+                async move { store.create_site(&site(&account, "www.example.com"), 50, &[]).await }
+            }
+        };
+        let answers = at_once(20, create).await;
+        assert_eq!(answers.iter().filter(|answer| answer.is_ok()).count(), 1);
+        assert_eq!(answers.iter().filter(|a| matches!(a, Err(Error::Duplicate))).count(), 19);
+        // Those that were refused took no room.
+        store.create_site(&site(&account, "two.example.com"), 2, &[]).await.unwrap();
+    });
+}
+
+#[test]
+fn another_port_address_or_account_makes_another_site() {
+    on_both(|store| async move {
+        let (account, first) = with_site(&store).await;
+        let port = Site { custom_port: Some(8443), ..site(&account, "www.example.com") };
+        let address =
+            Site { origin_ip: Some([192, 0, 2, 1].into()), ..site(&account, "www.example.com") };
+        for site in [&port, &address] {
+            store.create_site(site, 50, &[]).await.unwrap();
+        }
+        let stranger = signed_up(&store).await;
+        store.create_site(&site(&stranger, "www.example.com"), 50, &[]).await.unwrap();
+
+        let same = store.update_site(account.id, port.id, |site| {
+            site.custom_port = None;
+            Vec::new()
+        });
+        assert!(matches!(same.await, Err(Error::Duplicate)));
+        assert_eq!(store.site(account.id, port.id).await.unwrap(), Some(port.clone()));
+
+        // Once the first has moved, its place is free.
+        let moved = store.update_site(account.id, first.id, |site| {
+            site.custom_port = Some(993);
+            Vec::new()
+        });
+        assert_eq!(moved.await.unwrap().unwrap().custom_port, Some(993));
+        let took = store.update_site(account.id, port.id, |site| {
+            site.custom_port = None;
+            Vec::new()
+        });
+        assert_eq!(took.await.unwrap().unwrap().custom_port, None);
+    });
+}
+
+#[test]
+fn changes_at_once_are_all_kept() {
+    on_both(|store| async move {
+        let (account, site) = with_site(&store).await;
+        let change = {
+            let store = store.clone();
+            move |nth: usize| {
+                let store = store.clone();
+                async move {
+                    let extra: CheckType = format!("type{nth}").parse().unwrap();
+                    store
+                        .update_site(account.id, site.id, |site| {
+                            site.check_types.push(extra.clone());
+                            site.check_types.iter().map(|t| (t.clone(), noon())).collect()
+                        })
+                        .await
+                        .unwrap()
+                        .unwrap();
+                }
+            }
+        };
+        at_once(8, change).await;
+        let stored = only(store.sites(account.id).await.unwrap());
+        assert_eq!(stored.check_types.len(), 9);
+        let due = store.lease_due("a", &stored.check_types, noon(), LEASE, 100).await.unwrap();
+        assert_eq!(due.len(), 9);
+    });
+}
+
+#[test]
+fn a_change_keeps_the_turn_of_checks_that_stay() {
+    on_both(|store| async move {
+        let (account, site) = with_site(&store).await;
+        let later = noon() + seconds(600);
+        store
+            .update_site(account.id, site.id, |site| {
+                site.check_types.push(uptime());
+                vec![(ssl(), later), (uptime(), later)]
+            })
+            .await
+            .unwrap();
+        let types = [ssl(), uptime()];
+        let due = only(store.lease_due("a", &types, noon(), LEASE, 9).await.unwrap());
+        assert_eq!((due.check_type, due.due_at), (ssl(), noon()));
+        let due = store.lease_due("a", &types, later, LEASE, 9).await.unwrap();
+        assert!(due.iter().any(|lease| lease.check_type == uptime() && lease.due_at == later));
+
+        store.update_site(account.id, site.id, |_| vec![(uptime(), later)]).await.unwrap();
+        let due = store.lease_due("a", &types, later + seconds(600), LEASE, 9).await.unwrap();
+        assert_eq!(only(due).check_type, uptime());
+    });
+}
+
+#[test]
+fn a_deleted_site_makes_room_and_may_come_back() {
+    on_both(|store| async move {
+        let (account, site) = with_site(&store).await;
+        let again = super::site(&account, "www.example.com");
+        let full = store.create_site(&again, 1, &[]).await;
+        assert!(matches!(full, Err(Error::Duplicate)), "{full:?}");
+        assert!(store.delete_site(account.id, site.id).await.unwrap());
+        assert!(!store.delete_site(account.id, site.id).await.unwrap());
+        assert!(store.sites(account.id).await.unwrap().is_empty());
+        store.create_site(&again, 1, &[]).await.unwrap();
+        assert_eq!(only(store.sites(account.id).await.unwrap()), again);
+    });
+}
+
+#[test]
+fn nobody_without_an_account_has_sites() {
+    on_both(|store| async move {
+        let orphan = site(&account(), "www.example.com");
+        let created = store.create_site(&orphan, 50, &[]).await;
+        assert!(matches!(created, Err(Error::Gone)), "{created:?}");
+    });
+}

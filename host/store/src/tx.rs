@@ -1,0 +1,143 @@
+//! The one way to the database: [`Store::read`] sends a single statement, [`Store::tx`] one unit
+//! of work as one `BEGIN … COMMIT` text, and runs the whole unit again when it lost a conflict.
+//!
+//! *Invariant:* no other file sends text, and no text is built from input: input is bound.
+
+use std::time::Duration;
+
+use backon::{ExponentialBuilder, Retryable};
+use surrealdb::IndexedResults;
+use surrealdb::types::{Error as EngineError, QueryError, SurrealValue, Value, Variables};
+
+use crate::error::{Error, Result};
+use crate::{Engine, Store};
+
+/// The parameters of a statement, by name.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Binds(Variables);
+
+impl Binds {
+    pub(crate) fn new() -> Self {
+        Self::default()
+    }
+
+    pub(crate) fn with(mut self, name: impl Into<String>, value: impl SurrealValue) -> Self {
+        self.0.insert(name, value);
+        self
+    }
+
+    pub(crate) fn bind(&mut self, name: impl Into<String>, value: impl SurrealValue) {
+        self.0.insert(name, value);
+    }
+}
+
+impl Store {
+    /// Runs one statement, which sees one snapshot, and reads its answer as a `T`.
+    pub(crate) async fn read<T: SurrealValue>(&self, statement: &str, binds: Binds) -> Result<T> {
+        let mut answer = self.send(statement, binds).await?;
+        parse(answer.take(0).map_err(engine)?)
+    }
+
+    /// Runs one unit of work, all of it or nothing, and reads the answer of its last statement.
+    /// `THROW 'stale'` and its like become the [`Error`] of that name.
+    ///
+    /// Optimistic transactions lose conflicts as a matter of course, and neither the server nor
+    /// its client tries again. The whole unit is repeated, never a statement of it, because what
+    /// it read belongs to the attempt that failed.
+    pub(crate) async fn tx<T: SurrealValue>(&self, unit: &str, binds: Binds) -> Result<T> {
+        let text = format!("BEGIN;\n{};\nCOMMIT;", unit.trim_end().trim_end_matches(';'));
+        let value = (|| self.attempt(&text, binds.clone()))
+            .retry(RETRIES)
+            .when(|error| matches!(error, Error::Conflict))
+            .notify(|_, wait| tracing::debug!(?wait, "a transaction lost a conflict"))
+            .await?;
+        parse(value)
+    }
+
+    /// Like [`Store::tx`], for units that have nothing to answer.
+    pub(crate) async fn write(&self, unit: &str, binds: Binds) -> Result<()> {
+        self.tx::<Value>(unit, binds).await.map(drop)
+    }
+
+    async fn attempt(&self, text: &str, binds: Binds) -> Result<Value> {
+        let mut answer = self.send(text, binds).await?;
+        // Every statement has a row, BEGIN and COMMIT too.
+        let statements = answer.num_statements();
+        let errors = answer.take_errors();
+        if errors.is_empty() {
+            return answer.take(statements - 2).map_err(engine);
+        }
+        Err(verdict(errors.into_values().collect()))
+    }
+
+    async fn send(&self, text: &str, binds: Binds) -> Result<IndexedResults> {
+        let answer = match &self.inner.engine {
+            Engine::Embedded { db, .. } => db.query(text).bind(binds.0).await,
+            Engine::Remote { db } => db.query(text).bind(binds.0).await,
+        };
+        answer.map_err(engine)
+    }
+}
+
+/// What a failed transaction means. One statement tells the reason, the others only that they
+/// were not executed.
+fn verdict(errors: Vec<EngineError>) -> Error {
+    if errors.iter().any(is_conflict) {
+        return Error::Conflict;
+    }
+    let reason = errors.into_iter().find(|error| {
+        !matches!(error.query_details(), Some(QueryError::NotExecuted | QueryError::Cancelled))
+    });
+    match reason {
+        Some(error) => engine(error),
+        None => Error::Engine("a transaction was not executed".to_owned()),
+    }
+}
+
+/// The embedded engine types a conflict in some places and only words it in others.
+fn is_conflict(error: &EngineError) -> bool {
+    matches!(error.query_details(), Some(QueryError::TransactionConflict))
+        || error.message().contains("can be retried")
+}
+
+fn engine(error: EngineError) -> Error {
+    if is_conflict(&error) {
+        return Error::Conflict;
+    }
+    if error.is_thrown() {
+        return thrown(error.message());
+    }
+    if error.is_already_exists() {
+        return Error::Duplicate;
+    }
+    if error.is_connection() || error.message().contains("outcome is unknown") {
+        return Error::Unavailable(error.message().to_owned());
+    }
+    Error::Engine(error.message().to_owned())
+}
+
+/// The engine puts a phrase of its own before what was thrown.
+fn thrown(message: &str) -> Error {
+    match message.rsplit(' ').next().unwrap_or_default() {
+        "duplicate" => Error::Duplicate,
+        "fenced" => Error::Fenced,
+        "gone" => Error::Gone,
+        "key_limit" => Error::KeyLimit,
+        "site_limit" => Error::SiteLimit,
+        "stale" => Error::Stale,
+        "state_quota" => Error::StateQuota,
+        _ => Error::Engine(message.to_owned()),
+    }
+}
+
+fn parse<T: SurrealValue>(value: Value) -> Result<T> {
+    T::from_value(value).map_err(|error| Error::corrupt("answer", error))
+}
+
+/// Some 2 s altogether; a unit takes well under a millisecond.
+const RETRIES: ExponentialBuilder = ExponentialBuilder::new()
+    .with_min_delay(Duration::from_millis(2))
+    .with_factor(1.6)
+    .with_max_delay(Duration::from_millis(150))
+    .with_max_times(20)
+    .with_jitter();
