@@ -1,0 +1,190 @@
+//! What a guest answered, accepted field by field or refused as a whole.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+use vedette_model::{Assessment, Finding, Observation, assessment::EventType, delivery::Rendered};
+
+use crate::{
+    bindings::{
+        check::{exports::vedette::plugin::checker as wit, vedette::plugin::types as wit_types},
+        notifier::exports::vedette::plugin::notifier as wit_notifier,
+    },
+    channel::Verdict,
+    check::{CheckDescriptor, Problem},
+    host::mask,
+    output::{
+        self, CONFIG, DELIVERED, DELIVERIES, DETAILS, FINDINGS, Forbidden, KEY, MEMORY, MESSAGE,
+        METRICS, PROBLEMS, RESULT, SUGGESTION, cut,
+    },
+    schema::Schema,
+};
+
+/// An observation whose result satisfies the plugin's own schema.
+pub(crate) fn observation(
+    answer: wit::Observation,
+    descriptor: &CheckDescriptor,
+    schema: &Schema,
+    secrets: &BTreeMap<String, String>,
+) -> Result<Observation, Forbidden> {
+    output::at_most("metrics", answer.metrics.len(), METRICS)?;
+    let metrics = answer.metrics.into_iter().map(|metric| {
+        if !descriptor.metrics.iter().any(|known| known.name == metric.name) {
+            return Err(Forbidden(format!(
+                "metric {:?} is not in the descriptor",
+                cut(metric.name, 64)
+            )));
+        }
+        let value = output::finite("metric", metric.value)?;
+        Ok((metric.name, value))
+    });
+    let result = output::json("result", &mask(answer.result, secrets), RESULT)?;
+    schema
+        .check(&result)
+        .map_err(|problem| Forbidden(format!("result does not fit its schema: {problem}")))?;
+    Ok(Observation {
+        result,
+        metrics: metrics.collect::<Result<_, _>>()?,
+        summary: output::text("summary", mask(answer.summary, secrets), MESSAGE)?,
+        next_run_in_s: answer.next_run_in_s,
+    })
+}
+
+/// An assessment whose findings are all of listed events.
+pub(crate) fn assessment(
+    answer: wit::Assessment,
+    events: &[EventType],
+) -> Result<Assessment, Forbidden> {
+    output::at_most("findings", answer.findings.len(), FINDINGS)?;
+    let findings = answer.findings.into_iter().map(|found| finding(found, events));
+    let findings = findings.collect::<Result<_, _>>()?;
+    if let Some(memory) = &answer.memory {
+        output::json("memory", memory, MEMORY)?;
+    }
+    Ok(Assessment { health: answer.health.into(), findings, memory: answer.memory })
+}
+
+fn finding(found: wit::Finding, events: &[EventType]) -> Result<Finding, Forbidden> {
+    if !events.iter().any(|event| event.name == found.event) {
+        return Err(Forbidden(format!(
+            "event {:?} is not in the descriptor",
+            cut(found.event, 64)
+        )));
+    }
+    let suggestion = found.suggestion.map(|text| output::text("suggestion", text, SUGGESTION));
+    let details = found.details.map(|text| output::json("details", &text, DETAILS));
+    Ok(Finding {
+        event: found.event,
+        severity: found.severity.map(Into::into),
+        dedup_key: output::text("dedup-key", found.dedup_key, KEY)?,
+        message: output::text("message", found.message, MESSAGE)?,
+        suggestion: suggestion.transpose()?,
+        details: details.transpose()?,
+        confirmations: found.confirmations.map(u32::from),
+    })
+}
+
+/// A normalised configuration; it must still fit the schema.
+pub(crate) fn config(answer: &str, schema: &Schema) -> Result<Value, Forbidden> {
+    let config = output::json("configuration", answer, CONFIG)?;
+    schema.check(&config).map_err(|problem| {
+        Forbidden(format!("the normalised configuration does not fit its schema: {problem}"))
+    })?;
+    Ok(config)
+}
+
+pub(crate) fn problems(answer: Vec<wit_types::Problem>) -> Result<Vec<Problem>, Forbidden> {
+    output::at_most("problems", answer.len(), PROBLEMS)?;
+    let problems = answer.into_iter().map(|problem| {
+        Ok(Problem {
+            pointer: output::text("pointer", problem.pointer, KEY)?,
+            message: output::text("message", problem.message, MESSAGE)?,
+        })
+    });
+    problems.collect()
+}
+
+/// Deliveries of one notification. A URL is a reference that the host resolves, never one of the
+/// plugin's own making: a channel cannot choose where its alerts go.
+pub(crate) fn deliveries(
+    answer: Vec<wit_notifier::Delivery>,
+    fields: &[String],
+) -> Result<Vec<Rendered>, Forbidden> {
+    output::at_most("deliveries", answer.len(), DELIVERIES)?;
+    let mut left = DELIVERED;
+    let rendered = answer.into_iter().map(|delivery| {
+        let size = size(&delivery);
+        left = left.checked_sub(size).ok_or_else(|| {
+            Forbidden(format!("the deliveries are larger than {DELIVERED} bytes together"))
+        })?;
+        rendered(delivery, fields)
+    });
+    rendered.collect()
+}
+
+fn rendered(delivery: wit_notifier::Delivery, fields: &[String]) -> Result<Rendered, Forbidden> {
+    match delivery {
+        wit_notifier::Delivery::Http(http) => {
+            let named = http.url.strip_prefix("ref:").is_some_and(|reference| {
+                fields.iter().any(|field| {
+                    let suffix = reference.strip_prefix(field.as_str());
+                    suffix.is_some_and(|rest| {
+                        !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_')
+                    })
+                })
+            });
+            if !named {
+                let message = "an http delivery goes to ref:<field> of one of the secret fields";
+                return Err(Forbidden(message.to_owned()));
+            }
+            let body = String::from_utf8(http.body)
+                .map_err(|_| Forbidden("the body of an http delivery is not UTF-8".to_owned()))?;
+            let headers = http.headers.into_iter().map(header).collect::<Result<_, _>>()?;
+            let method = output::text("method", http.method, 16)?;
+            Ok(Rendered::Http {
+                url: output::text("url", http.url, MESSAGE)?,
+                method,
+                headers,
+                body,
+            })
+        }
+        wit_notifier::Delivery::Email(mail) => Ok(Rendered::Email {
+            subject: output::text("subject", mail.subject, MESSAGE)?,
+            text: output::lines("text", mail.text, DELIVERED)?,
+            html: mail.html.map(|html| output::lines("html", html, DELIVERED)).transpose()?,
+        }),
+    }
+}
+
+fn header((name, value): (String, String)) -> Result<(String, String), Forbidden> {
+    // Names and values that are no legal header are refused when sent; here only line breaks and
+    // size count.
+    Ok((output::text("header", name, KEY)?, output::text("header", value, MESSAGE)?))
+}
+
+fn size(delivery: &wit_notifier::Delivery) -> usize {
+    match delivery {
+        wit_notifier::Delivery::Http(http) => {
+            let headers = http.headers.iter().map(|(name, value)| name.len() + value.len());
+            http.body.len() + http.url.len() + headers.sum::<usize>()
+        }
+        wit_notifier::Delivery::Email(mail) => {
+            mail.subject.len() + mail.text.len() + mail.html.as_ref().map_or(0, String::len)
+        }
+    }
+}
+
+pub(crate) fn verdict(answer: wit_notifier::Verdict) -> Result<Verdict, Forbidden> {
+    match answer {
+        wit_notifier::Verdict::Delivered => Ok(Verdict::Delivered),
+        wit_notifier::Verdict::Retry(after) => {
+            Ok(Verdict::Retry(after.map(|seconds| seconds.min(LONGEST_RETRY))))
+        }
+        wit_notifier::Verdict::Rejected(reason) => {
+            output::text("reason", reason, MESSAGE).map(Verdict::Rejected)
+        }
+    }
+}
+
+/// Seconds.
+const LONGEST_RETRY: u32 = 60;

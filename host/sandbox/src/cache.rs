@@ -1,0 +1,256 @@
+//! Native code of components that passed the gate, kept between starts.
+//!
+//! Loading native code is running it, so nothing is loaded that this very installation did not
+//! write: an entry carries a MAC with a key that lies beside it, in a folder that nobody else may
+//! enter, and is checked in memory before it is handed to wasmtime. Any doubt: compile again.
+//!
+//! *Invariant:* an entry's key covers the component, the engine's configuration, wasmtime's
+//! version and the CPU's features; its MAC covers the key and the code.
+//! *Invariant:* a file is read once; what was checked is what is loaded.
+
+use std::{
+    fs::{self, DirBuilder, File, OpenOptions},
+    hash::{Hash, Hasher},
+    io::{self, ErrorKind, Read, Write},
+    os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt},
+    path::{Path, PathBuf},
+};
+
+use aws_lc_rs::{
+    digest::{self, SHA256},
+    hmac, rand,
+};
+use wasmtime::{Engine, component::Component};
+
+/// The folder and its key.
+pub(crate) struct Cache {
+    folder: PathBuf,
+    key: hmac::Key,
+}
+
+/// Name of an entry: what the code was compiled from, and for.
+pub(crate) struct Entry([u8; 32]);
+
+impl Cache {
+    /// Opens the folder, making it and its key on first use.
+    pub(crate) fn open(folder: &Path) -> io::Result<Self> {
+        DirBuilder::new().recursive(true).mode(PRIVATE_FOLDER).create(folder)?;
+        let key = read_or_make_key(&folder.join(KEY_FILE))?;
+        // The key file was made by us or by whoever owns the folder: they must be one.
+        let owner = fs::metadata(folder)?.uid();
+        if fs::metadata(folder.join(KEY_FILE))?.uid() != owner || probe_owner(folder)? != owner {
+            return Err(io::Error::new(
+                ErrorKind::PermissionDenied,
+                "the folder is someone else's",
+            ));
+        }
+        fs::set_permissions(folder, fs::Permissions::from_mode(PRIVATE_FOLDER))?;
+        Ok(Self { folder: folder.to_owned(), key: hmac::Key::new(hmac::HMAC_SHA256, &key) })
+    }
+
+    /// The component compiled for `engine` earlier, if there is an entry and it is genuine.
+    pub(crate) fn load(&self, engine: &Engine, entry: &Entry) -> Option<Component> {
+        let blob = fs::read(self.path(entry)).ok()?;
+        let (tag, code) = blob.split_at_checked(TAG)?;
+        if hmac::verify(&self.key, &signed(entry, code), tag).is_err() {
+            tracing::warn!("a file of the native code cache was changed; compiling again");
+            return None;
+        }
+        match deserialize(engine, code) {
+            Ok(component) => Some(component),
+            Err(error) => {
+                tracing::warn!("a file of the native code cache does not load: {error:#}");
+                None
+            }
+        }
+    }
+
+    /// Keeps the native code of a component. Failing is no error: it is compiled again next time.
+    pub(crate) fn store(&self, entry: &Entry, component: &Component) {
+        if let Err(reason) = self.write(entry, component) {
+            tracing::warn!("native code of a plugin is not cached: {reason}");
+        }
+    }
+
+    fn write(&self, entry: &Entry, component: &Component) -> Result<(), String> {
+        let code = component.serialize().map_err(|error| error.to_string())?;
+        let tag = hmac::sign(&self.key, &signed(entry, &code));
+        let path = self.path(entry);
+        let half = path.with_extension(format!("{}.part", std::process::id()));
+        let written = private(&half).and_then(|mut file| {
+            file.write_all(tag.as_ref())?;
+            file.write_all(&code)?;
+            fs::rename(&half, &path)
+        });
+        written.map_err(|error| {
+            let _ = fs::remove_file(&half); // what is left of it is of no use to anyone
+            error.to_string()
+        })
+    }
+
+    fn path(&self, entry: &Entry) -> PathBuf {
+        self.folder.join(format!("{}.native", hex(&entry.0)))
+    }
+}
+
+impl Entry {
+    pub(crate) fn of(engine: &Engine, component: &[u8]) -> Self {
+        let mut hasher = Sha256(digest::Context::new(&SHA256));
+        hasher.0.update(component);
+        hasher.0.update(FORMAT);
+        // Version of wasmtime, target, CPU features and settings.
+        engine.precompile_compatibility_hash().hash(&mut hasher);
+        let digest = hasher.0.finish();
+        Self(digest.as_ref().try_into().expect("SHA-256 has 32 bytes"))
+    }
+}
+
+#[allow(unsafe_code)]
+fn deserialize(engine: &Engine, code: &[u8]) -> wasmtime::Result<Component> {
+    // SAFETY: `deserialize` asks for bytes that `Component::serialize` wrote and nobody changed.
+    // The caller has just verified, over exactly these bytes in our own memory, a MAC that only
+    // `Cache::write` makes, with a key that lies in a folder only this user may enter.
+    unsafe { Component::deserialize(engine, code) }
+}
+
+fn signed(entry: &Entry, code: &[u8]) -> Vec<u8> {
+    // The code is hashed first: a MAC over tens of megabytes would need a copy of them.
+    [&entry.0, digest::digest(&SHA256, code).as_ref()].concat()
+}
+
+fn read_or_make_key(path: &Path) -> io::Result<[u8; 32]> {
+    let mut key = [0; 32];
+    match OpenOptions::new().write(true).create_new(true).mode(PRIVATE_FILE).open(path) {
+        Ok(mut file) => {
+            rand::fill(&mut key).map_err(|_| io::Error::other("no random bytes"))?;
+            file.write_all(&key)?;
+        }
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+            let mut file = File::open(path)?;
+            if file.metadata()?.permissions().mode() & 0o077 != 0 {
+                let message = "others may read the key of the native code cache; remove it";
+                return Err(io::Error::new(ErrorKind::PermissionDenied, message));
+            }
+            file.read_exact(&mut key)?;
+        }
+        Err(error) => return Err(error),
+    }
+    Ok(key)
+}
+
+/// Who we are, as the file system sees it.
+fn probe_owner(folder: &Path) -> io::Result<u32> {
+    let path = folder.join(format!("owner.{}.part", std::process::id()));
+    let owner = private(&path)?.metadata()?.uid();
+    fs::remove_file(path)?;
+    Ok(owner)
+}
+
+fn private(path: &Path) -> io::Result<File> {
+    OpenOptions::new().write(true).create(true).truncate(true).mode(PRIVATE_FILE).open(path)
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// SHA-256 as a [`Hasher`]: only to feed wasmtime's compatibility hash into the key.
+struct Sha256(digest::Context);
+
+impl Hasher for Sha256 {
+    fn write(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
+    fn finish(&self) -> u64 {
+        let digest = self.0.clone().finish();
+        let first = digest.as_ref().first_chunk().expect("SHA-256 has 32 bytes");
+        u64::from_le_bytes(*first)
+    }
+}
+
+const KEY_FILE: &str = "mac.key";
+const PRIVATE_FOLDER: u32 = 0o700;
+const PRIVATE_FILE: u32 = 0o600;
+const TAG: usize = 32;
+/// Changes when the layout of an entry does.
+const FORMAT: &[u8] = b"vedette native 1";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::{Class, Engines};
+
+    /// The smallest component: nothing inside.
+    const EMPTY: &[u8] = b"\0asm\x0d\0\x01\0";
+
+    fn cached() -> (tempfile::TempDir, Engine, Entry) {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let engines = Engines::new().expect("an engine");
+        let engine = engines.get(Class::Light).expect("an engine").clone();
+        let entry = Entry::of(&engine, EMPTY);
+        let cache = Cache::open(folder.path()).expect("a cache");
+        let component = Component::from_binary(&engine, EMPTY).expect("compiles");
+        assert!(cache.load(&engine, &entry).is_none(), "nothing is there yet");
+        cache.store(&entry, &component);
+        (folder, engine, entry)
+    }
+
+    #[test]
+    fn what_was_stored_is_loaded_after_a_restart() {
+        let (folder, engine, entry) = cached();
+        let reopened = Cache::open(folder.path()).expect("a cache");
+        assert!(reopened.load(&engine, &entry).is_some());
+    }
+
+    #[test]
+    fn a_forged_byte_anywhere_is_never_loaded() {
+        let (folder, engine, entry) = cached();
+        let cache = Cache::open(folder.path()).expect("a cache");
+        let path = cache.path(&entry);
+        let genuine = fs::read(&path).expect("an entry");
+        let step = (genuine.len() / 64).max(1);
+        for at in (0..genuine.len()).step_by(step).chain([TAG - 1, TAG, genuine.len() - 1]) {
+            let mut forged = genuine.clone();
+            forged[at] ^= 1;
+            fs::write(&path, &forged).expect("writable");
+            assert!(cache.load(&engine, &entry).is_none(), "byte {at}");
+        }
+        for short in [0, 1, TAG, genuine.len() - 1] {
+            fs::write(&path, &genuine[..short]).expect("writable");
+            assert!(cache.load(&engine, &entry).is_none(), "cut to {short}");
+        }
+        fs::write(&path, &genuine).expect("writable");
+        assert!(cache.load(&engine, &entry).is_some());
+    }
+
+    #[test]
+    fn an_entry_moved_to_another_name_is_not_loaded() {
+        let (folder, engine, entry) = cached();
+        let cache = Cache::open(folder.path()).expect("a cache");
+        let other = Entry::of(&engine, b"another component");
+        fs::copy(cache.path(&entry), cache.path(&other)).expect("copies");
+        assert!(cache.load(&engine, &other).is_none());
+    }
+
+    #[test]
+    fn an_entry_made_with_another_key_is_not_loaded() {
+        let (folder, engine, entry) = cached();
+        fs::remove_file(folder.path().join(KEY_FILE)).expect("a key");
+        let cache = Cache::open(folder.path()).expect("a new key");
+        assert!(cache.load(&engine, &entry).is_none());
+    }
+
+    #[test]
+    fn folder_and_files_are_private() {
+        let (folder, ..) = cached();
+        let mode = |path: &Path| fs::metadata(path).expect("there").permissions().mode() & 0o777;
+        assert_eq!(mode(folder.path()), PRIVATE_FOLDER);
+        for file in fs::read_dir(folder.path()).expect("a folder") {
+            assert_eq!(mode(&file.expect("a file").path()), PRIVATE_FILE);
+        }
+        let key = folder.path().join(KEY_FILE);
+        fs::set_permissions(&key, fs::Permissions::from_mode(0o644)).expect("ours");
+        assert!(Cache::open(folder.path()).is_err(), "a key that others have read is no key");
+    }
+}

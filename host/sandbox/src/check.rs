@@ -1,0 +1,77 @@
+//! What the server hands to a check and gets back.
+
+use std::{net::IpAddr, time::Duration};
+
+use serde::Serialize;
+use serde_json::Value;
+use vedette_model::{
+    CheckType, Observation, SiteId, Timestamp, assessment::EventType, domain_name::Target,
+};
+
+use crate::egress::Audience;
+
+/// What an installed check plugin says of itself, as the gate accepted it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CheckDescriptor {
+    pub check_type: CheckType,
+    /// E.g. `vedette.ssl`.
+    pub id: String,
+    pub version: String,
+    pub title: String,
+    pub description: String,
+    /// JSON Schema 2020-12.
+    pub config_schema: Value,
+    /// JSON Schema 2020-12.
+    pub result_schema: Value,
+    /// Fields of the result that a one-line summary of a site shows.
+    pub summary_fields: Vec<String>,
+    pub events: Vec<EventType>,
+    pub metrics: Vec<MetricDef>,
+    /// The manifest's default interval, within the plan's and the operator's bounds.
+    pub interval: Option<Duration>,
+    pub min_interval: Option<Duration>,
+}
+
+/// A number that runs of a plugin report.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MetricDef {
+    pub name: String,
+    pub unit: String,
+    pub help: String,
+}
+
+/// What is wrong with a configuration: a JSON Pointer into it and what to change.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Problem {
+    pub pointer: String,
+    pub message: String,
+}
+
+/// One run of a check.
+#[derive(Clone, Debug)]
+pub struct Job {
+    /// For logs.
+    pub run_id: String,
+    pub target: Target,
+    /// The site's own port; none = the protocol's.
+    pub port: Option<u16>,
+    /// A site's `origin_ip`: replaces name resolution of the target.
+    pub connect_to: Option<IpAddr>,
+    /// Validated against the plugin's schema and normalised by the plugin before the run.
+    pub config: Value,
+    /// The wall clock when the run starts; the plugin's clock goes on from here.
+    pub now: Timestamp,
+    pub audience: Audience,
+    /// Whose state the plugin sees; none = it belongs to no site.
+    pub site: Option<SiteId>,
+}
+
+/// A run that brought an observation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ran {
+    pub observation: Observation,
+    /// From taking up the job to the observation, waiting for a slot excluded.
+    pub duration: Duration,
+    /// The part of `duration` spent inside host calls.
+    pub host_time: Duration,
+}

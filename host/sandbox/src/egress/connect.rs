@@ -1,0 +1,255 @@
+//! From a name to a connection: resolve, vet every address, connect to exactly those, compare.
+
+use std::{
+    net::{IpAddr, SocketAddr, UdpSocket},
+    time::{Duration, Instant},
+};
+
+use futures::{StreamExt, stream::FuturesUnordered};
+use tokio::{
+    net::TcpStream,
+    time::{sleep_until, timeout_at},
+};
+use vedette_model::domain_name::Target;
+
+use super::{Audience, Egress, NetError, Phase, Refusal, code, refused, resolver::absolute};
+
+/// Whom to connect to, and on whose behalf.
+#[derive(Clone, Debug)]
+pub struct Dial {
+    pub target: Target,
+    pub port: u16,
+    /// Replaces name resolution; vetted like any address.
+    pub connect_to: Option<IpAddr>,
+    pub audience: Audience,
+    pub deadline: Instant,
+}
+
+/// A connection, and how long it took.
+#[derive(Debug)]
+pub struct Connected {
+    pub stream: TcpStream,
+    pub peer: SocketAddr,
+    /// None: there was no name to resolve.
+    pub resolve: Option<Duration>,
+    pub connect: Duration,
+}
+
+impl Egress {
+    /// The addresses of a name or literal that `audience` may reach. On public paths one special
+    /// address refuses the whole name; elsewhere refused ones are dropped, and none left is
+    /// [`NetError::AddressBlocked`].
+    pub async fn resolve(
+        &self,
+        target: &Target,
+        audience: Audience,
+        deadline: Instant,
+    ) -> Result<Vec<IpAddr>, NetError> {
+        self.policy().vet_target(target, audience).map_err(refused)?;
+        let found = match target {
+            Target::Address(address) => vec![*address],
+            Target::Name(name) => self.resolver().addresses(name, deadline).await?,
+        };
+        self.vet_all(found, audience, |address| self.policy().vet_address(address, audience))
+    }
+
+    /// Connects to a vetted address of the target. The first of several that answers wins; each
+    /// gets a head start of 250 ms (RFC 8305).
+    pub async fn connect(&self, dial: &Dial) -> Result<Connected, NetError> {
+        self.policy().vet_target(&dial.target, dial.audience).map_err(refused)?;
+        let started = Instant::now();
+        let (found, resolve) = match (dial.connect_to, &dial.target) {
+            (Some(address), _) => (vec![address], None),
+            (None, Target::Address(address)) => (vec![*address], None),
+            (None, Target::Name(name)) => {
+                let found = self.resolver().addresses(name, dial.deadline).await?;
+                (found, Some(started.elapsed()))
+            }
+        };
+        let addresses = self.vet_all(found, dial.audience, |address| {
+            self.vet_socket(SocketAddr::new(address, dial.port), dial.audience)
+        })?;
+        race(&addresses, dial.port, resolve, dial.deadline).await
+    }
+
+    /// Connects to what the operator's configuration names, as written: a loopback or private
+    /// address passes, `egress.deny` and our own listeners do not. Never for a name that came
+    /// from anywhere else.
+    pub async fn connect_configured(
+        &self,
+        host: &str,
+        port: u16,
+        deadline: Instant,
+    ) -> Result<Connected, NetError> {
+        let started = Instant::now();
+        let literal = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
+        let (found, resolve) = match literal {
+            Ok(address) => (vec![address], None),
+            Err(_) => {
+                let name = absolute(host)?;
+                let found = self.resolver().addresses_of(&name, deadline).await?;
+                (found, Some(started.elapsed()))
+            }
+        };
+        let addresses = self.vet_all(found, Audience::Authenticated, |address| {
+            self.policy().vet_configured(SocketAddr::new(address, port))
+        })?;
+        race(&addresses, port, resolve, deadline).await
+    }
+
+    fn vet_all(
+        &self,
+        found: Vec<IpAddr>,
+        audience: Audience,
+        vet: impl Fn(IpAddr) -> Result<(), Refusal>,
+    ) -> Result<Vec<IpAddr>, NetError> {
+        let mut passed = Vec::with_capacity(found.len());
+        let mut last = None;
+        for address in found {
+            match vet(address) {
+                Ok(()) => passed.push(address),
+                Err(refusal) if audience == Audience::Public => return Err(refused(refusal)),
+                Err(refusal) => last = Some(refusal),
+            }
+        }
+        match last {
+            Some(refusal) if passed.is_empty() => Err(refused(refusal)),
+            _ => Ok(passed),
+        }
+    }
+
+    /// The pure rule, and one that needs the machine: a listener on the unspecified address
+    /// listens on every address of this host.
+    fn vet_socket(&self, socket: SocketAddr, audience: Audience) -> Result<(), Refusal> {
+        self.policy().vet_socket(socket, audience)?;
+        let everywhere =
+            |own: &SocketAddr| own.ip().is_unspecified() && own.port() == socket.port();
+        if self.policy().own_listeners.iter().any(everywhere) && is_local(socket) {
+            return Err(Refusal::OwnListener);
+        }
+        Ok(())
+    }
+}
+
+/// Whether the address is one of this machine's: the kernel would use it as its own source.
+/// Connecting a datagram socket sends nothing.
+fn is_local(socket: SocketAddr) -> bool {
+    let any: IpAddr = match socket {
+        SocketAddr::V4(_) => [0, 0, 0, 0].into(),
+        SocketAddr::V6(_) => [0u16; 8].into(),
+    };
+    let source = UdpSocket::bind((any, 0)).and_then(|probe| {
+        probe.connect(socket)?;
+        probe.local_addr()
+    });
+    source.is_ok_and(|source| source.ip() == socket.ip())
+}
+
+/// Tries the addresses one after the other, overlapping: the next starts when one has failed or
+/// has had its head start.
+async fn race(
+    addresses: &[IpAddr],
+    port: u16,
+    resolve: Option<Duration>,
+    deadline: Instant,
+) -> Result<Connected, NetError> {
+    let started = Instant::now();
+    let mut waiting = alternate(addresses).into_iter();
+    let mut trying = FuturesUnordered::new();
+    let mut failures = Vec::new();
+    loop {
+        if let Some(address) = waiting.next() {
+            trying.push(attempt(SocketAddr::new(address, port), deadline));
+        }
+        let head_start = match waiting.len() {
+            0 => deadline + Duration::from_secs(1), // the attempts themselves end at the deadline
+            _ => Instant::now() + HEAD_START,
+        };
+        tokio::select! {
+            Some(ended) = trying.next() => match ended {
+                Ok((stream, peer)) => {
+                    return Ok(Connected { stream, peer, resolve, connect: started.elapsed() });
+                }
+                Err(failure) => failures.push(failure),
+            },
+            () = sleep_until(head_start.into()) => {}
+        }
+        if trying.is_empty() && waiting.len() == 0 {
+            return Err(worst(failures));
+        }
+    }
+}
+
+async fn attempt(to: SocketAddr, deadline: Instant) -> Result<(TcpStream, SocketAddr), NetError> {
+    let stream = match timeout_at(deadline.into(), TcpStream::connect(to)).await {
+        Err(_) => return Err(NetError::Timeout(Phase::Connect)),
+        Ok(Err(error)) => return Err(NetError::from_io(&error, Phase::Connect)),
+        Ok(Ok(stream)) => stream,
+    };
+    let peer = stream.peer_addr().map_err(|error| NetError::from_io(&error, Phase::Connect))?;
+    if peer.ip() != to.ip() || peer.port() != to.port() {
+        return Err(NetError::AddressBlocked("the peer is not the address dialled".to_owned()));
+    }
+    // A connection from an ephemeral port to itself is TCP's simultaneous open, not a server.
+    if stream.local_addr().is_ok_and(|local| local == peer) {
+        return Err(NetError::Refused);
+    }
+    // Probes write whole messages; waiting for more would only delay them.
+    stream.set_nodelay(true).map_err(|error| NetError::from_io(&error, Phase::Connect))?;
+    Ok((stream, peer))
+}
+
+/// IPv6 first, then the families in turn, each in its own order.
+fn alternate(addresses: &[IpAddr]) -> Vec<IpAddr> {
+    let (v6, v4): (Vec<IpAddr>, Vec<IpAddr>) =
+        addresses.iter().partition(|address| address.is_ipv6());
+    let longest = v6.len().max(v4.len());
+    let turns = (0..longest).flat_map(|turn| [v6.get(turn), v4.get(turn)]);
+    turns.flatten().copied().collect()
+}
+
+/// What the failures together say: an answer outweighs silence, silence a missing route (a
+/// machine without IPv6 has none to any IPv6 address).
+fn worst(failures: Vec<NetError>) -> NetError {
+    let rank = |failure: &NetError| match failure {
+        NetError::Refused => 0,
+        NetError::Reset => 1,
+        NetError::Timeout(_) => 2,
+        NetError::Other(kind, _) if kind == code::UNREACHABLE => 4,
+        _ => 3,
+    };
+    let first = failures.into_iter().min_by_key(rank);
+    first.expect("a race ends with at least one failure")
+}
+
+const HEAD_START: Duration = Duration::from_millis(250);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn families_take_turns_and_keep_their_order() {
+        let parse = |texts: &[&str]| -> Vec<IpAddr> {
+            texts.iter().map(|text| text.parse().unwrap()).collect()
+        };
+        let mixed = parse(&["192.0.2.1", "192.0.2.2", "2001:db8::1", "192.0.2.3"]);
+        let turns = parse(&["2001:db8::1", "192.0.2.1", "192.0.2.2", "192.0.2.3"]);
+        assert_eq!(alternate(&mixed), turns);
+    }
+
+    #[test]
+    fn a_refusal_outweighs_a_missing_route() {
+        let unreachable = NetError::other(code::UNREACHABLE, "");
+        let timeout = NetError::Timeout(Phase::Connect);
+        assert_eq!(worst(vec![unreachable.clone(), NetError::Refused]), NetError::Refused);
+        assert_eq!(worst(vec![unreachable.clone(), timeout.clone()]), timeout);
+        assert_eq!(worst(vec![unreachable.clone()]), unreachable);
+    }
+
+    #[test]
+    fn addresses_of_this_machine_are_known_without_a_packet() {
+        assert!(is_local("127.0.0.1:9".parse().unwrap()));
+        assert!(!is_local("8.8.8.8:9".parse().unwrap()));
+    }
+}

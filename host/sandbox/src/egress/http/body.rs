@@ -1,0 +1,150 @@
+//! Bodies: decompressed while they are read, and counted after that.
+
+use std::{io, pin::pin};
+
+use async_compression::tokio::bufread::{BrotliDecoder, DeflateDecoder, GzipDecoder, ZlibDecoder};
+use futures::TryStreamExt;
+use http::{HeaderMap, header};
+use http_body_util::BodyExt;
+use hyper::body::Incoming;
+use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncReadExt, BufReader};
+use tokio_util::io::StreamReader;
+
+use super::hop::http_error;
+use crate::egress::{NetError, Phase};
+
+type Reader = Box<dyn AsyncBufRead + Send + Unpin>;
+
+/// Reads at most `max` bytes of the decompressed body, and tells whether there was more. A body
+/// that ends early is an error; a compressed one that cannot be decompressed too.
+pub(super) async fn read(
+    incoming: Incoming,
+    headers: &HeaderMap,
+    max: usize,
+) -> Result<(Vec<u8>, bool), NetError> {
+    let data = incoming.into_data_stream().map_err(|error| io::Error::other(Wire(error)));
+    let mut reader: Reader = Box::new(StreamReader::new(data));
+    for coding in codings(headers)?.into_iter().rev() {
+        reader = decode(coding, reader).await?;
+    }
+    collect(reader, max).await
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Coding {
+    Gzip,
+    Brotli,
+    Deflate,
+}
+
+/// The codings in the order in which they were applied. An unknown one leaves the bytes as they
+/// are: the caller sees the header.
+fn codings(headers: &HeaderMap) -> Result<Vec<Coding>, NetError> {
+    let mut known = Vec::new();
+    for value in headers.get_all(header::CONTENT_ENCODING) {
+        for word in value.to_str().unwrap_or_default().split(',') {
+            match word.trim().to_ascii_lowercase().as_str() {
+                "gzip" | "x-gzip" => known.push(Coding::Gzip),
+                "br" => known.push(Coding::Brotli),
+                "deflate" => known.push(Coding::Deflate),
+                "" | "identity" => {}
+                _ => return Ok(Vec::new()),
+            }
+        }
+    }
+    if known.len() > MAX_CODINGS {
+        return Err(NetError::Protocol("the body is compressed too many times".to_owned()));
+    }
+    Ok(known)
+}
+
+async fn decode(coding: Coding, mut reader: Reader) -> Result<Reader, NetError> {
+    // An empty body (of a HEAD, a 304) is no compressed one.
+    let start = reader.fill_buf().await.map_err(|error| read_error(&error))?;
+    let (empty, zlib) = (start.is_empty(), is_zlib(start));
+    Ok(match coding {
+        _ if empty => reader,
+        Coding::Gzip => {
+            let mut decoder = GzipDecoder::new(reader);
+            decoder.multiple_members(true);
+            buffered(decoder)
+        }
+        Coding::Brotli => buffered(BrotliDecoder::new(reader)),
+        // RFC 9110 means zlib, some servers send the bare stream.
+        Coding::Deflate if zlib => buffered(ZlibDecoder::new(reader)),
+        Coding::Deflate => buffered(DeflateDecoder::new(reader)),
+    })
+}
+
+fn buffered(reader: impl AsyncRead + Send + Unpin + 'static) -> Reader {
+    Box::new(BufReader::new(reader))
+}
+
+/// RFC 1950: method 8 in the low half of the first byte, and the first two divisible by 31.
+fn is_zlib(start: &[u8]) -> bool {
+    match start {
+        [first, second, ..] => first & 0x0f == 8 && u16::from_be_bytes([*first, *second]) % 31 == 0,
+        [first] => first & 0x0f == 8,
+        [] => false,
+    }
+}
+
+async fn collect(reader: Reader, max: usize) -> Result<(Vec<u8>, bool), NetError> {
+    let mut body = Vec::new();
+    let mut limited = pin!(reader.take(max as u64 + 1));
+    limited.read_to_end(&mut body).await.map_err(|error| read_error(&error))?;
+    let truncated = body.len() > max;
+    body.truncate(max);
+    Ok((body, truncated))
+}
+
+/// Carries the connection's error through the decoders.
+#[derive(Debug)]
+struct Wire(hyper::Error);
+
+impl std::fmt::Display for Wire {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl std::error::Error for Wire {}
+
+fn read_error(error: &io::Error) -> NetError {
+    match error.get_ref().and_then(|inner| inner.downcast_ref::<Wire>()) {
+        Some(Wire(error)) => http_error(error),
+        None if error.kind() == io::ErrorKind::TimedOut => NetError::Timeout(Phase::Receive),
+        None => NetError::Protocol("the body cannot be decompressed".to_owned()),
+    }
+}
+
+const MAX_CODINGS: usize = 3;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn headers(values: &[&'static str]) -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        for value in values {
+            headers.append(header::CONTENT_ENCODING, value.parse().unwrap());
+        }
+        headers
+    }
+
+    #[test]
+    fn codings_are_read_in_order_from_every_header() {
+        let read = codings(&headers(&["gzip, br", "Deflate"])).unwrap();
+        assert_eq!(read, [Coding::Gzip, Coding::Brotli, Coding::Deflate]);
+        assert_eq!(codings(&headers(&["identity"])).unwrap(), []);
+        assert_eq!(codings(&headers(&["gzip, zstd"])).unwrap(), [], "unknown: left alone");
+        assert!(codings(&headers(&["gzip, gzip, gzip, gzip"])).is_err());
+    }
+
+    #[test]
+    fn zlib_is_told_from_a_bare_deflate_stream() {
+        assert!(is_zlib(&[0x78, 0x9c]));
+        assert!(is_zlib(&[0x78, 0x01]));
+        assert!(!is_zlib(&[0x4b, 0x4c]));
+    }
+}

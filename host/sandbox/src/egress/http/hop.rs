@@ -1,0 +1,224 @@
+//! One request on one connection.
+
+use std::{
+    net::{IpAddr, SocketAddr},
+    time::{Duration, Instant},
+};
+
+use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Version, header};
+use http_body_util::Full;
+use hyper::{
+    body::{Bytes, Incoming},
+    client::conn::http1,
+};
+use hyper_util::rt::TokioIo;
+use rustls_pki_types::ServerName;
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    time::timeout_at,
+};
+use tokio_util::task::AbortOnDropHandle;
+use url::{Host, Url};
+
+use super::{HttpResponse, HttpTiming, Source, body, host_and_port};
+use crate::egress::{
+    Connected, Dial, Egress, NetError, Phase,
+    tls::{Recorder, client_config, handshake, handshake_error, verifying_config},
+    url as http_url,
+};
+
+/// What one hop sends, and to whom.
+pub(super) struct Hop<'a> {
+    pub(super) method: &'a Method,
+    pub(super) url: &'a Url,
+    pub(super) headers: &'a HeaderMap,
+    pub(super) body: &'a [u8],
+    pub(super) connect_to: Option<IpAddr>,
+    pub(super) source: Source,
+    pub(super) verify_tls: bool,
+    pub(super) deadline: Instant,
+}
+
+/// The head of an answer, and the connection its body comes from.
+pub(super) struct Answer {
+    response: Response<Incoming>,
+    peer: SocketAddr,
+    timing: HopTiming,
+    first_byte: Instant,
+    deadline: Instant,
+    /// Drives the connection; ends with the answer.
+    _driver: AbortOnDropHandle<()>,
+}
+
+#[derive(Clone, Copy)]
+struct HopTiming {
+    resolve: Option<Duration>,
+    connect: Duration,
+    tls: Option<Duration>,
+}
+
+impl Hop<'_> {
+    /// Connects, sends, and waits for the head of the answer.
+    pub(super) async fn send(&self, egress: &Egress) -> Result<Answer, NetError> {
+        let Connected { stream, peer, resolve, connect } = self.connect(egress).await?;
+        if self.url.scheme() == "http" {
+            let timing = HopTiming { resolve, connect, tls: None };
+            return self.exchange(stream, peer, timing).await;
+        }
+        let config = if self.verify_tls {
+            verifying_config(egress.trust().store())
+        } else {
+            client_config(&Recorder::new(), &["http/1.1".to_owned()])
+        };
+        let started = Instant::now();
+        let stream = handshake(config, server_name(self.url)?, stream, self.deadline).await?;
+        let timing = HopTiming { resolve, connect, tls: Some(started.elapsed()) };
+        self.exchange(stream, peer, timing).await
+    }
+
+    async fn connect(&self, egress: &Egress) -> Result<Connected, NetError> {
+        match self.source {
+            Source::Configuration => {
+                let (host, port) = host_and_port(self.url);
+                egress.connect_configured(&host, port, self.deadline).await
+            }
+            Source::Stranger(audience) => {
+                let dial = Dial {
+                    target: http_url::target(self.url).map_err(NetError::from)?,
+                    port: http_url::port(self.url),
+                    connect_to: self.connect_to,
+                    audience,
+                    deadline: self.deadline,
+                };
+                egress.connect(&dial).await
+            }
+        }
+    }
+
+    async fn exchange<S>(
+        &self,
+        stream: S,
+        peer: SocketAddr,
+        timing: HopTiming,
+    ) -> Result<Answer, NetError>
+    where
+        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    {
+        let mut builder = http1::Builder::new();
+        builder.max_header_size(MAX_HEAD as usize).max_headers(MAX_HEADERS);
+        let (mut sender, connection) =
+            builder.handshake(TokioIo::new(stream)).await.map_err(|error| http_error(&error))?;
+        let driver = AbortOnDropHandle::new(tokio::spawn(async move {
+            // The error also ends the exchange, which tells it.
+            let _ = connection.await;
+        }));
+        let sent = timeout_at(self.deadline.into(), sender.send_request(self.request()?)).await;
+        let response = match sent {
+            Ok(Ok(response)) => response,
+            Ok(Err(error)) => return Err(http_error(&error)),
+            Err(_) => return Err(NetError::Timeout(Phase::Receive)),
+        };
+        let first_byte = Instant::now();
+        let deadline = self.deadline;
+        Ok(Answer { response, peer, timing, first_byte, deadline, _driver: driver })
+    }
+
+    fn request(&self) -> Result<Request<Full<Bytes>>, NetError> {
+        let unusable = |_| NetError::NotPermitted("the URL cannot be requested".to_owned());
+        let path = &self.url[url::Position::BeforePath..url::Position::AfterQuery];
+        let host = &self.url[url::Position::BeforeHost..url::Position::AfterPort];
+        let mut request = Request::builder()
+            .method(self.method)
+            .uri(path)
+            .version(Version::HTTP_11)
+            .body(Full::from(Bytes::copy_from_slice(self.body)))
+            .map_err(|_| NetError::NotPermitted("the URL cannot be requested".to_owned()))?;
+        let host = HeaderValue::from_str(host).map_err(unusable)?;
+        *request.headers_mut() = self.headers.clone();
+        request.headers_mut().insert(header::HOST, host);
+        request.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+        Ok(request)
+    }
+}
+
+impl Answer {
+    pub(super) fn status(&self) -> StatusCode {
+        self.response.status()
+    }
+
+    pub(super) fn headers(&self) -> &HeaderMap {
+        self.response.headers()
+    }
+
+    /// Reads the body and closes the connection.
+    pub(super) async fn finish(
+        self,
+        max_body: u32,
+        url: Url,
+        hops: Vec<(u16, String)>,
+        started: Instant,
+    ) -> Result<HttpResponse, NetError> {
+        let (head, incoming) = self.response.into_parts();
+        let read = body::read(incoming, &head.headers, max_body as usize);
+        let (body, truncated) = match timeout_at(self.deadline.into(), read).await {
+            Ok(read) => read?,
+            Err(_) => return Err(NetError::Timeout(Phase::Receive)),
+        };
+        let text = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
+        let headers = head.headers.iter().map(|(name, value)| (name.to_string(), text(value)));
+        Ok(HttpResponse {
+            status: head.status.as_u16(),
+            headers: headers.collect(),
+            body,
+            truncated,
+            final_url: url.into(),
+            hops,
+            peer: self.peer,
+            timing: HttpTiming {
+                resolve: self.timing.resolve,
+                connect: Some(self.timing.connect),
+                tls: self.timing.tls,
+                first_byte: Some(self.first_byte - started),
+                total: started.elapsed(),
+            },
+        })
+    }
+}
+
+/// None of the name for an address: then there is no SNI (RFC 6066 section 3).
+fn server_name(url: &Url) -> Result<ServerName<'static>, NetError> {
+    let name = match url.host() {
+        Some(Host::Domain(name)) => {
+            ServerName::try_from(name.trim_end_matches('.').to_owned()).ok()
+        }
+        Some(Host::Ipv4(address)) => Some(ServerName::IpAddress(address.into())),
+        Some(Host::Ipv6(address)) => Some(ServerName::IpAddress(address.into())),
+        None => None,
+    };
+    name.ok_or_else(|| NetError::NotPermitted("the host cannot be named in a handshake".into()))
+}
+
+/// What a failed exchange says about the peer.
+pub(super) fn http_error(error: &hyper::Error) -> NetError {
+    if error.is_parse_too_large() {
+        return NetError::TooLarge(MAX_HEAD);
+    }
+    if error.is_parse() {
+        return NetError::Protocol("the answer is not HTTP".to_owned());
+    }
+    let mut source = std::error::Error::source(error);
+    while let Some(inner) = source {
+        if let Some(io) = inner.downcast_ref::<std::io::Error>() {
+            return match io.kind() {
+                std::io::ErrorKind::UnexpectedEof => NetError::Reset,
+                _ => handshake_error(io),
+            };
+        }
+        source = inner.source();
+    }
+    NetError::Reset // closed before or inside the answer
+}
+
+/// Bytes of status line and headers.
+const MAX_HEAD: u32 = 64 * 1024;
+const MAX_HEADERS: usize = 256;

@@ -1,0 +1,200 @@
+//! HTTP over the egress connector: one connection per hop, every hop vetted anew.
+//!
+//! No proxy from the environment, no cookies, no Referer, no `Alt-Svc`, no client certificate.
+
+mod body;
+mod hop;
+mod redirect;
+
+use std::{
+    net::{IpAddr, SocketAddr},
+    time::{Duration, Instant},
+};
+
+use futures::FutureExt;
+use http::{HeaderMap, HeaderName, HeaderValue, Method};
+use url::Url;
+
+use super::{Audience, Egress, NetError, refused, url as http_url};
+use hop::Hop;
+
+/// A request. Headers are sent as given, except those that belong to the connection, which are
+/// refused.
+#[derive(Clone, Debug)]
+pub struct HttpRequest {
+    pub method: String,
+    pub url: String,
+    pub headers: Vec<(String, String)>,
+    /// Sent like the others, but never to another origin than the first.
+    pub secret_headers: Vec<(String, String)>,
+    pub body: Option<Vec<u8>>,
+    /// For all hops together, to the end of the body.
+    pub deadline: Instant,
+    /// 0 = a redirect is the answer.
+    pub max_redirects: u8,
+    /// Bytes after decompression; what is beyond is cut off and [`HttpResponse::truncated`] set.
+    pub max_body: u32,
+    pub verify_tls: bool,
+    /// Replaces name resolution while the host is that of the first URL.
+    pub connect_to: Option<IpAddr>,
+}
+
+/// The answer of the last hop.
+#[derive(Clone, Debug)]
+pub struct HttpResponse {
+    pub status: u16,
+    pub headers: Vec<(String, String)>,
+    /// Decompressed.
+    pub body: Vec<u8>,
+    pub truncated: bool,
+    pub final_url: String,
+    /// The redirects that were followed: status and `Location`, as sent.
+    pub hops: Vec<(u16, String)>,
+    pub peer: SocketAddr,
+    pub timing: HttpTiming,
+}
+
+/// The first three are those of the last hop; the others count from the start of the call.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct HttpTiming {
+    pub resolve: Option<Duration>,
+    pub connect: Option<Duration>,
+    pub tls: Option<Duration>,
+    pub first_byte: Option<Duration>,
+    pub total: Duration,
+}
+
+/// Whether the URL is a stranger's or the operator's own.
+#[derive(Clone, Copy)]
+enum Source {
+    Stranger(Audience),
+    Configuration,
+}
+
+impl Egress {
+    /// Sends a request on behalf of `audience`.
+    pub async fn send(
+        &self,
+        request: HttpRequest,
+        audience: Audience,
+    ) -> Result<HttpResponse, NetError> {
+        let url = self.policy().vet_url(&request.url, audience).map_err(refused)?;
+        self.follow(request, url, Source::Stranger(audience)).boxed().await
+    }
+
+    /// Sends a request to a URL of the operator's configuration, dialled as written. Whatever it
+    /// redirects to is a stranger again.
+    pub async fn send_configured(&self, request: HttpRequest) -> Result<HttpResponse, NetError> {
+        let url = Url::parse(&request.url)
+            .ok()
+            .filter(|url| matches!(url.scheme(), "http" | "https") && url.host().is_some());
+        let url = url.ok_or_else(|| NetError::NotPermitted("the URL cannot be read".into()))?;
+        self.follow(request, url, Source::Configuration).boxed().await
+    }
+
+    async fn follow(
+        &self,
+        request: HttpRequest,
+        mut url: Url,
+        mut source: Source,
+    ) -> Result<HttpResponse, NetError> {
+        let started = Instant::now();
+        let mut headers = headers(&request)?;
+        let mut method = method(&request.method)?;
+        let mut body = request.body;
+        let mut connect_to = request.connect_to;
+        let mut hops = Vec::new();
+        loop {
+            let hop = Hop {
+                method: &method,
+                url: &url,
+                headers: &headers,
+                body: body.as_deref().unwrap_or_default(),
+                connect_to,
+                source,
+                verify_tls: request.verify_tls,
+                deadline: request.deadline,
+            };
+            let answer = hop.send(self).await?;
+            let location = redirect::location(answer.status(), answer.headers());
+            let Some(location) = location.filter(|_| request.max_redirects > 0) else {
+                return answer.finish(request.max_body, url, hops, started).await;
+            };
+            if hops.len() == usize::from(request.max_redirects) {
+                return Err(NetError::Protocol("too many redirects".to_owned()));
+            }
+            let audience = match source {
+                Source::Stranger(audience) => audience,
+                Source::Configuration => Audience::Authenticated,
+            };
+            let next = redirect::resolve(&url, &location)?;
+            let next = self.policy().vet_url(next.as_str(), audience).map_err(refused)?;
+            if redirect::changes_to_get(answer.status(), &method) {
+                method = Method::GET;
+                body = None;
+                redirect::drop_body_headers(&mut headers);
+            }
+            if !redirect::same_origin(&url, &next) {
+                redirect::drop_secrets(&mut headers, &request.secret_headers);
+            }
+            if url.host() != next.host() {
+                connect_to = None;
+            }
+            hops.push((answer.status().as_u16(), location));
+            source = Source::Stranger(audience);
+            url = next;
+        }
+    }
+}
+
+fn method(text: &str) -> Result<Method, NetError> {
+    let method = Method::from_bytes(text.as_bytes());
+    match method {
+        Ok(method) if method != Method::CONNECT && method != Method::TRACE => Ok(method),
+        _ => Err(NetError::NotPermitted("the method may not be used".to_owned())),
+    }
+}
+
+/// The headers of the first hop: the caller's, the secret ones, and ours where it gave none.
+fn headers(request: &HttpRequest) -> Result<HeaderMap, NetError> {
+    let mut headers = HeaderMap::new();
+    for (name, value) in request.headers.iter().chain(&request.secret_headers) {
+        let unusable = || NetError::NotPermitted(format!("the header {name} may not be sent"));
+        let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| unusable())?;
+        if OF_THE_CONNECTION.contains(&name.as_str()) {
+            return Err(unusable());
+        }
+        let value = HeaderValue::from_str(value).map_err(|_| unusable())?;
+        headers.append(name, value);
+    }
+    for (name, value) in OURS {
+        headers.entry(name).or_insert(HeaderValue::from_static(value));
+    }
+    Ok(headers)
+}
+
+/// What the connection decides; a caller who set these could smuggle a second request.
+const OF_THE_CONNECTION: [&str; 10] = [
+    "connection",
+    "content-length",
+    "host",
+    "keep-alive",
+    "proxy-authorization",
+    "proxy-connection",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+];
+
+const OURS: [(&str, &str); 3] = [
+    ("user-agent", concat!("Vedette/", env!("CARGO_PKG_VERSION"))),
+    ("accept", "*/*"),
+    ("accept-encoding", "gzip, br, deflate"),
+];
+
+/// Whom a URL names, for the connector.
+fn host_and_port(url: &Url) -> (String, u16) {
+    let host = url.host_str().expect("http and https URLs have a host").to_owned();
+    (host, http_url::port(url))
+}

@@ -1,0 +1,108 @@
+//! The one door through which every connection leaves: probes, plugin HTTP and TCP, webhooks.
+//!
+//! ```text
+//! parse (url, names) → resolve → vet every address → connect to exactly those → compare the peer
+//!         ▲                                                                          │
+//!         └──────────────────────────── every redirect ◄─────────────────────────────┘
+//! ```
+//!
+//! The pure half ([`classify`], [`url`], [`Policy`]) decides and is tested with tables; the other
+//! half ([`Resolver`], [`Egress`]) resolves and dials.
+//!
+//! *Invariant:* no socket is opened to an address that the policy has not judged.
+//! *Invariant:* a name is resolved once per connection; what was judged is what is dialled.
+//! *Invariant:* the pure half names neither tokio nor wasmtime.
+
+mod address;
+mod connect;
+pub(crate) mod der;
+mod http;
+mod net_error;
+mod policy;
+mod refusal;
+mod resolver;
+mod tls;
+mod trust;
+pub mod url;
+
+pub use self::http::{HttpRequest, HttpResponse, HttpTiming};
+pub use address::{Class, classify};
+pub use connect::{Connected, Dial};
+pub use net_error::{NOT_TLS, NetError, Phase, code};
+pub use policy::{Audience, Policy};
+pub use refusal::Refusal;
+pub use resolver::Resolver;
+pub use trust::Trust;
+
+pub(crate) use resolver::{absolute, is_silence};
+pub(crate) use tls::{Recorder, client_config, handshake};
+pub(crate) use trust::Anchor;
+
+use std::{net::SocketAddr, path::PathBuf, sync::Arc};
+
+use rustls_pki_types::CertificateDer;
+use thiserror::Error;
+
+/// What the egress layer is built from.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    pub policy: Policy,
+    /// `--dns-server`; empty = the `nameserver` lines of `/etc/resolv.conf`.
+    pub dns_servers: Vec<SocketAddr>,
+    /// `--ca-file`: trusted besides the Mozilla set.
+    pub roots: Vec<CertificateDer<'static>>,
+    /// DNSKEY records that replace the root zone's as the anchor of DNSSEC: a lab's, a private
+    /// root's. None = those of the DNS root.
+    pub dnssec_anchor: Option<PathBuf>,
+}
+
+/// The egress layer. Cheap to clone.
+#[derive(Clone)]
+pub struct Egress(Arc<Inner>);
+
+struct Inner {
+    policy: Policy,
+    resolver: Resolver,
+    trust: Trust,
+}
+
+/// Why the egress layer cannot be set up.
+#[derive(Debug, Error)]
+pub enum SetupError {
+    #[error("no DNS server is configured: give --dns-server, or nameserver lines in {0}")]
+    NoResolver(&'static str),
+    #[error("set up the resolver: {0}")]
+    Resolver(String),
+    #[error("read the DNSSEC anchor {}: {reason}", path.display())]
+    Anchor { path: PathBuf, reason: String },
+    #[error("certificate {index} of the CA file is not usable: {reason}")]
+    Root { index: usize, reason: String },
+}
+
+impl Egress {
+    /// Sets up the layer; opens no socket.
+    pub fn new(options: Options) -> Result<Self, SetupError> {
+        let resolver = Resolver::new(options.dns_servers, options.dnssec_anchor.as_deref())?;
+        let trust = Trust::new(&options.roots)?;
+        Ok(Self(Arc::new(Inner { policy: options.policy, resolver, trust })))
+    }
+
+    pub fn policy(&self) -> &Policy {
+        &self.0.policy
+    }
+
+    pub fn resolver(&self) -> &Resolver {
+        &self.0.resolver
+    }
+
+    /// The trusted roots.
+    pub fn trust(&self) -> &Trust {
+        &self.0.trust
+    }
+}
+
+/// Counts a refusal and turns it into the probe's error.
+pub(crate) fn refused(refusal: Refusal) -> NetError {
+    metrics::counter!("vedette_egress_refused_total", "reason" => refusal.reason()).increment(1);
+    NetError::from(refusal)
+}

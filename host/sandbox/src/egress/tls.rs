@@ -1,0 +1,198 @@
+//! TLS towards others, with our own provider and our own verifiers.
+//!
+//! *Invariant:* the signature of the handshake is checked even where any chain is accepted, so
+//! that a recorded certificate is one whose key the peer holds.
+
+use std::{
+    sync::{Arc, LazyLock},
+    time::Instant,
+};
+
+use parking_lot::Mutex;
+use rustls::{
+    CertificateError, ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme,
+    client::{
+        Resumption, WebPkiServerVerifier,
+        danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier},
+    },
+    crypto::{CryptoProvider, aws_lc_rs},
+};
+use rustls_pki_types::{CertificateDer, ServerName, UnixTime};
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    time::timeout_at,
+};
+use tokio_rustls::{TlsConnector, client::TlsStream};
+use x509_parser::prelude::{FromDer, X509Certificate};
+
+use super::{NOT_TLS, NetError, Phase, der};
+
+/// What the peer showed in its handshake.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Recorded {
+    /// DER, leaf first, as served.
+    pub(crate) chain: Vec<Vec<u8>>,
+    pub(crate) staple: Option<Vec<u8>>,
+}
+
+/// Accepts every chain and remembers it; judgement follows on what was recorded.
+#[derive(Debug)]
+pub(crate) struct Recorder {
+    seen: Mutex<Recorded>,
+}
+
+impl Recorder {
+    pub(crate) fn new() -> Arc<Self> {
+        Arc::new(Self { seen: Mutex::default() })
+    }
+
+    /// What has been recorded; leaves nothing behind.
+    pub(crate) fn take(&self) -> Recorded {
+        std::mem::take(&mut self.seen.lock())
+    }
+}
+
+/// A configuration that accepts what `recorder` accepts: everything that is signed.
+pub(crate) fn client_config(recorder: &Arc<Recorder>, alpn: &[String]) -> Arc<ClientConfig> {
+    let verifier: Arc<dyn ServerCertVerifier> = Arc::clone(recorder) as _;
+    let mut config = builder(verifier);
+    config.alpn_protocols = alpn.iter().map(|protocol| protocol.as_bytes().to_vec()).collect();
+    Arc::new(config)
+}
+
+/// A configuration that verifies against `roots`, for HTTP/1.1.
+pub(super) fn verifying_config(roots: &Arc<RootCertStore>) -> Arc<ClientConfig> {
+    let verifier =
+        WebPkiServerVerifier::builder_with_provider(Arc::clone(roots), Arc::clone(&PROVIDER));
+    let verifier = verifier.build().expect("the Mozilla roots are never empty");
+    let mut config = builder(verifier);
+    config.alpn_protocols = vec![b"http/1.1".to_vec()];
+    Arc::new(config)
+}
+
+/// Shakes hands over `stream` until `deadline`.
+pub(crate) async fn handshake<S: AsyncRead + AsyncWrite + Unpin>(
+    config: Arc<ClientConfig>,
+    name: ServerName<'static>,
+    stream: S,
+    deadline: Instant,
+) -> Result<TlsStream<S>, NetError> {
+    let connector = TlsConnector::from(config);
+    match timeout_at(deadline.into(), connector.connect(name, stream)).await {
+        Ok(Ok(stream)) => Ok(stream),
+        Ok(Err(error)) => Err(handshake_error(&error)),
+        Err(_) => Err(NetError::Timeout(Phase::Handshake)),
+    }
+}
+
+/// What a failed handshake says about the peer. Its bytes are never quoted.
+pub(super) fn handshake_error(error: &std::io::Error) -> NetError {
+    let inner = error.get_ref().and_then(|inner| inner.downcast_ref::<Error>());
+    match inner {
+        None if error.kind() == std::io::ErrorKind::UnexpectedEof => {
+            NetError::Tls("the connection was closed during the handshake".to_owned())
+        }
+        None => NetError::from_io(error, Phase::Handshake),
+        Some(Error::AlertReceived(alert)) => {
+            NetError::Tls(format!("alert {} {alert:?}", u8::from(*alert)))
+        }
+        Some(Error::InvalidMessage(_)) => NetError::Protocol(NOT_TLS.to_owned()),
+        Some(Error::PeerIncompatible(_)) => {
+            NetError::Tls("nothing in common: neither version nor cipher suite".to_owned())
+        }
+        Some(Error::InvalidCertificate(reason)) => {
+            NetError::Tls(format!("the certificate was not accepted: {reason}"))
+        }
+        Some(Error::PeerMisbehaved(_)) => {
+            NetError::Tls("the peer broke the rules of the handshake".to_owned())
+        }
+        Some(_) => NetError::Tls("the handshake failed".to_owned()),
+    }
+}
+
+fn builder(verifier: Arc<dyn ServerCertVerifier>) -> ClientConfig {
+    let mut config = ClientConfig::builder_with_provider(Arc::clone(&PROVIDER))
+        .with_safe_default_protocol_versions()
+        .expect("the provider has suites for the default versions")
+        .dangerous()
+        .with_custom_certificate_verifier(verifier)
+        .with_no_client_auth();
+    // A resumed session would show neither chain nor staple.
+    config.resumption = Resumption::disabled();
+    config
+}
+
+impl ServerCertVerifier for Recorder {
+    fn verify_server_cert(
+        &self,
+        end_entity: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        _server_name: &ServerName<'_>,
+        staple: &[u8],
+        _now: UnixTime,
+    ) -> Result<ServerCertVerified, Error> {
+        let chain = std::iter::once(end_entity).chain(intermediates);
+        *self.seen.lock() = Recorded {
+            chain: chain.map(|certificate| certificate.to_vec()).collect(),
+            staple: (!staple.is_empty()).then(|| staple.to_vec()),
+        };
+        Ok(ServerCertVerified::assertion())
+    }
+
+    /// TLS 1.2 names a hash, not a curve: every algorithm of the scheme is tried.
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        verify_signature(message, certificate, signed, usize::MAX)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        verify_signature(message, certificate, signed, 1)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        PROVIDER.signature_verification_algorithms.supported_schemes()
+    }
+}
+
+/// Checks the signature with the leaf's key. webpki's own check parses the leaf and refuses old
+/// and odd ones, which are just what a probe must be able to report; only the key matters here.
+fn verify_signature(
+    message: &[u8],
+    certificate: &CertificateDer<'_>,
+    signed: &DigitallySignedStruct,
+    candidates: usize,
+) -> Result<HandshakeSignatureValid, Error> {
+    let Ok((_, parsed)) = X509Certificate::from_der(certificate) else {
+        // There is no key to check with; whoever judges the chain calls it malformed.
+        return Ok(HandshakeSignatureValid::assertion());
+    };
+    let key = parsed.public_key();
+    let algorithm = der::contents(key.raw).and_then(der::contents);
+    let mapping = PROVIDER.signature_verification_algorithms.mapping;
+    let scheme = mapping.iter().find(|(scheme, _)| *scheme == signed.scheme);
+    let (_, algorithms) = scheme.ok_or(Error::General("signature scheme not offered".into()))?;
+    let good = algorithms.iter().take(candidates).any(|candidate| {
+        algorithm == Some(candidate.public_key_alg_id().as_ref())
+            && candidate
+                .verify_signature(&key.subject_public_key.data, message, signed.signature())
+                .is_ok()
+    });
+    if good {
+        Ok(HandshakeSignatureValid::assertion())
+    } else {
+        Err(Error::InvalidCertificate(CertificateError::BadSignature))
+    }
+}
+
+/// Two providers are linked into the process; probes name theirs.
+static PROVIDER: LazyLock<Arc<CryptoProvider>> =
+    LazyLock::new(|| Arc::new(aws_lc_rs::default_provider()));

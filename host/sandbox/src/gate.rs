@@ -1,0 +1,223 @@
+//! The gate that every plugin passes before it is used: at start-up, at install, in the plugin
+//! author's own build. One rule after the other, from what is cheap and safe to what runs code;
+//! each failure is one sentence that says what to do.
+//!
+//! ```text
+//! size → not precompiled → manifest → compiles → UTF-8 → imports equal the grants → exports →
+//! resources → describe → validate of an empty configuration → native code cached
+//! ```
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use tokio::sync::Semaphore;
+use wasmtime::{
+    Engine,
+    component::{Component, InstancePre, Linker},
+};
+
+use crate::{
+    bindings::{
+        check::{CheckPluginPre, vedette::plugin::types as wit},
+        notifier::{NotifierPluginPre, exports::vedette::plugin::notifier as wit_notifier},
+    },
+    breaker::Breaker,
+    cache::{Cache, Entry},
+    call::{End, Terms},
+    engine::Engines,
+    grants::Grant,
+    host::Guest,
+    limits::PLUGIN_RUNS,
+    link,
+    manifest::{Kind, Manifest, ManifestError},
+    pure,
+    registry::{Channel, Check, Installed, Plugin},
+};
+
+mod describe;
+mod inspect;
+
+/// Why a component is not accepted.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum GateError {
+    #[error("the component has {size} bytes; at most {limit} are accepted")]
+    Size { size: usize, limit: usize },
+    #[error("this is native code; give the component that it was compiled from")]
+    Precompiled,
+    #[error("this is not a WebAssembly component: {0}")]
+    NotAComponent(String),
+    #[error(transparent)]
+    Manifest(#[from] ManifestError),
+    #[error("the component does not compile: {0}")]
+    Compile(String),
+    #[error("the component passes strings as {0}; build it with UTF-8 strings")]
+    Encoding(&'static str),
+    #[error(
+        "the component imports {import}, which is not granted; ask for {capability} in \
+         [capabilities] of plugin.toml and approve it, or remove the import"
+    )]
+    NotGranted { import: String, capability: &'static str },
+    #[error("the component imports {0}, which no plugin can have; build it without")]
+    ForeignImport(String),
+    #[error("the component imports {0}; this host speaks version 1 of that interface")]
+    ImportVersion(String),
+    #[error(
+        "plugin.toml asks for {capability}, but the component does not import {interface}; remove \
+         it from [capabilities]"
+    )]
+    NotImported { interface: &'static str, capability: &'static str },
+    #[error(
+        "the component does not fit this host's contract: {0}; build it against this host's WIT"
+    )]
+    Contract(String),
+    #[error("the component exports {found}; a {kind} exports {wanted} and nothing else")]
+    Exports { kind: &'static str, wanted: &'static str, found: String },
+    #[error("the component needs {needs}; a plugin of its size may have {limit}")]
+    Resources { needs: String, limit: String },
+    #[error("{call} failed at install: {reason}")]
+    Call { call: &'static str, reason: String },
+    #[error("the descriptor's {field} {reason}")]
+    Descriptor { field: &'static str, reason: String },
+}
+
+/// Takes a component through the gate. Compiles in this process, on the calling thread: what
+/// comes here is the built-in plugins, whose bytes the binary carries.
+pub(crate) async fn admit(
+    engines: &Engines,
+    cache: Option<&Cache>,
+    bytes: &[u8],
+    grant: &Grant,
+) -> Result<Installed, GateError> {
+    let manifest = inspect::read(bytes)?;
+    let class = manifest.class(bytes.len());
+    let limits = manifest.limits(class)?;
+    let engine = engines.get(class).map_err(|error| GateError::Compile(error.to_string()))?;
+    let entry = Entry::of(engine, bytes);
+    let native = cache.and_then(|cache| cache.load(engine, &entry));
+    let fresh = native.is_none();
+    let component = match native {
+        Some(component) => component,
+        None => compile(engine, bytes)?,
+    };
+    inspect::encodings(bytes)?;
+    let grants = grant.given(&manifest.asked);
+    inspect::imports(&component, &manifest.asked, &grants)?;
+    inspect::exports(&component, &manifest.kind)?;
+    inspect::resources(&component, class)?;
+    let plugin = Plugin {
+        id: manifest.id.as_str().into(),
+        version: manifest.version.as_str().into(),
+        class,
+        engine: engine.clone(),
+        limits,
+        grants: Arc::new(grants),
+        secrets: Arc::new(BTreeMap::new()),
+        runs: Arc::new(Semaphore::new(PLUGIN_RUNS[class as usize])),
+        breaker: Breaker::default().into(),
+    };
+    let installed = match manifest.kind {
+        Kind::Check(_) => Installed::Check(Arc::new(check(&manifest, plugin, &component).await?)),
+        Kind::Notifier(_) => {
+            Installed::Channel(Arc::new(channel(&manifest, plugin, &component).await?))
+        }
+    };
+    if let Some(cache) = cache.filter(|_| fresh) {
+        cache.store(&entry, &component);
+    }
+    Ok(installed)
+}
+
+fn compile(engine: &Engine, bytes: &[u8]) -> Result<Component, GateError> {
+    Component::from_binary(engine, bytes).map_err(|error| GateError::Compile(format!("{error:#}")))
+}
+
+async fn check(
+    manifest: &Manifest,
+    plugin: Plugin,
+    component: &Component,
+) -> Result<Check, GateError> {
+    let engine = &plugin.engine;
+    let live = ready(link::live(engine, &plugin.grants), component, CheckPluginPre::new)?;
+    let pure = ready(link::pure(engine, component), component, CheckPluginPre::new)?;
+    let nothing = ready(link::nothing(engine, component), component, CheckPluginPre::new)?;
+    let descriptor = describe_check(&plugin, nothing).await?;
+    let described = describe::check(manifest, descriptor)?;
+    let check = Check {
+        plugin,
+        live,
+        pure,
+        descriptor: Arc::new(described.descriptor),
+        config: described.config,
+        result: described.result,
+    };
+    // Problems are fine (a configuration may need a field), a trap is not.
+    let tried = pure::validate(&check, "", &serde_json::json!({})).await;
+    tried.map(drop).map_err(|end| call_failed("validate", end))?;
+    Ok(check)
+}
+
+async fn channel(
+    manifest: &Manifest,
+    plugin: Plugin,
+    component: &Component,
+) -> Result<Channel, GateError> {
+    let engine = &plugin.engine;
+    let pure = ready(link::pure(engine, component), component, NotifierPluginPre::new)?;
+    let nothing = ready(link::nothing(engine, component), component, NotifierPluginPre::new)?;
+    let descriptor = describe_channel(&plugin, nothing).await?;
+    let described = describe::channel(manifest, descriptor)?;
+    let channel = Channel {
+        plugin,
+        pure,
+        descriptor: Arc::new(described.descriptor),
+        config: described.config,
+    };
+    let tried = pure::validate_channel(&channel, &serde_json::json!({})).await;
+    tried.map(drop).map_err(|end| call_failed("validate", end))?;
+    Ok(channel)
+}
+
+/// Links once, and finds the exports once.
+fn ready<P>(
+    linker: wasmtime::Result<Linker<Guest>>,
+    component: &Component,
+    typed: impl FnOnce(InstancePre<Guest>) -> wasmtime::Result<P>,
+) -> Result<P, GateError> {
+    linker
+        .and_then(|linker| linker.instantiate_pre(component))
+        .and_then(typed)
+        .map_err(|error| GateError::Contract(format!("{error:#}")))
+}
+
+async fn describe_check(
+    plugin: &Plugin,
+    nothing: CheckPluginPre<Guest>,
+) -> Result<wit::Descriptor, GateError> {
+    let ended = plugin.enter(Terms::pure(plugin, 0), move |store| {
+        Box::pin(async move {
+            let guest = nothing.instantiate_async(&mut *store).await?;
+            guest.vedette_plugin_checker().call_describe(store).await
+        })
+    });
+    ended.await.answer.map_err(|end| call_failed("describe", end))
+}
+
+async fn describe_channel(
+    plugin: &Plugin,
+    nothing: NotifierPluginPre<Guest>,
+) -> Result<wit_notifier::ChannelDescriptor, GateError> {
+    let ended = plugin.enter(Terms::pure(plugin, 0), move |store| {
+        Box::pin(async move {
+            let guest = nothing.instantiate_async(&mut *store).await?;
+            guest.vedette_plugin_notifier().call_describe(store).await
+        })
+    });
+    ended.await.answer.map_err(|end| call_failed("describe", end))
+}
+
+fn call_failed(call: &'static str, end: End) -> GateError {
+    let reason = match end {
+        End::Overloaded => "no room to run it; try again".to_owned(),
+        End::Stopped { why, message } => format!("{why} ({message})"),
+    };
+    GateError::Call { call, reason }
+}

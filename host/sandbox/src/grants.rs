@@ -1,0 +1,259 @@
+//! What a plugin may reach: asked by its manifest, granted by the operator, held against every
+//! host call.
+//!
+//! *Invariant:* pure. Whether an address may be reached at all is the egress layer's question;
+//! here only names, ports, methods and types are compared.
+//! *Invariant:* nothing is granted that was not asked for.
+
+use std::{collections::BTreeSet, net::IpAddr, str::FromStr};
+
+use vedette_model::{DomainName, domain_name::Target};
+
+mod parse;
+mod permit;
+
+pub use parse::NoEntry;
+pub(crate) use parse::Tables;
+pub(crate) use permit::{About, is_below};
+
+/// Capabilities, as asked or as granted. `log` and `clock` need none.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Capabilities {
+    pub dns: Option<Dns>,
+    pub tcp: Option<Vec<Place>>,
+    pub tls: Option<Tls>,
+    pub http: Option<Http>,
+    /// `x509.examine` without `tls`; the grant `tls` includes it.
+    pub x509: bool,
+    pub state: Option<State>,
+    /// Names of the operator's secrets.
+    pub secrets: BTreeSet<String>,
+    pub random: bool,
+}
+
+/// Names and record types that may be looked up.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Dns {
+    pub names: Vec<Names>,
+    pub types: BTreeSet<String>,
+    /// Servers that may be asked in place of the operator's.
+    pub resolvers: BTreeSet<IpAddr>,
+}
+
+/// A set of names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Names {
+    /// The run's target, what lies below it, and its parents: labels leak to nobody else.
+    Target,
+    /// This name and what lies below it.
+    Below(DomainName),
+    Any,
+}
+
+/// Where TLS may connect, and whether the host may fetch missing issuers.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tls {
+    pub to: Vec<Place>,
+    pub aia: bool,
+}
+
+/// Where HTTP requests may go, and with which methods.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Http {
+    pub to: Vec<Origin>,
+    pub methods: BTreeSet<String>,
+}
+
+/// A host and a port.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    pub host: Host,
+    pub port: Port,
+}
+
+/// A place of HTTP requests; no scheme = both.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Origin {
+    pub https_only: bool,
+    pub place: Place,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Host {
+    /// The canonical target of the run.
+    Target,
+    /// Hosts that the target's MX records named in this run.
+    TargetMx,
+    Named(Target),
+    Any,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Port {
+    /// The site's port, or the protocol's: 443, and 80 for plain HTTP.
+    Own,
+    Number(u16),
+    Any,
+}
+
+/// Bytes of state per scope; 0 = the scope is not granted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct State {
+    pub site: u64,
+    pub shared: u64,
+}
+
+/// What an operator grants a plugin.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Grant {
+    /// All that the manifest asks for: the lock of built-in plugins, whose bytes the binary carries.
+    #[default]
+    AsAsked,
+    /// At most this.
+    Only(Box<Capabilities>),
+}
+
+impl Grant {
+    /// What a plugin that asks for `asked` gets.
+    pub fn given(&self, asked: &Capabilities) -> Capabilities {
+        match self {
+            Self::AsAsked => asked.clone(),
+            Self::Only(granted) => asked.intersect(granted),
+        }
+    }
+}
+
+impl Capabilities {
+    /// What is in both. An interface that both name stays linked even when nothing it could reach
+    /// is left: calls then answer `not-permitted`.
+    pub fn intersect(&self, granted: &Self) -> Self {
+        Self {
+            dns: both(&self.dns, &granted.dns, Dns::intersect),
+            tcp: both(&self.tcp, &granted.tcp, |asked, granted| meet(asked, granted)),
+            tls: both(&self.tls, &granted.tls, |asked, granted| Tls {
+                to: meet(&asked.to, &granted.to),
+                aia: asked.aia && granted.aia,
+            }),
+            http: both(&self.http, &granted.http, |asked, granted| Http {
+                to: meet(&asked.to, &granted.to),
+                methods: &asked.methods & &granted.methods,
+            }),
+            x509: self.x509 && granted.x509,
+            state: both(&self.state, &granted.state, |asked, granted| State {
+                site: asked.site.min(granted.site),
+                shared: asked.shared.min(granted.shared),
+            }),
+            secrets: &self.secrets & &granted.secrets,
+            random: self.random && granted.random,
+        }
+    }
+
+    /// Interfaces that a component with these capabilities must import, by name without version.
+    pub(crate) fn interfaces(&self) -> BTreeSet<&'static str> {
+        let linked = [
+            (self.dns.is_some(), "vedette:net/dns"),
+            (self.tcp.is_some(), "vedette:net/tcp"),
+            (self.tls.is_some(), "vedette:net/tls"),
+            (self.http.is_some(), "vedette:net/http"),
+            (self.x509, "vedette:net/x509"),
+            (self.state.is_some(), "vedette:env/state"),
+            (!self.secrets.is_empty(), "vedette:env/secrets"),
+            (self.random, "vedette:env/random"),
+        ];
+        linked.into_iter().filter_map(|(granted, name)| granted.then_some(name)).collect()
+    }
+
+    /// Whether `x509` is linked.
+    pub(crate) fn examines(&self) -> bool {
+        self.x509 || self.tls.is_some()
+    }
+}
+
+impl Dns {
+    fn intersect(&self, granted: &Self) -> Self {
+        Self {
+            names: meet(&self.names, &granted.names),
+            types: &self.types & &granted.types,
+            resolvers: &self.resolvers & &granted.resolvers,
+        }
+    }
+}
+
+fn both<T>(asked: &Option<T>, granted: &Option<T>, meet: impl FnOnce(&T, &T) -> T) -> Option<T> {
+    Some(meet(asked.as_ref()?, granted.as_ref()?))
+}
+
+/// Sets that are each inside another or apart: the smaller of every pair that overlaps.
+trait Covers: Clone + PartialEq {
+    fn covers(&self, other: &Self) -> bool;
+}
+
+fn meet<T: Covers>(asked: &[T], granted: &[T]) -> Vec<T> {
+    let mut met: Vec<T> = Vec::new();
+    let mut keep = |entry: &T| {
+        if !met.contains(entry) {
+            met.push(entry.clone());
+        }
+    };
+    for a in asked {
+        for g in granted {
+            if g.covers(a) {
+                keep(a);
+            } else if a.covers(g) {
+                keep(g);
+            }
+        }
+    }
+    met
+}
+
+impl Covers for Names {
+    fn covers(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Any, _) => true,
+            (Self::Below(parent), Self::Below(name)) => is_below(name.as_str(), parent.as_str()),
+            _ => self == other,
+        }
+    }
+}
+
+impl Covers for Place {
+    fn covers(&self, other: &Self) -> bool {
+        let host = self.host == Host::Any || self.host == other.host;
+        let port = self.port == Port::Any || self.port == other.port;
+        host && port
+    }
+}
+
+impl Covers for Origin {
+    fn covers(&self, other: &Self) -> bool {
+        (!self.https_only || other.https_only) && self.place.covers(&other.place)
+    }
+}
+
+impl FromStr for Names {
+    type Err = NoEntry;
+
+    fn from_str(text: &str) -> Result<Self, NoEntry> {
+        parse::names(text)
+    }
+}
+
+impl FromStr for Place {
+    type Err = NoEntry;
+
+    fn from_str(text: &str) -> Result<Self, NoEntry> {
+        parse::place(text, "to")
+    }
+}
+
+impl FromStr for Origin {
+    type Err = NoEntry;
+
+    fn from_str(text: &str) -> Result<Self, NoEntry> {
+        parse::origin(text)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,145 @@
+//! Grants held against one host call.
+
+use std::{collections::BTreeSet, net::IpAddr};
+
+use vedette_model::domain_name::Target;
+
+use super::{Capabilities, Host, Names, Place, Port};
+
+/// What a run is about: grants are bound to it.
+#[derive(Clone, Debug)]
+pub(crate) struct About {
+    pub(crate) target: Target,
+    /// The site's own port.
+    pub(crate) port: Option<u16>,
+    /// Hosts that the target's MX records named so far.
+    pub(crate) mx: BTreeSet<String>,
+}
+
+/// A call that is not granted: what would have to be.
+pub(crate) type Missing = String;
+
+impl Capabilities {
+    pub(crate) fn permits_tcp(
+        &self,
+        about: &About,
+        host: &Target,
+        port: u16,
+    ) -> Result<(), Missing> {
+        let granted = self.tcp.as_deref().unwrap_or_default();
+        permits(granted, about, host, port, TLS_PORT)
+            .ok_or_else(|| format!("tcp to {host}:{port} is not granted"))
+    }
+
+    pub(crate) fn permits_tls(
+        &self,
+        about: &About,
+        host: &Target,
+        port: u16,
+    ) -> Result<(), Missing> {
+        let granted = self.tls.as_ref().map(|tls| tls.to.as_slice()).unwrap_or_default();
+        permits(granted, about, host, port, TLS_PORT)
+            .ok_or_else(|| format!("tls to {host}:{port} is not granted"))
+    }
+
+    /// `https` and `port` are the URL's; redirects are not held against the grant.
+    pub(crate) fn permits_http(
+        &self,
+        about: &About,
+        method: &str,
+        https: bool,
+        host: &Target,
+        port: u16,
+    ) -> Result<(), Missing> {
+        let Some(http) = &self.http else {
+            return Err("http is not granted".to_owned());
+        };
+        if !http.methods.contains(method) {
+            return Err(format!("http method {method} is not granted"));
+        }
+        let own = if https { TLS_PORT } else { HTTP_PORT };
+        let allowed = http.to.iter().any(|origin| {
+            (https || !origin.https_only) && origin.place.allows(about, host, port, own)
+        });
+        if allowed {
+            return Ok(());
+        }
+        let scheme = if https { "https" } else { "http" };
+        Err(format!("{scheme} to {host}:{port} is not granted"))
+    }
+
+    pub(crate) fn permits_dns(
+        &self,
+        about: &About,
+        name: &str,
+        rrtype: &str,
+        resolver: Option<IpAddr>,
+    ) -> Result<(), Missing> {
+        let Some(dns) = &self.dns else {
+            return Err("dns is not granted".to_owned());
+        };
+        if !dns.names.iter().any(|names| names.allow(about, name)) {
+            return Err(format!("dns lookups of {name} are not granted"));
+        }
+        if !dns.types.contains(rrtype) {
+            return Err(format!("dns lookups of type {rrtype} are not granted"));
+        }
+        match resolver {
+            Some(resolver) if !dns.resolvers.contains(&resolver) => {
+                Err(format!("dns lookups through {resolver} are not granted"))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Place {
+    /// `own` is the port that `Port::Own` means when the site has none.
+    fn allows(&self, about: &About, host: &Target, port: u16, own: u16) -> bool {
+        let host_fits = match &self.host {
+            Host::Any => true,
+            Host::Target => *host == about.target,
+            Host::TargetMx => about.mx.contains(&host.to_string()),
+            Host::Named(named) => host == named,
+        };
+        let port_fits = match self.port {
+            Port::Any => true,
+            Port::Number(number) => port == number,
+            Port::Own => port == about.port.unwrap_or(own),
+        };
+        host_fits && port_fits
+    }
+}
+
+impl Names {
+    fn allow(&self, about: &About, name: &str) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Below(parent) => is_below(name, parent.as_str()),
+            Self::Target => match &about.target {
+                Target::Name(target) => {
+                    is_below(name, target.as_str()) || is_below(target.as_str(), name)
+                }
+                Target::Address(_) => false,
+            },
+        }
+    }
+}
+
+/// Whether `name` is `parent` or lies below it; case and a trailing dot do not count.
+pub(crate) fn is_below(name: &str, parent: &str) -> bool {
+    let name = name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase();
+    let parent = parent.strip_suffix('.').unwrap_or(parent).to_ascii_lowercase();
+    match name.strip_suffix(&parent) {
+        Some("") => !parent.is_empty(),
+        Some(rest) => !parent.is_empty() && rest.ends_with('.'),
+        None => false,
+    }
+}
+
+fn permits(places: &[Place], about: &About, host: &Target, port: u16, own: u16) -> Option<()> {
+    places.iter().any(|place| place.allows(about, host, port, own)).then_some(())
+}
+
+const TLS_PORT: u16 = 443;
+const HTTP_PORT: u16 = 80;

@@ -1,0 +1,100 @@
+//! `vedette:net/http`.
+
+use vedette_model::domain_name::Target;
+
+use super::{Guest, Run, only};
+use crate::{
+    bindings::check::vedette::net::{
+        http::{Host, Request, Response},
+        types::NetError,
+    },
+    egress::url,
+    probes::http,
+};
+
+impl Host for Guest {
+    async fn fetch(&mut self, request: Request) -> wasmtime::Result<Result<Response, NetError>> {
+        self.fetch_many(vec![request]).await.map(only)
+    }
+
+    async fn fetch_many(
+        &mut self,
+        requests: Vec<Request>,
+    ) -> wasmtime::Result<Vec<Result<Response, NetError>>> {
+        let remaining = self.time_left();
+        let run = self.run()?;
+        let share = u32::try_from(run.budget.share(requests.len())).unwrap_or(u32::MAX);
+        let mut targets = Vec::with_capacity(requests.len());
+        let mut secrets = Vec::with_capacity(requests.len());
+        let judged = requests.into_iter().map(|request| {
+            let target = run.permit_fetch(&request)?;
+            secrets.push(run.secret_headers(&request)?);
+            targets.push(target);
+            Ok(bounded(request, remaining, share))
+        });
+        let judged = judged.collect();
+        let live = async move |reach, requests: Vec<Request>| {
+            let requests = requests.into_iter().zip(secrets).map(|(request, secret_headers)| {
+                http::Request { secret_headers, ..request.into() }
+            });
+            let answers = http::fetch_many(reach, requests.collect()).await.into_iter();
+            answers.map(|answer| answer.map(Into::into).map_err(Into::into)).collect()
+        };
+        let answers =
+            self.ask("http.fetch", judged, live, |answer: &Response| answer.body.len()).await?;
+        let run = self.run()?;
+        for (target, answer) in targets.iter().zip(answers.iter().flatten()) {
+            // After a redirect the peer is another host's.
+            if answer.hops.is_empty() {
+                run.reached(target, &answer.peer_address);
+            }
+        }
+        Ok(answers)
+    }
+}
+
+impl Run {
+    /// Whom the request is for, if that is granted.
+    fn permit_fetch(&self, request: &Request) -> Result<Target, NetError> {
+        let unreadable = |refusal: crate::egress::Refusal| NetError::Protocol(refusal.to_string());
+        let parsed = url::parse(&request.url).map_err(unreadable)?;
+        let target = url::target(&parsed).map_err(unreadable)?;
+        let https = parsed.scheme() == "https";
+        self.grants
+            .permits_http(&self.about, &request.method, https, &target, url::port(&parsed))
+            .map_err(NetError::NotPermitted)?;
+        self.permit_connect_to(&target, request.connect_to.as_deref())?;
+        if !self.budget.has_socket() {
+            return Err(NetError::BudgetExhausted);
+        }
+        Ok(target)
+    }
+
+    /// The headers whose values the plugin does not know.
+    fn secret_headers(&self, request: &Request) -> Result<Vec<(String, String)>, NetError> {
+        let filled = request.secret_headers.iter().map(|(header, name)| {
+            let granted = self.grants.secrets.contains(name);
+            let value = self.secrets.get(name).filter(|_| granted).ok_or_else(|| {
+                NetError::NotPermitted(format!("the secret {name} is not granted or not set"))
+            })?;
+            Ok((header.clone(), value.clone()))
+        });
+        filled.collect()
+    }
+}
+
+fn bounded(request: Request, remaining_ms: u32, share: u32) -> Request {
+    let timeout_ms = match request.timeout_ms {
+        0 => remaining_ms,
+        asked => asked.min(remaining_ms),
+    };
+    Request {
+        timeout_ms,
+        max_redirects: request.max_redirects.min(REDIRECTS),
+        max_body: request.max_body.min(BODY).min(share),
+        ..request
+    }
+}
+
+const REDIRECTS: u8 = 10;
+const BODY: u32 = 2 << 20;

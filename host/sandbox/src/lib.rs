@@ -1,0 +1,315 @@
+//! Runs plugins: wasmtime, the egress layer and the host's probes; nothing else knows them.
+//!
+//! ```text
+//! install: component → gate → registry
+//! run:     job → schema → turn → egress policy → fresh instance ⇄ host functions → observation
+//!                                                     grants → budget → probe → egress
+//! assess, validate, render, interpret: fresh instance with log and clock only
+//! ```
+//!
+//! *Invariant:* a plugin reaches what its manifest asked for, the operator granted and the egress
+//! policy allows, and nothing else; by default only the target of the run.
+//! *Invariant:* a fresh store and instance serve one call; whatever goes wrong, they are dropped.
+//! *Invariant:* a plugin that breaks is our trouble ([`Stop`]); it says nothing of the target.
+//! *Invariant:* guests and probes run on a runtime of their own, never the caller's.
+//! *Invariant:* what a plugin answers is bounded, parsed and held against its schema before it
+//! leaves this crate.
+
+pub mod egress;
+pub mod probes;
+
+mod accept;
+mod bindings;
+mod breaker;
+mod cache;
+mod call;
+mod channel;
+mod check;
+mod convert;
+mod cost;
+mod engine;
+mod error;
+mod gate;
+mod grants;
+mod host;
+mod limits;
+mod link;
+mod manifest;
+mod output;
+mod prober;
+mod pure;
+mod registry;
+mod run;
+mod runtime;
+mod schema;
+mod slots;
+mod state;
+
+pub use channel::{ChannelDescriptor, Notification, Receipt, Verdict};
+pub use check::{CheckDescriptor, Job, MetricDef, Problem, Ran};
+pub use error::{PluginError, RunError, Stop, ValidateError};
+pub use gate::GateError;
+pub use grants::{
+    Capabilities, Dns, Grant, Host, Http, Names, NoEntry, Origin, Place, Port, State, Tls,
+};
+pub use limits::Limits;
+pub use manifest::{Kind, Manifest, ManifestError, SECTION};
+pub use prober::{Probe, Recording};
+pub use state::{MemoryState, StateError, StateStore};
+
+use std::{fmt, net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
+
+use rustls_pki_types::CertificateDer;
+use serde_json::Value;
+use vedette_model::{Assessment, CheckType, Evidence, delivery::Rendered};
+
+use cache::Cache;
+use egress::Egress;
+use engine::Engines;
+use prober::Prober;
+use registry::{Channel, Check, Registry};
+use runtime::OwnRuntime;
+use slots::Slots;
+
+/// The sandbox. Cheap to clone; the last clone takes the runtime and the engines with it.
+#[derive(Clone)]
+pub struct Sandbox {
+    inner: Arc<Inner>,
+}
+
+/// What a sandbox is built from.
+pub struct Options {
+    pub egress: egress::Policy,
+    /// DNS servers; empty = the system's.
+    pub resolver: Vec<SocketAddr>,
+    /// Trusted besides the Mozilla set.
+    pub roots: Vec<CertificateDer<'static>>,
+    /// Where native code is kept, a folder of our own; none = every start compiles.
+    pub cache_dir: Option<PathBuf>,
+    /// Where plugins keep small values.
+    pub state: Arc<dyn StateStore>,
+}
+
+/// Why a sandbox cannot be set up.
+#[derive(Debug, thiserror::Error)]
+pub enum SandboxError {
+    #[error("cannot set up the egress layer: {0}")]
+    Egress(#[from] egress::SetupError),
+    #[error("cannot start a WebAssembly engine: {0}")]
+    Engine(String),
+    #[error("cannot start the threads of the sandbox: {0}")]
+    Runtime(#[from] std::io::Error),
+}
+
+struct Inner {
+    engines: Engines,
+    cache: Option<Cache>,
+    registry: Registry,
+    slots: Slots,
+    egress: Egress,
+    state: Arc<dyn StateStore>,
+    runtime: OwnRuntime,
+}
+
+impl Sandbox {
+    /// Sets up engines, egress and runtime; nothing is installed yet. A native code cache that
+    /// cannot be used is said in the log and done without.
+    pub fn new(options: Options) -> Result<Self, SandboxError> {
+        let egress = Egress::new(egress::Options {
+            policy: options.egress,
+            dns_servers: options.resolver,
+            roots: options.roots,
+            dnssec_anchor: None,
+        })?;
+        let engines = Engines::new().map_err(|error| SandboxError::Engine(format!("{error:#}")))?;
+        let cache = options.cache_dir.and_then(|folder| {
+            let opened = Cache::open(&folder);
+            opened
+                .inspect_err(|error| {
+                    tracing::warn!("native code is not cached in {}: {error}", folder.display());
+                })
+                .ok()
+        });
+        let inner = Inner {
+            engines,
+            cache,
+            registry: Registry::default(),
+            slots: Slots::new(),
+            egress,
+            state: options.state,
+            runtime: OwnRuntime::new()?,
+        };
+        Ok(Self { inner: Arc::new(inner) })
+    }
+
+    /// Takes a component through the gate and puts it in its place; running calls end on the one
+    /// before. Blocks the calling thread: compiling is tens of milliseconds for a small plugin,
+    /// seconds for a large one.
+    pub fn install(&self, component: &[u8], grant: Grant) -> Result<(), GateError> {
+        let (inner, bytes) = (Arc::clone(&self.inner), component.to_vec());
+        let installed = self.inner.runtime.wait(async move {
+            gate::admit(&inner.engines, inner.cache.as_ref(), &bytes, &grant).await
+        })?;
+        self.inner.registry.swap_in(&installed);
+        let plugin = installed.plugin();
+        tracing::info!(
+            plugin = &*plugin.id,
+            version = &*plugin.version,
+            "plugin {} is installed",
+            plugin.id
+        );
+        Ok(())
+    }
+
+    /// The types of the installed checks.
+    pub fn check_types(&self) -> Vec<CheckType> {
+        self.inner.registry.plugins().checks.keys().cloned().collect()
+    }
+
+    /// What an installed check says of itself.
+    pub fn check(&self, check_type: &CheckType) -> Option<Arc<CheckDescriptor>> {
+        self.inner.registry.check(check_type).map(|check| Arc::clone(&check.descriptor))
+    }
+
+    /// The names of the installed channels.
+    pub fn channels(&self) -> Vec<String> {
+        self.inner.registry.plugins().channels.keys().cloned().collect()
+    }
+
+    /// What an installed channel says of itself.
+    pub fn channel(&self, channel: &str) -> Option<Arc<ChannelDescriptor>> {
+        self.inner.registry.channel(channel).map(|channel| Arc::clone(&channel.descriptor))
+    }
+
+    /// Checks a check's configuration for a target and answers it normalised.
+    pub async fn validate(
+        &self,
+        check_type: &CheckType,
+        target: &str,
+        config: &Value,
+    ) -> Result<Value, ValidateError> {
+        let check = self.installed(check_type)?;
+        let problems = check.config.problems(config);
+        if !problems.is_empty() {
+            return Err(ValidateError::Problems(problems));
+        }
+        let (target, config) = (target.to_owned(), config.clone());
+        let work = async move |check: Arc<Check>| pure::validate(&check, &target, &config).await;
+        self.inner.purely(check, work).await?.map_err(ValidateError::Problems)
+    }
+
+    /// Checks a channel's settings and answers them normalised.
+    pub async fn validate_channel(
+        &self,
+        channel: &str,
+        config: &Value,
+    ) -> Result<Value, ValidateError> {
+        let channel = self.installed_channel(channel)?;
+        let problems = channel.config.problems(config);
+        if !problems.is_empty() {
+            return Err(ValidateError::Problems(problems));
+        }
+        let config = config.clone();
+        let work =
+            async move |channel: Arc<Channel>| pure::validate_channel(&channel, &config).await;
+        self.inner.purely(channel, work).await?.map_err(ValidateError::Problems)
+    }
+
+    /// Runs a check.
+    pub async fn run(&self, check_type: &CheckType, job: Job) -> Result<Ran, RunError> {
+        let prober = Prober::Live(self.inner.egress.clone());
+        self.run_with(check_type, job, prober).await
+    }
+
+    /// Runs a check without a network: its probes are answered from a recording, and a probe
+    /// that is not in it breaks the run.
+    pub async fn replay(
+        &self,
+        check_type: &CheckType,
+        job: Job,
+        recording: Arc<Recording>,
+    ) -> Result<Ran, RunError> {
+        self.run_with(check_type, job, Prober::Recorded(recording)).await
+    }
+
+    /// Makes and drops `rounds` instances of a check and answers how long each took: what every
+    /// call pays before it does anything.
+    pub async fn instantiate(
+        &self,
+        check_type: &CheckType,
+        rounds: usize,
+    ) -> Result<Vec<Duration>, PluginError> {
+        let check = self.installed(check_type)?;
+        let work = async move |check: Arc<Check>| cost::instantiate(&check, rounds).await;
+        self.inner.purely(check, work).await
+    }
+
+    /// Says what the evidence means.
+    pub async fn assess(
+        &self,
+        check_type: &CheckType,
+        evidence: Evidence,
+    ) -> Result<Assessment, PluginError> {
+        let check = self.installed(check_type)?;
+        // Agents and clients send results too: what does not fit never reaches the plugin.
+        check.result.check(&evidence.current).map_err(PluginError::InvalidInput)?;
+        let work = async move |check: Arc<Check>| pure::assess(&check, evidence).await;
+        self.inner.purely(check, work).await
+    }
+
+    /// Has a channel write a notification. `ref:<field>` stays in the rendered URL for the caller
+    /// to resolve; the plugin is given it in place of every secret setting.
+    pub async fn render(
+        &self,
+        channel: &str,
+        notification: Notification,
+        config: &Value,
+    ) -> Result<Vec<Rendered>, PluginError> {
+        let channel = self.installed_channel(channel)?;
+        let config = config.clone();
+        let work =
+            async move |channel: Arc<Channel>| pure::render(&channel, notification, &config).await;
+        self.inner.purely(channel, work).await
+    }
+
+    /// Has a channel read the reply to one attempt.
+    pub async fn interpret(&self, channel: &str, receipt: Receipt) -> Result<Verdict, PluginError> {
+        let channel = self.installed_channel(channel)?;
+        let work = async move |channel: Arc<Channel>| pure::interpret(&channel, receipt).await;
+        self.inner.purely(channel, work).await
+    }
+
+    /// The egress layer: webhooks and whatever else the server sends go through it too.
+    pub fn egress(&self) -> &Egress {
+        &self.inner.egress
+    }
+
+    async fn run_with(
+        &self,
+        check_type: &CheckType,
+        job: Job,
+        prober: Prober,
+    ) -> Result<Ran, RunError> {
+        let check = self.inner.registry.check(check_type).ok_or(RunError::NotInstalled)?;
+        let inner = Arc::clone(&self.inner);
+        self.inner.runtime.run(async move { inner.run(&check, job, prober).await }).await
+    }
+
+    fn installed(&self, check_type: &CheckType) -> Result<Arc<Check>, PluginError> {
+        self.inner.registry.check(check_type).ok_or(PluginError::NotInstalled)
+    }
+
+    fn installed_channel(&self, channel: &str) -> Result<Arc<Channel>, PluginError> {
+        self.inner.registry.channel(channel).ok_or(PluginError::NotInstalled)
+    }
+}
+
+impl fmt::Debug for Sandbox {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let plugins = self.inner.registry.plugins();
+        f.debug_struct("Sandbox")
+            .field("checks", &plugins.checks.keys())
+            .field("channels", &plugins.channels.keys())
+            .finish_non_exhaustive()
+    }
+}

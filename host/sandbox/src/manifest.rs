@@ -1,0 +1,375 @@
+//! `plugin.toml`, embedded in the component as the custom section `vedette:manifest`: what a
+//! plugin is and what it asks for. It is read without running anything.
+
+use std::{str::FromStr, time::Duration};
+
+use serde::{Deserialize, Deserializer, de};
+use vedette_model::CheckType;
+
+use crate::{
+    engine::Class,
+    grants::{Capabilities, NoEntry},
+    limits::{Ceiling, Limits},
+};
+
+/// A parsed manifest.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Manifest {
+    /// `publisher.name`.
+    pub id: String,
+    pub version: String,
+    pub kind: Kind,
+    pub asked: Capabilities,
+    pub interval: Option<Duration>,
+    pub min_interval: Option<Duration>,
+    /// The settings field that holds a channel's URL, and the hosts it may name.
+    pub url_field: Option<String>,
+    pub hosts: Vec<String>,
+    limits: LimitsTable,
+}
+
+/// What a plugin plugs into.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Check(CheckType),
+    /// The channel's name, e.g. `webhook`.
+    Notifier(String),
+}
+
+/// Why a manifest is refused; says which line to change.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ManifestError {
+    #[error(
+        "the component has no custom section vedette:manifest; build it with its plugin.toml embedded"
+    )]
+    Missing,
+    #[error("plugin.toml is not valid: {0}")]
+    Syntax(String),
+    #[error("plugin.toml: {field} {reason}")]
+    Field { field: &'static str, reason: String },
+}
+
+/// Name of the custom section.
+pub const SECTION: &str = "vedette:manifest";
+
+impl Manifest {
+    /// Reads the text of a `plugin.toml`.
+    pub fn parse(text: &str) -> Result<Self, ManifestError> {
+        let file: File = toml::from_str(text)
+            .map_err(|error| ManifestError::Syntax(error.message().trim().replace('\n', " ")))?;
+        file.try_into()
+    }
+
+    /// The limits that this manifest asks for, within what its class may have.
+    pub(crate) fn limits(&self, class: Class) -> Result<Limits, ManifestError> {
+        let ceiling = Ceiling::of(class);
+        let asked = &self.limits;
+        let mut limits = Limits::of(class);
+        if let Some(Size(memory)) = asked.memory {
+            limits.memory = within("limits.memory", memory as usize, ceiling.memory)?;
+        }
+        if let Some(Span(cpu)) = asked.cpu {
+            limits.cpu = within("limits.cpu", cpu, ceiling.cpu)?;
+        }
+        if let Some(Span(wall)) = asked.wall {
+            limits.wall = within("limits.wall", wall, ceiling.wall)?;
+        }
+        if let Some(calls) = asked.calls {
+            limits.calls = within("limits.calls", calls, ceiling.calls)?;
+        }
+        if let Some(Size(bytes)) = asked.bytes {
+            limits.bytes = within("limits.bytes", bytes, ceiling.bytes)?;
+        }
+        Ok(limits)
+    }
+
+    /// Which engine a component of `size` bytes that asks for this runs on.
+    pub(crate) fn class(&self, size: usize) -> Class {
+        let light = Class::Light.room();
+        let memory = self.limits.memory.map_or(0, |Size(memory)| memory as usize);
+        if size > light.file || memory > light.memory { Class::Heavy } else { Class::Light }
+    }
+}
+
+impl TryFrom<File> for Manifest {
+    type Error = ManifestError;
+
+    fn try_from(file: File) -> Result<Self, ManifestError> {
+        let File { plugin, schedule, capabilities, settings } = file;
+        require(is_id(&plugin.id), "plugin.id", "must be publisher.name, as in acme.smtp-banner")?;
+        let versioned = !plugin.version.is_empty() && plugin.version.len() <= 64;
+        require(versioned, "plugin.version", "must be a version such as 1.2.0")?;
+        let wit = plugin.wit == "vedette:plugin@1" || plugin.wit.starts_with("vedette:plugin@1.");
+        require(wit, "plugin.wit", "must be vedette:plugin@1, the contract of this host")?;
+        let kind = kind(&plugin)?;
+        let asked = Capabilities::try_from(capabilities)
+            .map_err(|NoEntry { field, reason }| ManifestError::Field { field, reason })?;
+        if matches!(kind, Kind::Notifier(_)) {
+            let none = asked == Capabilities::default();
+            require(none, "capabilities", "must be absent: the host sends for a notifier")?;
+        }
+        Ok(Self {
+            id: plugin.id,
+            version: plugin.version,
+            kind,
+            asked,
+            interval: schedule.interval.map(|Span(span)| span),
+            min_interval: schedule.min_interval.map(|Span(span)| span),
+            url_field: settings.url_field,
+            hosts: settings.hosts,
+            limits: plugin.limits,
+        })
+    }
+}
+
+fn kind(plugin: &PluginTable) -> Result<Kind, ManifestError> {
+    match (plugin.kind, &plugin.check_type, &plugin.channel) {
+        (KindName::Check, Some(check_type), None) => {
+            let check_type = CheckType::from_str(check_type).map_err(|_| ManifestError::Field {
+                field: "plugin.check-type",
+                reason: "must match [a-z][a-z0-9_]{0,30}".into(),
+            })?;
+            Ok(Kind::Check(check_type))
+        }
+        (KindName::Notifier, None, Some(channel)) => {
+            // The same alphabet: both become path segments and field names.
+            let named = CheckType::from_str(channel).is_ok();
+            require(named, "plugin.channel", "must match [a-z][a-z0-9_]{0,30}")?;
+            Ok(Kind::Notifier(channel.clone()))
+        }
+        (KindName::Check, ..) => Err(ManifestError::Field {
+            field: "plugin.kind",
+            reason: "check needs plugin.check-type and no plugin.channel".into(),
+        }),
+        (KindName::Notifier, ..) => Err(ManifestError::Field {
+            field: "plugin.kind",
+            reason: "notifier needs plugin.channel and no plugin.check-type".into(),
+        }),
+    }
+}
+
+fn require(holds: bool, field: &'static str, reason: &str) -> Result<(), ManifestError> {
+    if holds { Ok(()) } else { Err(ManifestError::Field { field, reason: reason.to_owned() }) }
+}
+
+fn within<T: PartialOrd + std::fmt::Debug>(
+    field: &'static str,
+    asked: T,
+    ceiling: T,
+) -> Result<T, ManifestError> {
+    if asked <= ceiling {
+        return Ok(asked);
+    }
+    let reason = format!("asks for {asked:?}; a plugin of this size may have {ceiling:?}");
+    Err(ManifestError::Field { field, reason })
+}
+
+fn is_id(id: &str) -> bool {
+    let part = |part: &str| {
+        part.starts_with(|c: char| c.is_ascii_lowercase())
+            && part.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')
+    };
+    id.len() <= 64
+        && id.split_once('.').is_some_and(|(publisher, name)| part(publisher) && part(name))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    plugin: PluginTable,
+    #[serde(default)]
+    schedule: ScheduleTable,
+    #[serde(default)]
+    capabilities: crate::grants::Tables,
+    #[serde(default)]
+    settings: SettingsTable,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct PluginTable {
+    id: String,
+    version: String,
+    kind: KindName,
+    check_type: Option<String>,
+    channel: Option<String>,
+    wit: String,
+    #[serde(default)]
+    limits: LimitsTable,
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum KindName {
+    Check,
+    Notifier,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LimitsTable {
+    memory: Option<Size>,
+    cpu: Option<Span>,
+    wall: Option<Span>,
+    calls: Option<u32>,
+    bytes: Option<Size>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct ScheduleTable {
+    interval: Option<Span>,
+    min_interval: Option<Span>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct SettingsTable {
+    url_field: Option<String>,
+    #[serde(default)]
+    hosts: Vec<String>,
+}
+
+/// Bytes, written `64KiB`, `8MiB` or a plain number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Size(pub(crate) u64);
+
+/// A duration, written `20ms`, `8s`, `5m`, `1h`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Span(Duration);
+
+impl FromStr for Size {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let (number, unit) = split(text);
+        let scale = match unit {
+            "" | "B" => 1,
+            "KiB" => 1 << 10,
+            "MiB" => 1 << 20,
+            _ => return Err("a size such as 64KiB or 8MiB"),
+        };
+        let number: u64 = number.parse().map_err(|_| "a size such as 64KiB or 8MiB")?;
+        number.checked_mul(scale).map(Self).ok_or("a smaller size")
+    }
+}
+
+impl FromStr for Span {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let (number, unit) = split(text);
+        let number: u32 = number.parse().map_err(|_| "a duration such as 20ms or 8s")?;
+        let unit = match unit {
+            "ms" => Duration::from_millis(1),
+            "s" => Duration::from_secs(1),
+            "m" => Duration::from_secs(60),
+            "h" => Duration::from_secs(3600),
+            _ => return Err("a duration such as 20ms or 8s"),
+        };
+        Ok(Self(number * unit))
+    }
+}
+
+fn split(text: &str) -> (&str, &str) {
+    text.split_at(text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len()))
+}
+
+impl<'de> Deserialize<'de> for Size {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?
+            .parse()
+            .map_err(|want| de::Error::custom(format_args!("expected {want}")))
+    }
+}
+
+impl<'de> Deserialize<'de> for Span {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?
+            .parse()
+            .map_err(|want| de::Error::custom(format_args!("expected {want}")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BANNER: &str = r#"
+        [plugin]
+        id = "acme.smtp-banner"
+        version = "1.2.0"
+        kind = "check"
+        check-type = "smtp_banner"
+        wit = "vedette:plugin@1"
+        limits = { memory = "8MiB", cpu = "20ms", wall = "8s" }
+        [schedule]
+        interval = "5m"
+        min-interval = "1m"
+        [capabilities]
+        tcp = { to = ["target:25"] }
+    "#;
+
+    fn with(from: &str, to: &str) -> Result<Manifest, ManifestError> {
+        Manifest::parse(&BANNER.replace(from, to))
+    }
+
+    #[test]
+    fn asks_for_limits_within_its_class() {
+        let manifest = Manifest::parse(BANNER).expect("a valid manifest");
+        assert_eq!(manifest.class(50_000), Class::Light);
+        let limits = manifest.limits(Class::Light).expect("within the ceiling");
+        assert_eq!((limits.memory, limits.cpu), (8 << 20, Duration::from_millis(20)));
+        assert_eq!((limits.wall, limits.calls), (Duration::from_secs(8), 64));
+        assert_eq!(manifest.interval, Some(Duration::from_secs(300)));
+    }
+
+    #[test]
+    fn more_than_the_ceiling_is_refused_by_name() {
+        let manifest = with("20ms", "2s").expect("parses");
+        let refused = manifest.limits(Class::Light).expect_err("above 200 ms");
+        assert!(refused.to_string().starts_with("plugin.toml: limits.cpu asks for 2s"));
+    }
+
+    #[test]
+    fn large_memory_or_file_means_the_heavy_engine() {
+        assert_eq!(with("8MiB", "64MiB").expect("parses").class(50_000), Class::Heavy);
+        assert_eq!(Manifest::parse(BANNER).expect("parses").class(12 << 20), Class::Heavy);
+    }
+
+    #[test]
+    fn mistakes_name_the_line() {
+        let mistakes = [
+            ("acme.smtp-banner", "smtp-banner", "plugin.toml: plugin.id must be publisher.name"),
+            ("smtp_banner\"", "Smtp Banner\"", "plugin.toml: plugin.check-type must match"),
+            ("vedette:plugin@1", "vedette:plugin@2", "plugin.toml: plugin.wit must be"),
+            ("kind = \"check\"", "kind = \"notifier\"", "plugin.toml: plugin.kind notifier needs"),
+            ("target:25", "target:port", "plugin.toml: capabilities.tcp.to"),
+            ("8MiB", "8MB", "plugin.toml is not valid: expected a size"),
+            ("min-interval", "minimum", "plugin.toml is not valid: unknown field `minimum`"),
+        ];
+        for (from, to, expected) in mistakes {
+            let error = with(from, to).expect_err(expected).to_string();
+            assert!(error.starts_with(expected), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_notifier_asks_for_no_network() {
+        let text = r#"
+            [plugin]
+            id = "vedette.webhook"
+            version = "1.0.0"
+            kind = "notifier"
+            channel = "webhook"
+            wit = "vedette:plugin@1"
+            [settings]
+            url-field = "custom_webhook_url"
+        "#;
+        let manifest = Manifest::parse(text).expect("a valid manifest");
+        assert_eq!(manifest.kind, Kind::Notifier("webhook".into()));
+        assert_eq!(manifest.url_field.as_deref(), Some("custom_webhook_url"));
+        let greedy = format!("{text}\n[capabilities]\nhttp = {{ to = [\"https://*\"] }}");
+        assert!(Manifest::parse(&greedy).is_err());
+    }
+}

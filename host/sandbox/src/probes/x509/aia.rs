@@ -1,0 +1,99 @@
+//! Fetching an issuer that the server did not send (RFC 5280 section 4.2.2.1).
+//!
+//! The URL is an attacker's text: `http` and `https` only, through the egress layer, at most three
+//! fetches of 64 KiB in five seconds. What comes back counts only if it really signed the child.
+
+use std::time::{Duration, Instant};
+
+use rustls_pki_types::{CertificateDer, pem::PemObject};
+
+use super::{Case, certificate::Parsed, signature::Worth};
+use crate::{
+    egress::{HttpRequest, Trust, der},
+    probes::Reach,
+};
+
+/// The issuers that could be fetched, each above the one before.
+pub(super) async fn fetch(reach: &Reach, case: &Case, trust: &Trust) -> Vec<Parsed> {
+    let deadline = reach.deadline.min(Instant::now() + PATIENCE);
+    let mut pool = case.pool.clone();
+    let mut asked: Vec<String> = Vec::new();
+    while let Some(child) = case.top(trust, &pool) {
+        let mut found = None;
+        for url in &child.issuer_urls {
+            if asked.len() == MAX_FETCHES || asked.contains(url) {
+                continue;
+            }
+            asked.push(url.clone());
+            let bytes = download(reach, url, deadline).await.unwrap_or_default();
+            found = certificates(&bytes).into_iter().find(|above| issued(above, child, &pool));
+            if found.is_some() {
+                break;
+            }
+        }
+        let Some(above) = found else { break };
+        pool.push(above);
+    }
+    pool.split_off(case.pool.len())
+}
+
+fn issued(above: &Parsed, child: &Parsed, pool: &[Parsed]) -> bool {
+    above.subject == child.issuer
+        && child.signed().by(&above.key_info) != Worth::Bad
+        && !pool.iter().any(|known| known.der == above.der)
+}
+
+/// None where anything is wrong: a missing issuer stays missing, whatever the reason.
+async fn download(reach: &Reach, url: &str, deadline: Instant) -> Option<Vec<u8>> {
+    let request = HttpRequest {
+        method: "GET".to_owned(),
+        url: url.to_owned(),
+        headers: Vec::new(),
+        secret_headers: Vec::new(),
+        body: None,
+        deadline,
+        max_redirects: MAX_REDIRECTS,
+        max_body: MAX_BODY,
+        // What is fetched proves itself by its signature.
+        verify_tls: false,
+        connect_to: None,
+    };
+    let response = reach.egress.send(request, reach.audience).await.ok()?;
+    (response.status == 200 && !response.truncated).then_some(response.body)
+}
+
+/// DER, PEM, or PKCS #7 certs-only.
+fn certificates(bytes: &[u8]) -> Vec<Parsed> {
+    if let Some(certificate) = Parsed::from_der(bytes) {
+        return vec![certificate];
+    }
+    let pem = CertificateDer::pem_slice_iter(bytes).filter_map(Result::ok);
+    let pem: Vec<_> = pem.filter_map(|certificate| Parsed::from_der(&certificate)).collect();
+    if !pem.is_empty() {
+        return pem;
+    }
+    let bag = certificates_of_bag(bytes).unwrap_or_default().into_iter();
+    bag.filter_map(Parsed::from_der).collect()
+}
+
+/// RFC 5652: ContentInfo { signedData, [0] SignedData { version, digests, content, [0] certs … } }
+fn certificates_of_bag(bytes: &[u8]) -> Option<Vec<&[u8]>> {
+    let info = der::elements(der::contents(bytes)?)?;
+    let [kind, content] = info[..] else { return None };
+    if kind.contents != SIGNED_DATA {
+        return None;
+    }
+    let signed_data = der::elements(der::contents(content.contents)?)?;
+    let bag = signed_data.iter().find(|field| field.tag == CERTIFICATES)?;
+    Some(der::elements(bag.contents)?.into_iter().map(|certificate| certificate.raw).collect())
+}
+
+const MAX_FETCHES: usize = 3;
+const MAX_REDIRECTS: u8 = 2;
+const MAX_BODY: u32 = 64 * 1024;
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// 1.2.840.113549.1.7.2
+const SIGNED_DATA: &[u8] = &[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 1, 7, 2];
+/// `[0]`, implicit.
+const CERTIFICATES: u8 = 0xa0;

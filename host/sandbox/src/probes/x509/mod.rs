@@ -1,0 +1,182 @@
+//! Certificates: read, put in order, and judged.
+//!
+//! Trust is decided by webpki's path building over what the server sent, in any order, with
+//! extras ignored. Where it says no, a search of our own explains ([`path`]). Parsing does not
+//! depend on the verifier, which refuses old certificates.
+//!
+//! *Invariant:* a fetched issuer never makes a chain valid; it only tells that one would.
+
+mod aia;
+mod certificate;
+mod hostname;
+mod judge;
+mod key;
+mod name;
+mod ocsp;
+mod path;
+mod signature;
+
+use vedette_model::domain_name::Target;
+
+use super::Reach;
+use crate::egress::Trust;
+use certificate::Parsed;
+
+/// The facts of one certificate.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Certificate {
+    /// RFC 4514, like `issuer`.
+    pub subject: String,
+    pub issuer: String,
+    pub issuer_cn: Option<String>,
+    pub issuer_org: Option<String>,
+    /// Lower-case hex, as are the hashes.
+    pub serial: String,
+    /// Unix seconds; may lie in the year 9999.
+    pub not_before: i64,
+    pub not_after: i64,
+    /// Lower-case A-labels in the order of the certificate, each once.
+    pub san_dns: Vec<String>,
+    pub san_ip: Vec<String>,
+    /// E.g. `sha256WithRSAEncryption`.
+    pub signature_algorithm: String,
+    /// `RSA`, `EC`, `Ed25519`, `Ed448`, `DSA`, else an OID.
+    pub key_algorithm: String,
+    pub key_bits: u32,
+    pub sha256: String,
+    pub spki_sha256: String,
+    /// Without SCT list and poison: equal for a precertificate and its certificate.
+    pub tbs_sha256: String,
+    pub is_ca: bool,
+    pub self_signed: bool,
+    /// Part of the path to a trusted root, whatever the dates say.
+    pub in_trust_path: bool,
+    pub has_ocsp_url: bool,
+    pub must_staple: bool,
+    pub sct_count: u32,
+}
+
+/// Facts about the chain. Each stands for itself: an expired certificate may be trusted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Verification {
+    /// A path of good signatures leads from what was sent to a trusted root.
+    pub trusted: bool,
+    /// No issuer is missing, apart from trust.
+    pub chain_complete: bool,
+    pub hostname_matches: bool,
+    /// Leaf and path intermediates, both ends inclusive.
+    pub time_valid: bool,
+    pub purpose_valid: bool,
+    /// What the missing issuer is called.
+    pub missing_issuer: Option<String>,
+    /// The missing issuer could be fetched, and the chain then leads to a trusted root.
+    pub completed_by_aia: bool,
+    /// The first problem: `malformed_certificate`, `certificate_expired`,
+    /// `certificate_not_yet_valid`, `hostname_mismatch`, `certificate_revoked`,
+    /// `self_signed_certificate`, `untrusted_root`, `incomplete_chain`, `bad_signature`,
+    /// `invalid_purpose`, `weak_key`. None = valid.
+    pub error: Option<String>,
+    /// What is wrong with the chain, as one sentence that names the certificate.
+    pub chain_error: Option<String>,
+}
+
+/// What a chain turned out to be. `ocsp_staple`: `good`, `revoked`, `unknown`, `stale` or
+/// `invalid`; none = there was no staple.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Examination {
+    /// As served. A certificate that cannot be read has its hash and nothing else.
+    pub chain: Vec<Certificate>,
+    pub verification: Verification,
+    pub ocsp_staple: Option<String>,
+}
+
+/// What to examine.
+#[derive(Clone, Debug)]
+pub struct ExamineRequest {
+    /// DER, leaf first as served; beyond twenty they are ignored.
+    pub chain: Vec<Vec<u8>>,
+    pub server_name: String,
+    /// Unix seconds.
+    pub at: i64,
+    pub staple: Option<Vec<u8>>,
+    /// May a missing issuer that the certificate names be fetched, through the egress layer?
+    pub complete: bool,
+}
+
+/// Examines a chain. Fails only where there is nothing to examine.
+pub async fn examine(reach: Reach, request: ExamineRequest) -> Result<Examination, String> {
+    let egress = reach.egress.clone();
+    let mut case = Case::read(&request)?;
+    if request.complete && case.wants_issuer(egress.trust()) {
+        case.fetched = aia::fetch(&reach, &case, egress.trust()).await;
+    }
+    Ok(case.decide(egress.trust()))
+}
+
+/// Examines a chain without a network: the judgement of a file.
+pub fn examine_offline(trust: &Trust, request: &ExamineRequest) -> Result<Examination, String> {
+    Case::read(request).map(|case| case.decide(trust))
+}
+
+/// A chain that was read, and the question about it.
+struct Case {
+    /// As served; none where one cannot be read.
+    served: Vec<Option<Parsed>>,
+    hashes: Vec<String>,
+    /// What could be read, the leaf first, each once.
+    pool: Vec<Parsed>,
+    /// Issuers that were not served.
+    fetched: Vec<Parsed>,
+    reference: Option<Target>,
+    at: i64,
+    staple: Option<Vec<u8>>,
+}
+
+impl Case {
+    fn read(request: &ExamineRequest) -> Result<Self, String> {
+        if request.chain.is_empty() {
+            return Err("there is no certificate".to_owned());
+        }
+        let chain = &request.chain[..request.chain.len().min(MAX_CERTIFICATES)];
+        if chain.iter().map(Vec::len).sum::<usize>() > MAX_CHAIN {
+            return Err(format!("the chain is larger than {MAX_CHAIN} bytes"));
+        }
+        let served: Vec<_> = chain.iter().map(|der| Parsed::from_der(der)).collect();
+        let mut pool: Vec<Parsed> = Vec::with_capacity(served.len());
+        for certificate in served.iter().flatten() {
+            if !pool.iter().any(|known| known.der == certificate.der) {
+                pool.push(certificate.clone());
+            }
+        }
+        let hash = |der: &Vec<u8>| {
+            hex(aws_lc_rs::digest::digest(&aws_lc_rs::digest::SHA256, der).as_ref())
+        };
+        Ok(Self {
+            hashes: chain.iter().map(hash).collect(),
+            pool,
+            fetched: Vec::new(),
+            reference: Target::parse(request.server_name.trim_end_matches('.')).ok(),
+            at: request.at,
+            staple: request.staple.clone(),
+            served,
+        })
+    }
+
+    /// The leaf, where it can be read.
+    fn leaf(&self) -> Option<&Parsed> {
+        self.served.first()?.as_ref()
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    use std::fmt::Write;
+    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
+        write!(text, "{byte:02x}").expect("writing to a string does not fail");
+        text
+    })
+}
+
+/// More than any server needs; what is beyond is not looked at.
+const MAX_CERTIFICATES: usize = 20;
+/// A leaf with thousands of names is legal.
+const MAX_CHAIN: usize = 256 * 1024;

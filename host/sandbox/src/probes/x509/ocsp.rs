@@ -1,0 +1,154 @@
+//! Stapled OCSP responses (RFC 6960): whether one covers the leaf, who signed it, what it says.
+
+use ::der::{Decode, Encode};
+use aws_lc_rs::digest::{Algorithm, SHA1_FOR_LEGACY_USE_ONLY, SHA256, SHA384, SHA512, digest};
+use x509_ocsp::{
+    BasicOcspResponse, CertStatus, OcspGeneralizedTime, OcspResponse, OcspResponseStatus,
+    ResponderId, SingleResponse,
+};
+
+use super::{
+    certificate::{Parsed, unsigned},
+    signature::{Signed, Worth, key_parts},
+};
+use crate::egress::der;
+
+/// What a staple is worth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Status {
+    Good,
+    Revoked,
+    /// The responder does not know the certificate.
+    Unknown,
+    /// Signed and about the leaf, but not of this time.
+    Stale,
+    /// Malformed, an error response, about another certificate, or not signed by who may.
+    Invalid,
+}
+
+impl Status {
+    pub(super) fn as_str(self) -> &'static str {
+        match self {
+            Self::Good => "good",
+            Self::Revoked => "revoked",
+            Self::Unknown => "unknown",
+            Self::Stale => "stale",
+            Self::Invalid => "invalid",
+        }
+    }
+}
+
+/// Judges a staple. `issuer`: the contents of the issuer's SubjectPublicKeyInfo; without it no
+/// signature can be checked, and nothing unsigned counts.
+pub(super) fn status(staple: &[u8], leaf: &Parsed, issuer: Option<&[u8]>, at: i64) -> Status {
+    let judged = issuer.and_then(|issuer| judge(staple, leaf, issuer, at));
+    judged.unwrap_or(Status::Invalid)
+}
+
+fn judge(staple: &[u8], leaf: &Parsed, issuer: &[u8], at: i64) -> Option<Status> {
+    let response = OcspResponse::from_der(staple).ok()?;
+    if response.response_status != OcspResponseStatus::Successful {
+        return None;
+    }
+    let bytes = response.response_bytes?;
+    if bytes.response_type.as_bytes() != BASIC {
+        return None;
+    }
+    let encoded = bytes.response.as_bytes();
+    let basic = BasicOcspResponse::from_der(encoded).ok()?;
+    let single = covering(&basic, leaf, issuer)?;
+    let signer = signer(&basic, leaf, issuer, at)?;
+    if !is_signed(encoded, &signer) {
+        return None;
+    }
+    Some(match single.cert_status {
+        // A certificate does not come back: an old revocation is still one.
+        CertStatus::Revoked(_) => Status::Revoked,
+        CertStatus::Good(_) | CertStatus::Unknown(_) if !is_current(single, at) => Status::Stale,
+        CertStatus::Good(_) => Status::Good,
+        CertStatus::Unknown(_) => Status::Unknown,
+    })
+}
+
+/// The answer about the leaf: name and key of its issuer by hash, and its serial number.
+fn covering<'a>(
+    basic: &'a BasicOcspResponse,
+    leaf: &Parsed,
+    issuer: &[u8],
+) -> Option<&'a SingleResponse> {
+    let name = der::wrap(der::SEQUENCE, &leaf.issuer);
+    let (_, key) = key_parts(issuer)?;
+    basic.tbs_response_data.responses.iter().find(|single| {
+        let id = &single.cert_id;
+        let Some(hash) = hash(id.hash_algorithm.oid.as_bytes()) else { return false };
+        id.issuer_name_hash.as_bytes() == digest(hash, &name).as_ref()
+            && id.issuer_key_hash.as_bytes() == digest(hash, key).as_ref()
+            && unsigned(id.serial_number.as_bytes()) == leaf.serial
+    })
+}
+
+/// The key info that must have signed: the issuer's own, or that of a responder the issuer has
+/// delegated to (RFC 6960 section 4.2.2.2).
+fn signer(basic: &BasicOcspResponse, leaf: &Parsed, issuer: &[u8], at: i64) -> Option<Vec<u8>> {
+    let id = &basic.tbs_response_data.responder_id;
+    if is_named(id, &leaf.issuer, issuer) {
+        return Some(issuer.to_vec());
+    }
+    let certificates = basic.certs.as_deref().unwrap_or_default().iter();
+    let mut certificates =
+        certificates.filter_map(|certificate| Parsed::from_der(&certificate.to_der().ok()?));
+    let delegated = certificates.find(|responder| {
+        is_named(id, &responder.subject, &responder.key_info)
+            && responder.issuer == leaf.issuer
+            && responder.purposes.ocsp_signing
+            && !responder.expired_at(at)
+            && !responder.too_early_at(at)
+            && responder.signed().by(issuer) == Worth::Good
+    });
+    delegated.map(|responder| responder.key_info)
+}
+
+/// `name` and `key_info`: contents.
+fn is_named(id: &ResponderId, name: &[u8], key_info: &[u8]) -> bool {
+    match id {
+        ResponderId::ByName(named) => {
+            named.to_der().is_ok_and(|encoded| der::contents(&encoded) == Some(name))
+        }
+        ResponderId::ByKey(hash) => key_parts(key_info).is_some_and(|(_, key)| {
+            digest(&SHA1_FOR_LEGACY_USE_ONLY, key).as_ref() == hash.as_bytes()
+        }),
+    }
+}
+
+/// Checks the bytes as they came; encoding them anew might not give the same.
+fn is_signed(basic: &[u8], key_info: &[u8]) -> bool {
+    let fields = der::contents(basic).and_then(der::elements).unwrap_or_default();
+    let [data, algorithm, signature, ..] = fields[..] else { return false };
+    let Some((_, signature)) = signature.contents.split_first() else { return false };
+    let signed = Signed { algorithm: algorithm.contents, message: data.raw, signature };
+    signed.by(key_info) == Worth::Good
+}
+
+/// thisUpdate ≤ now < nextUpdate; without nextUpdate newer information is always there for who
+/// asks, which a staple cannot.
+fn is_current(single: &SingleResponse, at: i64) -> bool {
+    let begun = seconds(&single.this_update) <= at;
+    begun && single.next_update.as_ref().is_none_or(|next| at < seconds(next))
+}
+
+fn seconds(time: &OcspGeneralizedTime) -> i64 {
+    time.0.to_unix_duration().as_secs() as i64
+}
+
+fn hash(oid: &[u8]) -> Option<&'static Algorithm> {
+    match oid {
+        [0x2b, 0x0e, 0x03, 0x02, 0x1a] => Some(&SHA1_FOR_LEGACY_USE_ONLY),
+        [0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x02, 0x01] => Some(&SHA256),
+        [0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x02, 0x02] => Some(&SHA384),
+        [0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x02, 0x03] => Some(&SHA512),
+        _ => None,
+    }
+}
+
+/// id-pkix-ocsp-basic, 1.3.6.1.5.5.7.48.1.1
+const BASIC: &[u8] = &[0x2b, 0x06, 0x01, 0x05, 0x05, 0x07, 0x30, 0x01, 0x01];

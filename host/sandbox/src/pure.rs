@@ -1,0 +1,160 @@
+//! Pure calls: `validate`, `assess`, `render`, `interpret`. No network, no state, no time that
+//! passes: the same question gives the same bytes.
+
+use std::{sync::Arc, time::Instant};
+
+use serde_json::Value;
+use vedette_model::{Assessment, Evidence, delivery::Rendered};
+
+use crate::{
+    Inner, accept,
+    bindings::{
+        check::exports::vedette::plugin::checker as wit,
+        notifier::exports::vedette::plugin::notifier as wit_notifier,
+    },
+    call::{End, Terms},
+    channel::{Notification, Receipt, Verdict},
+    check::Problem,
+    error::{PluginError, Stop},
+    output::Forbidden,
+    registry::{Channel, Check, Plugin},
+};
+
+impl Inner {
+    /// Makes one pure call: a turn, the breaker, the call, how it ended.
+    pub(crate) async fn purely<P, T, W, F>(
+        self: &Arc<Self>,
+        called: Arc<P>,
+        work: W,
+    ) -> Result<T, PluginError>
+    where
+        P: AsRef<Plugin> + Send + Sync + 'static,
+        T: Send + 'static,
+        W: FnOnce(Arc<P>) -> F + Send + 'static,
+        F: Future<Output = Result<T, End>> + Send,
+    {
+        let inner = Arc::clone(self);
+        let call = async move {
+            let plugin: &Plugin = (*called).as_ref();
+            let _turn = inner.slots.pure(plugin).await?;
+            plugin.admit(Instant::now()).map_err(|message| End::stopped(Stop::Paused, message))?;
+            let outcome = work(Arc::clone(&called)).await;
+            match &outcome {
+                Ok(_) => plugin.finish(None, Instant::now()),
+                Err(End::Stopped { why, message }) => {
+                    plugin.finish(Some((*why, message)), Instant::now());
+                }
+                Err(End::Overloaded) => {}
+            }
+            outcome
+        };
+        self.runtime.run(call).await.map_err(PluginError::from)
+    }
+}
+
+/// A configuration: normalised, or what is wrong with it.
+pub(crate) type Validated = Result<Value, Vec<Problem>>;
+
+/// Checks a check's configuration, which already satisfies its schema.
+pub(crate) async fn validate(
+    check: &Check,
+    target: &str,
+    config: &Value,
+) -> Result<Validated, End> {
+    let plugin = &check.plugin;
+    let (pre, target, config) = (check.pure.clone(), target.to_owned(), config.to_string());
+    let ended = plugin.enter(Terms::pure(plugin, 0), move |store| {
+        Box::pin(async move {
+            let guest = pre.instantiate_async(&mut *store).await?;
+            guest.vedette_plugin_checker().call_validate(store, &target, &config).await
+        })
+    });
+    match ended.await.answer? {
+        Ok(config) => Ok(Ok(accept::config(&config, &check.config)?)),
+        Err(problems) => Ok(Err(accept::problems(problems)?)),
+    }
+}
+
+/// Checks a channel's settings, which already satisfy its schema.
+pub(crate) async fn validate_channel(channel: &Channel, config: &Value) -> Result<Validated, End> {
+    let plugin = &channel.plugin;
+    let (pre, config) = (channel.pure.clone(), config.to_string());
+    let ended = plugin.enter(Terms::pure(plugin, 0), move |store| {
+        Box::pin(async move {
+            let guest = pre.instantiate_async(&mut *store).await?;
+            guest.vedette_plugin_notifier().call_validate(store, &config).await
+        })
+    });
+    match ended.await.answer? {
+        Ok(config) => Ok(Ok(accept::config(&config, &channel.config)?)),
+        Err(problems) => Ok(Err(accept::problems(problems)?)),
+    }
+}
+
+/// Says what the evidence means; the guest's clock stands at the evidence's own time.
+pub(crate) async fn assess(check: &Check, evidence: Evidence) -> Result<Assessment, End> {
+    let plugin = &check.plugin;
+    let terms = Terms::pure(plugin, evidence.current_at.timestamp_millis());
+    let (pre, evidence) = (check.pure.clone(), wit::Evidence::from(evidence));
+    let ended = plugin.enter(terms, move |store| {
+        Box::pin(async move {
+            let guest = pre.instantiate_async(&mut *store).await?;
+            guest.vedette_plugin_checker().call_assess(store, &evidence).await
+        })
+    });
+    Ok(accept::assessment(ended.await.answer?, &check.descriptor.events)?)
+}
+
+/// Writes what is to be sent; the guest's clock stands at the notification's own time.
+pub(crate) async fn render(
+    channel: &Channel,
+    notification: Notification,
+    config: &Value,
+) -> Result<Vec<Rendered>, End> {
+    let plugin = &channel.plugin;
+    let terms = Terms::pure(plugin, notification.timestamp.timestamp_millis());
+    let (pre, config) = (channel.pure.clone(), referring(channel, config).to_string());
+    let notification = wit_notifier::Notification::from(notification);
+    let ended = plugin.enter(terms, move |store| {
+        Box::pin(async move {
+            let guest = pre.instantiate_async(&mut *store).await?;
+            guest.vedette_plugin_notifier().call_render(store, &notification, &config).await
+        })
+    });
+    match ended.await.answer? {
+        Ok(deliveries) => Ok(accept::deliveries(deliveries, &channel.descriptor.secret_fields)?),
+        Err(message) => Err(End::stopped(Stop::Failed, message)),
+    }
+}
+
+/// Reads the reply to one attempt.
+pub(crate) async fn interpret(channel: &Channel, receipt: Receipt) -> Result<Verdict, End> {
+    let plugin = &channel.plugin;
+    let (pre, receipt) = (channel.pure.clone(), wit_notifier::Receipt::from(receipt));
+    let ended = plugin.enter(Terms::pure(plugin, 0), move |store| {
+        Box::pin(async move {
+            let guest = pre.instantiate_async(&mut *store).await?;
+            guest.vedette_plugin_notifier().call_interpret(store, &receipt).await
+        })
+    });
+    Ok(accept::verdict(ended.await.answer?)?)
+}
+
+/// The settings with `ref:<field>` in place of what the channel must not see.
+fn referring(channel: &Channel, config: &Value) -> Value {
+    let mut config = config.clone();
+    for field in &channel.descriptor.secret_fields {
+        if let Some(value) = config.get_mut(field)
+            && !value.is_null()
+        {
+            *value = Value::String(format!("ref:{field}"));
+        }
+    }
+    config
+}
+
+impl From<Forbidden> for End {
+    fn from(Forbidden(reason): Forbidden) -> Self {
+        Self::stopped(Stop::Output, reason)
+    }
+}

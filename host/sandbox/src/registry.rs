@@ -1,0 +1,168 @@
+//! The plugins that passed the gate. A call clones what it needs and runs on, whatever is swapped
+//! meanwhile.
+
+use std::{collections::BTreeMap, sync::Arc, time::Instant};
+
+use arc_swap::ArcSwap;
+use parking_lot::Mutex;
+use tokio::sync::Semaphore;
+use vedette_model::CheckType;
+use wasmtime::Engine;
+
+use crate::{
+    bindings::{check::CheckPluginPre, notifier::NotifierPluginPre},
+    breaker::{Breaker, Change},
+    channel::ChannelDescriptor,
+    check::CheckDescriptor,
+    engine::Class,
+    error::Stop,
+    grants::Capabilities,
+    host::Guest,
+    limits::Limits,
+    schema::Schema,
+};
+
+/// What is installed, swapped as a whole.
+#[derive(Default)]
+pub(crate) struct Registry(ArcSwap<Plugins>);
+
+/// One state of the registry.
+#[derive(Clone, Default)]
+pub(crate) struct Plugins {
+    pub(crate) checks: BTreeMap<CheckType, Arc<Check>>,
+    pub(crate) channels: BTreeMap<String, Arc<Channel>>,
+}
+
+/// What the gate lets through.
+pub(crate) enum Installed {
+    Check(Arc<Check>),
+    Channel(Arc<Channel>),
+}
+
+/// A check plugin, ready to be called.
+pub(crate) struct Check {
+    pub(crate) plugin: Plugin,
+    /// With the granted interfaces linked: for `run`.
+    pub(crate) live: CheckPluginPre<Guest>,
+    /// With log and clock only, all else traps: for `validate` and `assess`.
+    pub(crate) pure: CheckPluginPre<Guest>,
+    pub(crate) descriptor: Arc<CheckDescriptor>,
+    pub(crate) config: Schema,
+    pub(crate) result: Schema,
+}
+
+/// A notifier plugin, ready to be called.
+pub(crate) struct Channel {
+    pub(crate) plugin: Plugin,
+    pub(crate) pure: NotifierPluginPre<Guest>,
+    pub(crate) descriptor: Arc<ChannelDescriptor>,
+    pub(crate) config: Schema,
+}
+
+/// What both kinds have: who it is, what it may do, how it has been doing.
+pub(crate) struct Plugin {
+    pub(crate) id: Arc<str>,
+    pub(crate) version: Arc<str>,
+    pub(crate) class: Class,
+    pub(crate) engine: Engine,
+    pub(crate) limits: Limits,
+    pub(crate) grants: Arc<Capabilities>,
+    /// Values of the granted secrets.
+    pub(crate) secrets: Arc<BTreeMap<String, String>>,
+    /// Runs at a time.
+    pub(crate) runs: Arc<Semaphore>,
+    pub(crate) breaker: Mutex<Breaker>,
+}
+
+impl Registry {
+    pub(crate) fn plugins(&self) -> Arc<Plugins> {
+        self.0.load_full()
+    }
+
+    pub(crate) fn check(&self, check_type: &CheckType) -> Option<Arc<Check>> {
+        self.0.load().checks.get(check_type).cloned()
+    }
+
+    pub(crate) fn channel(&self, channel: &str) -> Option<Arc<Channel>> {
+        self.0.load().channels.get(channel).cloned()
+    }
+
+    /// Puts a plugin in its place; running calls end on the one before.
+    pub(crate) fn swap_in(&self, installed: &Installed) {
+        self.0.rcu(|plugins| {
+            let mut plugins = Plugins::clone(plugins);
+            match installed {
+                Installed::Check(check) => {
+                    let check_type = check.descriptor.check_type.clone();
+                    plugins.checks.insert(check_type, Arc::clone(check));
+                }
+                Installed::Channel(channel) => {
+                    let name = channel.descriptor.channel.clone();
+                    plugins.channels.insert(name, Arc::clone(channel));
+                }
+            }
+            plugins
+        });
+    }
+}
+
+impl Installed {
+    pub(crate) fn plugin(&self) -> &Plugin {
+        match self {
+            Self::Check(check) => &check.plugin,
+            Self::Channel(channel) => &channel.plugin,
+        }
+    }
+}
+
+impl AsRef<Plugin> for Check {
+    fn as_ref(&self) -> &Plugin {
+        &self.plugin
+    }
+}
+
+impl AsRef<Plugin> for Channel {
+    fn as_ref(&self) -> &Plugin {
+        &self.plugin
+    }
+}
+
+impl Plugin {
+    /// Whether the breaker lets a call start; if not, says for how long not.
+    pub(crate) fn admit(&self, now: Instant) -> Result<(), String> {
+        self.breaker.lock().admit(now).map_err(|pause| {
+            format!("{} broke too often and is paused for {} s", self.id, pause.as_secs().max(1))
+        })
+    }
+
+    /// Takes note of a call that ended well, and of one that did not: counted, logged for the
+    /// operator, weighed by the breaker.
+    pub(crate) fn finish(&self, stopped: Option<(Stop, &str)>, now: Instant) {
+        let (plugin, version) = (&*self.id, &*self.version);
+        if let Some((why, message)) = stopped {
+            metrics::counter!(
+                "vedette_plugin_stops_total",
+                "plugin" => plugin.to_owned(), "version" => version.to_owned(), "why" => why.code(),
+            )
+            .increment(1);
+            tracing::warn!(
+                plugin,
+                version,
+                why = why.code(),
+                "plugin {plugin} was stopped, {why}: {message}"
+            );
+        }
+        match self.breaker.lock().record(stopped.is_some(), now) {
+            Some(Change::Opened { pause }) => {
+                tracing::error!(
+                    plugin,
+                    version,
+                    "plugin {plugin} is paused for {} s",
+                    pause.as_secs()
+                );
+            }
+            Some(Change::Closed) => tracing::info!(plugin, version, "plugin {plugin} works again"),
+            None => {}
+        }
+    }
+}

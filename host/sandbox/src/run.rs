@@ -1,0 +1,160 @@
+//! One run of a check, from the job to the observation (table "How a run can end").
+
+use std::{
+    collections::BTreeSet,
+    net::{IpAddr, SocketAddr},
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use vedette_model::{Observation, domain_name::Target};
+
+use crate::{
+    Inner, accept,
+    bindings::check::exports::vedette::plugin::checker as wit,
+    call::{End, Terms},
+    check::{Job, Ran},
+    egress::{Egress, NetError},
+    error::{RunError, Stop},
+    grants::About,
+    host::{Clock, Run},
+    limits::Budget,
+    output::{MESSAGE, cut},
+    prober::Prober,
+    registry::Check,
+};
+
+impl Inner {
+    /// Runs a check: the schema, a turn, the egress policy, then the plugin.
+    pub(crate) async fn run(
+        &self,
+        check: &Check,
+        job: Job,
+        prober: Prober,
+    ) -> Result<Ran, RunError> {
+        let problems = check.config.problems(&job.config);
+        if !problems.is_empty() {
+            return Err(RunError::InvalidConfig(problems));
+        }
+        let plugin = &check.plugin;
+        let _turn = self.slots.run(plugin, &job.target).await?;
+        let started = Instant::now();
+        let wall = plugin.limits.wall;
+        let vetted = match &prober {
+            Prober::Live(egress) => vet(egress, &job, started + wall).await?,
+            Prober::Recorded(_) => job.connect_to.into_iter().collect(),
+        };
+        plugin.admit(started).map_err(|message| End::stopped(Stop::Paused, message))?;
+        let terms = Terms {
+            cpu: plugin.limits.cpu,
+            wall: wall.saturating_sub(started.elapsed()),
+            clock: Clock::Running { from: job.now, since: started },
+            run_id: job.run_id.clone(),
+            run: Some(Box::new(self.reach(check, &job, vetted, prober))),
+        };
+        let (pre, request) = (check.live.clone(), wit::Job::from(job));
+        let ended = plugin.enter(terms, move |store| {
+            Box::pin(async move {
+                let guest = pre.instantiate_async(&mut *store).await?;
+                guest.vedette_plugin_checker().call_run(store, &request).await
+            })
+        });
+        let ended = ended.await;
+        let outcome = ended.answer.map_err(RunError::from).and_then(|answer| accept(check, answer));
+        let stopped = match &outcome {
+            Err(RunError::Broken { why, message }) => Some((*why, message.as_str())),
+            Ok(_) | Err(_) => None,
+        };
+        if outcome != Err(RunError::Overloaded) {
+            plugin.finish(stopped, Instant::now());
+        }
+        let observation = outcome?;
+        Ok(Ran { observation, duration: started.elapsed(), host_time: ended.host_time })
+    }
+
+    fn reach(&self, check: &Check, job: &Job, vetted: Vec<IpAddr>, prober: Prober) -> Run {
+        let plugin = &check.plugin;
+        let about = About { target: job.target.clone(), port: job.port, mx: BTreeSet::new() };
+        let vetted = vetted.into_iter().map(|address| (job.target.clone(), address));
+        Run {
+            about,
+            grants: Arc::clone(&plugin.grants),
+            budget: Budget::new(&plugin.limits),
+            vetted: vetted.collect(),
+            prober,
+            audience: job.audience,
+            now: job.now,
+            runtime: self.runtime.handle(),
+            plugin: Arc::clone(&plugin.id),
+            site: job.site,
+            state: Arc::clone(&self.state),
+            secrets: Arc::clone(&plugin.secrets),
+        }
+    }
+}
+
+/// Asks the egress policy about the target before the plugin starts: a blocked target is the
+/// caller's mistake. That a name does not exist, or that nobody can be asked, is for the plugin
+/// to find out and to report.
+async fn vet(egress: &Egress, job: &Job, deadline: Instant) -> Result<Vec<IpAddr>, RunError> {
+    let (policy, audience) = (egress.policy(), job.audience);
+    let blocked = |refusal: &dyn std::fmt::Display| RunError::Blocked(refusal.to_string());
+    policy.vet_target(&job.target, audience).map_err(|refusal| blocked(&refusal))?;
+    let target = job.connect_to.map_or_else(|| job.target.clone(), Target::Address);
+    let found = match egress.resolve(&target, audience, deadline).await {
+        Ok(found) => found,
+        Err(NetError::AddressBlocked(reason) | NetError::NotPermitted(reason)) => {
+            return Err(blocked(&reason));
+        }
+        Err(_) => return Ok(Vec::new()),
+    };
+    // Our own listeners are not blocked as addresses, but as sockets.
+    let port = job.port.unwrap_or(443);
+    let mut vetted = Vec::with_capacity(found.len());
+    let mut refused = None;
+    for address in found {
+        match policy.vet_socket(SocketAddr::new(address, port), audience) {
+            Ok(()) => vetted.push(address),
+            Err(refusal) => refused = Some(refusal),
+        }
+    }
+    match refused {
+        Some(refusal) if vetted.is_empty() => Err(blocked(&refusal)),
+        _ => Ok(vetted),
+    }
+}
+
+fn accept(
+    check: &Check,
+    answer: Result<wit::Observation, wit::CheckError>,
+) -> Result<Observation, RunError> {
+    let observed = match answer {
+        Ok(observed) => observed,
+        Err(wit::CheckError::InvalidConfig(problems)) => {
+            let problems = accept::problems(problems).map_err(End::from)?;
+            return Err(RunError::InvalidConfig(problems));
+        }
+        Err(wit::CheckError::UnsupportedTarget(reason)) => {
+            return Err(RunError::UnsupportedTarget(plain(reason)));
+        }
+        Err(wit::CheckError::RetryIn(seconds)) => {
+            let wait = Duration::from_secs(seconds.into()).clamp(SHORTEST_RETRY, LONGEST_RETRY);
+            return Err(RunError::RetryIn(wait));
+        }
+        Err(wit::CheckError::Failed(reason)) => {
+            return Err(End::stopped(Stop::Failed, plain(reason)).into());
+        }
+    };
+    let plugin = &check.plugin;
+    accept::observation(observed, &check.descriptor, &check.result, &plugin.secrets)
+        .map_err(|forbidden| End::from(forbidden).into())
+}
+
+/// A reason as one line: it goes into answers and logs.
+fn plain(reason: String) -> String {
+    cut(reason, MESSAGE).replace(char::is_control, " ")
+}
+
+/// The interval bounds a retry further up, where it is known.
+const SHORTEST_RETRY: Duration = Duration::from_secs(5);
+const LONGEST_RETRY: Duration = Duration::from_secs(24 * 3600);

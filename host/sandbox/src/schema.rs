@@ -1,0 +1,118 @@
+//! JSON Schemas that plugins bring: checked once at install, compiled once, asked on every call.
+
+use jsonschema::{Draft, PatternOptions, Validator};
+use serde_json::Value;
+
+use crate::{
+    check::Problem,
+    output::{self, PROBLEMS, SCHEMA, cut},
+};
+
+/// A compiled schema and its text.
+#[derive(Debug)]
+pub(crate) struct Schema {
+    pub(crate) value: Value,
+    validator: Validator,
+}
+
+impl Schema {
+    /// Reads a schema: JSON Schema 2020-12, at most 64 KiB, referring to nothing outside itself.
+    pub(crate) fn new(text: &str) -> Result<Self, String> {
+        let value = output::json("it", text, SCHEMA).map_err(|error| error.to_string())?;
+        if let Some(draft) = value.get("$schema")
+            && draft.as_str().map(|uri| uri.trim_end_matches('#')) != Some(DRAFT)
+        {
+            return Err(format!("its $schema must be {DRAFT}"));
+        }
+        if let Some(reference) = outside(&value) {
+            return Err(format!("its reference {reference:?} leaves the schema; use #/$defs/…"));
+        }
+        jsonschema::draft202012::meta::validate(&value)
+            .map_err(|error| format!("it is no valid schema: {error}"))?;
+        // The linear engine: a pattern with backtracking would be the plugin's way to stall us.
+        let validator = jsonschema::options()
+            .with_draft(Draft::Draft202012)
+            .with_pattern_options(PatternOptions::regex())
+            .offline()
+            .build(&value)
+            .map_err(|error| format!("it cannot be used: {error}"))?;
+        Ok(Self { value, validator })
+    }
+
+    /// What is wrong with a value, at most 32 problems.
+    pub(crate) fn problems(&self, value: &Value) -> Vec<Problem> {
+        let errors = self.validator.iter_errors(value).take(PROBLEMS);
+        let problems = errors.map(|error| Problem {
+            pointer: error.instance_path().to_string(),
+            // Masked: a value may be long, or a secret.
+            message: cut(error.masked().to_string(), 512),
+        });
+        problems.collect()
+    }
+
+    /// The first problem in one line, for the operator.
+    pub(crate) fn check(&self, value: &Value) -> Result<(), String> {
+        match self.problems(value).first() {
+            None => Ok(()),
+            Some(Problem { pointer, message }) if pointer.is_empty() => Err(message.clone()),
+            Some(Problem { pointer, message }) => Err(format!("{pointer}: {message}")),
+        }
+    }
+}
+
+/// The first reference to another document.
+fn outside(value: &Value) -> Option<&str> {
+    match value {
+        Value::Array(items) => items.iter().find_map(outside),
+        Value::Object(fields) => fields.iter().find_map(|(name, value)| match value {
+            Value::String(to) if name == "$ref" || name == "$dynamicRef" => {
+                (!to.starts_with('#')).then_some(to.as_str())
+            }
+            value => outside(value),
+        }),
+        _ => None,
+    }
+}
+
+const DRAFT: &str = "https://json-schema.org/draft/2020-12/schema";
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn problems_point_into_the_value() {
+        let schema = json!({
+            "type": "object",
+            "properties": {"path": {"type": "string", "pattern": "^/"}, "status": {"$ref": "#/$defs/code"}},
+            "additionalProperties": false,
+            "$defs": {"code": {"type": "integer", "minimum": 100}},
+        });
+        let schema = Schema::new(&schema.to_string()).expect("a schema");
+        assert_eq!(schema.check(&json!({"path": "/", "status": 200})), Ok(()));
+        let problems = schema.problems(&json!({"path": "x", "status": 9}));
+        let pointers: Vec<_> = problems.iter().map(|problem| problem.pointer.as_str()).collect();
+        assert_eq!(pointers, ["/path", "/status"]);
+        assert!(schema.check(&json!({"secret": 1})).is_err());
+    }
+
+    #[test]
+    fn schemas_that_reach_outside_or_make_no_sense_are_refused() {
+        let refused = [
+            ("{\"$ref\": \"https://evil.example/schema.json\"}", "leaves the schema"),
+            ("{\"items\": {\"$ref\": \"file:///etc/passwd\"}}", "leaves the schema"),
+            ("{\"items\": {\"$dynamicRef\": \"other.json#x\"}}", "leaves the schema"),
+            ("{\"$schema\": \"http://json-schema.org/draft-07/schema#\"}", "must be https"),
+            ("{\"type\": \"strnig\"}", "no valid schema"),
+            ("{\"$ref\": \"#/$defs/missing\"}", "cannot be used"),
+            ("{\"pattern\": \"(?=x)\"}", "cannot be used"),
+            ("not json", "not JSON"),
+        ];
+        for (text, reason) in refused {
+            let error = Schema::new(text).expect_err(text);
+            assert!(error.contains(reason), "{text}: {error}");
+        }
+    }
+}

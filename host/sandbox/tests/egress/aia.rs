@@ -1,0 +1,202 @@
+//! A missing issuer, fetched where its certificate says, and what a hostile one can do there.
+
+use std::time::Instant;
+
+use crate::{
+    egress::{Audience, Egress, Policy},
+    lab::{Canary, Http, authenticated, ok, policy, reach, redirect},
+    pki::{self, Leaf, Pki, authority_access, der, issue, leaf_params, tlv},
+    probes::x509::{ExamineRequest, Verification, examine},
+};
+
+#[tokio::test]
+async fn an_issuer_is_fetched_in_each_form_and_never_makes_a_chain_valid() {
+    let pki = Pki::new();
+    let int = der(&pki.intermediate);
+    let other = der(&pki::root("Unrelated"));
+    let pem = pki.intermediate.pem().into_bytes();
+    let bags = certificate_bag(&[&other, &int]);
+    for (form, body) in [("DER", int.clone()), ("PEM", pem), ("PKCS #7", bags)] {
+        let answer = ok("content-type: application/pkix-cert\r\n", &body);
+        let server = Http::new(move |_| answer.clone()).await;
+        let leaf = leaf_with(&pki, &[&server.url("/int.cer")]);
+        let found = complete(&loopback(&pki), &[leaf.der]).await;
+        assert!(found.completed_by_aia, "{form}");
+        assert!(!found.trusted && !found.chain_complete, "{form}");
+        assert_eq!(found.error.as_deref(), Some("incomplete_chain"));
+        assert_eq!(
+            found.chain_error.as_deref(),
+            Some(
+                "missing intermediate \"Lab Intermediate\" \
+                 (not sent by the server; available via AIA)"
+            )
+        );
+        assert_eq!(server.requests().len(), 1, "{form}");
+    }
+}
+
+#[tokio::test]
+async fn nothing_is_fetched_unless_it_may_be_and_is_missing() {
+    let pki = Pki::new();
+    let body = der(&pki.intermediate);
+    let server = Http::new(move |_| ok("", &body)).await;
+    let leaf = leaf_with(&pki, &[&server.url("/")]);
+    let egress = loopback(&pki);
+    let full = complete(&egress, &pki.chain(&leaf)).await;
+    assert_eq!(full.error, None);
+    let mut request = question(&[leaf.der]);
+    request.complete = false;
+    let found = examine(authenticated(&egress), request).await.unwrap().verification;
+    assert!(!found.completed_by_aia);
+    assert_eq!(server.requests().len(), 0);
+}
+
+#[tokio::test]
+async fn what_did_not_sign_the_leaf_completes_nothing() {
+    let pki = Pki::new();
+    let namesake = der(&pki::intermediate("Lab Intermediate", &pki.root));
+    let root = der(&pki.root);
+    let big = vec![0x30; 10 << 20];
+    let table: [Vec<u8>; 5] = [
+        ok("", &namesake),
+        ok("", &root),
+        ok("", &big),
+        ok("", b"<html>not here</html>"),
+        b"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n".to_vec(),
+    ];
+    for (index, answer) in table.into_iter().enumerate() {
+        let server = Http::new(move |_| answer.clone()).await;
+        let leaf = leaf_with(&pki, &[&server.url("/")]);
+        let found = complete(&loopback(&pki), &[leaf.der]).await;
+        assert!(!found.completed_by_aia, "answer {index}");
+        assert_eq!(found.missing_issuer.as_deref(), Some("Lab Intermediate"));
+        let sentence = "unable to find issuer \"Lab Intermediate\"";
+        assert_eq!(found.chain_error.as_deref(), Some(sentence));
+    }
+}
+
+#[tokio::test]
+async fn at_most_three_are_fetched() {
+    let pki = Pki::new();
+    let server = Http::new(|_| ok("", b"nothing")).await;
+    let urls: Vec<String> = (0..9).map(|n| server.url(&format!("/{n}"))).collect();
+    let urls: Vec<&str> = urls.iter().map(String::as_str).collect();
+    let leaf = leaf_with(&pki, &urls);
+    let found = complete(&loopback(&pki), &[leaf.der]).await;
+    assert!(!found.completed_by_aia);
+    assert_eq!(server.requests().len(), 3);
+}
+
+#[tokio::test]
+async fn a_chain_of_missing_issuers_is_climbed() {
+    let pki = Pki::new();
+    let top = der(&pki.intermediate);
+    let upper = Http::new(move |_| ok("", &top)).await;
+    let mut params = pki::ca_params("Lower");
+    params.custom_extensions.push(authority_access(2, &upper.url("/top.cer")));
+    let key = rcgen::KeyPair::generate().unwrap();
+    let lower = pki::Ca::signed_by(params, key, &pki.intermediate).unwrap();
+    let body = der(&lower);
+    let server = Http::new(move |_| ok("", &body)).await;
+    let mut params = leaf_params(&["site.example"]);
+    params.custom_extensions.push(authority_access(2, &server.url("/lower.cer")));
+    let leaf = issue(params, &lower);
+    let found = complete(&loopback(&pki), &[leaf.der]).await;
+    assert!(found.completed_by_aia);
+    assert_eq!(found.missing_issuer.as_deref(), Some("Lower"), "what the server should have sent");
+}
+
+#[tokio::test]
+async fn a_url_in_a_certificate_reaches_no_special_address() {
+    let pki = Pki::new();
+    let canary = Canary::on("127.0.0.1").await;
+    let port = canary.address.port();
+    let forwarding = Canary::on("127.0.0.2").await;
+    let inside = format!("http://127.0.0.2:{}/", forwarding.address.port());
+    let hop = Http::new(move |_| redirect(302, &inside)).await;
+    for url in [
+        format!("http://127.0.0.1:{port}/"),
+        format!("http://[::ffff:127.0.0.1]:{port}/"),
+        format!("http://2130706433:{port}/"),
+        format!("https://127.0.0.1:{port}/"),
+        format!("ldap://127.0.0.1:{port}/"),
+        "file:///etc/ssl/certs/ca.pem".to_owned(),
+    ] {
+        let leaf = leaf_with(&pki, &[&url]);
+        let closed = pki.egress(Policy::default(), None);
+        let found = complete(&closed, &[leaf.der.clone()]).await;
+        assert!(!found.completed_by_aia, "{url}");
+        // A public check does not reach what is open to accounts.
+        let request = question(&[leaf.der]);
+        let public = reach(&loopback(&pki), Audience::Public);
+        let found = examine(public, request).await.unwrap().verification;
+        assert!(!found.completed_by_aia, "{url}");
+    }
+    canary.assert_untouched().await;
+    let leaf = leaf_with(&pki, &[&hop.url("/")]);
+    let found = complete(&loopback(&pki), &[leaf.der]).await;
+    assert!(!found.completed_by_aia);
+    assert_eq!(hop.requests().len(), 1);
+    forwarding.assert_untouched().await;
+}
+
+#[tokio::test]
+async fn a_server_that_never_answers_is_left_after_five_seconds() {
+    let pki = Pki::new();
+    let (address, _server) = crate::lab::serve(|stream| async move {
+        std::future::pending::<()>().await;
+        drop(stream);
+    })
+    .await;
+    let leaf = leaf_with(&pki, &[&format!("http://{address}/")]);
+    let started = Instant::now();
+    let found = complete(&loopback(&pki), &[leaf.der]).await;
+    assert!(!found.completed_by_aia);
+    assert!((4..9).contains(&started.elapsed().as_secs()), "took {:?}", started.elapsed());
+}
+
+fn loopback(pki: &Pki) -> Egress {
+    pki.egress(policy(&["127.0.0.1/32"], &[]), None)
+}
+
+async fn complete(egress: &Egress, chain: &[Vec<u8>]) -> Verification {
+    examine(authenticated(egress), question(chain)).await.unwrap().verification
+}
+
+fn question(chain: &[Vec<u8>]) -> ExamineRequest {
+    ExamineRequest {
+        chain: chain.to_vec(),
+        server_name: "site.example".to_owned(),
+        at: crate::lab::now().timestamp(),
+        staple: None,
+        complete: true,
+    }
+}
+
+fn leaf_with(pki: &Pki, urls: &[&str]) -> Leaf {
+    let mut params = leaf_params(&["site.example"]);
+    // One extension with all the URLs.
+    let oid = [0x06, 8, 0x2b, 6, 1, 5, 5, 7, 0x30, 2];
+    let entries =
+        urls.iter().map(|url| tlv(0x30, &[&oid[..], &tlv(0x86, url.as_bytes())].concat()));
+    params.custom_extensions.push(rcgen::CustomExtension::from_oid_content(
+        &[1, 3, 6, 1, 5, 5, 7, 1, 1],
+        tlv(0x30, &entries.collect::<Vec<_>>().concat()),
+    ));
+    issue(params, &pki.intermediate)
+}
+
+/// PKCS #7, certs-only.
+fn certificate_bag(certificates: &[&[u8]]) -> Vec<u8> {
+    let signed_data = [0x06, 9, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 1, 7, 2];
+    let data = [0x06, 9, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 1, 7, 1];
+    let fields = [
+        vec![2, 1, 1],
+        tlv(0x31, &[]),
+        tlv(0x30, &data),
+        tlv(0xa0, &certificates.concat()),
+        tlv(0x31, &[]),
+    ];
+    let inner = tlv(0xa0, &tlv(0x30, &fields.concat()));
+    tlv(0x30, &[&signed_data[..], &inner].concat())
+}

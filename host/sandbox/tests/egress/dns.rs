@@ -1,0 +1,156 @@
+//! DNS questions to a scripted server.
+
+use hickory_proto::{
+    op::ResponseCode,
+    rr::{RData, Record, RecordType, rdata},
+};
+
+use crate::{
+    egress::{Audience, NetError, Phase, Policy, code},
+    lab::{Canary, Dns, Reply, authenticated, egress, name, reach, to_loopback},
+    probes::dns::{Answer, Dnssec, Question, Rr, lookup, lookup_many},
+};
+
+#[tokio::test]
+async fn records_come_in_presentation_form() {
+    let dns = Dns::new(|_, rtype, _| {
+        let data = match rtype {
+            RecordType::MX => RData::MX(rdata::MX::new(10, name("Mail.Example."))),
+            RecordType::TXT => {
+                RData::TXT(rdata::TXT::from_bytes(vec![b"v=spf1 -all".as_slice(), b"\xe9\""]))
+            }
+            RecordType::A => RData::A(rdata::A::new(192, 0, 2, 1)),
+            _ => return Reply::NoData,
+        };
+        Reply::Records(vec![Record::from_rdata(name("site.example."), 300, data)])
+    })
+    .await;
+    let ask = async |rrtype: &str| {
+        let found =
+            lookup(authenticated(&to_loopback(Some(&dns))), question("site.example", rrtype));
+        found.await.unwrap()
+    };
+    let mx = ask("mx").await;
+    let expected = Rr {
+        name: "site.example.".to_owned(),
+        rrtype: "MX".to_owned(),
+        ttl: 300,
+        data: "10 Mail.Example.".to_owned(),
+    };
+    assert_eq!((mx.rcode.as_str(), mx.records.as_slice()), ("NOERROR", [expected].as_slice()));
+    assert_eq!(mx.server, dns.address.to_string());
+    assert_eq!(mx.dnssec, Dnssec::Indeterminate, "nobody asked for validation");
+    assert_eq!(ask("TXT").await.records[0].data, r#""v=spf1 -all" "\233\"""#);
+    assert_eq!(ask("TYPE1").await.records[0].data, "192.0.2.1");
+    let none = ask("CAA").await;
+    assert_eq!((none.rcode.as_str(), none.records.len()), ("NOERROR", 0));
+}
+
+#[tokio::test]
+async fn failures_of_the_name_are_answers() {
+    let dns = Dns::new(|asked, _, _| match asked {
+        "gone.example" => Reply::Code(ResponseCode::NXDomain),
+        "broken.example" => Reply::Code(ResponseCode::ServFail),
+        _ => Reply::Code(ResponseCode::Refused),
+    })
+    .await;
+    let egress = to_loopback(Some(&dns));
+    for (host, rcode) in
+        [("gone.example", "NXDOMAIN"), ("broken.example", "SERVFAIL"), ("x.example", "REFUSED")]
+    {
+        let answer = lookup(authenticated(&egress), question(host, "A")).await.unwrap();
+        assert_eq!((answer.rcode.as_str(), answer.records.len()), (rcode, 0));
+    }
+}
+
+#[tokio::test]
+async fn silence_for_one_name_is_not_a_dead_resolver() {
+    let dns = Dns::new(|asked, _, _| match asked {
+        "mute.example" => Reply::Silence,
+        _ => Reply::NoData,
+    })
+    .await;
+    let mut reach = authenticated(&to_loopback(Some(&dns)));
+    reach.deadline = std::time::Instant::now() + std::time::Duration::from_secs(1);
+    let error = lookup(reach, question("mute.example", "A")).await.unwrap_err();
+    assert_eq!(error, NetError::Timeout(Phase::Resolve));
+    let silent = Dns::new(|_, _, _| Reply::Silence).await;
+    let mut reach = authenticated(&to_loopback(Some(&silent)));
+    reach.deadline = std::time::Instant::now() + std::time::Duration::from_secs(1);
+    let error = lookup(reach, question("mute.example", "A")).await.unwrap_err();
+    assert!(matches!(&error, NetError::Other(kind, _) if kind == code::RESOLVER_DOWN), "{error}");
+}
+
+#[tokio::test]
+async fn a_truncated_answer_is_asked_for_again_over_tcp() {
+    let dns = Dns::new(|_, _, _| {
+        let record = |n| {
+            let data = rdata::TXT::new(vec!["x".repeat(200), format!("{n}")]);
+            Record::from_rdata(name("long.example."), 60, RData::TXT(data))
+        };
+        Reply::OnlyTcp((0..40).map(record).collect())
+    })
+    .await;
+    let answer = lookup(authenticated(&to_loopback(Some(&dns))), question("long.example", "TXT"));
+    assert_eq!(answer.await.unwrap().records.len(), 40);
+}
+
+#[tokio::test]
+async fn names_are_absolute_and_asked_once_as_they_are() {
+    let dns = Dns::new(|_, _, _| Reply::Code(ResponseCode::NXDomain)).await;
+    let egress = to_loopback(Some(&dns));
+    for host in ["site", "site.example", "_dmarc.site.example.", "localhost.example"] {
+        let _ = lookup(authenticated(&egress), question(host, "TXT")).await.unwrap();
+    }
+    let asked: Vec<_> = dns.asked().into_iter().map(|(name, _)| name).collect();
+    assert_eq!(asked, ["site", "site.example", "_dmarc.site.example", "localhost.example"]);
+}
+
+#[tokio::test]
+async fn many_answers_keep_the_order_of_the_questions() {
+    let dns = Dns::new(|asked, _, _| {
+        let number: u8 = asked.split('.').next().unwrap().trim_start_matches('n').parse().unwrap();
+        Reply::Addresses(vec![[192, 0, 2, number].into()])
+    })
+    .await;
+    let questions = (0..12).map(|number| question(&format!("n{number}.example"), "A")).collect();
+    let answers = lookup_many(authenticated(&to_loopback(Some(&dns))), questions).await;
+    let first =
+        |answer: &Result<Answer, NetError>| answer.as_ref().unwrap().records[0].data.clone();
+    let found: Vec<_> = answers.iter().map(first).collect();
+    assert_eq!(found, (0..12).map(|number| format!("192.0.2.{number}")).collect::<Vec<_>>());
+}
+
+#[tokio::test]
+async fn an_own_resolver_is_vetted_like_any_address() {
+    let canary = Canary::on("127.0.0.1").await;
+    let dns = Dns::fixed(&["192.0.2.1"]).await;
+    let egress = egress(Policy::default(), Some(&dns));
+    for server in ["127.0.0.1", "::1", "10.0.0.1", "0x7f.1", "169.254.169.254", "dns.example"] {
+        for audience in [Audience::Authenticated, Audience::Public] {
+            let mut question = question("site.example", "A");
+            question.resolver = Some(server.to_owned());
+            let error = lookup(reach(&egress, audience), question).await.unwrap_err();
+            let refused = matches!(error, NetError::AddressBlocked(_) | NetError::NotPermitted(_));
+            assert!(refused, "{server}: {error}");
+        }
+    }
+    assert_eq!(dns.asked(), [], "the operator's server is not asked in its place");
+    canary.assert_untouched().await;
+}
+
+#[tokio::test]
+async fn the_public_asks_for_public_names_alone() {
+    let dns = Dns::fixed(&["192.0.2.1"]).await;
+    let egress = egress(Policy::default(), Some(&dns));
+    for host in ["router.lan", "x.internal", "localhost", "1.0.0.127.in-addr.arpa", "."] {
+        let asked = lookup(reach(&egress, Audience::Public), question(host, "A"));
+        assert!(asked.await.is_err(), "{host}");
+    }
+    assert_eq!(dns.asked(), []);
+    assert!(lookup(reach(&egress, Audience::Public), question("a.example", "A")).await.is_ok());
+}
+
+pub(crate) fn question(host: &str, rrtype: &str) -> Question {
+    Question { name: host.to_owned(), rrtype: rrtype.to_owned(), validate: false, resolver: None }
+}

@@ -1,0 +1,198 @@
+//! HTTP: bodies and their caps, headers, verification, deadlines.
+
+use async_compression::tokio::write::{BrotliEncoder, DeflateEncoder, GzipEncoder, ZlibEncoder};
+use std::sync::Arc;
+use tokio::io::{AsyncWrite, AsyncWriteExt};
+use tokio_rustls::TlsAcceptor;
+
+use crate::{
+    egress::{NetError, Phase},
+    lab::{Dns, Http, authenticated, ok, policy, read_request, serve, to_loopback},
+    pki::{Pki, server_config},
+    probes::http::fetch,
+    vectors::get,
+};
+
+#[tokio::test]
+async fn a_request_says_what_it_must_and_nothing_of_the_environment() {
+    let server = Http::new(|_| ok("x-answer: yes\r\n", b"hello")).await;
+    let dns = Dns::fixed(&["127.0.0.1"]).await;
+    let egress = to_loopback(Some(&dns));
+    let mut request = get(&format!("http://site.example:{}/a?b=c#d", server.address.port()));
+    request.headers = vec![("X-Own".to_owned(), "1".to_owned())];
+    request.secret_headers = vec![("X-Token".to_owned(), "s3cret".to_owned())];
+    let response = fetch(authenticated(&egress), request).await.unwrap();
+    assert_eq!((response.status, response.body.as_slice()), (200, b"hello".as_slice()));
+    assert!(!response.truncated);
+    assert_eq!(response.peer_address, "127.0.0.1");
+    assert!(response.headers.contains(&("x-answer".to_owned(), "yes".to_owned())));
+    let timing = response.timing;
+    assert!(timing.resolve_us.is_some() && timing.connect_us.is_some() && timing.tls_us.is_none());
+    assert!(timing.first_byte_us.unwrap() <= timing.total_us);
+
+    let sent = server.requests().remove(0).to_lowercase();
+    assert!(sent.starts_with("get /a?b=c http/1.1\r\n"), "{sent}");
+    assert!(sent.contains(&format!("host: site.example:{}\r\n", server.address.port())));
+    assert!(sent.contains("x-own: 1\r\n") && sent.contains("x-token: s3cret\r\n"));
+    assert!(sent.contains("user-agent: vedette/"));
+    for header in ["cookie", "referer", "authorization", "proxy", "via"] {
+        assert!(!sent.contains(header), "{header} in {sent}");
+    }
+}
+
+#[tokio::test]
+async fn headers_of_the_connection_are_not_the_callers() {
+    let server = Http::new(|_| ok("", b"")).await;
+    let egress = to_loopback(None);
+    for (name, value) in [
+        ("Host", "other.example"),
+        ("Content-Length", "0"),
+        ("Transfer-Encoding", "chunked"),
+        ("Connection", "keep-alive"),
+        ("X-Split", "a\r\nX-Smuggled: b"),
+        ("X Space", "a"),
+    ] {
+        let mut request = get(&server.url("/"));
+        request.headers = vec![(name.to_owned(), value.to_owned())];
+        let error = fetch(authenticated(&egress), request).await.unwrap_err();
+        assert!(matches!(error, NetError::NotPermitted(_)), "{name}: {error}");
+    }
+    assert_eq!(server.requests(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn bodies_are_decompressed() {
+    let text = b"mixed content ".repeat(500);
+    let mut encoded = vec![("identity", text.clone())];
+    encoded.push(("gzip", encode(GzipEncoder::new(Vec::new()), &text).await.into_inner()));
+    encoded.push(("br", encode(BrotliEncoder::new(Vec::new()), &text).await.into_inner()));
+    encoded.push(("deflate", encode(ZlibEncoder::new(Vec::new()), &text).await.into_inner()));
+    encoded.push(("deflate", encode(DeflateEncoder::new(Vec::new()), &text).await.into_inner()));
+    let twice = encode(GzipEncoder::new(Vec::new()), &text).await.into_inner();
+    let twice = encode(BrotliEncoder::new(Vec::new()), &twice).await.into_inner();
+    encoded.push(("gzip, br", twice));
+    let egress = to_loopback(None);
+    for (coding, bytes) in encoded {
+        let answer = ok(&format!("content-encoding: {coding}\r\n"), &bytes);
+        let server = Http::new(move |_| answer.clone()).await;
+        let response = fetch(authenticated(&egress), get(&server.url("/"))).await.unwrap();
+        assert!(response.body == text, "{coding}: {} bytes", response.body.len());
+        assert!(!response.truncated);
+    }
+}
+
+#[tokio::test]
+async fn the_cap_counts_what_comes_out_of_a_bomb() {
+    let bomb = encode(GzipEncoder::new(Vec::new()), &vec![0; 20 << 20]).await.into_inner();
+    assert!(bomb.len() < 100_000);
+    let answer = ok("content-encoding: gzip\r\n", &bomb);
+    let server = Http::new(move |_| answer.clone()).await;
+    let egress = to_loopback(None);
+    let mut request = get(&server.url("/"));
+    request.max_body = 1000;
+    let response = fetch(authenticated(&egress), request).await.unwrap();
+    assert_eq!((response.body.len(), response.truncated), (1000, true));
+    let exact = ok("", &[b'x'; 1000]);
+    let server = Http::new(move |_| exact.clone()).await;
+    let mut request = get(&server.url("/"));
+    request.max_body = 1000;
+    let response = fetch(authenticated(&egress), request).await.unwrap();
+    assert_eq!((response.body.len(), response.truncated), (1000, false));
+}
+
+#[tokio::test]
+async fn broken_answers_have_their_own_errors_and_are_not_quoted() {
+    let egress = to_loopback(None);
+    let long = format!("HTTP/1.1 200 OK\r\nx-long: {}\r\n\r\n", "y".repeat(80_000));
+    let table: [(Vec<u8>, NetError); 5] = [
+        (b"SSH-2.0-secretd\r\n".to_vec(), NetError::Protocol("the answer is not HTTP".to_owned())),
+        (long.into_bytes(), NetError::TooLarge(65536)),
+        (b"HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf".to_vec(), NetError::Reset),
+        (b"".to_vec(), NetError::Reset),
+        (
+            ok("content-encoding: gzip\r\n", b"not gzip at all"),
+            NetError::Protocol("the body cannot be decompressed".to_owned()),
+        ),
+    ];
+    for (answer, expected) in table {
+        let server = Http::new(move |_| answer.clone()).await;
+        let error = fetch(authenticated(&egress), get(&server.url("/"))).await.err();
+        assert_eq!(error, Some(expected));
+    }
+}
+
+#[tokio::test]
+async fn one_deadline_covers_head_and_body() {
+    let egress = to_loopback(None);
+    let (silent, _one) = serve(|mut stream| async move {
+        read_request(&mut stream).await;
+        std::future::pending::<()>().await;
+    })
+    .await;
+    let (dripping, _two) = serve(|mut stream| async move {
+        read_request(&mut stream).await;
+        let _ = stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n").await;
+        while stream.write_all(b".").await.is_ok() {
+            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        }
+    })
+    .await;
+    for address in [silent, dripping] {
+        let mut request = get(&format!("http://{address}/"));
+        request.timeout_ms = 400;
+        let error = fetch(authenticated(&egress), request).await.unwrap_err();
+        assert_eq!(error, NetError::Timeout(Phase::Receive));
+    }
+}
+
+#[tokio::test]
+async fn certificates_are_verified_unless_told_otherwise() {
+    let pki = Pki::new();
+    // Verification uses the clock of the machine: this leaf is valid today.
+    let mut params = crate::pki::leaf_params(&["site.example"]);
+    (params.not_before, params.not_after) =
+        (rcgen::date_time_ymd(2020, 1, 1), rcgen::date_time_ymd(9999, 1, 1));
+    let root = long_lived_root();
+    let leaf = crate::pki::issue(params, &root);
+    let config = Arc::new(server_config(&[leaf.der.clone()], &leaf.key, None));
+    let (address, _server) = serve(move |stream| {
+        let acceptor = TlsAcceptor::from(Arc::clone(&config));
+        async move {
+            let Ok(mut stream) = acceptor.accept(stream).await else { return };
+            read_request(&mut stream).await;
+            let _ = stream.write_all(&ok("", b"secure")).await;
+            let _ = stream.shutdown().await;
+        }
+    })
+    .await;
+    let dns = Dns::fixed(&["127.0.0.1"]).await;
+    let allow = || policy(&["127.0.0.1/32"], &[]);
+    let (trusting, stranger) =
+        (crate::pki::trusting(&[&root], allow(), Some(&dns)), pki.egress(allow(), Some(&dns)));
+    let request = |host: &str, verify| {
+        let mut request = get(&format!("https://{host}:{}/", address.port()));
+        request.verify_tls = verify;
+        request
+    };
+    let response = fetch(authenticated(&trusting), request("site.example", true)).await.unwrap();
+    assert_eq!(response.body, b"secure");
+    assert!(response.timing.tls_us.is_some());
+    for (egress, host) in [(&stranger, "site.example"), (&trusting, "other.example")] {
+        let error = fetch(authenticated(egress), request(host, true)).await.unwrap_err();
+        assert!(matches!(error, NetError::Tls(_)), "{host}: {error}");
+        assert!(fetch(authenticated(egress), request(host, false)).await.is_ok(), "{host}");
+    }
+}
+
+fn long_lived_root() -> crate::pki::Ca {
+    let mut params = crate::pki::ca_params("Long Root");
+    (params.not_before, params.not_after) =
+        (rcgen::date_time_ymd(2020, 1, 1), rcgen::date_time_ymd(9999, 1, 1));
+    crate::pki::Ca::self_signed(params, rcgen::KeyPair::generate().unwrap()).unwrap()
+}
+
+async fn encode<E: AsyncWrite + Unpin>(mut encoder: E, bytes: &[u8]) -> E {
+    encoder.write_all(bytes).await.unwrap();
+    encoder.shutdown().await.unwrap();
+    encoder
+}

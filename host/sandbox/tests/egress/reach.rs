@@ -1,0 +1,216 @@
+//! From a name to a connection: mixed answers, rebinding, aliases, and who is told what.
+
+use std::time::{Duration, Instant};
+
+use hickory_proto::{
+    op::ResponseCode,
+    rr::{RData, Record, RecordType, rdata},
+};
+use vedette_model::domain_name::Target;
+
+use crate::{
+    egress::{Audience, Dial, Egress, NetError, Phase, Policy, code},
+    lab::{Canary, ClosedPort, Dns, Reply, addresses, egress, name, policy, serve, to_loopback},
+};
+
+#[tokio::test]
+async fn a_mixed_answer_is_cut_for_accounts_and_refused_for_the_public() {
+    let canary = Canary::on("127.0.0.2").await;
+    let dns = Dns::fixed(&["127.0.0.2", "127.0.0.1", "::1"]).await;
+    let egress = egress(policy(&["127.0.0.1/32"], &["127.0.0.1/32"]), Some(&dns));
+    let target = Target::parse("mixed.example").unwrap();
+    let soon = soon();
+    let found = egress.resolve(&target, Audience::Authenticated, soon).await.unwrap();
+    assert_eq!(found, ["127.0.0.1".parse::<std::net::IpAddr>().unwrap()]);
+    let refused = egress.resolve(&target, Audience::Public, soon).await.unwrap_err();
+    assert!(matches!(refused, NetError::AddressBlocked(_)));
+    let dialled = connect(&egress, "mixed.example", canary.address.port(), Audience::Public).await;
+    assert!(matches!(dialled.unwrap_err(), NetError::AddressBlocked(_)));
+    canary.assert_untouched().await;
+}
+
+#[tokio::test]
+async fn a_dropped_address_is_no_fallback_when_the_allowed_one_refuses() {
+    let canary = Canary::on("127.0.0.2").await;
+    let closed = ClosedPort::new();
+    let dns = Dns::fixed(&["127.0.0.1", "127.0.0.2"]).await;
+    let egress = to_loopback(Some(&dns));
+    let error = connect(&egress, "a.example", closed.port, Audience::Authenticated).await;
+    assert_eq!(error.unwrap_err(), NetError::Refused);
+    let error = connect(&egress, "a.example", canary.address.port(), Audience::Authenticated).await;
+    assert_eq!(error.unwrap_err(), NetError::Refused, "the canary listens on the other address");
+    canary.assert_untouched().await;
+}
+
+#[tokio::test]
+async fn a_name_that_is_bound_anew_is_judged_anew() {
+    let canary = Canary::on("127.0.0.2").await;
+    let (open, _server) = serve(|_| async {}).await;
+    let dns = Dns::new(|_, rtype, before| match (rtype, before) {
+        (RecordType::A, 0) => addresses(&["127.0.0.1"]),
+        (RecordType::A, _) => addresses(&["127.0.0.2"]),
+        _ => Reply::NoData,
+    })
+    .await;
+    let egress = to_loopback(Some(&dns));
+    let first = connect(&egress, "rebind.example", open.port(), Audience::Authenticated).await;
+    assert_eq!(first.unwrap().peer, open);
+    let port = canary.address.port();
+    let second = connect(&egress, "rebind.example", port, Audience::Authenticated).await;
+    assert!(matches!(second.unwrap_err(), NetError::AddressBlocked(_)));
+    canary.assert_untouched().await;
+}
+
+#[tokio::test]
+async fn an_alias_to_a_private_address_is_refused() {
+    let canary = Canary::on("127.0.0.1").await;
+    let dns = Dns::new(|asked, rtype, _| match (asked, rtype) {
+        ("alias.example", RecordType::A) => Reply::Records(vec![
+            Record::from_rdata(
+                name("alias.example."),
+                0,
+                RData::CNAME(rdata::CNAME(name("inside.example."))),
+            ),
+            Record::from_rdata(name("inside.example."), 0, RData::A(rdata::A::new(127, 0, 0, 1))),
+        ]),
+        _ => Reply::NoData,
+    })
+    .await;
+    let egress = egress(Policy::default(), Some(&dns));
+    let port = canary.address.port();
+    let error = connect(&egress, "alias.example", port, Audience::Authenticated).await;
+    assert!(matches!(error.unwrap_err(), NetError::AddressBlocked(_)));
+    canary.assert_untouched().await;
+}
+
+#[tokio::test]
+async fn a_public_looking_name_reaches_what_public_allow_opens_and_not_what_allow_opens() {
+    let (open, _server) = serve(|_| async {}).await;
+    let dns = Dns::fixed(&["127.0.0.1"]).await;
+    let lab = egress(policy(&[], &["127.0.0.1/32"]), Some(&dns));
+    assert!(connect(&lab, "site.example", open.port(), Audience::Public).await.is_ok());
+    let account = connect(&lab, "site.example", open.port(), Audience::Authenticated).await;
+    assert!(matches!(account.unwrap_err(), NetError::AddressBlocked(_)));
+    let corporate = to_loopback(Some(&dns));
+    assert!(connect(&corporate, "a.corp", open.port(), Audience::Authenticated).await.is_ok());
+    for host in ["a.corp", "site.example"] {
+        let public = connect(&corporate, host, open.port(), Audience::Public).await;
+        assert!(matches!(public.unwrap_err(), NetError::AddressBlocked(_)), "{host}");
+    }
+}
+
+#[tokio::test]
+async fn our_own_listener_is_not_connected_to() {
+    let canary = Canary::on("127.0.0.1").await;
+    let mut own = policy(&["127.0.0.0/8"], &[]);
+    own.own_listeners = vec![([0, 0, 0, 0], canary.address.port()).into()];
+    let egress = egress(own, None);
+    for host in ["127.0.0.1", "127.0.0.7"] {
+        let port = canary.address.port();
+        let error = connect(&egress, host, port, Audience::Authenticated).await.unwrap_err();
+        assert!(matches!(error, NetError::AddressBlocked(_)), "{host}: {error}");
+        let error = egress.connect_configured(host, port, soon()).await.unwrap_err();
+        assert!(matches!(error, NetError::AddressBlocked(_)), "{host}: {error}");
+    }
+    canary.assert_untouched().await;
+}
+
+#[tokio::test]
+async fn configuration_is_dialled_as_written_unless_it_is_denied() {
+    let (open, _server) = serve(|_| async {}).await;
+    let dns = Dns::fixed(&["127.0.0.1"]).await;
+    let strict = egress(Policy::default(), Some(&dns));
+    for host in ["127.0.0.1", "whois.internal", "whois"] {
+        let connected = strict.connect_configured(host, open.port(), soon()).await.unwrap();
+        assert_eq!(connected.peer, open, "{host}");
+    }
+    let denying = Policy { deny: vec!["127.0.0.0/8".parse().unwrap()], ..Policy::default() };
+    let denying = egress(denying, Some(&dns));
+    let error = denying.connect_configured("127.0.0.1", open.port(), soon()).await.unwrap_err();
+    assert!(matches!(error, NetError::AddressBlocked(_)));
+}
+
+#[tokio::test]
+async fn trouble_with_a_name_is_told_from_trouble_with_the_resolver() {
+    let dns = Dns::new(|asked, _, _| match asked {
+        "gone.example" => Reply::Code(ResponseCode::NXDomain),
+        "empty.example" => Reply::NoData,
+        "broken.example" => Reply::Code(ResponseCode::ServFail),
+        "mute.example" => Reply::Silence,
+        _ => Reply::Code(ResponseCode::Refused), // the root: an answer all the same
+    })
+    .await;
+    let egress = to_loopback(Some(&dns));
+    let resolve = async |host: &str| {
+        let target = Target::parse(host).unwrap();
+        let deadline = Instant::now() + Duration::from_secs(2);
+        egress.resolve(&target, Audience::Authenticated, deadline).await.unwrap_err()
+    };
+    assert_eq!(resolve("gone.example").await, NetError::NameNotFound);
+    assert_eq!(resolve("empty.example").await, NetError::NameNotFound);
+    assert_eq!(resolve("mute.example").await, NetError::Timeout(Phase::Resolve));
+    let NetError::Other(kind, _) = resolve("broken.example").await else { panic!("a code") };
+    assert_eq!(kind, code::DNS_FAILED);
+
+    let silent = Dns::new(|_, _, _| Reply::Silence).await;
+    let alone = to_loopback(Some(&silent));
+    let target = Target::parse("any.example").unwrap();
+    let deadline = Instant::now() + Duration::from_secs(1);
+    let error = alone.resolve(&target, Audience::Authenticated, deadline).await.unwrap_err();
+    assert!(matches!(&error, NetError::Other(kind, _) if kind == code::RESOLVER_DOWN), "{error}");
+}
+
+#[tokio::test]
+async fn one_family_is_enough() {
+    let dns = Dns::new(|_, rtype, _| match rtype {
+        RecordType::A => addresses(&["127.0.0.1"]),
+        _ => Reply::Code(ResponseCode::ServFail),
+    })
+    .await;
+    let target = Target::parse("four.example").unwrap();
+    let egress = to_loopback(Some(&dns));
+    let found = egress.resolve(&target, Audience::Authenticated, soon()).await.unwrap();
+    assert_eq!(found.len(), 1);
+}
+
+#[tokio::test]
+async fn at_most_sixteen_addresses_are_looked_at() {
+    let dns = Dns::new(|_, rtype, _| match rtype {
+        RecordType::A => Reply::Addresses((1..=60).map(|n| [127, 0, 1, n].into()).collect()),
+        _ => Reply::NoData,
+    })
+    .await;
+    let egress = egress(policy(&["127.0.0.0/8"], &[]), Some(&dns));
+    let target = Target::parse("many.example").unwrap();
+    let found = egress.resolve(&target, Audience::Authenticated, soon()).await.unwrap();
+    assert_eq!(found.len(), 16);
+}
+
+#[tokio::test]
+async fn the_next_address_is_tried_when_one_refuses() {
+    let (open, _server) = serve(|_| async {}).await;
+    let dns = Dns::fixed(&["127.0.0.3", "127.0.0.1"]).await;
+    let egress = egress(policy(&["127.0.0.0/8"], &[]), Some(&dns));
+    let connected = connect(&egress, "two.example", open.port(), Audience::Authenticated).await;
+    assert_eq!(connected.unwrap().peer, open);
+}
+
+async fn connect(
+    egress: &Egress,
+    host: &str,
+    port: u16,
+    audience: Audience,
+) -> Result<crate::egress::Connected, NetError> {
+    let dial = Dial {
+        target: Target::parse(host).unwrap(),
+        port,
+        connect_to: None,
+        audience,
+        deadline: soon(),
+    };
+    egress.connect(&dial).await
+}
+
+fn soon() -> Instant {
+    Instant::now() + Duration::from_secs(10)
+}

@@ -1,0 +1,121 @@
+//! Installing again: hot swap, native code from the cache, forged native code. Channels.
+
+use std::{fs, path::Path, sync::Arc};
+
+use serde_json::json;
+use vedette_model::{DeliveryId, delivery::Rendered};
+use vedette_sandbox::{
+    Grant, MemoryState, Notification, Options, PluginError, Receipt, Sandbox, Stop, Verdict,
+    egress::Policy,
+};
+
+use crate::{
+    guest::Guest,
+    lab::{holding, now, replay},
+};
+
+fn caching(folder: &Path) -> Sandbox {
+    let options = Options {
+        egress: Policy::default(),
+        resolver: vec!["127.0.0.1:9".parse().expect("an address")],
+        roots: Vec::new(),
+        cache_dir: Some(folder.to_owned()),
+        state: Arc::new(MemoryState::default()),
+    };
+    Sandbox::new(options).expect("a sandbox")
+}
+
+#[tokio::test]
+async fn a_new_version_takes_the_place_of_the_old() {
+    let sandbox = holding(&Guest::check("", &[]));
+    let mut guest = Guest::check("", &[]);
+    guest.run_answers(r#"{"ok":false}"#);
+    sandbox.install(&guest.build(), Grant::AsAsked).expect("installed");
+    let ran = replay(&sandbox, Vec::new()).await.expect("an observation");
+    assert_eq!(ran.observation.result, json!({"ok": false}));
+    assert_eq!(sandbox.check_types().len(), 1);
+
+    let mut broken = Guest::check("", &[]);
+    broken.validate(|code| {
+        code.unreachable();
+    });
+    sandbox.install(&broken.build(), Grant::AsAsked).expect_err("refused");
+    let ran = replay(&sandbox, Vec::new()).await.expect("the old one is still there");
+    assert_eq!(ran.observation.result, json!({"ok": false}));
+}
+
+#[tokio::test]
+async fn forged_native_code_is_compiled_again_never_loaded() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let cache = folder.path().join("native");
+    let component = Guest::check("", &[]).build();
+    caching(&cache).install(&component, Grant::AsAsked).expect("compiled");
+    let entry = fs::read_dir(&cache)
+        .expect("the cache")
+        .map(|file| file.expect("a file").path())
+        .find(|path| path.extension().is_some_and(|kind| kind == "native"))
+        .expect("native code was kept");
+    let genuine = fs::read(&entry).expect("readable");
+    let mut forged = genuine.clone();
+    let middle = forged.len() / 2;
+    forged[middle] ^= 0x80;
+    fs::write(&entry, &forged).expect("writable");
+
+    let sandbox = caching(&cache);
+    sandbox.install(&component, Grant::AsAsked).expect("compiled again");
+    assert_eq!(fs::read(&entry).expect("readable").len(), genuine.len());
+    assert_ne!(fs::read(&entry).expect("readable"), forged, "the forgery was replaced");
+    replay(&sandbox, Vec::new()).await.expect("an observation");
+}
+
+#[test]
+fn what_the_gate_refused_is_not_cached() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut guest = Guest::check("", &[]);
+    guest.validate(|code| {
+        code.unreachable();
+    });
+    caching(folder.path()).install(&guest.build(), Grant::AsAsked).expect_err("refused");
+    let kept = fs::read_dir(folder.path()).expect("the cache").filter(|file| {
+        file.as_ref().is_ok_and(|file| file.path().extension().is_some_and(|kind| kind == "native"))
+    });
+    assert_eq!(kept.count(), 0);
+}
+
+#[tokio::test]
+async fn a_channel_writes_to_a_reference_that_the_host_resolves() {
+    let sandbox = holding(&Guest::channel("ref:pager_url?urgent"));
+    let settings = json!({"pager_url": "https://pager.example/secret"});
+    let rendered = sandbox.render("pager", notification(), &settings).await.expect("rendered");
+    let expected = Rendered::Http {
+        url: "ref:pager_url?urgent".into(),
+        method: "POST".into(),
+        headers: Vec::new(),
+        body: "{}".into(),
+    };
+    assert_eq!(rendered, [expected]);
+    // It asked for an hour; a minute is the most.
+    let verdict = sandbox.interpret("pager", Receipt::default()).await;
+    assert_eq!(verdict, Ok(Verdict::Retry(Some(60))));
+}
+
+#[tokio::test]
+async fn a_channel_cannot_choose_where_alerts_go() {
+    for url in ["https://evil.example/", "ref:other_url", "ref:pager_url_2", "pager_url", ""] {
+        let sandbox = holding(&Guest::channel(url));
+        let refused = sandbox.render("pager", notification(), &json!({})).await;
+        let Err(PluginError::Broken { why: Stop::Output, .. }) = refused else {
+            panic!("{url}: {refused:?}")
+        };
+    }
+}
+
+fn notification() -> Notification {
+    Notification {
+        id: DeliveryId(uuid::Uuid::from_u128(1)),
+        source: "vedette".into(),
+        timestamp: now(),
+        test: true,
+        alerts: Vec::new(),
+    }
+}

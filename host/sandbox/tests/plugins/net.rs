@@ -1,0 +1,201 @@
+//! What a guest reaches: the target it was granted, within its budget and time, and nobody else.
+
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpListener,
+    time::timeout,
+};
+use vedette_sandbox::{Grant, Probe, RunError, Stop, egress::Policy};
+use wasm_encoder::{BlockType, MemArg};
+
+use crate::{
+    guest::{Guest, I32, SPARE},
+    lab::{holding, job, replay, sandbox, test, with},
+};
+
+const TCP: &str = "vedette:net/tcp@1.0.0";
+/// Cases of `net-error`.
+const NOT_PERMITTED: i32 = 0;
+const TIMEOUT: i32 = 5;
+const BUDGET_EXHAUSTED: i32 = 9;
+
+/// A check that makes `calls` exchanges with `host:port` and traps unless the last one ends with
+/// `expected`: none = an answer, some = that case of `net-error`.
+fn exchanging(host: &str, port: u16, calls: i32, expected: Option<i32>) -> Guest {
+    dialling(host, port, None, calls, expected)
+}
+
+fn dialling(
+    host: &str,
+    port: u16,
+    connect_to: Option<&str>,
+    calls: i32,
+    expected: Option<i32>,
+) -> Guest {
+    let mut guest = Guest::check("tcp = { to = [\"target:*\"] }", &[TCP]);
+    let exchange = guest.import(TCP, "exchange", &[I32; 11], &[]);
+    let [host, len] = guest.data().text(host);
+    let connect_to = connect_to.map(|address| guest.data().text(address));
+    let answered = guest.data().words(&[0; 8]);
+    let done = guest.data().observation("{}", &[]);
+    guest.run(move |code| {
+        code.i32_const(calls).local_set(SPARE).loop_(BlockType::Empty);
+        code.i32_const(host).i32_const(len).i32_const(port.into());
+        let [at, len] = connect_to.unwrap_or_default();
+        code.i32_const(connect_to.is_some().into()).i32_const(at).i32_const(len);
+        // send, max, timeout-ms, where the answer goes
+        code.i32_const(0).i32_const(0).i32_const(512).i32_const(0).i32_const(answered);
+        code.call(exchange);
+        code.local_get(SPARE).i32_const(1).i32_sub().local_tee(SPARE).br_if(0).end();
+        let byte = |offset| MemArg { offset, align: 0, memory_index: 0 };
+        code.i32_const(answered).i32_load8_u(byte(0)).i32_const(expected.is_some().into());
+        code.i32_ne().if_(BlockType::Empty).unreachable().end();
+        if let Some(case) = expected {
+            code.i32_const(answered).i32_load8_u(byte(4)).i32_const(case);
+            code.i32_ne().if_(BlockType::Empty).unreachable().end();
+        }
+        code.i32_const(done);
+    });
+    guest
+}
+
+#[tokio::test]
+async fn a_granted_target_is_reached() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let port = listener.local_addr().expect("bound").port();
+    let sandbox = holding(&exchanging("127.0.0.1", port, 1, None));
+    let serving = tokio::spawn(async move {
+        let (mut peer, _) = listener.accept().await.expect("a guest");
+        peer.write_all(b"220 hello\r\n").await.expect("sent");
+    });
+    let ran = sandbox.run(&test(), job("127.0.0.1")).await.expect("an observation");
+    assert!(ran.host_time <= ran.duration);
+    serving.await.expect("served");
+}
+
+#[tokio::test]
+async fn any_other_host_or_port_is_not_permitted_and_no_packet_leaves() {
+    let canary = TcpListener::bind("127.0.0.2:0").await.expect("a port");
+    let port = canary.local_addr().expect("bound").port();
+    for (grant, host) in [("target:*", "127.0.0.2"), ("target", "127.0.0.1")] {
+        let mut guest = exchanging(host, port, 1, Some(NOT_PERMITTED));
+        guest.manifest = guest.manifest.replace("target:*", grant);
+        holding(&guest).run(&test(), job("127.0.0.1")).await.expect("refused inside");
+    }
+    let reached = timeout(Duration::from_millis(50), canary.accept()).await;
+    assert!(reached.is_err(), "the canary was reached");
+}
+
+#[tokio::test]
+async fn connect_to_is_only_what_this_run_has_seen_vetted() {
+    let canary = TcpListener::bind("127.0.0.2:0").await.expect("a port");
+    let port = canary.local_addr().expect("bound").port();
+    let guest = dialling("127.0.0.1", port, Some("127.0.0.2"), 1, Some(NOT_PERMITTED));
+    let sandbox = holding(&guest);
+    sandbox.run(&test(), job("127.0.0.1")).await.expect("refused inside");
+
+    // The job's own is the one that may.
+    let guest = dialling("127.0.0.1", port, Some("127.0.0.2"), 1, None);
+    let sandbox = holding(&guest);
+    let mut origin = job("127.0.0.1");
+    origin.connect_to = Some("127.0.0.2".parse().expect("an address"));
+    let serving = tokio::spawn(async move {
+        let (mut peer, _) = canary.accept().await.expect("a guest");
+        peer.write_all(b"hi").await.expect("sent");
+    });
+    sandbox.run(&test(), origin).await.expect("an observation");
+    serving.await.expect("served");
+}
+
+#[tokio::test]
+async fn a_blocked_target_is_found_before_the_plugin_starts() {
+    let mut guest = Guest::check("", &[]);
+    guest.run(|code| {
+        code.unreachable();
+    });
+    let sandbox = with(Policy::default());
+    sandbox.install(&guest.build(), Grant::AsAsked).expect("installed");
+    let blocked = sandbox.run(&test(), job("127.0.0.1")).await;
+    assert_eq!(blocked, Err(RunError::Blocked("the address may not be reached".into())));
+    let mut origin = job("example.com");
+    origin.connect_to = Some("10.0.0.1".parse().expect("an address"));
+    assert!(matches!(sandbox.run(&test(), origin).await, Err(RunError::Blocked(_))));
+}
+
+#[tokio::test]
+async fn our_own_listeners_are_blocked_even_where_their_address_is_allowed() {
+    let sandbox = with(Policy {
+        allow: vec!["127.0.0.0/8".parse().expect("a range")],
+        own_listeners: vec!["127.0.0.1:8080".parse().expect("a socket")],
+        ..Policy::default()
+    });
+    sandbox.install(&Guest::check("", &[]).build(), Grant::AsAsked).expect("installed");
+    let mut ourselves = job("127.0.0.1");
+    ourselves.port = Some(8080);
+    assert!(matches!(sandbox.run(&test(), ourselves).await, Err(RunError::Blocked(_))));
+    assert!(sandbox.run(&test(), job("127.0.0.1")).await.is_ok());
+}
+
+#[tokio::test]
+async fn a_resolver_that_is_away_is_for_the_plugin_to_report() {
+    // The lab's resolver answers nobody.
+    let sandbox = holding(&Guest::check("", &[]));
+    let ran = sandbox.run(&test(), job("example.com")).await.expect("the plugin ran");
+    assert_eq!(ran.observation.result, json!({"ok": true}));
+}
+
+#[tokio::test]
+async fn a_tarpit_holds_a_run_no_longer_than_its_wall_clock() {
+    let tarpit = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let port = tarpit.local_addr().expect("bound").port();
+    let mut guest = exchanging("127.0.0.1", port, 1, Some(TIMEOUT));
+    guest.manifest = guest.manifest.replace("wall = \"2s\"", "wall = \"400ms\"");
+    let sandbox = holding(&guest);
+    let started = Instant::now();
+    // The probe ends first, so that the plugin can say what it saw.
+    sandbox.run(&test(), job("127.0.0.1")).await.expect("an observation");
+    assert!(started.elapsed() < Duration::from_millis(400), "{:?}", started.elapsed());
+}
+
+#[tokio::test]
+async fn a_caller_that_goes_away_takes_its_probes_along() {
+    let tarpit = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let port = tarpit.local_addr().expect("bound").port();
+    let sandbox = holding(&exchanging("127.0.0.1", port, 1, None));
+    let caller = tokio::spawn(async move { sandbox.run(&test(), job("127.0.0.1")).await });
+    let (mut peer, _) = tarpit.accept().await.expect("a guest");
+    caller.abort();
+    let mut rest = Vec::new();
+    let closed = timeout(Duration::from_secs(1), peer.read_to_end(&mut rest)).await;
+    closed.expect("closed long before the wall clock").expect("in order");
+}
+
+#[tokio::test]
+async fn calls_end_with_the_budget() {
+    let recorded = Probe {
+        call: "tcp.exchange".into(),
+        request: json!({"endpoint": {"host": "example.com", "port": 25}, "max": 512}),
+        response: json!({"Ok": "220 hello"}),
+    };
+    let within = holding(&exchanging("example.com", 25, 64, None));
+    replay(&within, vec![recorded.clone()]).await.expect("64 calls are within the budget");
+    let beyond = holding(&exchanging("example.com", 25, 65, Some(BUDGET_EXHAUSTED)));
+    replay(&beyond, vec![recorded]).await.expect("the 65th is not");
+}
+
+#[tokio::test]
+async fn a_probe_that_was_not_recorded_breaks_the_replay() {
+    let guest = holding(&exchanging("example.com", 25, 1, None));
+    let broken = replay(&guest, Vec::new()).await.expect_err("nothing is recorded");
+    let RunError::Broken { why: Stop::Trap, message } = broken else { panic!("{broken:?}") };
+    assert!(message.starts_with("the case has no recorded answer to tcp.exchange"), "{message}");
+}
+
+#[tokio::test]
+async fn an_uninstalled_check_runs_nothing() {
+    let refused = sandbox().run(&test(), job("127.0.0.1")).await;
+    assert_eq!(refused, Err(RunError::NotInstalled));
+}
