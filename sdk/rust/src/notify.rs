@@ -1,0 +1,128 @@
+//! A channel: it renders and interprets; the host sends, times and retries.
+
+use serde::Serialize;
+
+use crate::{Config, Problem};
+
+pub use crate::bindings::notifier::exports::vedette::plugin::notifier::{
+    Alert, Delivery, EmailDelivery, HttpDelivery, Notification, Receipt, Verdict,
+};
+
+/// A notifier plugin. Register it with [`export_notifier!`](crate::export_notifier).
+///
+/// Every function is pure. A channel sees neither the network nor the address it writes to: the
+/// host puts the account's own value in the place of `ref:<field>`.
+pub trait Notify {
+    type Config: Config;
+
+    /// What the channel is. Called at install, when every import traps. The schema is added from
+    /// [`Config`](Notify::Config).
+    fn describe() -> ChannelDescriptor;
+
+    /// Answers the normalised settings, or what is wrong with them.
+    fn validate(config: Self::Config) -> Result<Self::Config, Vec<Problem>> {
+        Ok(config)
+    }
+
+    /// The messages to send, usually one. They are kept and repeated byte for byte on a retry.
+    /// Times of the notification are Unix milliseconds.
+    fn render(notification: Notification, config: Self::Config) -> Result<Vec<Delivery>, String>;
+
+    /// What the reply means. By default 2xx is delivered, what cannot get better by itself (401,
+    /// 403, 404, 410) is rejected, and anything else is tried again, when the receiver asks for
+    /// it in `Retry-After`, else on the host's own schedule.
+    fn interpret(receipt: Receipt) -> Verdict {
+        match receipt.status {
+            200..=299 => Verdict::Delivered,
+            401 | 403 | 404 | 410 => Verdict::Rejected(format!("answered {}", receipt.status)),
+            _ => Verdict::Retry(receipt.retry_after()),
+        }
+    }
+}
+
+/// What a channel says of itself. `id` and `version` equal the manifest's.
+#[derive(Clone, Debug)]
+pub struct ChannelDescriptor {
+    pub id: &'static str,
+    pub version: &'static str,
+    pub title: &'static str,
+    pub description: &'static str,
+    /// Settings that the plugin never sees; it is given `ref:<field>` in their place.
+    pub secret_fields: &'static [&'static str],
+    /// How many alerts one notification may carry.
+    pub batch_max: u32,
+}
+
+impl HttpDelivery {
+    /// A POST of a JSON body. `url` is `ref:<field>` with an optional suffix.
+    ///
+    /// # Errors
+    /// When JSON cannot hold the body.
+    pub fn post_json<T: Serialize>(url: &str, body: &T) -> Result<Self, String> {
+        Ok(Self {
+            url: url.to_owned(),
+            method: "POST".to_owned(),
+            headers: vec![("content-type".to_owned(), "application/json".to_owned())],
+            body: serde_json::to_vec(body).map_err(|error| error.to_string())?,
+        })
+    }
+}
+
+impl Receipt {
+    /// The first header of that name, whatever its case.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        let mut headers = self.headers.iter();
+        headers.find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
+    }
+
+    /// `Retry-After` in seconds (RFC 9110, 10.2.3); a date is not understood.
+    pub fn retry_after(&self) -> Option<u32> {
+        self.header("retry-after")?.trim().parse().ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Plain;
+
+    impl Notify for Plain {
+        type Config = crate::NoConfig;
+
+        fn describe() -> ChannelDescriptor {
+            ChannelDescriptor {
+                id: "acme.plain",
+                version: "1.0.0",
+                title: "Plain",
+                description: "",
+                secret_fields: &[],
+                batch_max: 1,
+            }
+        }
+
+        fn render(_: Notification, _: crate::NoConfig) -> Result<Vec<Delivery>, String> {
+            Ok(Vec::new())
+        }
+    }
+
+    fn answered(status: u16, headers: &[(&str, &str)]) -> Verdict {
+        let headers = headers.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
+        Plain::interpret(Receipt { status, headers, body: String::new(), error: None })
+    }
+
+    #[test]
+    fn reply_is_delivered_rejected_or_tried_again() {
+        assert_eq!(answered(204, &[]), Verdict::Delivered);
+        assert_eq!(answered(410, &[]), Verdict::Rejected("answered 410".to_owned()));
+        assert_eq!(answered(500, &[]), Verdict::Retry(None));
+        assert_eq!(answered(0, &[]), Verdict::Retry(None));
+        assert_eq!(answered(302, &[]), Verdict::Retry(None));
+    }
+
+    #[test]
+    fn receiver_that_names_a_time_is_heard() {
+        assert_eq!(answered(429, &[("Retry-After", " 7 ")]), Verdict::Retry(Some(7)));
+        assert_eq!(answered(429, &[("retry-after", "soon")]), Verdict::Retry(None));
+    }
+}
