@@ -1,0 +1,77 @@
+//! What a result means for the site: expiry, validity, and changes of the certificate.
+//!
+//! A fold over time: each assessment remembers the certificates that were served and how the last
+//! one was found, so that a run which saw none neither resolves nor raises what only a certificate
+//! can tell. Expiry goes on by the calendar meanwhile.
+//!
+//! *Invariant:* pure; the only clock is the evidence's own time.
+
+use vedette_sdk::{Assessment, Evidence, Finding, Health};
+
+use crate::{config::Config, error, events, result::SslResult};
+use memory::Memory;
+use seen::Seen;
+
+mod change;
+mod memory;
+mod seen;
+mod wording;
+
+#[cfg(test)]
+mod tests;
+
+/// Judges the current result in the light of what was served before.
+pub(crate) fn assess(evidence: Evidence<Config, SslResult>) -> Assessment {
+    let now = evidence.current_at;
+    let current = &evidence.current;
+    let settled = evidence.settled.as_ref();
+    let mut memory: Memory = evidence.remembered().unwrap_or_default();
+    if let Some(settled) = settled {
+        memory.fill_in(&settled.facts, settled.at);
+    }
+
+    let seen = Seen::of(current, now);
+    let certificate = seen.as_ref().or(memory.last.as_ref());
+    let mut findings = certificate
+        .map(|certificate| condition(certificate, evidence.alert_days, now))
+        .unwrap_or_default();
+    let health = health(seen.as_ref(), current, &findings);
+
+    if let Some(change) = memory.observe(current, now) {
+        let before = settled.map(|settled| &settled.facts);
+        findings.extend(change.findings(current, before, now));
+    }
+    memory.last = seen.or(memory.last);
+    Assessment { health, findings, memory: None }.remember(&memory)
+}
+
+/// What is wrong with a certificate at a moment. It is expired or otherwise invalid, not both;
+/// expiring it may be in any case, also below an intermediate that has expired before it.
+fn condition(certificate: &Seen, alert_days: u16, now: i64) -> Vec<Finding> {
+    let days = certificate.days_left(now);
+    let mut findings = Vec::new();
+    if let Some(days) = days.filter(|days| (0..=i64::from(alert_days)).contains(days)) {
+        findings.push(wording::expiring(certificate, days, now));
+    }
+    if days.is_some_and(|days| days < 0) || certificate.problem.as_deref() == Some(error::EXPIRED) {
+        findings.push(wording::expired(certificate, days, now));
+    } else if let Some(problem) = &certificate.problem {
+        findings.push(wording::invalid(certificate, problem, now));
+    }
+    findings
+}
+
+/// By this run alone: an open finding about an earlier certificate does not make a server that
+/// answers well look bad, nor one that does not answer look well.
+fn health(seen: Option<&Seen>, current: &SslResult, findings: &[Finding]) -> Health {
+    let found = |event: &str| findings.iter().any(|finding| finding.event == event);
+    match seen {
+        Some(_) if found(events::EXPIRED.name) || found(events::INVALID.name) => Health::Down,
+        Some(_) if found(events::EXPIRING.name) => Health::Degraded,
+        Some(_) => Health::Ok,
+        // Not valid, for a reason of the connection.
+        None if current.error.is_some() => Health::Down,
+        // A result without a single fact.
+        None => Health::Unknown,
+    }
+}

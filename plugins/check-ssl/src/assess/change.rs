@@ -1,0 +1,85 @@
+//! A certificate that took another's place.
+
+use serde::Serialize;
+use vedette_sdk::Finding;
+
+use super::{memory::Leaf, wording};
+use crate::{date, events, result::SslResult, text::cut};
+
+/// Of the issuer in the history, in characters.
+const MAX_ISSUER: usize = 256;
+
+/// Kinds of change, by precedence: another issuer hides other names, and those hide other dates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum ChangeType {
+    IssuerChange,
+    SanChange,
+    /// Same names and issuer, later expiry.
+    Renewal,
+    Replacement,
+}
+
+#[derive(Debug, PartialEq)]
+pub(super) struct Change {
+    pub(super) kind: ChangeType,
+    pub(super) before: Leaf,
+    fingerprint: String,
+}
+
+/// The record that the certificate history keeps (spec: Certificate history result).
+#[derive(Serialize)]
+struct Details<'a> {
+    fingerprint: &'a str,
+    change_type: ChangeType,
+    changed_at: String,
+    issuer: &'a str,
+}
+
+impl ChangeType {
+    pub(super) fn between(before: &Leaf, after: &Leaf) -> Self {
+        if before.issuer != after.issuer {
+            Self::IssuerChange
+        } else if before.names != after.names {
+            Self::SanChange
+        } else if after.expires_at > before.expires_at {
+            Self::Renewal
+        } else {
+            Self::Replacement
+        }
+    }
+}
+
+impl Change {
+    pub(super) fn new(before: &Leaf, after: &Leaf) -> Self {
+        Self {
+            kind: ChangeType::between(before, after),
+            before: before.clone(),
+            fingerprint: after.fingerprint.clone(),
+        }
+    }
+
+    /// The change, and for a renewal that worked the good news. `settled`: the last settled
+    /// result, which may show the certificate before in full.
+    pub(super) fn findings(
+        &self,
+        current: &SslResult,
+        settled: Option<&SslResult>,
+        now: i64,
+    ) -> Vec<Finding> {
+        let settled = settled.filter(|s| s.fingerprint() == Some(&self.before.fingerprint));
+        let details = Details {
+            fingerprint: &self.fingerprint,
+            change_type: self.kind,
+            changed_at: date::rfc3339(now),
+            issuer: &cut(&current.issuer, MAX_ISSUER),
+        };
+        let message = wording::changed(self, current, settled, now);
+        let changed = Finding::new(&events::CHANGED, self.fingerprint.clone(), message)
+            .suggestion(wording::after_change(self.kind))
+            .details(&details);
+        let renewed = (self.kind == ChangeType::Renewal && current.valid)
+            .then(|| wording::renewed(current, &self.fingerprint, now));
+        renewed.into_iter().chain([changed]).collect()
+    }
+}

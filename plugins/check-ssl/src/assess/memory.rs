@@ -1,0 +1,176 @@
+//! What is remembered from one assessment to the next.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    change::{Change, ChangeType},
+    seen::{self, Seen},
+};
+use crate::{date::DAY, result::SslResult};
+
+/// Certificates served within this time are one fleet: to meet one of them again is no change.
+const FLEET_SPAN: i64 = DAY;
+/// A fleet of more is remembered by its most recent members. Keeps the memory below 64 KiB.
+const MAX_LEAVES: usize = 64;
+/// In bytes.
+const MAX_TEXT: usize = 200;
+
+#[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct Memory {
+    /// Oldest sight first; the last one is what was served most recently, however long ago.
+    leaves: Vec<Leaf>,
+    /// The last certificate that any result showed.
+    pub(super) last: Option<Seen>,
+}
+
+/// A leaf certificate, as far as telling changes needs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Leaf {
+    pub(super) fingerprint: String,
+    /// The DN.
+    pub(super) issuer: String,
+    /// Digest of the set of names: a leaf may have thousands.
+    pub(super) names: String,
+    pub(super) expires_at: Option<i64>,
+    seen_at: i64,
+    /// It was seen to alternate with others.
+    shared: bool,
+}
+
+impl Memory {
+    /// Takes the settled result as the baseline where nothing is remembered.
+    pub(super) fn fill_in(&mut self, settled: &SslResult, at: i64) {
+        if self.leaves.is_empty() {
+            self.leaves.extend(Leaf::of(settled, at));
+        }
+        if self.last.is_none() {
+            self.last = Seen::of(settled, at);
+        }
+    }
+
+    /// Notes the current leaf; answers how it differs from what was served before. The first one
+    /// is the baseline.
+    pub(super) fn observe(&mut self, current: &SslResult, now: i64) -> Option<Change> {
+        let leaf = Leaf::of(current, now)?;
+        self.forget(now);
+        if let Some(at) = self.leaves.iter().position(|known| known.fingerprint == leaf.fingerprint)
+        {
+            self.meet_again(at, now);
+            return None;
+        }
+        let change = self.closest(&leaf).map(|before| Change::new(before, &leaf));
+        self.leaves.push(leaf);
+        let surplus = self.leaves.len().saturating_sub(MAX_LEAVES);
+        self.leaves.drain(..surplus);
+        change
+    }
+
+    fn forget(&mut self, now: i64) {
+        let latest = self.leaves.pop();
+        self.leaves.retain(|leaf| now.saturating_sub(leaf.seen_at) <= FLEET_SPAN);
+        self.leaves.extend(latest);
+    }
+
+    fn meet_again(&mut self, at: usize, now: i64) {
+        let alternates = at + 1 < self.leaves.len();
+        if let Some(latest) = self.leaves.last_mut() {
+            latest.shared |= alternates;
+        }
+        let mut leaf = self.leaves.remove(at);
+        leaf.seen_at = now;
+        leaf.shared |= alternates;
+        self.leaves.push(leaf);
+    }
+
+    /// What a new leaf is compared with: the latest, or in a fleet the member that it resembles
+    /// most, which is the one that it replaces.
+    fn closest(&self, new: &Leaf) -> Option<&Leaf> {
+        let latest = self.leaves.last()?;
+        if !latest.shared {
+            return Some(latest);
+        }
+        let members = self.leaves.iter().rev().filter(|leaf| leaf.shared);
+        members.min_by_key(|member| distance(ChangeType::between(member, new)))
+    }
+}
+
+impl Leaf {
+    /// None when the result shows no certificate that could be recognised.
+    pub(super) fn of(result: &SslResult, at: i64) -> Option<Self> {
+        let leaf = result.chain.first()?;
+        // The DN; results that lack it are told apart by what they call their issuer.
+        let issuer = if leaf.issuer.is_empty() { &result.issuer } else { &leaf.issuer };
+        Some(Self {
+            fingerprint: bounded(result.fingerprint()?),
+            issuer: bounded(issuer),
+            names: digest(result.san.iter().map(String::as_str)),
+            expires_at: seen::expires_at(result, at),
+            seen_at: at,
+            shared: false,
+        })
+    }
+}
+
+fn distance(change: ChangeType) -> u8 {
+    match change {
+        ChangeType::Renewal => 0,
+        ChangeType::Replacement => 1,
+        ChangeType::SanChange => 2,
+        ChangeType::IssuerChange => 3,
+    }
+}
+
+/// Texts of a usual length as they are. Others come from someone who plays with the memory.
+fn bounded(text: &str) -> String {
+    if text.len() <= MAX_TEXT && !text.contains(char::is_control) {
+        return text.to_owned();
+    }
+    digest(std::iter::once(text))
+}
+
+/// FNV-1a of 128 bits over the sorted set: recognises a set, and need not resist anyone, since
+/// whoever chooses the names also holds the certificate.
+fn digest<'a>(texts: impl Iterator<Item = &'a str>) -> String {
+    let set: BTreeSet<String> = texts.map(str::to_ascii_lowercase).collect();
+    let mut hash: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
+    for byte in set.iter().flat_map(|text| text.bytes().chain([0])) {
+        hash = (hash ^ u128::from(byte)).wrapping_mul(0x0000_0000_0100_0000_0000_0000_0000_013b);
+    }
+    format!("{hash:032x}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{self, NOW};
+
+    #[test]
+    fn memory_of_the_largest_fleet_fits() {
+        for issuer in ["\"".repeat(MAX_TEXT), "\u{1}".repeat(5_000)] {
+            let mut memory = Memory::default();
+            for n in 0..200 {
+                let mut result = fixture::result();
+                result.chain[0].fingerprint = format!("{n:064x}");
+                result.chain[0].issuer = issuer.clone();
+                result.issuer = issuer.clone();
+                result.san = vec![issuer.clone()];
+                memory.observe(&result, NOW);
+                memory.last = Seen::of(&result, NOW);
+            }
+            let written = serde_json::to_string(&memory).expect("it has a form in JSON");
+            assert_eq!(memory.leaves.len(), MAX_LEAVES);
+            assert!(written.len() < 60_000, "{}", written.len());
+        }
+    }
+
+    #[test]
+    fn digest_knows_sets_not_lists() {
+        let of = |names: &[&'static str]| digest(names.iter().copied());
+        assert_eq!(of(&["a", "b"]), of(&["B", "a", "a"]));
+        assert_ne!(of(&["a", "b"]), of(&["ab"]));
+        assert_ne!(of(&["a"]), of(&[]));
+    }
+}

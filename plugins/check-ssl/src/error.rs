@@ -1,0 +1,201 @@
+//! One token for what went wrong, by a fixed order of precedence (checks: ssl, `error`).
+
+use vedette_sdk::{
+    CheckError,
+    net::{NetError, Phase},
+    x509::Examination,
+};
+
+/// Tokens about the certificate, the first that applies wins. Dates come first, so that an expired
+/// certificate is called expired whatever else is wrong with it.
+const PRECEDENCE: &[&str] = &[
+    MALFORMED,
+    EXPIRED,
+    NOT_YET_VALID,
+    HOSTNAME_MISMATCH,
+    REVOKED,
+    SELF_SIGNED,
+    UNTRUSTED_ROOT,
+    INCOMPLETE_CHAIN,
+    BAD_SIGNATURE,
+    INVALID_PURPOSE,
+    WEAK_KEY,
+];
+
+pub(crate) const MALFORMED: &str = "malformed_certificate";
+pub(crate) const EXPIRED: &str = "certificate_expired";
+pub(crate) const NOT_YET_VALID: &str = "certificate_not_yet_valid";
+pub(crate) const HOSTNAME_MISMATCH: &str = "hostname_mismatch";
+pub(crate) const REVOKED: &str = "certificate_revoked";
+pub(crate) const SELF_SIGNED: &str = "self_signed_certificate";
+pub(crate) const UNTRUSTED_ROOT: &str = "untrusted_root";
+pub(crate) const INCOMPLETE_CHAIN: &str = "incomplete_chain";
+pub(crate) const BAD_SIGNATURE: &str = "bad_signature";
+pub(crate) const INVALID_PURPOSE: &str = "invalid_purpose";
+pub(crate) const WEAK_KEY: &str = "weak_key";
+
+/// Whether the token says something of a certificate, rather than of a connection.
+pub(crate) fn is_about_certificate(token: &str) -> bool {
+    PRECEDENCE.contains(&token)
+}
+
+/// What a failed handshake says of the server. An error where it says something of us.
+pub(crate) fn of_connection(error: NetError) -> Result<&'static str, CheckError> {
+    Ok(match error {
+        NetError::NotPermitted(_) | NetError::AddressBlocked(_) => "blocked_address",
+        NetError::NameNotFound => "dns_not_found",
+        NetError::Timeout(Phase::Resolve) => "dns_failed",
+        NetError::Refused => "connection_refused",
+        NetError::Reset => "connection_reset",
+        NetError::Timeout(_) => "connection_timeout",
+        NetError::Protocol(_) => "tls_not_spoken",
+        NetError::Tls(reason) => of_handshake(&reason),
+        NetError::TooLarge(_) => "tls_handshake_failed",
+        NetError::BudgetExhausted => {
+            return Err(CheckError::Failed("the run's budget is used up".to_owned()));
+        }
+        NetError::Other((code, message)) => match code.as_str() {
+            "dns-failed" => "dns_failed",
+            // No router knows the way: to a client the same as silence.
+            "unreachable" => "connection_timeout",
+            _ => return Err(CheckError::Failed(format!("{code}: {message}"))),
+        },
+    })
+}
+
+/// The host's text begins with a stable token where there is one.
+fn of_handshake(reason: &str) -> &'static str {
+    let mut words = reason.split_ascii_whitespace();
+    match (words.next(), words.next()) {
+        (Some("not-tls"), _) => "tls_not_spoken",
+        // RFC 6066, 3: the server serves other names.
+        (Some("alert"), Some("112")) => "tls_unrecognized_name",
+        _ => "tls_handshake_failed",
+    }
+}
+
+/// The first problem of what was served; none exactly when it is valid. The host's own word is one
+/// witness among the facts, since it names the first problem of the best path alone.
+pub(crate) fn of_certificate(seen: &Examination, now: i64) -> Option<&'static str> {
+    let Some(leaf) = seen.chain.first() else {
+        return Some(MALFORMED);
+    };
+    let facts = &seen.verification;
+    let told = facts.error.as_deref();
+    let undated = told != Some(EXPIRED) && told != Some(NOT_YET_VALID);
+    let applies = |token| match token {
+        token if told == Some(token) => true,
+        EXPIRED if now > leaf.not_after => true,
+        NOT_YET_VALID if now < leaf.not_before => true,
+        // The dates of an intermediate, behind a problem that the host named instead.
+        EXPIRED => !facts.time_valid && undated && now >= leaf.not_before,
+        HOSTNAME_MISMATCH => !facts.hostname_matches,
+        REVOKED => seen.ocsp_staple.as_deref() == Some("revoked"),
+        INCOMPLETE_CHAIN => !facts.chain_complete,
+        INVALID_PURPOSE => !facts.purpose_valid,
+        _ => false,
+    };
+    let first = PRECEDENCE.iter().copied().find(|token| applies(token));
+    // A path that is not trusted is not valid, also for a reason that has no word here.
+    first.or((!facts.trusted).then_some(UNTRUSTED_ROOT))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{self, NOW};
+
+    #[test]
+    fn failed_connection_is_told_by_its_token() {
+        for (error, token) in [
+            (NetError::AddressBlocked("private".to_owned()), "blocked_address"),
+            (NetError::NotPermitted("port".to_owned()), "blocked_address"),
+            (NetError::NameNotFound, "dns_not_found"),
+            (NetError::Timeout(Phase::Resolve), "dns_failed"),
+            (other("dns-failed"), "dns_failed"),
+            (NetError::Refused, "connection_refused"),
+            (NetError::Reset, "connection_reset"),
+            (NetError::Timeout(Phase::Connect), "connection_timeout"),
+            (NetError::Timeout(Phase::Handshake), "connection_timeout"),
+            (other("unreachable"), "connection_timeout"),
+            (NetError::Tls("not-tls".to_owned()), "tls_not_spoken"),
+            (NetError::Protocol("the server does not offer STARTTLS".to_owned()), "tls_not_spoken"),
+            (NetError::Tls("alert 112 UnrecognisedName".to_owned()), "tls_unrecognized_name"),
+            (NetError::Tls("alert 40 HandshakeFailure".to_owned()), "tls_handshake_failed"),
+            (NetError::Tls("no version in common".to_owned()), "tls_handshake_failed"),
+            (NetError::TooLarge(1), "tls_handshake_failed"),
+        ] {
+            assert_eq!(of_connection(error.clone()).ok(), Some(token), "{error}");
+            assert!(!is_about_certificate(token));
+        }
+    }
+
+    #[test]
+    fn our_own_trouble_is_no_result() {
+        for error in [NetError::BudgetExhausted, other("resolver-down"), other("exhausted")] {
+            assert!(matches!(of_connection(error), Err(CheckError::Failed(_))));
+        }
+    }
+
+    #[test]
+    fn valid_chain_has_no_error() {
+        assert_eq!(of_certificate(&fixture::examination(), NOW), None);
+    }
+
+    #[test]
+    fn each_fact_has_its_token() {
+        type Change = fn(&mut Examination);
+        let table: &[(Change, &str)] = &[
+            (|seen| seen.chain.clear(), MALFORMED),
+            (|seen| seen.chain[0].not_after = NOW - 1, EXPIRED),
+            (|seen| seen.verification.time_valid = false, EXPIRED),
+            (|seen| seen.chain[0].not_before = NOW + 1, NOT_YET_VALID),
+            (|seen| seen.verification.hostname_matches = false, HOSTNAME_MISMATCH),
+            (|seen| seen.ocsp_staple = Some("revoked".to_owned()), REVOKED),
+            (|seen| seen.verification.chain_complete = false, INCOMPLETE_CHAIN),
+            (|seen| seen.verification.purpose_valid = false, INVALID_PURPOSE),
+            (|seen| seen.verification.trusted = false, UNTRUSTED_ROOT),
+            (|seen| seen.verification.error = Some("news".to_owned()), UNTRUSTED_ROOT),
+        ];
+        for (change, token) in table {
+            let mut seen = fixture::examination();
+            change(&mut seen);
+            seen.verification.trusted &= seen.verification.error.is_none();
+            assert_eq!(of_certificate(&seen, NOW), Some(*token));
+        }
+        for token in PRECEDENCE {
+            let mut seen = fixture::examination();
+            seen.verification.error = Some((*token).to_owned());
+            assert_eq!(of_certificate(&seen, NOW), Some(*token));
+            assert!(is_about_certificate(token));
+        }
+    }
+
+    #[test]
+    fn dates_are_inclusive() {
+        let mut seen = fixture::examination();
+        (seen.chain[0].not_before, seen.chain[0].not_after) = (NOW, NOW);
+        assert_eq!(of_certificate(&seen, NOW), None);
+    }
+
+    #[test]
+    fn earlier_problem_hides_the_later() {
+        let mut seen = fixture::examination();
+        seen.verification.error = Some(WEAK_KEY.to_owned());
+        seen.verification.chain_complete = false;
+        assert_eq!(of_certificate(&seen, NOW), Some(INCOMPLETE_CHAIN));
+        seen.verification.error = Some(SELF_SIGNED.to_owned());
+        assert_eq!(of_certificate(&seen, NOW), Some(SELF_SIGNED));
+        seen.verification.hostname_matches = false;
+        assert_eq!(of_certificate(&seen, NOW), Some(HOSTNAME_MISMATCH));
+        seen.chain[0].not_before = NOW + 5;
+        seen.verification.time_valid = false;
+        assert_eq!(of_certificate(&seen, NOW), Some(NOT_YET_VALID));
+        seen.chain[0].not_after = NOW - 5;
+        assert_eq!(of_certificate(&seen, NOW), Some(EXPIRED));
+    }
+
+    fn other(code: &str) -> NetError {
+        NetError::Other((code.to_owned(), String::new()))
+    }
+}
