@@ -1,0 +1,215 @@
+//! JSON bodies: bounded, of the right type, and unambiguous.
+
+use std::{fmt, ops::Deref, time::Duration};
+
+use http_body_util::BodyExt;
+use salvo::{
+    Extractible,
+    extract::Metadata,
+    http::{ReqBody, header},
+    prelude::*,
+};
+use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Number, Value};
+
+use crate::{Error, Result};
+
+/// A JSON object, as a handler's argument.
+pub(super) struct Body(Value);
+
+impl Deref for Body {
+    type Target = Value;
+
+    fn deref(&self) -> &Value {
+        &self.0
+    }
+}
+
+impl<'ex> Extractible<'ex> for Body {
+    fn metadata() -> &'static Metadata {
+        static METADATA: Metadata = Metadata::new("Body");
+        &METADATA
+    }
+
+    #[allow(refining_impl_trait)]
+    async fn extract(req: &'ex mut Request, _depot: &'ex mut Depot) -> Result<Self> {
+        let json = is_json(req);
+        let bytes = match tokio::time::timeout(PATIENCE, read(req.take_body())).await {
+            Ok(bytes) => bytes?,
+            Err(_) => return Err(Error::Malformed("the body did not arrive in time".into())),
+        };
+        if !json {
+            return Err(Error::Malformed("send the body as Content-Type: application/json".into()));
+        }
+        parse(&bytes).map(Self)
+    }
+}
+
+/// `application/json`, with any parameters. A body without a type is taken as JSON too.
+fn is_json(req: &Request) -> bool {
+    match req.headers().get(header::CONTENT_TYPE) {
+        None => true,
+        Some(_) => req.content_type().is_some_and(|mime| {
+            mime.type_() == "application"
+                && (mime.subtype() == "json" || mime.suffix().is_some_and(|s| s == "json"))
+        }),
+    }
+}
+
+/// Reads to the end, also a little beyond what is taken: a client that is cut off while it still
+/// sends often sees a reset connection instead of the answer.
+async fn read(mut body: ReqBody) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let mut total = 0;
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(|_| Error::Malformed("the body could not be read".into()))?;
+        let Ok(data) = frame.into_data() else { continue };
+        total += data.len();
+        if total <= LARGEST {
+            bytes.extend_from_slice(&data);
+        } else if total > MOST_DRAINED {
+            break;
+        }
+    }
+    if total > LARGEST { Err(Error::TooLarge) } else { Ok(bytes) }
+}
+
+fn parse(bytes: &[u8]) -> Result<Value> {
+    let text =
+        std::str::from_utf8(bytes).map_err(|_| Error::Malformed("the body is not UTF-8".into()))?;
+    if text.trim().is_empty() {
+        return Err(Error::Malformed("send a JSON object as the body".into()));
+    }
+    let malformed = |cause| Error::Malformed(format!("the body is not valid JSON: {cause}"));
+    let mut reader = serde_json::Deserializer::from_str(text);
+    let value = Unambiguous.deserialize(&mut reader).map_err(malformed)?;
+    reader.end().map_err(malformed)?;
+    if !value.is_object() {
+        return Err(Error::Malformed("the body must be a JSON object".into()));
+    }
+    Ok(value)
+}
+
+/// Reads any JSON, but refuses an object with the same member twice: two readers of it could see
+/// different values. serde_json bounds the depth (128).
+struct Unambiguous;
+
+impl<'de> DeserializeSeed<'de> for Unambiguous {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, input: D) -> Result<Value, D::Error> {
+        input.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Unambiguous {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("JSON")
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(Value::Bool(value))
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
+        Ok(Value::Number(value.into()))
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+        Ok(Value::Number(value.into()))
+    }
+
+    fn visit_f64<E: serde::de::Error>(self, value: f64) -> Result<Value, E> {
+        Number::from_f64(value).map(Value::Number).ok_or_else(|| E::custom("number out of range"))
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
+        Ok(Value::String(value.to_owned()))
+    }
+
+    fn visit_string<E>(self, value: String) -> Result<Value, E> {
+        Ok(Value::String(value))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut input: A) -> Result<Value, A::Error> {
+        let mut items = Vec::new();
+        while let Some(item) = input.next_element_seed(Self)? {
+            items.push(item);
+        }
+        Ok(Value::Array(items))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut input: A) -> Result<Value, A::Error> {
+        let mut members = Map::new();
+        while let Some(name) = input.next_key::<String>()? {
+            let value = input.next_value_seed(Self)?;
+            if members.contains_key(&name) {
+                return Err(A::Error::custom(format!("{name} is there twice")));
+            }
+            members.insert(name, value);
+        }
+        Ok(Value::Object(members))
+    }
+}
+
+/// Decisions: unknown body fields (body limit 64 KiB).
+const LARGEST: usize = 64 << 10;
+const MOST_DRAINED: usize = 1 << 20;
+const PATIENCE: Duration = Duration::from_secs(30);
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn objects_come_through_as_they_are() {
+        let text = r#" {"a":[1,-2,1.5,true,null,"\u00fc"],"b":{"c":{}},"n":18446744073709551615} "#;
+        let expected = json!({"a": [1, -2, 1.5, true, null, "ü"], "b": {"c": {}}, "n": u64::MAX});
+        assert_eq!(parse(text.as_bytes()).unwrap(), expected);
+        assert_eq!(parse(b"{}").unwrap(), json!({}));
+    }
+
+    #[test]
+    fn everything_else_is_malformed() {
+        let deep = format!("{{\"a\":{}{}}}", "[".repeat(200), "]".repeat(200));
+        let bad: &[&[u8]] = &[
+            b"",
+            b" ",
+            b"null",
+            b"[]",
+            b"1",
+            b"\"a\"",
+            b"{",
+            b"{}x",
+            b"{\"a\":1e400}",
+            b"{\"a\":1,\"a\":2}",
+            b"{\"a\":{\"b\":1,\"b\":1}}",
+            b"{\"a\":\"\\ud800\"}",
+            b"{\"a\":\"\xff\"}",
+            b"{'a':1}",
+            b"{\"a\":NaN}",
+            b"\xef\xbb\xbf{}",
+            deep.as_bytes(),
+        ];
+        for bytes in bad {
+            let text = String::from_utf8_lossy(bytes);
+            assert!(matches!(parse(bytes), Err(Error::Malformed(_))), "{text}");
+        }
+    }
+
+    #[tokio::test]
+    async fn the_limit_is_exact() {
+        for (size, fits) in [(LARGEST - 1, true), (LARGEST, true), (LARGEST + 1, false)] {
+            let body = ReqBody::from(vec![b' '; size]);
+            assert_eq!(read(body).await.is_ok(), fits, "{size}");
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! Who asks: the hoop of the private routes, and what handlers take as arguments.
+//!
+//! *Invariant:* a handler that takes a [`Caller`] runs only after the credential was accepted and
+//! the request was counted in every limit.
+
+use std::{ops::Deref, sync::Arc, time::Duration};
+
+use salvo::{
+    Extractible,
+    extract::Metadata,
+    http::{HeaderMap, header},
+    prelude::*,
+};
+use vedette_model::{Edition, Plan, Timestamp, quota};
+
+use super::limit::{Month, Standing, over};
+use crate::{App, Caller, Error, Result, limits::TokenHash, service};
+
+/// Accepts or refuses the credential, then counts the request: the account's window first, the
+/// month last, so that a 429 never costs a call (decisions: monthly calls).
+pub(super) struct Authenticate {
+    pub(super) edition: &'static Edition,
+}
+
+#[handler]
+impl Authenticate {
+    async fn handle(
+        &self,
+        req: &mut Request,
+        depot: &mut Depot,
+        res: &mut Response,
+        ctrl: &mut FlowCtrl,
+    ) {
+        let app = app(depot);
+        match self.admit(&app, req.headers(), depot).await {
+            Ok(caller) => {
+                depot.insert_typed(caller);
+            }
+            Err(error) => {
+                res.render(error);
+                ctrl.skip_rest();
+            }
+        }
+    }
+}
+
+impl Authenticate {
+    async fn admit(&self, app: &App, headers: &HeaderMap, depot: &mut Depot) -> Result<Caller> {
+        let token = bearer(headers)?;
+        let caller = service::account::authenticate(app, token).await?;
+        if caller.edition.id != self.edition.id {
+            return Err(Error::Unauthenticated("the credential is not valid here".into()));
+        }
+        let plan = service::account::plan(&caller.account)?;
+        let token = TokenHash::of(token);
+        let standing = depot
+            .get_typed_mut::<Standing>()
+            .map_err(|_| anyhow::anyhow!("the request was not counted"))?;
+        let month = count(app, &caller, plan, token, standing).await?;
+        standing.month = month;
+        Ok(caller)
+    }
+}
+
+/// The account's two limits. What is refused says how long to wait for every limit that is used
+/// up, not just for the one that was met first.
+async fn count(
+    app: &App,
+    caller: &Caller,
+    plan: &Plan,
+    token: TokenHash,
+    standing: &mut Standing,
+) -> Result<Month> {
+    let account = caller.account.id;
+    let now = app.clock.now();
+    let limit = quota::Limit::of_plan(plan);
+    let admitted = app.limits.admit_account(account, limit, now);
+    let month = quota::month(now);
+    if let Err(refused) = admitted {
+        let used = app.store.usage(account, &month).await?;
+        standing.month = Month { limit: plan.monthly_calls, used: used.min(plan.monthly_calls) };
+        let exhausted = (used >= plan.monthly_calls).then(|| quota::next_month(now));
+        app.limits.recent.note(token, account, limit, exhausted);
+        let wait = longest(now, refused.retry_after, standing, exhausted);
+        let qps = plan.qps;
+        return Err(over(wait, &format!("more than {qps} requests of this account in 10 s")));
+    }
+    match app.store.count_call(account, &month, plan.monthly_calls).await {
+        Ok(used) => {
+            app.limits.recent.note(token, account, limit, None);
+            Ok(Month { limit: plan.monthly_calls, used })
+        }
+        Err(vedette_store::Error::Exhausted { .. }) => {
+            let until = quota::next_month(now);
+            app.limits.recent.note(token, account, limit, Some(until));
+            standing.month = Month { limit: plan.monthly_calls, used: plan.monthly_calls };
+            let wait = longest(now, Duration::ZERO, standing, Some(until));
+            Err(month_over(caller.edition, plan, wait))
+        }
+        Err(cause) => Err(cause.into()),
+    }
+}
+
+fn longest(
+    now: Timestamp,
+    window: Duration,
+    standing: &Standing,
+    exhausted: Option<Timestamp>,
+) -> Duration {
+    let month = exhausted.and_then(|until| (until - now).to_std().ok()).unwrap_or_default();
+    let address = standing.wait_of_address(now).unwrap_or_default();
+    window.max(address).max(month)
+}
+
+/// Spec: Errors, rule 2.
+fn month_over(edition: &Edition, plan: &Plan, wait: Duration) -> Error {
+    let next = edition.plans.iter().find(|other| other.monthly_calls > plan.monthly_calls);
+    let advice = match next {
+        Some(next) => format!(
+            "upgrade to the {} plan for {} calls a month, or wait for the next month",
+            next.id, next.monthly_calls
+        ),
+        None => "there is no higher plan to upgrade to; the next month brings new calls".to_owned(),
+    };
+    Error::Limited {
+        retry_after: quota::whole_seconds(wait),
+        message: format!(
+            "the {} calls that the {} plan has a month are used up; {advice}",
+            plan.monthly_calls, plan.id
+        ),
+    }
+}
+
+/// The credential of `Authorization: Bearer …`; the scheme in any case (RFC 9110, 11.1).
+pub(super) fn bearer(headers: &HeaderMap) -> Result<&str> {
+    let missing = || Error::Unauthenticated("send Authorization: Bearer and an API key".into());
+    let mut values = headers.get_all(header::AUTHORIZATION).iter();
+    let value = values.next().ok_or_else(missing)?;
+    if values.next().is_some() {
+        return Err(Error::Unauthenticated("send one Authorization header".into()));
+    }
+    let (scheme, token) =
+        value.to_str().ok().and_then(|text| text.split_once(' ')).ok_or_else(missing)?;
+    let token = token.trim();
+    if !scheme.eq_ignore_ascii_case("bearer") || token.is_empty() {
+        return Err(missing());
+    }
+    Ok(token)
+}
+
+/// The application, as every hoop finds it.
+pub(super) fn app(depot: &Depot) -> Arc<App> {
+    let app = depot.get_typed::<Arc<App>>();
+    Arc::clone(app.unwrap_or_else(|_| panic!("the first hoop put the application there")))
+}
+
+/// The application as a handler's argument.
+pub(super) struct State(Arc<App>);
+
+impl Deref for State {
+    type Target = App;
+
+    fn deref(&self) -> &App {
+        &self.0
+    }
+}
+
+impl<'ex> Extractible<'ex> for State {
+    fn metadata() -> &'static Metadata {
+        static METADATA: Metadata = Metadata::new("State");
+        &METADATA
+    }
+
+    #[allow(refining_impl_trait)]
+    async fn extract(_req: &'ex mut Request, depot: &'ex mut Depot) -> Result<Self> {
+        Ok(Self(app(depot)))
+    }
+}
+
+impl<'ex> Extractible<'ex> for Caller {
+    fn metadata() -> &'static Metadata {
+        static METADATA: Metadata = Metadata::new("Caller");
+        &METADATA
+    }
+
+    #[allow(refining_impl_trait)]
+    async fn extract(_req: &'ex mut Request, depot: &'ex mut Depot) -> Result<Self> {
+        let caller = depot.get_typed::<Self>();
+        Ok(caller.map_err(|_| anyhow::anyhow!("a private handler on an open route"))?.clone())
+    }
+}

@@ -1,0 +1,61 @@
+//! Which scripts in browsers may use the API: the public endpoints all of them, without
+//! credentials; the rest those of configured origins only.
+
+use salvo::{
+    http::{HeaderMap, HeaderValue, Method, header},
+    prelude::*,
+};
+
+use super::{caller, limit};
+use crate::App;
+
+/// Answers a preflight, or lets the request through with the headers that its answer needs.
+#[handler]
+pub(super) async fn rules(
+    req: &mut Request,
+    depot: &mut Depot,
+    res: &mut Response,
+    ctrl: &mut FlowCtrl,
+) {
+    let app = caller::app(depot);
+    let allowed = allowed(req, &app);
+    let preflight = req.method() == Method::OPTIONS
+        && req.headers().contains_key(header::ACCESS_CONTROL_REQUEST_METHOD);
+    if preflight && let Some(origin) = &allowed {
+        let headers = res.headers_mut();
+        permit(headers, origin.clone());
+        headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static(METHODS));
+        headers.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, HeaderValue::from_static(HEADERS));
+        headers.insert(header::ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static(MAX_AGE));
+        res.status_code(StatusCode::NO_CONTENT);
+        ctrl.skip_rest();
+        return;
+    }
+    ctrl.call_next(req, depot, res).await;
+    if let Some(origin) = allowed {
+        permit(res.headers_mut(), origin);
+    }
+}
+
+/// What `Access-Control-Allow-Origin` may say to this request.
+fn allowed(req: &Request, app: &App) -> Option<HeaderValue> {
+    let origin = req.headers().get(header::ORIGIN)?;
+    if limit::is_public(req, app) {
+        return Some(HeaderValue::from_static("*"));
+    }
+    let known = app.config.cors.origins.iter().any(|known| known.as_bytes() == origin.as_bytes());
+    known.then(|| origin.clone())
+}
+
+fn permit(headers: &mut HeaderMap, origin: HeaderValue) {
+    if origin != "*" {
+        headers.append(header::VARY, HeaderValue::from_static("origin"));
+    }
+    headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+    headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static(limit::EXPOSED));
+}
+
+const METHODS: &str = "GET, HEAD, POST, PATCH, DELETE";
+const HEADERS: &str = "authorization, content-type";
+/// Ten minutes.
+const MAX_AGE: &str = "600";

@@ -1,0 +1,187 @@
+//! Counts every request in its address's window, refuses what is over a limit, and writes the six
+//! limit headers (spec: Rate limits).
+
+use std::{
+    net::{IpAddr, Ipv4Addr},
+    time::{Duration, Instant},
+};
+
+use salvo::{
+    http::{HeaderMap, Method},
+    prelude::*,
+};
+use vedette_model::{Edition, Timestamp, quota};
+
+use super::caller;
+use crate::{
+    App, Error,
+    limits::{Class, Limits, TokenHash, client_address},
+};
+
+/// Where the request stands with each limit; handlers further in fill in the account's month.
+#[derive(Clone, Copy)]
+pub(super) struct Standing {
+    per_minute: u32,
+    pub(super) remaining: u32,
+    /// When the oldest request of the address no longer counts.
+    pub(super) reset: Timestamp,
+    /// Zeros until the caller is known (decisions: headers).
+    pub(super) month: Month,
+}
+
+#[derive(Clone, Copy, Default)]
+pub(super) struct Month {
+    pub(super) limit: u64,
+    pub(super) used: u64,
+}
+
+/// Set when the address's window is full: what [`refuse`] answers.
+struct Full {
+    retry_after: Duration,
+}
+
+/// The outermost: whatever happens inside, the headers are there.
+#[handler]
+pub(super) async fn count(
+    req: &mut Request,
+    depot: &mut Depot,
+    res: &mut Response,
+    ctrl: &mut FlowCtrl,
+) {
+    let started = Instant::now();
+    let app = caller::app(depot);
+    let now = app.clock.now();
+    let class = class(req, &app);
+    let address = address(req, &app);
+    // A browser's preflight asks for permission, not for service.
+    let asked = if req.method() == Method::OPTIONS {
+        app.limits.look_at_address(class, address, now)
+    } else {
+        app.limits.admit_address(class, address, now)
+    };
+    let per_minute = Limits::per_minute(class);
+    let standing = match asked {
+        Ok(admitted) => Standing {
+            per_minute,
+            remaining: admitted.remaining,
+            reset: admitted.reset,
+            month: Month::default(),
+        },
+        Err(refused) => {
+            // Only where a credential counts does its account make the wait longer.
+            let token = token(req).filter(|_| class == Class::Private);
+            let account = token.and_then(|token| app.limits.wait_of_account(&token, now));
+            let retry_after = refused.retry_after.max(account.unwrap_or_default());
+            depot.insert_typed(Full { retry_after });
+            Standing { per_minute, remaining: 0, reset: refused.reset, month: Month::default() }
+        }
+    };
+    depot.insert_typed(standing);
+    ctrl.call_next(req, depot, res).await;
+    let standing = depot.get_typed::<Standing>().copied().unwrap_or(standing);
+    standing.write(res.headers_mut());
+    observe(req, res, started.elapsed());
+}
+
+/// Ends a request whose address is over its limit, before anything else looks at it.
+#[handler]
+pub(super) fn refuse(depot: &mut Depot, res: &mut Response, ctrl: &mut FlowCtrl) {
+    if let Ok(full) = depot.get_typed::<Full>() {
+        res.render(over(full.retry_after, "too many requests from this address"));
+        ctrl.skip_rest();
+    }
+}
+
+/// The 429 of a window; `retry_after` is rounded up to whole seconds.
+pub(super) fn over(retry_after: Duration, what: &str) -> Error {
+    let retry_after = quota::whole_seconds(retry_after);
+    Error::Limited { retry_after, message: format!("{what}; try again in {retry_after} s") }
+}
+
+impl Standing {
+    /// How long the address has to wait, if this was the last request that it had.
+    pub(super) fn wait_of_address(&self, now: Timestamp) -> Option<Duration> {
+        (self.remaining == 0).then(|| (self.reset - now).to_std().unwrap_or_default())
+    }
+
+    fn write(&self, headers: &mut HeaderMap) {
+        let reset = self.reset.timestamp() + i64::from(self.reset.timestamp_subsec_nanos() > 0);
+        headers.insert(LIMIT, self.per_minute.into());
+        headers.insert(REMAINING, self.remaining.into());
+        headers.insert(RESET, reset.into());
+        headers.insert(MONTHLY_LIMIT, self.month.limit.into());
+        headers.insert(MONTHLY_USED, self.month.used.into());
+        headers.insert(MONTHLY_REMAINING, self.month.limit.saturating_sub(self.month.used).into());
+    }
+}
+
+fn class(req: &Request, app: &App) -> Class {
+    if is_public(req, app) { Class::Public } else { Class::Private }
+}
+
+/// Whether a request is for an endpoint without credentials: by its route, or, where none fits,
+/// by its path.
+pub(super) fn is_public(req: &Request, app: &App) -> bool {
+    let path = match req.matched_path() {
+        "" => req.uri().path(),
+        route => route,
+    };
+    let path = path.trim_start_matches('/');
+    let mut editions = app.config.edition.ids().iter().filter_map(|id| Edition::by_id(id));
+    editions.any(|edition| {
+        path.strip_prefix(edition.prefix.trim_start_matches('/'))
+            .is_some_and(|rest| rest.starts_with("/public/"))
+    })
+}
+
+fn address(req: &Request, app: &App) -> IpAddr {
+    let peer = req.remote_addr().ip().unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED));
+    let forwarded = req.headers().get_all("x-forwarded-for");
+    // A value that is no text is a hop that is no address.
+    let forwarded: Vec<&str> =
+        forwarded.iter().map(|value| value.to_str().unwrap_or("?")).collect();
+    client_address(peer, forwarded.into_iter(), &app.config.trusted_proxy)
+}
+
+fn token(req: &Request) -> Option<TokenHash> {
+    caller::bearer(req.headers()).ok().map(TokenHash::of)
+}
+
+/// One line in the metrics per route, method and status; paths that do not exist are one route.
+fn observe(req: &Request, res: &Response, took: Duration) {
+    let route = match req.matched_path() {
+        "" => "none".to_owned(),
+        route => route.to_owned(),
+    };
+    let status = res.status_code.unwrap_or(StatusCode::OK);
+    tracing::debug!(
+        method = %req.method(), path = req.uri().path(), status = status.as_u16(), ?took,
+        "answered",
+    );
+    // Methods are the client's text: an unknown one is not a label.
+    let method = match *req.method() {
+        Method::GET => "GET",
+        Method::HEAD => "HEAD",
+        Method::POST => "POST",
+        Method::PATCH => "PATCH",
+        Method::DELETE => "DELETE",
+        Method::OPTIONS => "OPTIONS",
+        _ => "other",
+    };
+    metrics::counter!(
+        "vedette_http_requests_total",
+        "route" => route.clone(), "method" => method, "status" => status.as_u16().to_string(),
+    )
+    .increment(1);
+    metrics::histogram!("vedette_http_request_seconds", "route" => route).record(took);
+}
+
+pub(super) const EXPOSED: &str = "x-ratelimit-limit, x-ratelimit-remaining, x-ratelimit-reset, \
+     x-monthlylimit-limit, x-monthlylimit-used, x-monthlylimit-remaining, retry-after, x-request-id";
+
+const LIMIT: &str = "x-ratelimit-limit";
+const REMAINING: &str = "x-ratelimit-remaining";
+const RESET: &str = "x-ratelimit-reset";
+const MONTHLY_LIMIT: &str = "x-monthlylimit-limit";
+const MONTHLY_USED: &str = "x-monthlylimit-used";
+const MONTHLY_REMAINING: &str = "x-monthlylimit-remaining";

@@ -1,0 +1,75 @@
+//! HTTP: the API on the public listener and the operator's port.
+//!
+//! Around every request, whatever becomes of it: request id → counting and the limit headers →
+//! cross-origin rules → panics caught → refusal of what is over the limit. Then the route table,
+//! and for private routes the caller. A handler parses, calls one service and answers.
+//!
+//! *Invariant:* every answer is JSON and carries the six limit headers, also where no route fits.
+//! *Invariant:* an error becomes a status here ([`reply`]) and nowhere else.
+
+mod alert;
+mod api_key;
+mod body;
+mod caller;
+mod check;
+mod cors;
+mod limit;
+mod operator;
+mod public;
+mod query;
+mod reply;
+mod routes;
+mod settings;
+mod site;
+
+use std::sync::Arc;
+
+use salvo::{
+    Service, affix_state,
+    catch_panic::CatchPanic,
+    catcher::Catcher,
+    http::{HeaderValue, header},
+    prelude::*,
+    request_id::RequestId,
+};
+
+use crate::App;
+
+pub(crate) use operator::METRICS;
+
+/// What the public listener serves.
+pub(crate) fn service(app: Arc<App>) -> Service {
+    let router = routes::mounted(&app);
+    Service::new(router)
+        .hoop(request_id())
+        .hoop(plain_answers)
+        .hoop(affix_state::inject(Arc::clone(&app)))
+        .hoop(limit::count)
+        .hoop(cors::rules)
+        .hoop(CatchPanic::new())
+        .hoop(limit::refuse)
+        .catcher(Catcher::new(reply::catch))
+}
+
+/// What the operator's port serves.
+pub(crate) fn operator(app: Arc<App>) -> Service {
+    Service::new(operator::routes())
+        .hoop(request_id())
+        .hoop(plain_answers)
+        .hoop(affix_state::inject(app))
+        .hoop(CatchPanic::new())
+        .hoop(operator::guard)
+        .catcher(Catcher::new(reply::catch))
+}
+
+/// Answers are data for one caller: not to be kept on the way, and never to be guessed at.
+#[handler]
+fn plain_answers(res: &mut Response) {
+    let headers = res.headers_mut();
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+}
+
+fn request_id() -> RequestId {
+    RequestId::new().generator(|| uuid::Uuid::now_v7().to_string())
+}

@@ -1,0 +1,214 @@
+//! The operator's port: health, metrics and accounts.
+//!
+//! *Invariant:* a browser never gets through: on loopback a foreign `Host` (a rebound name) and
+//! any `Origin` (a script of some page) are refused; elsewhere a token is required.
+
+use std::{net::IpAddr, sync::LazyLock};
+
+use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
+use salvo::{
+    http::{HeaderValue, header},
+    prelude::*,
+};
+use serde_json::json;
+use vedette_model::parse;
+
+use super::{
+    body::Body,
+    caller::{self, State, bearer},
+    query::Query,
+    reply::Answer,
+};
+use crate::{App, Error, Result, service};
+
+/// Everything that is counted in this process, whichever of its servers counts it.
+pub(crate) static METRICS: LazyLock<PrometheusHandle> = LazyLock::new(|| {
+    let recorder =
+        PrometheusBuilder::new().set_buckets(BUCKETS).expect("there are buckets").build_recorder();
+    let handle = recorder.handle();
+    if metrics::set_global_recorder(recorder).is_err() {
+        tracing::warn!("another recorder was installed before; /metrics stays empty");
+    }
+    handle
+});
+
+pub(super) fn routes() -> Router {
+    Router::new()
+        .push(Router::with_path("healthz").get(health).head(health))
+        .push(Router::with_path("readyz").get(readiness).head(readiness))
+        .push(Router::with_path("metrics").get(render_metrics).head(render_metrics))
+        .push(
+            Router::with_path("admin/accounts")
+                .get(list_accounts)
+                .head(list_accounts)
+                .post(create_account),
+        )
+}
+
+/// Refuses whoever is not the operator.
+#[handler]
+pub(super) fn guard(req: &mut Request, depot: &mut Depot, res: &mut Response, ctrl: &mut FlowCtrl) {
+    if let Err(error) = admit(req, &caller::app(depot)) {
+        res.render(error);
+        ctrl.skip_rest();
+    }
+}
+
+fn admit(req: &Request, app: &App) -> Result<()> {
+    if req.headers().contains_key(header::ORIGIN) {
+        return Err(Error::forbidden("this port does not answer browsers"));
+    }
+    // Port 0 resolved or not, the address says whether the port is on loopback.
+    if app.config.admin_listen.ip().is_loopback() && !names_loopback(req) {
+        return Err(Error::forbidden("this port answers to localhost only"));
+    }
+    let Some(expected) = &app.config.admin.token else { return Ok(()) };
+    let given = bearer(req.headers()).map_err(|_| {
+        Error::Unauthenticated("send Authorization: Bearer and the operator token".into())
+    })?;
+    let (given, expected) = (given.as_bytes(), expected.expose().as_bytes());
+    aws_lc_rs::constant_time::verify_slices_are_equal(given, expected)
+        .map_err(|_| Error::Unauthenticated("the operator token is not valid".into()))
+}
+
+/// Whether the request was addressed to this machine by a name that nobody else controls.
+fn names_loopback(req: &Request) -> bool {
+    let host = req.headers().get(header::HOST).map(HeaderValue::as_bytes);
+    let authority = match host {
+        Some(host) => std::str::from_utf8(host).ok(),
+        None => req.uri().authority().map(|authority| authority.as_str()),
+    };
+    authority.and_then(host_of).is_some_and(|host| {
+        host.eq_ignore_ascii_case("localhost")
+            || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+    })
+}
+
+/// The host of `host`, `host:port`, `[v6]` or `[v6]:port`.
+fn host_of(authority: &str) -> Option<&str> {
+    if let Some(rest) = authority.strip_prefix('[') {
+        let (host, port) = rest.split_once(']')?;
+        return (port.is_empty() || is_port(port.strip_prefix(':')?)).then_some(host);
+    }
+    match authority.split_once(':') {
+        None => Some(authority),
+        Some((host, port)) => is_port(port).then_some(host),
+    }
+}
+
+fn is_port(text: &str) -> bool {
+    text.parse::<u16>().is_ok()
+}
+
+/// The process runs and its work is not behind.
+#[handler]
+async fn health(app: State, res: &mut Response) {
+    match crate::work::behind(&app) {
+        None => res.render(Json(json!({ "status": "ok" }))),
+        Some(by) => {
+            res.status_code(StatusCode::SERVICE_UNAVAILABLE);
+            res.render(Json(json!({ "status": "behind", "seconds": by.as_secs() })));
+        }
+    }
+}
+
+/// The store answers, so requests can be served.
+#[handler]
+async fn readiness(app: State) -> Answer {
+    app.store.any_account().await?;
+    Ok(Json(json!({ "status": "ready" })))
+}
+
+#[handler]
+fn render_metrics(res: &mut Response) {
+    let text = METRICS.render();
+    res.headers_mut().insert(
+        header::CONTENT_TYPE,
+        HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8"),
+    );
+    res.body(text.into_bytes());
+}
+
+/// `{email, plan, edition?}` → `{account_id, email, plan, edition, key}`; the key is shown once.
+#[handler]
+async fn create_account(app: State, body: Body) -> Answer {
+    let body = parse::Body::of(&body)?;
+    let email = body.required("email", parse::text)?;
+    let plan = body.required("plan", parse::text)?;
+    let edition = body.optional("edition", parse::text)?;
+    let edition = edition.unwrap_or(app.config.edition.ids()[0]);
+    let created = service::account::create(&app, email, plan, edition).await?;
+    let account = created.account;
+    Ok(Json(json!({
+        "account_id": account.id,
+        "email": account.email,
+        "plan": account.plan,
+        "edition": account.edition,
+        "key": created.key,
+        "created_at": account.created_at,
+    })))
+}
+
+#[handler]
+async fn list_accounts(app: State, query: Query) -> Answer {
+    let (limit, offset) = parse::page(query.get("limit")?, query.get("offset")?)?;
+    let accounts = service::account::list(&app, limit, offset).await?;
+    let accounts: Vec<_> = accounts
+        .iter()
+        .map(|account| {
+            json!({
+                "account_id": account.id,
+                "email": account.email,
+                "plan": account.plan,
+                "edition": account.edition,
+                "created_at": account.created_at,
+            })
+        })
+        .collect();
+    Ok(Json(json!({ "accounts": accounts, "limit": limit, "offset": offset })))
+}
+
+/// Seconds; from a request served from memory to a check that waited for its target.
+const BUCKETS: &[f64] =
+    &[0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_names_of_this_machine_are_let_in() {
+        let request = |host: &str| {
+            let mut request = Request::new();
+            request.headers_mut().insert(header::HOST, host.parse().unwrap());
+            request
+        };
+        for host in [
+            "localhost",
+            "LOCALHOST:8081",
+            "127.0.0.1",
+            "127.0.0.1:1",
+            "127.8.9.10:80",
+            "[::1]",
+            "[::1]:8081",
+        ] {
+            assert!(names_loopback(&request(host)), "{host}");
+        }
+        for host in [
+            "evil.example",
+            "localhost.evil.example",
+            "127.0.0.1.evil.example:8081",
+            "10.0.0.1",
+            "[::2]:1",
+            "localhost:x",
+            "localhost@evil.example",
+            "",
+            "[::1",
+            "[::1]x",
+            "127.0.0.1:99999",
+        ] {
+            assert!(!names_loopback(&request(host)), "{host}");
+        }
+        assert!(!names_loopback(&Request::new()));
+    }
+}

@@ -1,0 +1,84 @@
+//! What goes back: JSON, and the one place where an error becomes a status.
+
+use salvo::{
+    Scribe,
+    http::{HeaderValue, ResBody, header},
+    prelude::*,
+};
+use serde_json::{Value, json};
+
+use crate::{Error, Result};
+
+/// What a handler answers.
+pub(super) type Answer = Result<Json<Value>>;
+
+impl Scribe for Error {
+    fn render(self, res: &mut Response) {
+        let status = status(&self);
+        if let Self::Internal(cause) = &self {
+            tracing::error!(error = format!("{cause:#}"), "request failed: {cause:#}");
+        }
+        let mut body = body(status, self.to_string());
+        match self {
+            Self::Limited { retry_after, .. } => {
+                body["retry_after"] = retry_after.into();
+                res.headers_mut().insert(header::RETRY_AFTER, retry_after.into());
+            }
+            Self::Unauthenticated(_) => {
+                let scheme = HeaderValue::from_static("Bearer");
+                res.headers_mut().insert(header::WWW_AUTHENTICATE, scheme);
+            }
+            _ => {}
+        }
+        res.status_code(status);
+        res.render(Json(body));
+    }
+}
+
+/// Answers in JSON where nothing of ours did: unknown paths and methods, caught panics.
+#[handler]
+pub(super) fn catch(req: &mut Request, res: &mut Response, ctrl: &mut FlowCtrl) {
+    let status = res.status_code.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let message = match status {
+        StatusCode::NOT_FOUND => "there is no such path".to_owned(),
+        StatusCode::METHOD_NOT_ALLOWED => {
+            format!("{} is not possible here; the Allow header lists what is", req.method())
+        }
+        StatusCode::INTERNAL_SERVER_ERROR => Error::Internal(anyhow::anyhow!("caught")).to_string(),
+        other => other.canonical_reason().unwrap_or("the request was not done").to_lowercase(),
+    };
+    res.replace_body(ResBody::None);
+    res.headers_mut().remove(header::CONTENT_TYPE);
+    res.render(Json(body(status, message)));
+    ctrl.skip_rest();
+}
+
+fn status(error: &Error) -> StatusCode {
+    match error {
+        Error::Invalid(_) | Error::Malformed(_) => StatusCode::BAD_REQUEST,
+        Error::Unauthenticated(_) => StatusCode::UNAUTHORIZED,
+        Error::Forbidden { .. } => StatusCode::FORBIDDEN,
+        Error::NotFound(_) => StatusCode::NOT_FOUND,
+        Error::Limited { .. } => StatusCode::TOO_MANY_REQUESTS,
+        Error::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+        Error::NotConfigured(_) => StatusCode::SERVICE_UNAVAILABLE,
+        Error::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
+    }
+}
+
+/// `{error, message}` (spec: Error bodies); `error` is one word per status, for programs.
+fn body(status: StatusCode, message: String) -> Value {
+    let error = match status {
+        StatusCode::BAD_REQUEST => "bad_request",
+        StatusCode::UNAUTHORIZED => "unauthorized",
+        StatusCode::FORBIDDEN => "forbidden",
+        StatusCode::NOT_FOUND => "not_found",
+        StatusCode::METHOD_NOT_ALLOWED => "method_not_allowed",
+        StatusCode::PAYLOAD_TOO_LARGE => "payload_too_large",
+        StatusCode::TOO_MANY_REQUESTS => "rate_limited",
+        StatusCode::SERVICE_UNAVAILABLE => "unavailable",
+        status if status.is_client_error() => "bad_request",
+        _ => "server_error",
+    };
+    json!({ "error": error, "message": message })
+}

@@ -1,0 +1,69 @@
+//! The route table, once for every mounted edition.
+
+use std::sync::Arc;
+
+use salvo::prelude::*;
+use vedette_model::Edition;
+
+use super::{alert, api_key, caller, check, public, settings, site};
+use crate::App;
+
+/// The routes of the editions that the configuration mounts.
+pub(super) fn mounted(app: &Arc<App>) -> Router {
+    let editions = app.config.edition.ids().iter().filter_map(|id| Edition::by_id(id));
+    editions.fold(Router::new(), |root, edition| {
+        let open = open();
+        let private = private(app).hoop(caller::Authenticate { edition });
+        root.push(
+            Router::with_path(edition.prefix.trim_start_matches('/')).push(open).push(private),
+        )
+    })
+}
+
+/// Without a credential. Everything below `public/` counts in the public window.
+fn open() -> Router {
+    Router::new()
+        .push(Router::with_path("public/check-ssl").get(public::check_ssl).head(public::check_ssl))
+}
+
+fn private(app: &Arc<App>) -> Router {
+    let mut router = Router::new()
+        .push(
+            Router::with_path("sites")
+                .get(site::list)
+                .head(site::list)
+                .post(site::create)
+                .patch(site::update)
+                .delete(site::delete),
+        )
+        .push(
+            Router::with_path("checks")
+                .get(check::history)
+                .head(check::history)
+                .post(check::record),
+        )
+        .push(Router::with_path("cert-history").get(check::cert_history).head(check::cert_history))
+        .push(Router::with_path("alerts").get(alert::list).head(alert::list).patch(alert::resolve))
+        .push(
+            Router::with_path("api-keys")
+                .get(api_key::list)
+                .head(api_key::list)
+                .post(api_key::create)
+                .patch(api_key::set_expiry)
+                .delete(api_key::delete),
+        )
+        .push(Router::with_path("api-keys/roll").post(api_key::roll))
+        .push(
+            Router::with_path("settings/notifications")
+                .get(settings::read)
+                .head(settings::read)
+                .patch(settings::update)
+                .post(settings::test),
+        );
+    // One for every installed check (decisions: more endpoints for free).
+    for check_type in app.sandbox.check_types() {
+        let path = format!("check-{check_type}");
+        router = router.push(Router::with_path(path).post(check::OnDemand(check_type)));
+    }
+    router
+}

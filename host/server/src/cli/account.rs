@@ -1,0 +1,105 @@
+//! `vedette account …`: speaks to the operator's port of a running service.
+
+use std::{io::Write, time::Duration};
+
+use anyhow::{Context, bail};
+use clap::Subcommand;
+use reqwest::{Client, RequestBuilder, Url};
+use serde_json::{Value, json};
+
+#[derive(Subcommand)]
+pub(super) enum Command {
+    /// Create an account and print it, with its API key, as one JSON object
+    Create {
+        #[arg(long, value_name = "ADDRESS")]
+        email: String,
+        /// free, starter or pro; in the team edition free, pro or team
+        #[arg(long)]
+        plan: String,
+        /// standard or team [default: the first that the service serves]
+        #[arg(long)]
+        edition: Option<String>,
+        #[command(flatten)]
+        admin: Admin,
+    },
+    /// Print all accounts as one JSON object
+    List {
+        #[command(flatten)]
+        admin: Admin,
+    },
+}
+
+/// Where the operator's port is; its token, where it has one, is read from VEDETTE_ADMIN_TOKEN.
+#[derive(clap::Args)]
+pub(super) struct Admin {
+    /// The operator's port of the service
+    #[arg(
+        long,
+        value_name = "URL",
+        env = "VEDETTE_ADMIN",
+        default_value = "http://127.0.0.1:8081"
+    )]
+    admin: Url,
+}
+
+pub(super) async fn run(command: Command) -> anyhow::Result<()> {
+    let answer = match command {
+        Command::Create { email, plan, edition, admin } => {
+            let mut body = json!({ "email": email, "plan": plan });
+            if let Some(edition) = edition {
+                body["edition"] = edition.into();
+            }
+            let (client, url) = admin.accounts()?;
+            admin.send(client.post(url).json(&body)).await?
+        }
+        Command::List { admin } => json!({ "accounts": all_accounts(&admin).await? }),
+    };
+    writeln!(std::io::stdout(), "{answer}").context("cannot write the answer")
+}
+
+async fn all_accounts(admin: &Admin) -> anyhow::Result<Vec<Value>> {
+    let (client, url) = admin.accounts()?;
+    let mut accounts = Vec::new();
+    loop {
+        let mut page = url.clone();
+        page.query_pairs_mut()
+            .append_pair("limit", &PAGE.to_string())
+            .append_pair("offset", &accounts.len().to_string());
+        let mut answer = admin.send(client.get(page)).await?;
+        let Value::Array(items) = answer["accounts"].take() else {
+            bail!("the operator's port answered no accounts")
+        };
+        let last = items.len() < PAGE;
+        accounts.extend(items);
+        if last {
+            return Ok(accounts);
+        }
+    }
+}
+
+impl Admin {
+    fn accounts(&self) -> anyhow::Result<(Client, Url)> {
+        let url = self.admin.join("/admin/accounts").context("--admin is no base address")?;
+        let client = Client::builder().no_proxy().timeout(PATIENCE).build()?;
+        Ok((client, url))
+    }
+
+    async fn send(&self, request: RequestBuilder) -> anyhow::Result<Value> {
+        let request = match super::environment("VEDETTE_ADMIN_TOKEN") {
+            Some(token) => request.bearer_auth(token),
+            None => request,
+        };
+        let response = request.send().await.with_context(|| {
+            format!("cannot reach the operator's port at {}; is the service running?", self.admin)
+        })?;
+        let status = response.status();
+        let answer: Value = response.json().await.context("the answer is no JSON")?;
+        if !status.is_success() {
+            bail!("{}", answer["message"].as_str().unwrap_or("the service refused"));
+        }
+        Ok(answer)
+    }
+}
+
+const PAGE: usize = 200;
+const PATIENCE: Duration = Duration::from_secs(30);

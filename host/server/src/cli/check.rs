@@ -1,0 +1,222 @@
+//! `vedette check`: one run of one plugin, without a service and without a database.
+
+use std::{io::Write, net::IpAddr, path::Path, process::ExitCode, sync::Arc};
+
+use anyhow::{Context, bail};
+use serde_json::{Map, Value, json};
+use toml::Table;
+use vedette_model::{
+    Assessment, CheckType, Evidence, Health, Severity, Timestamp, domain_name::Target,
+};
+use vedette_sandbox::{
+    CheckDescriptor, Job, MemoryState, Ran, Sandbox, ValidateError, egress::Audience,
+};
+
+use super::{
+    environment, flags,
+    print::{self, Report, Shown, Style},
+    start_log,
+};
+use crate::{
+    Clock, Config,
+    config::{Log, LogFormat},
+    start::{self, Plugins},
+};
+
+#[derive(clap::Args)]
+pub(super) struct Args {
+    /// What to check, e.g. ssl
+    #[arg(value_name = "TYPE")]
+    check_type: CheckType,
+    /// A domain name or an address
+    target: String,
+    /// Print the result and the findings as one JSON object
+    #[arg(long)]
+    json: bool,
+    /// Connect to this port instead of the protocol's own
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..))]
+    port: Option<u16>,
+    /// Connect to this address instead of the ones that the name resolves to
+    #[arg(long, value_name = "IP")]
+    origin_ip: Option<IpAddr>,
+    /// The check's own configuration: a TOML file, or TOML such as 'path = "/health"'
+    #[arg(long, value_name = "TOML")]
+    config: Option<String>,
+    #[command(flatten)]
+    network: flags::Network,
+}
+
+/// What one run saw, and what it means.
+struct Seen {
+    descriptor: Arc<CheckDescriptor>,
+    ran: Ran,
+    assessment: Assessment,
+    now: Timestamp,
+}
+
+/// 0 = ok, 1 = findings, 2 = could not check.
+pub(super) async fn run(args: Args) -> ExitCode {
+    let seen = match look(&args).await {
+        Ok(seen) => seen,
+        Err(cause) => {
+            if args.json {
+                println!("{}", json!({ "error": "not_checked", "message": format!("{cause:#}") }));
+            } else {
+                eprintln!("vedette: {cause:#}");
+            }
+            return ExitCode::from(COULD_NOT);
+        }
+    };
+    let text = if args.json { as_json(&seen) } else { for_people(&args.target, &seen) };
+    // A reader that went away (`| head`) is no reason to say anything else.
+    let _ = std::io::stdout().write_all(text.as_bytes());
+    ExitCode::from(code(&seen))
+}
+
+async fn look(args: &Args) -> anyhow::Result<Seen> {
+    let target = Target::parse(&args.target)?;
+    let own = args.config.as_deref().map(own_config).transpose()?.unwrap_or_else(|| json!({}));
+    let config = settings(args)?;
+    start_log(&Log { filter: "warn".into(), format: LogFormat::Text })?;
+    let sandbox = start::sandbox(&config, Vec::new(), Arc::new(MemoryState::default()))?;
+    let sandbox = start::install(sandbox, Plugins::Check(args.check_type.clone())).await?;
+    let check_type = &args.check_type;
+    let Some(descriptor) = sandbox.check(check_type) else {
+        bail!("there is no check {check_type}; there are {}", start::check_names().join(", "))
+    };
+    let own = validated(&sandbox, check_type, &args.target, &own).await?;
+    let now = Clock::System.now();
+    let job = Job {
+        run_id: "cli".to_owned(),
+        target,
+        port: args.port,
+        connect_to: args.origin_ip,
+        config: own.clone(),
+        now,
+        audience: Audience::Authenticated,
+        site: None,
+    };
+    let ran = sandbox.run(check_type, job).await?;
+    let evidence = Evidence {
+        current: ran.observation.result.clone(),
+        current_at: now,
+        settled: None,
+        siblings: Vec::new(),
+        config: own,
+        alert_days: DEFAULT_ALERT_DAYS,
+        memory: None,
+    };
+    let assessment = sandbox.assess(check_type, evidence).await?;
+    Ok(Seen { descriptor, ran, assessment, now })
+}
+
+/// The operator's settings: file and environment as for `serve`, and the flags given here.
+fn settings(args: &Args) -> anyhow::Result<Config> {
+    let mut flags = Table::new();
+    args.network.layer(&mut flags);
+    let file = environment("VEDETTE_CONFIG");
+    Ok(Config::load(file.as_deref().map(Path::new), environment, flags)?)
+}
+
+fn own_config(given: &str) -> anyhow::Result<Value> {
+    let text = match std::fs::read_to_string(given) {
+        Ok(text) => text,
+        // No such file: then it is the TOML itself.
+        Err(_) => given.to_owned(),
+    };
+    let table: Table = toml::from_str(&text).context("--config is neither a file nor TOML")?;
+    Ok(serde_json::to_value(table)?)
+}
+
+async fn validated(
+    sandbox: &Sandbox,
+    check_type: &CheckType,
+    target: &str,
+    config: &Value,
+) -> anyhow::Result<Value> {
+    match sandbox.validate(check_type, target, config).await {
+        Ok(config) => Ok(config),
+        Err(ValidateError::Problems(problems)) => {
+            let said: Vec<_> = problems
+                .iter()
+                .map(|problem| format!("{} {}", problem.pointer, problem.message))
+                .collect();
+            bail!("--config does not fit: {}", said.join("; "))
+        }
+        Err(cause) => Err(cause.into()),
+    }
+}
+
+fn code(seen: &Seen) -> u8 {
+    if !seen.assessment.findings.is_empty() {
+        return FINDINGS;
+    }
+    match seen.assessment.health {
+        // A probe that got no answer is a fact about the target only where the plugin says so.
+        Health::Ok | Health::Unknown if seen.ran.observation.result["error"].is_string() => {
+            COULD_NOT
+        }
+        Health::Unknown => COULD_NOT,
+        Health::Ok => OK,
+        Health::Degraded | Health::Down => FINDINGS,
+    }
+}
+
+/// The result as the API answers it, and with it what was found.
+fn as_json(seen: &Seen) -> String {
+    let mut answer = match &seen.ran.observation.result {
+        Value::Object(members) => members.clone(),
+        other => Map::from_iter([("result".to_owned(), other.clone())]),
+    };
+    let findings: Vec<_> = shown(seen)
+        .iter()
+        .map(|Shown { finding, severity }| {
+            json!({
+                "type": finding.event,
+                "severity": severity,
+                "message": finding.message,
+                "suggestion": finding.suggestion,
+            })
+        })
+        .collect();
+    answer.insert("findings".to_owned(), findings.into());
+    format!("{}\n", Value::Object(answer))
+}
+
+fn for_people(target: &str, seen: &Seen) -> String {
+    let report = Report {
+        title: &seen.descriptor.title,
+        target,
+        summary: &seen.ran.observation.summary,
+        health: seen.assessment.health,
+        result: &seen.ran.observation.result,
+        first: &seen.descriptor.summary_fields,
+        findings: &shown(seen),
+        now: seen.now,
+        milliseconds: seen.ran.duration.as_millis(),
+    };
+    print::report(&report, Style::of_stdout())
+}
+
+fn shown(seen: &Seen) -> Vec<Shown<'_>> {
+    let severity = |name: &str| {
+        let events = &seen.descriptor.events;
+        events
+            .iter()
+            .find(|event| event.name == name)
+            .map_or(Severity::Warning, |event| event.severity)
+    };
+    let findings = seen.assessment.findings.iter();
+    findings
+        .map(|finding| Shown {
+            finding,
+            severity: finding.severity.unwrap_or_else(|| severity(&finding.event)),
+        })
+        .collect()
+}
+
+const OK: u8 = 0;
+const FINDINGS: u8 = 1;
+const COULD_NOT: u8 = 2;
+/// Spec: Site, `alert_days`.
+const DEFAULT_ALERT_DAYS: u16 = 14;

@@ -1,0 +1,78 @@
+//! The command line: `serve`, `check`, `account`.
+//!
+//! *Invariant:* what a program may read goes to standard output, everything else to standard
+//! error.
+
+mod account;
+mod check;
+mod flags;
+mod print;
+mod serve;
+
+use std::{io::IsTerminal, process::ExitCode};
+
+use clap::{Parser, Subcommand};
+use tracing_subscriber::EnvFilter;
+
+use crate::config::{Log, LogFormat};
+
+/// Watches certificates, names and sites, and tells you before your users do.
+#[derive(Parser)]
+#[command(name = "vedette", version, propagate_version = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Run the service: API, scheduler, notifier and, unless --db says otherwise, the database
+    Serve(Box<serve::Args>),
+    /// Run one check now and print what it saw; exits with 0 ok, 1 findings, 2 could not check
+    Check(check::Args),
+    /// Create and list accounts of a running service, through its operator's port
+    #[command(subcommand)]
+    Account(account::Command),
+}
+
+/// Does what the command line says and answers the exit code.
+pub async fn run() -> ExitCode {
+    let done = match Cli::parse().command {
+        Command::Serve(args) => serve::run(*args).await.map(|()| ExitCode::SUCCESS),
+        Command::Check(args) => return check::run(args).await,
+        Command::Account(command) => account::run(command).await.map(|()| ExitCode::SUCCESS),
+    };
+    done.unwrap_or_else(|cause| {
+        eprintln!("vedette: {cause:#}");
+        ExitCode::FAILURE
+    })
+}
+
+/// Starts the log on standard error.
+fn start_log(log: &Log) -> anyhow::Result<()> {
+    let filter =
+        EnvFilter::try_new(&log.filter).map_err(|cause| anyhow::anyhow!("log.filter: {cause}"))?;
+    let log_lines = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_ansi(std::io::stderr().is_terminal())
+        .with_writer(std::io::stderr);
+    let started = match log.format {
+        LogFormat::Text => log_lines.try_init(),
+        LogFormat::Json => log_lines.json().try_init(),
+    };
+    started.map_err(|cause| anyhow::anyhow!("cannot start the log: {cause}"))
+}
+
+fn environment(name: &str) -> Option<String> {
+    std::env::var(name).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        super::Cli::command().debug_assert();
+    }
+}

@@ -1,0 +1,120 @@
+//! `vedette serve`.
+
+use std::{io::Write, path::PathBuf};
+
+use anyhow::Context;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio_util::sync::CancellationToken;
+use toml::{Table, Value};
+
+use super::{environment, flags, start_log};
+use crate::{Clock, Config, Running, config::set, serve};
+
+#[derive(clap::Args)]
+pub(super) struct Args {
+    /// The configuration; flags and VEDETTE_… variables win over it
+    #[arg(long, value_name = "FILE", env = "VEDETTE_CONFIG")]
+    config: Option<PathBuf>,
+    /// Where the API listens [default: 127.0.0.1:8080]
+    #[arg(long, value_name = "ADDR")]
+    listen: Option<String>,
+    /// Where the operator's port listens [default: 127.0.0.1:8081]
+    #[arg(long, value_name = "ADDR")]
+    admin_listen: Option<String>,
+    /// surrealkv://PATH, mem:// or ws(s)://USER:PASSWORD@HOST [default: surrealkv://data/vedette]
+    #[arg(long, value_name = "URL")]
+    db: Option<String>,
+    /// standard, team or both [default: standard]
+    #[arg(long, value_name = "EDITION")]
+    edition: Option<String>,
+    #[command(flatten)]
+    network: flags::Network,
+    /// Open a private range for the public endpoints (repeatable)
+    #[arg(long, value_name = "CIDR", value_delimiter = ',')]
+    public_egress_allow: Vec<String>,
+    /// Believe X-Forwarded-For from this range (repeatable)
+    #[arg(long, value_name = "CIDR", value_delimiter = ',')]
+    trusted_proxy: Vec<String>,
+    /// The address that clients use, where it is not the one listened on
+    #[arg(long, value_name = "URL")]
+    public_url: Option<String>,
+    /// Do not create an account on an empty database
+    #[arg(long)]
+    no_first_account: bool,
+}
+
+/// Serves until SIGINT or SIGTERM, then ends what runs; a second signal ends it at once.
+pub(super) async fn run(args: Args) -> anyhow::Result<()> {
+    let config = Config::load(args.config.as_deref(), environment, args.layer())?;
+    start_log(&config.log)?;
+    let shutdown = CancellationToken::new();
+    listen_for_signals(shutdown.clone())?;
+    let running = serve(config, Clock::System, shutdown).await?;
+    // Whoever started us may have closed our output: that is no reason not to serve.
+    let _ = announce(&mut std::io::stdout().lock(), &running);
+    running.finished().await
+}
+
+impl Args {
+    fn layer(&self) -> Table {
+        let mut table = Table::new();
+        flags::text(&mut table, "listen", self.listen.as_ref());
+        flags::text(&mut table, "admin_listen", self.admin_listen.as_ref());
+        flags::text(&mut table, "db", self.db.as_ref());
+        flags::text(&mut table, "edition", self.edition.as_ref());
+        flags::text(&mut table, "public_url", self.public_url.as_ref());
+        flags::list(&mut table, "egress.public_allow", &self.public_egress_allow);
+        flags::list(&mut table, "trusted_proxy", &self.trusted_proxy);
+        self.network.layer(&mut table);
+        if self.no_first_account {
+            set(&mut table, "no_first_account", Value::Boolean(true));
+        }
+        table
+    }
+}
+
+/// The first account's key where there is one, then the ready lines: who waits for them has it.
+fn announce(out: &mut impl Write, running: &Running) -> std::io::Result<()> {
+    if let Some(first) = &running.first_account {
+        let base = running.base_url();
+        writeln!(
+            out,
+            "The database is new: here is a first account on the {} plan.",
+            first.account.plan
+        )?;
+        writeln!(out, "Its API key is shown this once:")?;
+        writeln!(out)?;
+        writeln!(out, "    {}", first.key)?;
+        writeln!(out)?;
+        writeln!(out, "Try it:")?;
+        writeln!(out)?;
+        writeln!(out, "    curl -H 'Authorization: Bearer {}' {base}/sites", first.key)?;
+        writeln!(out)?;
+    }
+    writeln!(out, "admin on http://{}", running.admin_addr)?;
+    writeln!(out, "listening on http://{}", running.api_addr)?;
+    out.flush()
+}
+
+/// Registered before anything starts, so that no signal is missed.
+fn listen_for_signals(shutdown: CancellationToken) -> anyhow::Result<()> {
+    let mut interrupt = signal(SignalKind::interrupt()).context("cannot listen for SIGINT")?;
+    let mut terminate = signal(SignalKind::terminate()).context("cannot listen for SIGTERM")?;
+    tokio::spawn(async move {
+        for first in [true, false] {
+            let code = tokio::select! {
+                _ = interrupt.recv() => 130,
+                _ = terminate.recv() => 143,
+            };
+            if first {
+                tracing::info!(
+                    "stopping: what runs may end within 10 s; a second signal ends it now"
+                );
+                shutdown.cancel();
+            } else {
+                std::process::exit(code);
+            }
+        }
+    });
+    Ok(())
+}

@@ -1,0 +1,170 @@
+//! How the layers become one table: file, then environment, then flags.
+
+use std::path::{Path, PathBuf};
+
+use toml::{Table, Value};
+
+use super::Config;
+
+/// Why there is no configuration; names the file, the key or the variable.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error("cannot read {path}: {cause}", path = path.display())]
+    Unreadable { path: PathBuf, cause: std::io::Error },
+    #[error("{path}: {cause}", path = path.display())]
+    File { path: PathBuf, cause: toml::de::Error },
+    #[error("{variable}: {reason}")]
+    Variable { variable: &'static str, reason: String },
+    #[error("{key} {reason}")]
+    Key { key: String, reason: String },
+}
+
+/// How the text of an environment variable is read.
+#[derive(Clone, Copy)]
+enum Kind {
+    Text,
+    /// Separated by commas.
+    List,
+    /// `true` or `false`.
+    Switch,
+    /// Any TOML value, e.g. `{ prod_1 = "pro" }` or `5`.
+    Toml,
+}
+
+impl Config {
+    /// Reads `file` (where there is one), lays the environment's `VEDETTE_…` and then `flags`
+    /// over it, and checks the whole.
+    ///
+    /// # Errors
+    /// [`Error`], for the first thing that is wrong.
+    pub fn load(
+        file: Option<&Path>,
+        environment: impl Fn(&str) -> Option<String>,
+        flags: Table,
+    ) -> Result<Self, Error> {
+        let mut table = file.map(read).transpose()?.unwrap_or_default();
+        for (key, variable, kind) in KEYS {
+            if let Some(text) = environment(variable) {
+                let value =
+                    kind.value(&text).map_err(|reason| Error::Variable { variable, reason })?;
+                set(&mut table, key, value);
+            }
+        }
+        merge(&mut table, flags);
+        let config: Self = serde_path_to_error::deserialize(table)
+            .map_err(|cause| Error::key(cause.path().to_string(), cause.inner().message()))?;
+        config.check()
+    }
+}
+
+impl Error {
+    pub(super) fn key(key: impl Into<String>, reason: impl Into<String>) -> Self {
+        Self::Key { key: key.into(), reason: reason.into() }
+    }
+}
+
+/// Sets a dotted key such as `egress.allow`, making the tables on the way.
+pub fn set(table: &mut Table, key: &str, value: Value) {
+    let Some((section, rest)) = key.split_once('.') else {
+        table.insert(key.to_owned(), value);
+        return;
+    };
+    let inner = table.entry(section).or_insert_with(|| Value::Table(Table::new()));
+    if !inner.is_table() {
+        *inner = Value::Table(Table::new());
+    }
+    if let Value::Table(inner) = inner {
+        set(inner, rest, value);
+    }
+}
+
+/// The file alone must be a configuration too: its errors then carry line and column.
+fn read(path: &Path) -> Result<Table, Error> {
+    let text = std::fs::read_to_string(path)
+        .map_err(|cause| Error::Unreadable { path: path.to_owned(), cause })?;
+    let wrong = |cause| Error::File { path: path.to_owned(), cause };
+    toml::from_str::<Config>(&text).map_err(wrong)?;
+    toml::from_str(&text).map_err(wrong)
+}
+
+impl Kind {
+    fn value(self, text: &str) -> Result<Value, String> {
+        match self {
+            Self::Text => Ok(Value::String(text.to_owned())),
+            Self::List => {
+                let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
+                Ok(Value::Array(items.map(|item| Value::String(item.to_owned())).collect()))
+            }
+            Self::Switch => match text {
+                "true" | "1" => Ok(Value::Boolean(true)),
+                "false" | "0" => Ok(Value::Boolean(false)),
+                _ => Err("must be true or false".into()),
+            },
+            Self::Toml => toml::from_str::<Table>(&format!("value = {text}"))
+                .ok()
+                .and_then(|mut table| table.remove("value"))
+                .ok_or_else(|| "must be a TOML value".into()),
+        }
+    }
+}
+
+/// Lays `over` on `table`: tables key by key, everything else as a whole.
+fn merge(table: &mut Table, over: Table) {
+    for (key, value) in over {
+        match (table.get_mut(&key), value) {
+            (Some(Value::Table(below)), Value::Table(above)) => merge(below, above),
+            (_, value) => {
+                table.insert(key, value);
+            }
+        }
+    }
+}
+
+/// Every key that the environment can set, its variable, and how the text is read.
+const KEYS: &[(&str, &str, Kind)] = &[
+    ("listen", "VEDETTE_LISTEN", Kind::Text),
+    ("admin_listen", "VEDETTE_ADMIN_LISTEN", Kind::Text),
+    ("db", "VEDETTE_DB", Kind::Text),
+    ("edition", "VEDETTE_EDITION", Kind::Text),
+    ("public_url", "VEDETTE_PUBLIC_URL", Kind::Text),
+    ("no_first_account", "VEDETTE_NO_FIRST_ACCOUNT", Kind::Switch),
+    ("location", "VEDETTE_LOCATION", Kind::Text),
+    ("cache_dir", "VEDETTE_CACHE_DIR", Kind::Text),
+    ("dns_server", "VEDETTE_DNS_SERVER", Kind::List),
+    ("ca_file", "VEDETTE_CA_FILE", Kind::List),
+    ("trusted_proxy", "VEDETTE_TRUSTED_PROXY", Kind::List),
+    ("log.filter", "VEDETTE_LOG", Kind::Text),
+    ("log.format", "VEDETTE_LOG_FORMAT", Kind::Text),
+    ("admin.token", "VEDETTE_ADMIN_TOKEN", Kind::Text),
+    ("cors.origins", "VEDETTE_CORS_ORIGINS", Kind::List),
+    ("egress.allow", "VEDETTE_EGRESS_ALLOW", Kind::List),
+    ("egress.deny", "VEDETTE_EGRESS_DENY", Kind::List),
+    ("egress.public_allow", "VEDETTE_PUBLIC_EGRESS_ALLOW", Kind::List),
+    ("intervals.ssl", "VEDETTE_INTERVALS_SSL", Kind::Text),
+    ("intervals.dns", "VEDETTE_INTERVALS_DNS", Kind::Text),
+    ("intervals.domain", "VEDETTE_INTERVALS_DOMAIN", Kind::Text),
+    ("intervals.ct", "VEDETTE_INTERVALS_CT", Kind::Text),
+    ("intervals.uptime", "VEDETTE_INTERVALS_UPTIME", Kind::Text),
+    ("confirm.recheck", "VEDETTE_CONFIRM_RECHECK", Kind::Text),
+    ("plugins.domain.rdap_bootstrap_url", "VEDETTE_RDAP_BOOTSTRAP_URL", Kind::Text),
+    ("plugins.domain.whois_root", "VEDETTE_WHOIS_ROOT", Kind::Text),
+    ("plugins.ct.sources", "VEDETTE_CT_SOURCES", Kind::Toml),
+    ("smtp.url", "VEDETTE_SMTP_URL", Kind::Text),
+    ("smtp.from", "VEDETTE_SMTP_FROM", Kind::Text),
+    ("oidc.issuer", "VEDETTE_OIDC_ISSUER", Kind::Text),
+    ("oidc.jwks_url", "VEDETTE_OIDC_JWKS_URL", Kind::Text),
+    ("oidc.audience", "VEDETTE_OIDC_AUDIENCE", Kind::Text),
+    ("payments.secret", "VEDETTE_PAYMENTS_SECRET", Kind::Text),
+    ("payments.api_base", "VEDETTE_PAYMENTS_API_BASE", Kind::Text),
+    ("payments.api_key", "VEDETTE_PAYMENTS_API_KEY", Kind::Text),
+    ("payments.products", "VEDETTE_PAYMENTS_PRODUCTS", Kind::Toml),
+    ("cron.secret", "VEDETTE_CRON_SECRET", Kind::Text),
+    ("secrets.key_file", "VEDETTE_SECRETS_KEY_FILE", Kind::Text),
+    ("heartbeat.url", "VEDETTE_HEARTBEAT_URL", Kind::Text),
+    ("channels.extra_hosts", "VEDETTE_CHANNELS_EXTRA_HOSTS", Kind::List),
+    ("signup.max_free_per_ip", "VEDETTE_SIGNUP_MAX_FREE_PER_IP", Kind::Toml),
+];
+
+#[cfg(test)]
+#[path = "layers_tests.rs"]
+mod tests;

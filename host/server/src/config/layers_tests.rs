@@ -1,0 +1,119 @@
+use std::{io::Write, time::Duration};
+
+use super::*;
+use crate::config::Mounted;
+
+#[test]
+fn a_flag_wins_over_the_environment_and_that_over_the_file() {
+    let file = file("db = \"mem://file\"\nlocation = \"file\"\nedition = \"team\"\n");
+    let environment = |name: &str| match name {
+        "VEDETTE_DB" => Some("mem://environment".to_owned()),
+        "VEDETTE_LOCATION" => Some("environment".to_owned()),
+        _ => None,
+    };
+    let mut flags = Table::new();
+    set(&mut flags, "db", "mem://flag".into());
+    let config = Config::load(Some(file.path()), environment, flags).unwrap();
+    assert_eq!(config.db, "mem://flag");
+    assert_eq!(config.location, "environment");
+    assert_eq!(config.edition, Mounted::Team);
+}
+
+#[test]
+fn a_section_is_merged_key_by_key() {
+    let file = file(
+        "[egress]\nallow = [\"10.0.0.0/8\"]\ndeny = [\"10.9.0.0/16\"]\n[intervals]\nssl = \"60s\"\n",
+    );
+    let environment = |name: &str| (name == "VEDETTE_INTERVALS_DNS").then(|| "5m".to_owned());
+    let mut flags = Table::new();
+    let allow = Value::Array(vec!["127.0.0.0/8".into()]);
+    set(&mut flags, "egress.allow", allow);
+    let config = Config::load(Some(file.path()), environment, flags).unwrap();
+    assert_eq!(config.egress.allow, ["127.0.0.0/8".parse().unwrap()]);
+    assert_eq!(config.egress.deny, ["10.9.0.0/16".parse().unwrap()]);
+    assert_eq!(config.intervals.ssl, Duration::from_secs(60));
+    assert_eq!(config.intervals.dns, Duration::from_secs(300));
+    assert_eq!(config.intervals.ct, Duration::from_secs(3600));
+}
+
+#[test]
+fn unknown_keys_are_refused_by_name() {
+    for text in [
+        "lisen = \"127.0.0.1:0\"",
+        "[intervals]\nsll = \"60s\"",
+        "[plugins.ssl]\nx = 1",
+        "[nobody]",
+    ] {
+        let file = file(text);
+        let cause = Config::load(Some(file.path()), |_| None, Table::new()).unwrap_err();
+        assert!(matches!(cause, Error::File { .. }), "{text}: {cause}");
+        assert!(cause.to_string().contains("unknown field"), "{text}: {cause}");
+    }
+}
+
+#[test]
+fn a_bad_value_is_refused_with_its_key() {
+    let bad = [
+        ("VEDETTE_LISTEN", "nowhere", "listen"),
+        ("VEDETTE_TRUSTED_PROXY", "10.0.0.0/8,10.1", "trusted_proxy"),
+        ("VEDETTE_INTERVALS_SSL", "0s", "intervals.ssl"),
+        ("VEDETTE_EDITION", "gold", "edition"),
+        ("VEDETTE_NO_FIRST_ACCOUNT", "maybe", "VEDETTE_NO_FIRST_ACCOUNT"),
+        ("VEDETTE_CORS_ORIGINS", "https://app.example.com/", "cors.origins"),
+    ];
+    for (variable, text, named) in bad {
+        let environment = |name: &str| (name == variable).then(|| text.to_owned());
+        let cause = Config::load(None, environment, Table::new()).unwrap_err().to_string();
+        assert!(cause.starts_with(named), "{variable}={text}: {cause}");
+    }
+}
+
+#[test]
+fn the_environment_carries_lists_and_tables() {
+    let environment = |name: &str| match name {
+        "VEDETTE_DNS_SERVER" => Some("127.0.0.1:5353, [::1]:53".to_owned()),
+        "VEDETTE_PAYMENTS_PRODUCTS" => Some("{ prod_1 = \"pro\" }".to_owned()),
+        "VEDETTE_SIGNUP_MAX_FREE_PER_IP" => Some("7".to_owned()),
+        _ => None,
+    };
+    let config = Config::load(None, environment, Table::new()).unwrap();
+    assert_eq!(config.dns_server.len(), 2);
+    assert_eq!(config.payments.products["prod_1"], "pro");
+    assert_eq!(config.signup.max_free_per_ip, 7);
+}
+
+#[test]
+fn secrets_are_not_printed() {
+    let environment = |name: &str| (name == "VEDETTE_CRON_SECRET").then(|| "hunter2".to_owned());
+    let config = Config::load(None, environment, Table::new()).unwrap();
+    assert!(!format!("{config:?}").contains("hunter2"));
+}
+
+#[test]
+fn the_example_shows_every_key_with_its_default() {
+    let text = include_str!("../../../../deploy/vedette.example.toml");
+    let mut shown = Table::new();
+    // A key without a default is shown commented out: it counts once its `#` is taken away.
+    let plain: String = text
+        .lines()
+        .map(|line| line.strip_prefix("#: ").unwrap_or(line))
+        .flat_map(|line| [line, "\n"])
+        .collect();
+    merge(&mut shown, toml::from_str(&plain).unwrap());
+    toml::from_str::<Config>(&plain).unwrap();
+    for (key, ..) in KEYS {
+        let path = key.split('.').collect::<Vec<_>>();
+        let value = path
+            .iter()
+            .try_fold(Value::Table(shown.clone()), |value, part| value.get(*part).cloned());
+        assert!(value.is_some(), "{key} is not in the example");
+    }
+    let example: Config = toml::from_str(text).unwrap();
+    assert_eq!(format!("{example:?}"), format!("{:?}", Config::default()));
+}
+
+fn file(text: &str) -> tempfile::NamedTempFile {
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    file.write_all(text.as_bytes()).unwrap();
+    file
+}

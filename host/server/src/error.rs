@@ -1,0 +1,75 @@
+//! The one error of this crate. It knows no HTTP: `api::reply` maps it to a status, and that is
+//! the only place that does.
+//!
+//! *Invariant:* what `Display` says is for the client and tells what to change; the chain of an
+//! internal error is for the log alone.
+
+use std::borrow::Cow;
+
+use vedette_model::Invalid;
+
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Why a request was not done (spec: Errors).
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A value outside its bounds; names the field.
+    #[error(transparent)]
+    Invalid(#[from] Invalid),
+    /// A body or a query that could not be read at all.
+    #[error("{0}")]
+    Malformed(String),
+    /// No credential, or one that does not hold (any longer).
+    #[error("{0}")]
+    Unauthenticated(Cow<'static, str>),
+    /// The plan lacks the feature, or its count is used up; names the plan that has it.
+    #[error("{message}")]
+    Forbidden { message: String },
+    /// Unknown, or someone else's: the two are never told apart. Holds the resource's noun.
+    #[error("{0} not found")]
+    NotFound(&'static str),
+    /// One of the limits is exhausted for `retry_after` seconds, at least 1.
+    #[error("{message}")]
+    Limited { retry_after: u64, message: String },
+    #[error("the body is larger than this endpoint takes")]
+    TooLarge,
+    /// The operator has not configured what the request needs; names the key.
+    #[error("{0}")]
+    NotConfigured(String),
+    /// Our own trouble. The client learns only that it was ours.
+    #[error("something went wrong on our side; the request can be tried again")]
+    Internal(#[source] anyhow::Error),
+}
+
+impl Error {
+    /// `Forbidden` with what the client should do about it.
+    pub fn forbidden(message: impl Into<String>) -> Self {
+        Self::Forbidden { message: message.into() }
+    }
+
+    /// `Invalid` for one field, from this crate's own rules.
+    pub fn invalid(
+        field: impl Into<Cow<'static, str>>,
+        reason: impl Into<Cow<'static, str>>,
+    ) -> Self {
+        Self::Invalid(Invalid::new(field, reason))
+    }
+}
+
+impl From<anyhow::Error> for Error {
+    fn from(cause: anyhow::Error) -> Self {
+        Self::Internal(cause)
+    }
+}
+
+/// A site that vanished under a running request is not found; all that is left is our own
+/// trouble. The limits (sites, keys, duplicates) are turned into sentences by the services that
+/// know the plan.
+impl From<vedette_store::Error> for Error {
+    fn from(cause: vedette_store::Error) -> Self {
+        match cause {
+            vedette_store::Error::Gone => Self::NotFound("site"),
+            other => Self::Internal(anyhow::Error::new(other)),
+        }
+    }
+}

@@ -1,0 +1,126 @@
+use std::net::Ipv4Addr;
+
+use chrono::DateTime;
+
+use super::*;
+use crate::clock::ManualClock;
+
+#[test]
+fn an_address_has_sixty_a_minute_and_all_public_endpoints_share_ten() {
+    let (limits, hand) = limits();
+    for (class, most) in [(Class::Private, 60), (Class::Public, 10)] {
+        for used in 1..=most {
+            let admitted = limits.admit_address(class, address(1), hand.now()).unwrap();
+            assert_eq!(admitted.remaining, most - used);
+        }
+        let refused = limits.admit_address(class, address(1), hand.now()).unwrap_err();
+        assert!(refused.retry_after > Duration::from_secs(59));
+        assert!(limits.admit_address(class, address(2), hand.now()).is_ok());
+    }
+}
+
+#[test]
+fn a_client_that_goes_on_asking_gets_its_sixty_all_the_same() {
+    let (limits, hand) = limits();
+    let mut admitted = Vec::new();
+    // Ten requests a second for five minutes, in bursts and drips.
+    for step in 0..3000_u64 {
+        hand.advance(Duration::from_millis(if step % 7 == 0 { 640 } else { 10 }));
+        if limits.admit_address(Class::Private, address(1), hand.now()).is_ok() {
+            admitted.push(hand.now());
+        }
+    }
+    for (index, first) in admitted.iter().enumerate() {
+        let within = admitted[index..].iter().take_while(|at| **at - *first <= minute());
+        assert!(within.count() <= 60);
+    }
+    let first = admitted[0];
+    let elapsed = (hand.now() - first).num_seconds();
+    let least = 60 * (elapsed / 61) as usize;
+    assert!(admitted.len() >= least, "{} of at least {least} in {elapsed} s", admitted.len());
+}
+
+#[test]
+fn waiting_as_long_as_told_is_enough_and_less_is_not() {
+    let (limits, hand) = limits();
+    for _ in 0..10 {
+        limits.admit_address(Class::Public, address(1), hand.now()).unwrap();
+        hand.advance(Duration::from_millis(777));
+    }
+    let refused = limits.admit_address(Class::Public, address(1), hand.now()).unwrap_err();
+    hand.advance(refused.retry_after - Duration::from_millis(1));
+    assert!(limits.admit_address(Class::Public, address(1), hand.now()).is_err());
+    hand.advance(Duration::from_millis(1));
+    assert!(limits.admit_address(Class::Public, address(1), hand.now()).is_ok());
+}
+
+#[test]
+fn a_clock_set_back_neither_admits_more_nor_refuses_what_is_left() {
+    let (limits, hand) = limits();
+    for _ in 0..4 {
+        limits.admit_address(Class::Public, address(1), hand.now()).unwrap();
+    }
+    hand.set(hand.now() - chrono::TimeDelta::hours(1));
+    let left =
+        (0..20).filter(|_| limits.admit_address(Class::Public, address(1), hand.now()).is_ok());
+    assert_eq!(left.count(), 6);
+}
+
+#[test]
+fn a_flood_of_addresses_stays_within_bounds_and_leaves_busy_windows_alone() {
+    let (limits, hand) = limits();
+    for _ in 0..60 {
+        limits.admit_address(Class::Private, address(1), hand.now()).unwrap();
+    }
+    for other in 2..(2 * MOST_ADDRESSES as u32) {
+        limits.admit_address(Class::Private, address(other), hand.now()).unwrap();
+    }
+    assert!(limits.private.windows.len() <= MOST_ADDRESSES + 64);
+    assert!(limits.admit_address(Class::Private, address(1), hand.now()).is_err());
+    hand.advance(Duration::from_secs(61));
+    limits.forget_idle(hand.now());
+    assert_eq!(limits.private.windows.len(), 0);
+}
+
+#[test]
+fn a_dropped_window_does_not_double_what_the_guard_admits() {
+    let (limits, hand) = limits();
+    for _ in 0..60 {
+        limits.admit_address(Class::Private, address(1), hand.now()).unwrap();
+    }
+    let emptied =
+        Limits { private: AddressLayer { windows: Windows::new(10), ..limits.private }, ..limits };
+    assert!(emptied.admit_address(Class::Private, address(1), hand.now()).is_err());
+}
+
+#[test]
+fn a_refused_address_is_told_the_wait_of_its_account() {
+    let (limits, hand) = limits();
+    let account = AccountId(uuid::Uuid::nil());
+    let limit = Limit { max: 2, span: Duration::from_secs(10) };
+    let token = TokenHash::of("ct_token");
+    assert_eq!(limits.wait_of_account(&token, hand.now()), None);
+    limits.recent.note(token, account, limit, None);
+    assert_eq!(limits.wait_of_account(&token, hand.now()), None);
+    for _ in 0..2 {
+        limits.admit_account(account, limit, hand.now()).unwrap();
+    }
+    let wait = limits.wait_of_account(&token, hand.now()).unwrap();
+    assert!(wait > Duration::from_secs(9) && wait < Duration::from_secs(11));
+    let until = hand.now() + Duration::from_secs(86_400);
+    limits.recent.note(token, account, limit, Some(until));
+    assert_eq!(limits.wait_of_account(&token, hand.now()), Some(Duration::from_secs(86_400)));
+}
+
+fn limits() -> (Limits, ManualClock) {
+    let (clock, hand) = Clock::manual(DateTime::from_timestamp(1_800_000_000, 0).unwrap());
+    (Limits::new(&clock), hand)
+}
+
+fn address(number: u32) -> IpAddr {
+    Ipv4Addr::from(0x0b00_0000 + number).into()
+}
+
+fn minute() -> chrono::TimeDelta {
+    chrono::TimeDelta::minutes(1)
+}

@@ -1,0 +1,146 @@
+//! Accounts: made by the operator, recognised by their keys.
+//!
+//! *Invariant:* a credential that cannot be one of our keys costs no look into the database.
+//! *Invariant:* a deleted, rolled or expired key is refused from the next request on: nothing
+//! about keys is cached.
+
+use anyhow::Context;
+use chrono::TimeDelta;
+use vedette_model::{
+    Account, ApiKey, Edition, Plan, Timestamp,
+    api_key::{shown_prefix, well_formed},
+    email,
+};
+
+use super::{
+    api_key::{hash, mint},
+    random,
+};
+use crate::{App, Caller, Error, Result};
+
+/// An account and the key that was made with it: the only time that the key is shown.
+#[derive(Clone)]
+pub struct CreatedAccount {
+    pub account: Account,
+    pub key: String,
+}
+
+/// Makes an account and its first key, which is listed and counts like any other.
+///
+/// # Errors
+/// `Invalid` for an address that is none, an unknown edition, or a plan that it does not have.
+pub async fn create(app: &App, address: &str, plan: &str, edition: &str) -> Result<CreatedAccount> {
+    let address = email::parse("email", address)?;
+    let edition = Edition::by_id(edition).ok_or_else(|| one_of("edition", &editions()))?;
+    let plan = edition.plan(plan).ok_or_else(|| one_of("plan", &plans(edition)))?;
+    let now = app.clock.now();
+    let account = Account {
+        id: random::id(),
+        email: address,
+        edition: edition.id.to_owned(),
+        plan: plan.id.to_owned(),
+        created_at: now,
+    };
+    let secret = mint(edition);
+    let key = ApiKey {
+        id: random::id(),
+        account_id: account.id,
+        name: FIRST_KEY.to_owned(),
+        prefix: shown_prefix(&secret).to_owned(),
+        hash: hash(&secret),
+        created_at: now,
+        last_used_at: None,
+        expires_at: None,
+    };
+    app.store.create_account(&account, &key).await?;
+    let (id, edition, plan) = (account.id, edition.id, plan.id);
+    tracing::info!(account_id = %id, edition, plan, "account {id} created on the plan {plan}");
+    Ok(CreatedAccount { account, key: secret })
+}
+
+/// Accounts in the order they were made.
+pub async fn list(app: &App, limit: u32, offset: u32) -> Result<Vec<Account>> {
+    Ok(app.store.accounts(limit, offset).await?)
+}
+
+/// On an empty database one account with the edition's highest plan; none on any other.
+pub async fn first_account(app: &App, edition: &Edition) -> Result<Option<CreatedAccount>> {
+    if app.store.any_account().await? {
+        return Ok(None);
+    }
+    let plan = edition.highest_plan();
+    create(app, FIRST_ADDRESS, plan.id, edition.id).await.map(Some)
+}
+
+/// Whose request this is. `bearer` is what stands behind `Authorization: Bearer`.
+///
+/// # Errors
+/// `Unauthenticated` for everything that is not a living key.
+pub async fn authenticate(app: &App, bearer: &str) -> Result<Caller> {
+    let edition =
+        Edition::all().into_iter().find(|edition| well_formed(bearer, edition.key_prefix));
+    let edition = edition.ok_or_else(invalid_key)?;
+    let found = app.store.caller(&hash(bearer)).await?;
+    let (key, account) = found.ok_or_else(invalid_key)?;
+    // The prefix said which edition's key this is; the account must agree.
+    if account.edition != edition.id {
+        return Err(invalid_key());
+    }
+    let now = app.clock.now();
+    if key.expired(now) {
+        return Err(Error::Unauthenticated("the API key has expired; extend its expiry".into()));
+    }
+    if touch_is_due(key.last_used_at, now) {
+        app.store.touch_api_key(account.id, key.id, now).await?;
+    }
+    Ok(Caller { account, key: Some(key.id), edition })
+}
+
+/// The plan that bounds an account.
+pub(crate) fn plan(account: &Account) -> Result<&'static Plan> {
+    Ok(Edition::by_id(&account.edition)
+        .and_then(|edition| edition.plan(&account.plan))
+        .with_context(|| {
+            let Account { id, plan, edition, .. } = account;
+            format!("account {id} is on the plan {plan} of the edition {edition}: no such plan")
+        })?)
+}
+
+/// `last_used_at` tells the minute: a write for each request would cost more than it says.
+fn touch_is_due(last: Option<Timestamp>, now: Timestamp) -> bool {
+    last.is_none_or(|last| now - last >= TOUCH_EVERY)
+}
+
+fn invalid_key() -> Error {
+    Error::Unauthenticated("the API key is not valid".into())
+}
+
+fn editions() -> Vec<&'static str> {
+    Edition::all().map(|edition| edition.id).to_vec()
+}
+
+fn plans(edition: &Edition) -> Vec<&'static str> {
+    edition.plans.iter().map(|plan| plan.id).collect()
+}
+
+fn one_of(field: &'static str, names: &[&str]) -> Error {
+    Error::invalid(field, format!("must be one of {}", names.join(", ")))
+}
+
+const FIRST_KEY: &str = "first key";
+const FIRST_ADDRESS: &str = "admin@localhost.localdomain";
+const TOUCH_EVERY: TimeDelta = TimeDelta::seconds(60);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn use_is_noted_at_first_and_then_once_a_minute() {
+        let at = |seconds: i64| Timestamp::from_timestamp(1_790_000_000 + seconds, 0);
+        let now = at(0).expect("within the years");
+        assert!(touch_is_due(None, now));
+        assert!(!touch_is_due(at(-59), now));
+        assert!(touch_is_due(at(-60), now));
+    }
+}

@@ -1,0 +1,263 @@
+//! Sends one notification on one channel: the plugin renders, the host puts in the address, signs,
+//! sends and times, the plugin reads the reply.
+//!
+//! *Invariant:* a plugin names the settings field that holds an address, and only one of its own;
+//! the value is put in for each attempt anew, vetted by the egress policy, and never logged.
+//! *Invariant:* no redirect is followed, and an attempt ends within ten seconds.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Map, Value};
+use vedette_model::{
+    DeliveryId, Notice, NotificationSettings, Timestamp,
+    delivery::{ATTEMPT_TIMEOUT, Outcome, Rendered},
+};
+use vedette_sandbox::{
+    Notification, PluginError, Receipt, Verdict,
+    egress::{Audience, HttpRequest, NetError},
+};
+
+use super::signature;
+use crate::App;
+
+/// What is to be said on a channel.
+pub(crate) struct Message<'a> {
+    /// Stable over all attempts.
+    pub(crate) id: DeliveryId,
+    pub(crate) channel: &'a str,
+    pub(crate) notices: &'a [Notice],
+    pub(crate) created_at: Timestamp,
+    /// Sent by hand to try the channel.
+    pub(crate) test: bool,
+}
+
+/// Has the channel's plugin write the messages, as many as it takes when the channel carries fewer
+/// alerts in one; the same words come out every time.
+pub(crate) async fn render(app: &App, message: &Message<'_>) -> Result<Vec<Rendered>, PluginError> {
+    let descriptor = app.sandbox.channel(message.channel).ok_or(PluginError::NotInstalled)?;
+    let batch = usize::try_from(descriptor.batch_max).unwrap_or(usize::MAX).max(1);
+    let config = Value::Object(Map::new());
+    let mut parts = Vec::new();
+    for notices in message.notices.chunks(batch) {
+        let notification = Notification {
+            id: message.id,
+            source: SOURCE.to_owned(),
+            timestamp: message.created_at,
+            test: message.test,
+            alerts: notices.to_vec(),
+        };
+        parts.extend(app.sandbox.render(message.channel, notification, &config).await?);
+    }
+    Ok(parts)
+}
+
+/// Sends what was rendered, part by part, and says what became of it. Parts that were delivered
+/// are taken out of `parts`, so that a further attempt does not repeat them.
+pub(crate) async fn attempt(
+    app: &App,
+    settings: &NotificationSettings,
+    id: DeliveryId,
+    channel: &str,
+    parts: &mut Vec<Rendered>,
+) -> Outcome {
+    while let Some(part) = parts.first() {
+        match send(app, settings, id, channel, part).await {
+            Outcome::Delivered => {
+                parts.remove(0);
+            }
+            failed => return failed,
+        }
+    }
+    Outcome::Delivered
+}
+
+async fn send(
+    app: &App,
+    settings: &NotificationSettings,
+    id: DeliveryId,
+    channel: &str,
+    part: &Rendered,
+) -> Outcome {
+    let Rendered::Http { url, method, headers, body } = part else {
+        return Outcome::Rejected(NO_RELAY.to_owned());
+    };
+    let Some(descriptor) = app.sandbox.channel(channel) else {
+        let reason = format!("no plugin for the channel {channel} is installed");
+        return Outcome::Retry { reason, after: None };
+    };
+    let (field, url) = match address(url, &descriptor.secret_fields, settings) {
+        Ok(found) => found,
+        Err(reason) => return Outcome::Rejected(reason),
+    };
+    let mut headers = headers.clone();
+    headers.push(("x-vedette-delivery".to_owned(), id.to_string()));
+    if let Some(key) = settings.signing_key().filter(|_| field == SIGNED_FIELD) {
+        headers.extend(signature::headers(key.expose(), id, app.clock.now(), body));
+    }
+    let request = HttpRequest {
+        method: method.clone(),
+        url,
+        headers,
+        secret_headers: Vec::new(),
+        body: Some(body.clone().into_bytes()),
+        deadline: Instant::now() + ATTEMPT_TIMEOUT,
+        max_redirects: 0,
+        max_body: LONGEST_REPLY,
+        verify_tls: true,
+        connect_to: None,
+    };
+    let answer = app.sandbox.egress().send(request, Audience::Authenticated).await;
+    let receipt = match answer {
+        Ok(answer) => Receipt {
+            status: answer.status,
+            headers: answer.headers,
+            body: String::from_utf8_lossy(&answer.body).into_owned(),
+            error: None,
+        },
+        Err(cause) => Receipt { error: Some(token(&cause).to_owned()), ..Receipt::default() },
+    };
+    interpret(app, channel, receipt).await
+}
+
+/// What the plugin makes of the reply. A plugin that broke does not lose a delivery: then the
+/// contract's own rule holds, 2xx is delivered and all else is tried again.
+async fn interpret(app: &App, channel: &str, receipt: Receipt) -> Outcome {
+    let said = said(&receipt);
+    let accepted = (200..300).contains(&receipt.status);
+    match app.sandbox.interpret(channel, receipt).await {
+        Ok(Verdict::Delivered) => Outcome::Delivered,
+        Ok(Verdict::Retry(seconds)) => Outcome::Retry {
+            reason: said,
+            after: seconds.map(|seconds| Duration::from_secs(seconds.into())),
+        },
+        Ok(Verdict::Rejected(reason)) => Outcome::Rejected(reason),
+        Err(_) if accepted => Outcome::Delivered,
+        Err(_) => Outcome::Retry { reason: said, after: None },
+    }
+}
+
+/// The settings field that `ref:<field>` names, and the URL that its value makes with whatever
+/// the plugin wrote behind it. A suffix that starts a query goes on with the one that is there.
+fn address<'a>(
+    url: &'a str,
+    fields: &[String],
+    settings: &NotificationSettings,
+) -> Result<(&'a str, String), String> {
+    let rest = url.strip_prefix("ref:").ok_or("the plugin names no settings field")?;
+    let in_name = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+    let (field, suffix) = rest.split_at(rest.find(|c| !in_name(c)).unwrap_or(rest.len()));
+    if !fields.iter().any(|own| own == field) {
+        return Err(format!("the plugin has no business with the setting {field:?}"));
+    }
+    let value = settings.referenced(field).ok_or_else(|| format!("{field} is no longer set"))?;
+    Ok((
+        field,
+        match suffix.strip_prefix('?') {
+            Some(query) if value.contains('?') => format!("{value}&{query}"),
+            _ => format!("{value}{suffix}"),
+        },
+    ))
+}
+
+/// For the sentence in settings and logs; never an address, which may hold a token.
+fn said(receipt: &Receipt) -> String {
+    match receipt.error.as_deref() {
+        None => format!("answered {}", receipt.status),
+        Some("timeout") => format!("no answer within {} s", ATTEMPT_TIMEOUT.as_secs()),
+        Some(token) => token.replace('_', " "),
+    }
+}
+
+/// Why there was no answer, for the plugin.
+fn token(cause: &NetError) -> &'static str {
+    match cause {
+        NetError::NotPermitted(_) | NetError::AddressBlocked(_) => "blocked_address",
+        NetError::NameNotFound => "name_not_found",
+        NetError::Refused => "connection_refused",
+        NetError::Reset => "connection_reset",
+        NetError::Timeout(_) => "timeout",
+        NetError::Tls(_) => "tls_handshake_failed",
+        NetError::Protocol(_) | NetError::TooLarge(_) => "not_http",
+        NetError::BudgetExhausted | NetError::Other(..) => "unreachable",
+    }
+}
+
+/// Constant in every payload; receivers check it (spec: Payload).
+const SOURCE: &str = "vedette";
+
+/// The field whose receiver has the account's signing secret.
+const SIGNED_FIELD: &str = "custom_webhook_url";
+
+pub(crate) const NO_RELAY: &str = "no mail relay is configured";
+
+/// Bytes of a reply that a plugin gets to read.
+const LONGEST_REPLY: u32 = 16 << 10;
+
+#[cfg(test)]
+mod tests {
+    use vedette_model::Secret;
+    use vedette_sandbox::egress::Phase;
+
+    use super::*;
+
+    fn settings(url: &str) -> NotificationSettings {
+        NotificationSettings {
+            custom_webhook_url: Some(Secret::new(url.to_owned())),
+            ..NotificationSettings::default()
+        }
+    }
+
+    fn resolve(text: &str, url: &str) -> Result<String, String> {
+        let fields = ["custom_webhook_url".to_owned()];
+        address(text, &fields, &settings(url)).map(|(_, url)| url)
+    }
+
+    #[test]
+    fn reference_becomes_the_setting_and_its_suffix() {
+        let cases = [
+            ("ref:custom_webhook_url", "https://h.example/a", "https://h.example/a"),
+            ("ref:custom_webhook_url", "https://h.example/a?t=1", "https://h.example/a?t=1"),
+            ("ref:custom_webhook_url?w=1", "https://h.example/a", "https://h.example/a?w=1"),
+            (
+                "ref:custom_webhook_url?w=1",
+                "https://h.example/a?t=1",
+                "https://h.example/a?t=1&w=1",
+            ),
+            ("ref:custom_webhook_url/slack", "https://h.example/a", "https://h.example/a/slack"),
+        ];
+        for (text, url, expected) in cases {
+            assert_eq!(resolve(text, url).as_deref(), Ok(expected), "{text}");
+        }
+    }
+
+    #[test]
+    fn plugin_reaches_no_address_but_its_own_setting() {
+        for text in [
+            "https://elsewhere.example/",
+            "custom_webhook_url",
+            "ref:",
+            "ref:slack_webhook_url",
+            "ref:webhook_secret",
+            "ref:CUSTOM_WEBHOOK_URL",
+        ] {
+            assert!(resolve(text, "https://h.example/").is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn setting_that_was_cleared_meanwhile_is_not_sent_to() {
+        let fields = ["custom_webhook_url".to_owned()];
+        let said = address("ref:custom_webhook_url", &fields, &NotificationSettings::default());
+        assert_eq!(said, Err("custom_webhook_url is no longer set".to_owned()));
+    }
+
+    #[test]
+    fn failure_is_told_without_the_address() {
+        let failed = |cause: &NetError| {
+            said(&Receipt { error: Some(token(cause).to_owned()), ..Receipt::default() })
+        };
+        assert_eq!(failed(&NetError::AddressBlocked("169.254.169.254".into())), "blocked address");
+        assert_eq!(failed(&NetError::Timeout(Phase::Receive)), "no answer within 10 s");
+        assert_eq!(said(&Receipt { status: 302, ..Receipt::default() }), "answered 302");
+    }
+}

@@ -1,0 +1,73 @@
+//! When a check runs next: the model's grid with the operator's intervals and the plan's bounds.
+
+use std::time::Duration;
+
+use vedette_model::{
+    CheckType, Decision, Plan, SiteId, Timestamp,
+    schedule::{Intervals, next_due, recheck_after},
+};
+
+use crate::App;
+
+/// The interval of a check on a plan, never shorter than the plan allows.
+pub(crate) fn interval(app: &App, check_type: &CheckType, plan: &Plan) -> Duration {
+    intervals(app, check_type).interval(check_type, plan)
+}
+
+/// The operator's intervals. A check that the configuration does not name runs as often as its
+/// plugin asks.
+fn intervals(app: &App, check_type: &CheckType) -> Intervals {
+    let configured = &app.config.intervals;
+    let defaults = Intervals::default();
+    let descriptor = app.sandbox.check(check_type);
+    let asked = descriptor.as_ref().and_then(|check| check.interval);
+    Intervals {
+        ssl: configured.ssl,
+        dns: configured.dns,
+        domain: configured.domain,
+        ct: configured.ct,
+        uptime: configured.uptime,
+        other: asked.unwrap_or(defaults.other),
+    }
+}
+
+/// The next regular run after `now`.
+pub(crate) fn regular(
+    app: &App,
+    site: SiteId,
+    check_type: &CheckType,
+    plan: &Plan,
+    now: Timestamp,
+) -> Timestamp {
+    next_due(site, check_type, interval(app, check_type, plan), now)
+}
+
+/// The next run after one that led to `decision`: soon, when a finding awaits confirmation; when
+/// the plugin asked for it, within the bounds of plan and plugin; else when it is regular.
+pub(crate) fn after(
+    app: &App,
+    decision: &Decision,
+    hint: Option<u32>,
+    plan: &Plan,
+    now: Timestamp,
+) -> Timestamp {
+    let (site, check_type) = (decision.record.site_id, &decision.record.check_type);
+    let regular = regular(app, site, check_type, plan, now);
+    if let Some(soon) = recheck(app, decision, now) {
+        return soon.min(regular);
+    }
+    let Some(seconds) = hint else { return regular };
+    let descriptor = app.sandbox.check(check_type);
+    let shortest = descriptor.and_then(|check| check.min_interval).unwrap_or(SHORTEST_HINT);
+    let shortest = shortest.max(plan.min_interval(check_type));
+    now + Duration::from_secs(seconds.into()).min(LONGEST_HINT).max(shortest)
+}
+
+/// When to look again for the confirmation of a finding; none when there is nothing to confirm.
+pub(crate) fn recheck(app: &App, decision: &Decision, now: Timestamp) -> Option<Timestamp> {
+    let wait = recheck_after(decision.unconfirmed_runs, app.config.confirm.recheck);
+    wait.filter(|_| decision.recheck).map(|wait| now + wait)
+}
+
+const SHORTEST_HINT: Duration = Duration::from_secs(5);
+const LONGEST_HINT: Duration = Duration::from_secs(24 * 3600);

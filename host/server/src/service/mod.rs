@@ -1,0 +1,25 @@
+//! What the service does, one file per resource: the API and the work loops call it, and it calls
+//! the store, the sandbox and the model.
+//!
+//! A request comes in as a [`Caller`](crate::Caller) and a JSON body; a result of a check, from
+//! wherever it comes, goes through [`pipeline`] and no other way; what is to be sent goes through
+//! [`channel`], for alerts as for tests.
+//!
+//! *Invariant:* nothing here knows HTTP or salvo; what went wrong is a [`crate::Error`].
+//! *Invariant:* the account comes first: what belongs to somebody else is not found.
+//! *Invariant:* "now" is the clock's of the [`App`](crate::App), asked once per action.
+
+pub mod account;
+pub mod alert;
+pub mod api_key;
+pub mod check;
+pub mod settings;
+pub mod site;
+
+pub(crate) mod channel;
+pub(crate) mod due;
+pub(crate) mod pipeline;
+pub(crate) mod run;
+
+mod random;
+mod signature;

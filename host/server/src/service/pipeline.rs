@@ -1,0 +1,262 @@
+//! The one path that every result takes, wherever it comes from: scheduler, on-demand check,
+//! `POST /checks`.
+//!
+//! context → the plugin's `assess` → `model::alert::reconcile` → deliveries → one commit. When
+//! somebody else decided meanwhile, the commit is refused and everything is judged anew.
+//!
+//! *Invariant:* only the commit changes anything, and it is all or nothing.
+//! *Invariant:* a result that nobody could judge is `unknown`: it raises and resolves nothing.
+
+use std::time::Duration;
+
+use serde_json::Value;
+use vedette_model::{
+    AccountId, Assessment, CheckId, CheckRecord, CheckStatus, CheckType, Decision, Evidence,
+    SiteId, Source, Timestamp,
+    alert::{self, reconcile},
+    delivery,
+};
+use vedette_sandbox::{CheckDescriptor, PluginError};
+use vedette_store::{CheckContext, Commit, Error as StoreError, Lease, Settle};
+
+use super::{account, due, random, run};
+use crate::{App, Error, Result};
+
+/// A result on its way in.
+#[derive(Clone, Debug)]
+pub(crate) struct Arrival {
+    pub(crate) account_id: AccountId,
+    pub(crate) site_id: SiteId,
+    pub(crate) check_type: CheckType,
+    pub(crate) seen: Seen,
+    pub(crate) checked_at: Timestamp,
+    pub(crate) duration: Duration,
+    pub(crate) source: Source,
+    /// The lease that the run was made under; none for runs that nobody had planned.
+    pub(crate) lease: Option<Lease>,
+}
+
+/// What a run brought.
+#[derive(Clone, Debug)]
+pub(crate) enum Seen {
+    /// `next_run_in_s` is the plugin's wish.
+    Result { result: Value, next_run_in_s: Option<u32> },
+    /// Nothing about the target; a token says why (see [`run::token`]).
+    Unknown(&'static str),
+}
+
+/// Stores a result and what follows from it; answers the record. None when it counts for nothing:
+/// the site is gone, or the lease has gone to another owner.
+///
+/// # Errors
+/// `Invalid` when a result that came from outside does not fit the check's schema.
+pub(crate) async fn submit(app: &App, arrival: Arrival) -> Result<Option<CheckRecord>> {
+    // The record keeps its id over all tries: it is what makes queueing twice the same as once.
+    let id = random::id();
+    for _ in 0..TRIES {
+        let context =
+            app.store.check_context(arrival.account_id, arrival.site_id, &arrival.check_type);
+        let Some(context) = context.await? else { return Ok(None) };
+        match decide(app, &arrival, &context, id).await?.commit(app, &arrival).await {
+            Ok(record) => return Ok(Some(record)),
+            Err(StoreError::Stale) => {}
+            Err(StoreError::Gone) => return Ok(None),
+            Err(StoreError::Fenced) => {
+                let Arrival { site_id, check_type, .. } = &arrival;
+                tracing::info!(%site_id, %check_type, "check {check_type} of {site_id} came too late");
+                return Ok(None);
+            }
+            Err(cause) => return Err(cause.into()),
+        }
+    }
+    Err(StoreError::Conflict.into())
+}
+
+/// A decision and what is committed with it.
+struct Decided {
+    decision: Decision,
+    expected_version: u64,
+    deliveries: Vec<vedette_model::Delivery>,
+    /// When the next planned run is due; for a run without a lease only when it should be sooner.
+    next_due: Option<Timestamp>,
+}
+
+async fn decide(
+    app: &App,
+    arrival: &Arrival,
+    context: &CheckContext,
+    id: CheckId,
+) -> Result<Decided> {
+    let plan = account::plan(&context.account)?;
+    let descriptor = app.sandbox.check(&arrival.check_type);
+    let mut record = record(app, arrival, id);
+    let assessment = match &arrival.seen {
+        Seen::Unknown(_) => None,
+        Seen::Result { result, .. } => match assess(app, arrival, context, result).await? {
+            Ok(assessment) => Some(assessment),
+            Err(token) => {
+                record.error = Some(token.to_owned());
+                None
+            }
+        },
+    };
+    let now = app.clock.now();
+    let ground = alert::Context {
+        account_id: arrival.account_id,
+        site: &context.site,
+        check_type: &arrival.check_type,
+        events: descriptor.as_deref().map_or(&[], |check: &CheckDescriptor| &check.events),
+        state: &context.state,
+        open: &context.open,
+        now,
+    };
+    let decision = reconcile(&ground, record, assessment, &mut random::id);
+    let deliveries = delivery::queue(&decision, &context.account, &context.settings, now);
+    let hint = match arrival.seen {
+        Seen::Result { next_run_in_s, .. } => next_run_in_s,
+        Seen::Unknown(_) => None,
+    };
+    let next_due = match arrival.source {
+        Source::Scheduler | Source::Cron => Some(due::after(app, &decision, hint, plan, now)),
+        Source::OnDemand => due::recheck(app, &decision, now),
+        // Whoever reported it reports the confirmation, too.
+        Source::Api | Source::Agent => None,
+    };
+    Ok(Decided { decision, expected_version: context.state.version, deliveries, next_due })
+}
+
+impl Decided {
+    async fn commit(self, app: &App, arrival: &Arrival) -> Result<CheckRecord, StoreError> {
+        let settle = arrival.lease.as_ref().zip(self.next_due);
+        app.store
+            .commit(Commit {
+                account_id: arrival.account_id,
+                expected_version: self.expected_version,
+                decision: &self.decision,
+                deliveries: &self.deliveries,
+                settle: settle.map(|(lease, next_due)| Settle { lease, next_due }),
+                next_due: self.next_due,
+            })
+            .await?;
+        self.announce(app);
+        Ok(self.decision.record)
+    }
+
+    /// Tells metrics and the work loops what has just become real.
+    fn announce(&self, app: &App) {
+        let Decision { record, raised, resolved, recheck, .. } = &self.decision;
+        metrics::counter!(
+            "vedette_checks_total",
+            "check_type" => record.check_type.to_string(),
+            "status" => word(record.status),
+        )
+        .increment(1);
+        for alert in raised {
+            let event = alert.event.clone();
+            metrics::counter!("vedette_alerts_raised_total", "event" => event).increment(1);
+        }
+        metrics::counter!("vedette_alerts_resolved_total").increment(resolved.len() as u64);
+        if !self.deliveries.is_empty() {
+            app.wake.outbox.notify_one();
+        }
+        if *recheck {
+            app.wake.schedule.notify_one();
+        }
+    }
+}
+
+/// The plugin's verdict; where it could not give one, the token that says so.
+async fn assess(
+    app: &App,
+    arrival: &Arrival,
+    context: &CheckContext,
+    result: &Value,
+) -> Result<Result<Assessment, &'static str>> {
+    let CheckContext { site, state, siblings, .. } = context;
+    let check_type = &arrival.check_type;
+    let evidence = Evidence {
+        current: result.clone(),
+        current_at: arrival.checked_at,
+        settled: state.settled.as_ref().map(|settled| (settled.result.clone(), settled.at)),
+        siblings: siblings
+            .iter()
+            .map(|(check_type, result)| (check_type.to_string(), result.clone()))
+            .collect(),
+        config: site.config_of(check_type),
+        alert_days: site.alert_days,
+        memory: state.memory.clone(),
+    };
+    let cause = match app.sandbox.assess(check_type, evidence).await {
+        Ok(assessment) => return Ok(Ok(assessment)),
+        Err(cause) => cause,
+    };
+    let from_outside = matches!(arrival.source, Source::Api | Source::Agent);
+    let token = match &cause {
+        PluginError::InvalidInput(reason) if from_outside => {
+            return Err(Error::invalid("result", format!("does not fit the check: {reason}")));
+        }
+        PluginError::NotInstalled => run::PLUGIN_UNAVAILABLE,
+        PluginError::Overloaded => run::OVERLOADED,
+        PluginError::InvalidInput(_) | PluginError::Broken { .. } => run::PLUGIN_FAILED,
+    };
+    let domain = site.domain.as_str();
+    tracing::error!(
+        %check_type, domain, %cause,
+        "check {check_type} could not judge its result for {domain}: {cause}"
+    );
+    Ok(Err(token))
+}
+
+/// The record before it was judged.
+fn record(app: &App, arrival: &Arrival, id: CheckId) -> CheckRecord {
+    let (result, error) = match &arrival.seen {
+        Seen::Unknown(token) => (Value::Null, Some((*token).to_owned())),
+        Seen::Result { result, .. } => (result.clone(), error_of(result)),
+    };
+    CheckRecord {
+        id,
+        site_id: arrival.site_id,
+        check_type: arrival.check_type.clone(),
+        checked_at: arrival.checked_at,
+        status: CheckStatus::Unknown,
+        result,
+        error,
+        duration_ms: u64::try_from(arrival.duration.as_millis()).unwrap_or(u64::MAX),
+        source: arrival.source,
+        location: app.config.location.clone(),
+    }
+}
+
+/// A record repeats the `error` of its result, so that listings need not look inside.
+fn error_of(result: &Value) -> Option<String> {
+    result.get("error").and_then(Value::as_str).map(str::to_owned)
+}
+
+fn word(status: CheckStatus) -> &'static str {
+    match status {
+        CheckStatus::Ok => "ok",
+        CheckStatus::Degraded => "degraded",
+        CheckStatus::Down => "down",
+        CheckStatus::Unknown => "unknown",
+    }
+}
+
+/// Losing a race this often in a row takes as many other results of the same check of the same
+/// site within milliseconds.
+const TRIES: usize = 8;
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn record_repeats_the_error_token_of_its_result() {
+        let expired = json!({ "valid": false, "error": "certificate_expired" });
+        assert_eq!(error_of(&expired), Some("certificate_expired".to_owned()));
+        for fine in [json!({ "valid": true, "error": null }), json!({}), json!(null)] {
+            assert_eq!(error_of(&fine), None, "{fine}");
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! What it means that a run ended without an observation (table "How a run can end").
+//!
+//! *Invariant:* nothing here says anything about the target: own trouble is `unknown`, raises
+//! nothing and resolves nothing; the operator hears of it through the log and a metric.
+
+use anyhow::anyhow;
+use vedette_model::CheckType;
+use vedette_sandbox::{Problem, RunError, Stop};
+
+use crate::Error;
+
+/// The token that stands in `error` of an `unknown` record, one snake_case word.
+pub(crate) fn token(cause: &RunError) -> &'static str {
+    match cause {
+        RunError::Blocked(_) => "blocked_address",
+        RunError::UnsupportedTarget(_) => "unsupported_target",
+        RunError::InvalidConfig(_) => "invalid_config",
+        RunError::RetryIn(_) => "throttled",
+        RunError::Overloaded => OVERLOADED,
+        RunError::Broken { why: Stop::Paused, .. } | RunError::NotInstalled => PLUGIN_UNAVAILABLE,
+        RunError::Broken { .. } => PLUGIN_FAILED,
+    }
+}
+
+/// Tells the operator of a scheduled run that says nothing about its target.
+pub(crate) fn report(check_type: &CheckType, domain: &str, cause: &RunError) {
+    let token = token(cause);
+    metrics::counter!(
+        "vedette_checks_unknown_total", "check_type" => check_type.to_string(), "error" => token
+    )
+    .increment(1);
+    match cause {
+        RunError::Overloaded => {
+            metrics::counter!("vedette_checks_skipped_overload_total").increment(1);
+            tracing::warn!(%check_type, domain, "check {check_type} of {domain} skipped: overloaded");
+        }
+        RunError::InvalidConfig(problems) => {
+            let problem = first(problems);
+            tracing::error!(
+                %check_type, domain, problem,
+                "check {check_type} refuses the stored configuration of {domain}: {problem}"
+            );
+        }
+        RunError::Broken { .. } | RunError::NotInstalled => tracing::error!(
+            %check_type, domain, %cause, "check {check_type} of {domain} broke: {cause}"
+        ),
+        RunError::Blocked(_) | RunError::UnsupportedTarget(_) | RunError::RetryIn(_) => {
+            tracing::info!(%check_type, domain, %cause, "check {check_type} of {domain}: {cause}");
+        }
+    }
+}
+
+/// What the caller of an on-demand check is told: a target or configuration that can be changed
+/// is theirs, all else is ours.
+pub(crate) fn refuse(check_type: &CheckType, cause: RunError) -> Error {
+    match cause {
+        RunError::Blocked(reason) | RunError::UnsupportedTarget(reason) => {
+            Error::invalid("domain", format!("cannot be checked: {reason}"))
+        }
+        RunError::InvalidConfig(problems) => misfit(check_type, &problems),
+        RunError::RetryIn(_)
+        | RunError::Overloaded
+        | RunError::Broken { .. }
+        | RunError::NotInstalled => Error::Internal(anyhow!("check {check_type}: {cause}")),
+    }
+}
+
+/// `Invalid` for the first thing that is wrong with a check's configuration, named by its place
+/// in `check_config`.
+pub(crate) fn misfit(check_type: &CheckType, problems: &[Problem]) -> Error {
+    let pointer = problems.first().map_or("", |problem| problem.pointer.as_str());
+    let message = problems.first().map_or("does not fit the check", |problem| &problem.message);
+    Error::invalid(format!("check_config/{check_type}{pointer}"), message.to_owned())
+}
+
+fn first(problems: &[Problem]) -> String {
+    let problem = problems.first();
+    problem.map_or_else(String::new, |problem| format!("{} {}", problem.pointer, problem.message))
+}
+
+/// Whether a token says that the trouble was ours, and not the result's own.
+pub(crate) fn is_own_trouble(token: &str) -> bool {
+    [PLUGIN_FAILED, PLUGIN_UNAVAILABLE, OVERLOADED].contains(&token)
+}
+
+/// The plugin broke or was stopped, in `run` or in `assess`.
+pub(crate) const PLUGIN_FAILED: &str = "plugin_failed";
+/// There is no plugin here, or it is paused because it broke too often.
+pub(crate) const PLUGIN_UNAVAILABLE: &str = "plugin_unavailable";
+pub(crate) const OVERLOADED: &str = "overloaded";
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    fn ssl() -> CheckType {
+        "ssl".parse().expect("a check's name")
+    }
+
+    fn broken(why: Stop) -> RunError {
+        RunError::Broken { why, message: "wasm trap: unreachable".to_owned() }
+    }
+
+    #[test]
+    fn own_trouble_is_named_by_a_token() {
+        let endings = [
+            (broken(Stop::Trap), "plugin_failed"),
+            (broken(Stop::Cpu), "plugin_failed"),
+            (broken(Stop::Output), "plugin_failed"),
+            (broken(Stop::Paused), "plugin_unavailable"),
+            (RunError::NotInstalled, "plugin_unavailable"),
+            (RunError::Overloaded, "overloaded"),
+            (RunError::InvalidConfig(Vec::new()), "invalid_config"),
+            (RunError::UnsupportedTarget("x".to_owned()), "unsupported_target"),
+        ];
+        for (cause, expected) in endings {
+            assert_eq!(token(&cause), expected, "{cause:?}");
+        }
+    }
+
+    #[test]
+    fn on_demand_only_what_the_caller_can_change_is_the_callers() {
+        let blocked = RunError::Blocked("the address may not be reached".to_owned());
+        let Error::Invalid(invalid) = refuse(&ssl(), blocked) else { panic!("a bad request") };
+        assert_eq!(invalid.field, "domain");
+
+        let problem =
+            Problem { pointer: "/path".to_owned(), message: "must start with /".to_owned() };
+        let Error::Invalid(invalid) = refuse(&ssl(), RunError::InvalidConfig(vec![problem])) else {
+            panic!("a bad request")
+        };
+        assert_eq!(invalid.to_string(), "check_config/ssl/path must start with /");
+
+        let ours = [
+            broken(Stop::Trap),
+            broken(Stop::Wall),
+            RunError::Overloaded,
+            RunError::NotInstalled,
+            RunError::RetryIn(Duration::from_secs(30)),
+        ];
+        for cause in ours {
+            assert!(matches!(refuse(&ssl(), cause.clone()), Error::Internal(_)), "{cause:?}");
+        }
+    }
+
+    #[test]
+    fn what_broke_inside_is_not_told_to_the_client() {
+        assert!(!refuse(&ssl(), broken(Stop::Trap)).to_string().contains("wasm"));
+    }
+}

@@ -1,0 +1,194 @@
+//! Sites: created, listed, changed and deleted.
+//!
+//! *Invariant:* what a site points at and what its checks are configured with was judged by the
+//! egress policy and the plugins before it is stored; it is judged again whenever it is used.
+
+use std::net::IpAddr;
+
+use serde_json::Value;
+use vedette_model::{
+    CheckType, DomainName, Edition, NewSite, Patch, Plan, Site, SiteId, SitePatch, Timestamp,
+    site::monitored,
+};
+use vedette_sandbox::{
+    PluginError, ValidateError,
+    egress::{Audience, Refusal},
+};
+use vedette_store::Error as StoreError;
+
+use super::{account, random, run};
+use crate::{App, Caller, Error, Result};
+
+/// The caller's sites, oldest first, each with `monitoring_enabled` as it is in effect: over the
+/// plan's limit only the oldest are checked.
+pub async fn list(app: &App, caller: &Caller) -> Result<Vec<Site>> {
+    let plan = account::plan(&caller.account)?;
+    Ok(in_effect(app.store.sites(caller.account.id).await?, plan))
+}
+
+/// Registers a site; its checks run for the first time right away.
+///
+/// # Errors
+/// `Invalid` for a bad field or a site that is there already, `Forbidden` when the plan's sites
+/// are used up.
+pub async fn create(app: &App, caller: &Caller, body: &Value) -> Result<Site> {
+    let mut new = NewSite::parse(body, &app.sandbox.check_types())?;
+    let plan = account::plan(&caller.account)?;
+    let policy = app.sandbox.egress().policy();
+    policy
+        .vet_name(&new.domain, Audience::Authenticated)
+        .map_err(|refusal| refused("domain", &refusal))?;
+    judge(app, &new.domain, &mut new.rest).await?;
+    let now = app.clock.now();
+    let site = new.into_site(random::id(), caller.account.id, now);
+    let due = first_runs(app, &site, now);
+    match app.store.create_site(&site, plan.sites, &due).await {
+        Ok(()) => {}
+        Err(StoreError::SiteLimit) => return Err(used_up(caller.edition, plan)),
+        Err(StoreError::Duplicate) => return Err(duplicate("domain")),
+        Err(cause) => return Err(cause.into()),
+    }
+    app.wake.schedule.notify_one();
+    Ok(site)
+}
+
+/// Changes what the body names; checks that are new to the site run right away.
+///
+/// # Errors
+/// `NotFound` for a site that is not the caller's, `Invalid` for a bad field.
+pub async fn update(app: &App, caller: &Caller, id: SiteId, body: &Value) -> Result<Site> {
+    let account = caller.account.id;
+    let plan = account::plan(&caller.account)?;
+    let before = app.store.site(account, id).await?.ok_or(UNKNOWN)?;
+    let mut patch = SitePatch::parse(body, &app.sandbox.check_types())?;
+    judge(app, &before.domain, &mut patch).await?;
+    let now = app.clock.now();
+    let change = |site: &mut Site| {
+        patch.clone().apply(site);
+        first_runs(app, site, now)
+    };
+    match app.store.update_site(account, id, change).await {
+        Ok(Some(_)) => {}
+        Ok(None) => return Err(UNKNOWN),
+        Err(StoreError::Duplicate) => return Err(duplicate("custom_port")),
+        Err(cause) => return Err(cause.into()),
+    }
+    app.wake.schedule.notify_one();
+    // Whether it is monitored in effect depends on the account's other sites.
+    let sites = in_effect(app.store.sites(account).await?, plan);
+    sites.into_iter().find(|site| site.id == id).ok_or(UNKNOWN)
+}
+
+/// Removes a site with all its data: at once for everybody who asks, the rows soon after.
+pub async fn delete(app: &App, caller: &Caller, id: SiteId) -> Result<()> {
+    if !app.store.delete_site(caller.account.id, id).await? {
+        return Err(UNKNOWN);
+    }
+    app.wake.purge.notify_one();
+    Ok(())
+}
+
+/// Has the policy judge the address, and the plugins their configurations, which are stored as
+/// the plugins normalise them.
+async fn judge(app: &App, domain: &DomainName, patch: &mut SitePatch) -> Result<()> {
+    if let Some(address) = patch.origin_ip.value() {
+        vet_origin(app, *address)?;
+    }
+    let Patch::Set(configs) = &mut patch.check_config else { return Ok(()) };
+    for (check_type, config) in configs {
+        *config = match app.sandbox.validate(check_type, domain.as_str(), config).await {
+            Ok(normalised) => normalised,
+            Err(ValidateError::Problems(problems)) => {
+                return Err(run::misfit(check_type, &problems));
+            }
+            Err(ValidateError::Unavailable(PluginError::NotInstalled)) => {
+                let field = format!("check_config/{check_type}");
+                return Err(Error::invalid(field, "cannot be set: the check is not installed"));
+            }
+            Err(ValidateError::Unavailable(cause)) => return Err(Error::Internal(cause.into())),
+        };
+    }
+    Ok(())
+}
+
+/// Refuses an `origin_ip` that no check of an account may be pointed at.
+pub(crate) fn vet_origin(app: &App, address: IpAddr) -> Result<()> {
+    let policy = app.sandbox.egress().policy();
+    policy
+        .vet_address(address, Audience::Authenticated)
+        .map_err(|refusal| refused("origin_ip", &refusal))
+}
+
+/// Every check of a monitored site, due now. Also those that have no plugin yet: nobody leases
+/// them until they have one, and then they need no migration.
+fn first_runs(app: &App, site: &Site, now: Timestamp) -> Vec<(CheckType, Timestamp)> {
+    let mut known = app.sandbox.check_types();
+    let uptime = "uptime".parse().expect("the name of a documented check");
+    for check_type in site.check_types.iter().chain([&uptime]) {
+        if !known.contains(check_type) {
+            known.push(check_type.clone());
+        }
+    }
+    site.scheduled(&known).into_iter().map(|check_type| (check_type, now)).collect()
+}
+
+fn in_effect(mut sites: Vec<Site>, plan: &Plan) -> Vec<Site> {
+    let watched: Vec<bool> = monitored(&sites, plan).map(|(_, watched)| watched).collect();
+    for (site, watched) in sites.iter_mut().zip(watched) {
+        site.monitoring_enabled = watched;
+    }
+    sites
+}
+
+fn used_up(edition: &Edition, plan: &Plan) -> Error {
+    let have = format!("the {} plan has {} sites, and all are in use", plan.id, plan.sites);
+    Error::forbidden(match edition.lowest_plan_above(plan, |plan| plan.sites) {
+        Some(more) => format!("{have}; the {} plan has {}", more.id, more.sites),
+        None => format!("{have}; delete one first"),
+    })
+}
+
+fn duplicate(field: &'static str) -> Error {
+    let reason = "makes it a site that is there already: \
+        domain, custom_port and origin_ip together must differ";
+    Error::invalid(field, reason)
+}
+
+fn refused(field: &'static str, refusal: &Refusal) -> Error {
+    Error::invalid(field, format!("is refused: {refusal}"))
+}
+
+const UNKNOWN: Error = Error::NotFound("site");
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use uuid::Uuid;
+    use vedette_model::{AccountId, edition::STANDARD};
+
+    use super::*;
+
+    fn sites(count: u128) -> Vec<Site> {
+        let now = Timestamp::from_timestamp(1_790_000_000, 0).expect("within the years");
+        let new = NewSite::parse(&json!({ "domain": "example.com" }), &[]).expect("a site");
+        (0..count)
+            .map(|nth| {
+                new.clone().into_site(SiteId(Uuid::from_u128(nth)), AccountId(Uuid::nil()), now)
+            })
+            .collect()
+    }
+
+    #[test]
+    fn after_a_downgrade_the_oldest_sites_stay_monitored() {
+        let shown = in_effect(sites(4), STANDARD.lowest_plan());
+        let enabled: Vec<bool> = shown.iter().map(|site| site.monitoring_enabled).collect();
+        assert_eq!(enabled, [true, true, false, false]);
+    }
+
+    #[test]
+    fn full_plan_names_the_plan_with_more_sites() {
+        let said = used_up(&STANDARD, STANDARD.lowest_plan()).to_string();
+        assert_eq!(said, "the free plan has 2 sites, and all are in use; the starter plan has 10");
+        assert!(used_up(&STANDARD, STANDARD.highest_plan()).to_string().contains("delete one"));
+    }
+}

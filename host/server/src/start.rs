@@ -1,0 +1,263 @@
+//! Brings the parts up in their order and takes them down in the opposite one.
+//!
+//! listeners → store → sandbox and plugins → first account → work loops → servers. The ports are
+//! bound first: what they turn out to be is what no check may connect to.
+
+use std::{net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
+
+use anyhow::Context;
+use rustls::pki_types::{CertificateDer, pem::PemObject};
+use salvo::{
+    Service,
+    conn::tcp::TcpAcceptor,
+    fuse::FuseConfig,
+    server::{Server, ServerHandle},
+};
+use tokio::{net::TcpListener, task::JoinHandle};
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+use vedette_model::{CheckType, Edition};
+use vedette_sandbox::{Sandbox, StateStore, egress};
+use vedette_store::Store;
+
+use crate::{
+    App, Clock, Config, Wake, api, limits::Limits, plugin_state::PluginState, service,
+    service::account::CreatedAccount, work,
+};
+
+/// A service that is up.
+pub struct Running {
+    /// Where the API listens, with the port it got.
+    pub api_addr: SocketAddr,
+    pub admin_addr: SocketAddr,
+    pub app: Arc<App>,
+    /// Made because the database was empty; its key is known only here.
+    pub first_account: Option<CreatedAccount>,
+    end: JoinHandle<anyhow::Result<()>>,
+}
+
+/// Starts everything and comes back once requests are answered. Cancelling `shutdown` ends it:
+/// no new connections, ten seconds for what runs, then the work loops, then the store.
+///
+/// # Errors
+/// When an address cannot be bound, the database not be opened, or a built-in plugin not be
+/// installed.
+pub async fn serve(
+    config: Config,
+    clock: Clock,
+    shutdown: CancellationToken,
+) -> anyhow::Result<Running> {
+    std::sync::LazyLock::force(&api::METRICS);
+    let api = bind(config.listen).await?;
+    let admin = bind(config.admin_listen).await?;
+    let (api_addr, admin_addr) = (api.local_addr()?, admin.local_addr()?);
+    let store = Store::open(&config.db, vedette_store::Options::default())
+        .await
+        .with_context(|| format!("cannot open the database {}", without_password(&config.db)))?;
+    let state = Arc::new(PluginState::new(store.clone(), clock.clone()));
+    let sandbox = sandbox(&config, vec![api_addr, admin_addr], state)?;
+    let sandbox = install(sandbox, Plugins::All).await?;
+    let app = Arc::new(App {
+        limits: Limits::new(&clock),
+        node: format!("{}-{}", std::process::id(), uuid::Uuid::now_v7()),
+        wake: Wake::default(),
+        pulse: work::Pulse::new(clock.now()),
+        config,
+        store,
+        sandbox,
+        clock,
+    });
+    let first_account = first_account(&app).await?;
+
+    let tasks = TaskTracker::new();
+    work::start(&app, &tasks, &shutdown).await?;
+    tasks.spawn(housekeeping(Arc::clone(&app), shutdown.clone()));
+    let servers = [
+        listen(api, api::service(Arc::clone(&app)), &tasks)?,
+        listen(admin, api::operator(Arc::clone(&app)), &tasks)?,
+    ];
+    tasks.close();
+    let end = tokio::spawn(end(Arc::clone(&app), servers, tasks, shutdown));
+    Ok(Running { api_addr, admin_addr, app, first_account, end })
+}
+
+impl Running {
+    /// Waits until everything has ended, which takes a cancelled `shutdown`.
+    pub async fn finished(self) -> anyhow::Result<()> {
+        self.end.await.context("the shutdown panicked")?
+    }
+
+    /// The address that clients use, with the first edition's prefix.
+    pub fn base_url(&self) -> String {
+        let config = &self.app.config;
+        let prefix = first_edition(config).prefix;
+        match &config.public_url {
+            Some(url) => format!("{}{prefix}", url.as_str().trim_end_matches('/')),
+            None => format!("http://{}{prefix}", self.api_addr),
+        }
+    }
+}
+
+/// Which built-in plugins are wanted.
+pub(crate) enum Plugins {
+    All,
+    /// One check, for a one-off run.
+    Check(CheckType),
+}
+
+/// The sandbox as the configuration wants it, without plugins.
+pub(crate) fn sandbox(
+    config: &Config,
+    own_listeners: Vec<SocketAddr>,
+    state: Arc<dyn StateStore>,
+) -> anyhow::Result<Sandbox> {
+    let policy = egress::Policy {
+        allow: config.egress.allow.clone(),
+        deny: config.egress.deny.clone(),
+        public_allow: config.egress.public_allow.clone(),
+        own_listeners,
+    };
+    let options = vedette_sandbox::Options {
+        egress: policy,
+        resolver: config.dns_server.clone(),
+        roots: roots(&config.ca_file)?,
+        cache_dir: config.cache_dir.clone().or_else(default_cache),
+        state,
+    };
+    Sandbox::new(options).context("cannot start the sandbox")
+}
+
+/// Installs built-in plugins, through the same door as anybody's.
+pub(crate) async fn install(sandbox: Sandbox, wanted: Plugins) -> anyhow::Result<Sandbox> {
+    // Compiling is long work without a pause.
+    let installed = tokio::task::spawn_blocking(move || {
+        for plugin in vedette_bundle::BUILT_IN {
+            let chosen = match &wanted {
+                Plugins::All => true,
+                Plugins::Check(check_type) => check_name(plugin.id) == Some(check_type.as_str()),
+            };
+            if chosen {
+                sandbox
+                    .install(plugin.component, vedette_sandbox::Grant::AsAsked)
+                    .with_context(|| format!("cannot install the plugin {}", plugin.id))?;
+            }
+        }
+        anyhow::Ok(sandbox)
+    });
+    installed.await.context("installing the plugins panicked")?
+}
+
+/// The checks that are built in.
+pub(crate) fn check_names() -> Vec<&'static str> {
+    vedette_bundle::BUILT_IN.iter().filter_map(|plugin| check_name(plugin.id)).collect()
+}
+
+/// The check type of a built-in plugin, by its id.
+fn check_name(id: &str) -> Option<&str> {
+    id.strip_prefix("vedette.check-")
+}
+
+async fn bind(address: SocketAddr) -> anyhow::Result<TcpListener> {
+    TcpListener::bind(address).await.with_context(|| format!("cannot listen on {address}"))
+}
+
+fn listen(
+    listener: TcpListener,
+    service: Service,
+    tasks: &TaskTracker,
+) -> anyhow::Result<ServerHandle> {
+    let acceptor = TcpAcceptor::try_from(listener)?;
+    let fuse = FuseConfig::strict().with_connection_idle_timeout(LONGEST_SILENCE);
+    let server = Server::new(acceptor).fuse_config(fuse).max_connections(MOST_CONNECTIONS);
+    let handle = server.handle();
+    tasks.spawn(async move {
+        if let Err(cause) = server.try_serve(service).await {
+            tracing::error!(error = %cause, "a listener ended: {cause}");
+        }
+    });
+    Ok(handle)
+}
+
+/// The other half of [`serve`].
+async fn end(
+    app: Arc<App>,
+    servers: [ServerHandle; 2],
+    tasks: TaskTracker,
+    shutdown: CancellationToken,
+) -> anyhow::Result<()> {
+    shutdown.cancelled().await;
+    for server in &servers {
+        server.stop_graceful(GRACE);
+    }
+    // Checks and deliveries end by their own deadlines; what does not is as good as crashed,
+    // and nothing depends on a goodbye.
+    if tokio::time::timeout(GRACE + Duration::from_secs(2), tasks.wait()).await.is_err() {
+        tracing::warn!("some work did not end in time and is left");
+    }
+    app.store.close().await.context("cannot close the database")
+}
+
+/// Forgets idle windows and sums up metrics.
+async fn housekeeping(app: Arc<App>, shutdown: CancellationToken) {
+    let mut pace = tokio::time::interval(Duration::from_secs(5));
+    loop {
+        tokio::select! {
+            () = shutdown.cancelled() => return,
+            _ = pace.tick() => {
+                app.limits.forget_idle(app.clock.now());
+                api::METRICS.run_upkeep();
+            }
+        }
+    }
+}
+
+async fn first_account(app: &App) -> anyhow::Result<Option<CreatedAccount>> {
+    if app.config.no_first_account {
+        return Ok(None);
+    }
+    let edition = first_edition(&app.config);
+    service::account::first_account(app, edition).await.context("cannot create the first account")
+}
+
+fn first_edition(config: &Config) -> &'static Edition {
+    let id = config.edition.ids().first().copied().unwrap_or_default();
+    Edition::by_id(id).expect("mounted editions are of the model")
+}
+
+fn roots(files: &[PathBuf]) -> anyhow::Result<Vec<CertificateDer<'static>>> {
+    let mut roots = Vec::new();
+    for file in files {
+        let unreadable = || format!("cannot read the roots in {}", file.display());
+        let before = roots.len();
+        for root in CertificateDer::pem_file_iter(file).with_context(unreadable)? {
+            roots.push(root.with_context(unreadable)?);
+        }
+        anyhow::ensure!(roots.len() > before, "{} holds no certificate", file.display());
+    }
+    Ok(roots)
+}
+
+/// Where programs keep what can be made again: as systemd, then as the desktop says.
+fn default_cache() -> Option<PathBuf> {
+    let of =
+        |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    of("CACHE_DIRECTORY")
+        .or_else(|| of("XDG_CACHE_HOME").map(|cache| cache.join("vedette")))
+        .or_else(|| of("HOME").map(|home| home.join(".cache/vedette")))
+}
+
+fn without_password(url: &str) -> String {
+    match url::Url::parse(url) {
+        Ok(mut url) if url.password().is_some() => {
+            // A URL that has a password takes another one.
+            let _ = url.set_password(Some("…"));
+            url.into()
+        }
+        _ => url.to_owned(),
+    }
+}
+
+/// How long requests that run may go on after the first signal.
+const GRACE: Duration = Duration::from_secs(10);
+/// Longer than the longest check, during which a connection carries nothing.
+const LONGEST_SILENCE: Duration = Duration::from_secs(60);
+const MOST_CONNECTIONS: usize = 16_384;

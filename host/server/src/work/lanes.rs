@@ -1,0 +1,203 @@
+//! One queue per receiver: its deliveries go out one after the other, and whoever is slow delays
+//! nobody but himself.
+//!
+//! *Invariant:* of each receiver one delivery is out at most, and few wait here; the rest wait in
+//! the store.
+
+use std::{
+    collections::{HashMap, VecDeque},
+    time::Duration,
+};
+
+use chrono::TimeDelta;
+use vedette_model::{AccountId, Delivery, Timestamp};
+
+/// Where a delivery goes: one channel of one account.
+pub(super) type Receiver = (AccountId, String);
+
+/// What this process has leased and not settled.
+#[derive(Default)]
+pub(super) struct Lanes {
+    lanes: HashMap<Receiver, Lane>,
+    held: usize,
+}
+
+/// A receiver that a delivery is on its way to.
+struct Lane {
+    /// Since when.
+    since: Timestamp,
+    /// Those that go next, each with the moment at which its lease began.
+    waiting: VecDeque<(Delivery, Timestamp)>,
+}
+
+/// What becomes of a delivery that was leased.
+pub(super) enum Placed {
+    /// Its receiver is free: send it.
+    Start(Delivery),
+    Waits,
+    /// Its receiver has enough to do: give it back, for so long.
+    Full(Delivery, Duration),
+}
+
+impl Lanes {
+    /// How many more deliveries may be leased.
+    pub(super) fn room(&self) -> usize {
+        MOST_HELD.saturating_sub(self.held)
+    }
+
+    pub(super) fn held(&self) -> usize {
+        self.held
+    }
+
+    /// Takes in a delivery that was leased just now. What finds its receiver's queue full comes
+    /// back when as much time has passed again as the receiver has been taking: soon to a quick
+    /// one, later to a slow one.
+    pub(super) fn place(&mut self, delivery: Delivery, now: Timestamp) -> Placed {
+        let Some(lane) = self.lanes.get_mut(&receiver(&delivery)) else {
+            let lane = Lane { since: now, waiting: VecDeque::new() };
+            self.lanes.insert(receiver(&delivery), lane);
+            self.held += 1;
+            return Placed::Start(delivery);
+        };
+        if lane.waiting.len() == MOST_WAITING {
+            let taking = (now - lane.since).to_std().unwrap_or_default();
+            return Placed::Full(delivery, taking.clamp(SHORTEST_WAIT, LONGEST_WAIT));
+        }
+        lane.waiting.push_back((delivery, now));
+        self.held += 1;
+        Placed::Waits
+    }
+
+    /// The receiver's delivery is back; answers the one that goes next. Those whose lease may end
+    /// on the way are left to whoever leases them again.
+    pub(super) fn back(&mut self, receiver: &Receiver, now: Timestamp) -> Option<Delivery> {
+        let lane = self.lanes.get_mut(receiver)?;
+        self.held -= 1;
+        lane.since = now;
+        while let Some((delivery, leased)) = lane.waiting.pop_front() {
+            if now - leased < BEGIN_WITHIN {
+                return Some(delivery);
+            }
+            self.held -= 1;
+        }
+        self.lanes.remove(receiver);
+        None
+    }
+
+    /// All that waits, taken out.
+    pub(super) fn drain(&mut self) -> Vec<Delivery> {
+        let lanes = self.lanes.values_mut();
+        let waiting: Vec<Delivery> =
+            lanes.flat_map(|lane| lane.waiting.drain(..).map(|(delivery, _)| delivery)).collect();
+        self.held -= waiting.len();
+        waiting
+    }
+}
+
+pub(super) fn receiver(delivery: &Delivery) -> Receiver {
+    (delivery.account_id, delivery.channel.clone())
+}
+
+/// How long a lease lasts: an attempt that began in time is settled before it ends.
+pub(super) const LEASE: Duration = Duration::from_secs(60);
+const BEGIN_WITHIN: TimeDelta = TimeDelta::seconds(45);
+/// Deliveries of all receivers together; as many connections at most.
+const MOST_HELD: usize = 1024;
+/// Deliveries of one receiver that wait behind the one that is out.
+const MOST_WAITING: usize = 7;
+const SHORTEST_WAIT: Duration = Duration::from_millis(100);
+const LONGEST_WAIT: Duration = Duration::from_secs(5);
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+    use vedette_model::{DeliveryId, DeliveryState};
+
+    use super::*;
+
+    fn at(seconds: i64) -> Timestamp {
+        Timestamp::from_timestamp(1_790_000_000 + seconds, 0).expect("within the years")
+    }
+
+    fn delivery(account: u128, channel: &str, id: u128) -> Delivery {
+        Delivery {
+            id: DeliveryId(Uuid::from_u128(id)),
+            account_id: AccountId(Uuid::from_u128(account)),
+            channel: channel.to_owned(),
+            notices: Vec::new(),
+            created_at: at(0),
+            due_at: at(0),
+            attempt: 0,
+            epoch: 1,
+            state: DeliveryState::Pending,
+            rendered: None,
+            last_error: None,
+            finished_at: None,
+        }
+    }
+
+    fn starts(lanes: &mut Lanes, delivery: Delivery) -> bool {
+        matches!(lanes.place(delivery, at(0)), Placed::Start(_))
+    }
+
+    #[test]
+    fn slow_receiver_delays_nobody_else() {
+        let mut lanes = Lanes::default();
+        assert!(starts(&mut lanes, delivery(1, "webhook", 1)));
+        assert!(!starts(&mut lanes, delivery(1, "webhook", 2)));
+        assert!(starts(&mut lanes, delivery(1, "slack", 3)));
+        assert!(starts(&mut lanes, delivery(2, "webhook", 4)));
+    }
+
+    #[test]
+    fn deliveries_of_a_receiver_go_out_in_their_order() {
+        let mut lanes = Lanes::default();
+        for id in 1..=3 {
+            lanes.place(delivery(1, "webhook", id), at(0));
+        }
+        let slow = receiver(&delivery(1, "webhook", 1));
+        let mut next = || lanes.back(&slow, at(1)).map(|delivery| delivery.id.0.as_u128());
+        assert_eq!([next(), next(), next()], [Some(2), Some(3), None]);
+        assert_eq!((lanes.held(), lanes.lanes.len()), (0, 0));
+    }
+
+    #[test]
+    fn full_queue_comes_back_as_soon_as_its_receiver_is_quick() {
+        let mut lanes = Lanes::default();
+        for id in 0..=MOST_WAITING as u128 {
+            let placed = lanes.place(delivery(1, "webhook", id), at(0));
+            assert!(!matches!(placed, Placed::Full(..)), "{id}");
+        }
+        assert_eq!(lanes.room(), MOST_HELD - MOST_WAITING - 1);
+        let mut wait = |seconds| match lanes.place(delivery(1, "webhook", 99), at(seconds)) {
+            Placed::Full(_, wait) => wait,
+            Placed::Start(_) | Placed::Waits => panic!("the queue is full"),
+        };
+        assert_eq!(
+            [wait(0), wait(2), wait(9)],
+            [SHORTEST_WAIT, Duration::from_secs(2), LONGEST_WAIT]
+        );
+    }
+
+    #[test]
+    fn delivery_whose_lease_is_ending_is_not_begun() {
+        let mut lanes = Lanes::default();
+        lanes.place(delivery(1, "webhook", 1), at(0));
+        lanes.place(delivery(1, "webhook", 2), at(0));
+        lanes.place(delivery(1, "webhook", 3), at(10));
+        let slow = receiver(&delivery(1, "webhook", 1));
+        let next = lanes.back(&slow, at(45)).map(|delivery| delivery.id.0.as_u128());
+        assert_eq!(next, Some(3));
+        assert_eq!(lanes.held(), 1);
+    }
+
+    #[test]
+    fn draining_leaves_those_that_are_out() {
+        let mut lanes = Lanes::default();
+        lanes.place(delivery(1, "webhook", 1), at(0));
+        lanes.place(delivery(1, "webhook", 2), at(0));
+        lanes.place(delivery(2, "webhook", 3), at(0));
+        assert_eq!(lanes.drain().len(), 1);
+        assert_eq!(lanes.held(), 2);
+    }
+}

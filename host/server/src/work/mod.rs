@@ -1,0 +1,75 @@
+//! What goes on without being asked: one file per loop.
+//!
+//! due check → [`scheduler`] → pipeline; queued delivery → [`outbox`] → receiver; deleted site →
+//! [`purge`]; and, where configured, a sign of life → [`heartbeat`].
+//!
+//! *Invariant:* work is taken by a lease in the store, and its result counts only under that
+//! lease's epoch: nothing here is remembered that a crash could lose.
+//! *Invariant:* every loop looks at the store by itself; the hints of [`crate::Wake`] only make it
+//! look sooner.
+
+mod busy;
+mod heartbeat;
+mod lanes;
+mod outbox;
+mod pulse;
+mod purge;
+mod scheduler;
+
+use std::{sync::Arc, time::Duration};
+
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+
+use crate::{App, Result};
+
+pub use pulse::Pulse;
+
+/// Starts the loops as tasks of `tasks`; they end within some ten seconds once `shutdown` is
+/// cancelled. On an embedded store the leases of the process before, which is dead, end at once.
+pub async fn start(
+    app: &Arc<App>,
+    tasks: &TaskTracker,
+    shutdown: &CancellationToken,
+) -> Result<()> {
+    let recovered = app.store.recover_leases(app.clock.now()).await?;
+    if recovered > 0 {
+        tracing::info!(recovered, "{recovered} leases of a process that ended were taken over");
+    }
+    keep(tasks, "scheduler", app, shutdown, scheduler::run);
+    keep(tasks, "outbox", app, shutdown, outbox::run);
+    keep(tasks, "purge", app, shutdown, purge::run);
+    if app.config.heartbeat.url.is_some() {
+        keep(tasks, "heartbeat", app, shutdown, heartbeat::run);
+    }
+    Ok(())
+}
+
+/// By how much the scheduler is behind; none while it keeps up.
+pub fn behind(app: &App) -> Option<Duration> {
+    app.pulse.behind(app.clock.now())
+}
+
+/// Runs a loop, and runs it again should it ever panic: what it held comes back by its leases.
+fn keep<F, R>(
+    tasks: &TaskTracker,
+    name: &'static str,
+    app: &Arc<App>,
+    shutdown: &CancellationToken,
+    run: F,
+) where
+    F: Fn(Arc<App>, CancellationToken) -> R + Send + 'static,
+    R: Future<Output = ()> + Send + 'static,
+{
+    let (app, shutdown) = (Arc::clone(app), shutdown.clone());
+    tasks.spawn(async move {
+        while let Err(cause) = tokio::spawn(run(Arc::clone(&app), shutdown.clone())).await {
+            if shutdown.is_cancelled() || cause.is_cancelled() {
+                return;
+            }
+            tracing::error!(name, "the {name} loop panicked and is started again");
+            tokio::time::sleep(AFTER_PANIC).await;
+        }
+    });
+}
+
+const AFTER_PANIC: Duration = Duration::from_secs(1);

@@ -1,0 +1,114 @@
+//! Whether the background work keeps up: what health checks and the heartbeat tell.
+
+use std::{
+    sync::atomic::{AtomicI64, Ordering},
+    time::Duration,
+};
+
+use chrono::TimeDelta;
+use vedette_model::Timestamp;
+
+/// Moments that the loops leave behind, in Unix milliseconds.
+#[derive(Debug)]
+pub struct Pulse {
+    started: Timestamp,
+    /// The scheduler's last turn.
+    looked: AtomicI64,
+    /// How late the last run began, where that was too late; else 0.
+    late: AtomicI64,
+    /// The last run that brought a result; 0 = none yet.
+    checked: AtomicI64,
+}
+
+impl Pulse {
+    /// Of a process that starts now.
+    pub fn new(now: Timestamp) -> Self {
+        Self {
+            started: now,
+            looked: AtomicI64::new(now.timestamp_millis()),
+            late: AtomicI64::new(0),
+            checked: AtomicI64::new(0),
+        }
+    }
+
+    /// The scheduler has looked for due checks. With nothing left to take it is not late.
+    pub(super) fn looked(&self, now: Timestamp, nothing_due: bool) {
+        self.looked.store(now.timestamp_millis(), Ordering::Relaxed);
+        if nothing_due {
+            self.late.store(0, Ordering::Relaxed);
+        }
+    }
+
+    /// A run begins that was planned for `due`. What was due before the process started is not
+    /// its fault. Late is what has missed two of its intervals.
+    pub(super) fn begins(&self, due: Timestamp, interval: Duration, now: Timestamp) {
+        let lag = now - due.max(self.started);
+        let allowed = TimeDelta::from_std(interval * 2).unwrap_or(TimeDelta::MAX);
+        let late = if lag > allowed { lag.num_milliseconds() } else { 0 };
+        self.late.store(late, Ordering::Relaxed);
+    }
+
+    /// A run has brought a result, and it was stored.
+    pub(super) fn checked(&self, now: Timestamp) {
+        self.checked.store(now.timestamp_millis(), Ordering::Relaxed);
+    }
+
+    /// The last run that brought a result.
+    pub(super) fn last_checked(&self) -> Option<Timestamp> {
+        let at = self.checked.load(Ordering::Relaxed);
+        Timestamp::from_timestamp_millis(at).filter(|_| at > 0)
+    }
+
+    /// By how much the work is behind: the scheduler stands still, or its runs begin too late.
+    pub(super) fn behind(&self, now: Timestamp) -> Option<Duration> {
+        let still = now.timestamp_millis() - self.looked.load(Ordering::Relaxed);
+        let late = self.late.load(Ordering::Relaxed);
+        let still = if still > PATIENCE.num_milliseconds() { still } else { 0 };
+        let behind = u64::try_from(still.max(late)).ok().filter(|behind| *behind > 0)?;
+        Some(Duration::from_millis(behind))
+    }
+}
+
+/// The scheduler looks several times a second.
+const PATIENCE: TimeDelta = TimeDelta::seconds(30);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(seconds: i64) -> Timestamp {
+        Timestamp::from_timestamp(1_790_000_000 + seconds, 0).expect("within the years")
+    }
+
+    const MINUTE: Duration = Duration::from_secs(60);
+
+    #[test]
+    fn scheduler_that_stands_still_is_behind() {
+        let pulse = Pulse::new(at(0));
+        assert_eq!(pulse.behind(at(30)), None);
+        assert_eq!(pulse.behind(at(31)), Some(Duration::from_secs(31)));
+        pulse.looked(at(31), true);
+        assert_eq!(pulse.behind(at(32)), None);
+    }
+
+    #[test]
+    fn run_that_missed_two_intervals_is_late_until_the_backlog_is_gone() {
+        let pulse = Pulse::new(at(0));
+        pulse.looked(at(300), false);
+        pulse.begins(at(180), MINUTE, at(300));
+        assert_eq!(pulse.behind(at(300)), None);
+        pulse.begins(at(179), MINUTE, at(300));
+        assert_eq!(pulse.behind(at(300)), Some(Duration::from_secs(121)));
+        pulse.looked(at(301), false);
+        assert!(pulse.behind(at(301)).is_some());
+        pulse.looked(at(302), true);
+        assert_eq!(pulse.behind(at(302)), None);
+    }
+
+    #[test]
+    fn downtime_before_the_start_does_not_count() {
+        let pulse = Pulse::new(at(0));
+        pulse.begins(at(-86_400), MINUTE, at(5));
+        assert_eq!(pulse.behind(at(5)), None);
+    }
+}
