@@ -1,0 +1,76 @@
+//! The lab: real servers on loopback that stand for the world Vedette watches, and the service
+//! itself as its users meet it.
+//!
+//! [`Lab`] brings a certificate authority, a DNS server that names the sites, TLS sites and a
+//! webhook receiver; [`Service`] is the real program on a database of its own. `make run` shows
+//! both together, the test suite asks them questions.
+//!
+//! *Invariant:* nothing here leaves 127.0.0.1, and every server ends with the value that owns it.
+
+mod authority;
+mod client;
+mod dns;
+mod receiver;
+mod service;
+mod site;
+
+use std::net::SocketAddr;
+
+pub use authority::{Authority, Certificate, Leaf};
+pub use client::{Answer, Client};
+pub use dns::{Dns, Reply};
+pub use receiver::{Received, Receiver, Response};
+pub use service::{Account, Service, Settings, program};
+pub use site::{Page, Site};
+
+/// One small internet: an authority that signs, a resolver that names, a receiver that listens.
+pub struct Lab {
+    pub authority: Authority,
+    pub dns: Dns,
+    pub receiver: Receiver,
+}
+
+impl Lab {
+    /// Starts the servers on free ports.
+    pub async fn start() -> anyhow::Result<Self> {
+        install_crypto();
+        Ok(Self {
+            authority: Authority::new("Lab Root")?,
+            dns: Dns::start().await?,
+            receiver: Receiver::start().await?,
+        })
+    }
+
+    /// Puts a site with this certificate on a free port and gives it its name.
+    pub async fn site(&self, domain: &str, certificate: Certificate) -> anyhow::Result<Site> {
+        let site = Site::start(certificate).await?;
+        self.dns.answer(domain, Reply::address(site.address().ip()));
+        Ok(site)
+    }
+
+    /// A certificate for `domain` from the lab's authority, valid for `days` more days.
+    pub fn certificate(&self, domain: &str, days: i64) -> anyhow::Result<Certificate> {
+        self.authority.issue(&Leaf::for_names(&[domain]).days_left(days))
+    }
+
+    /// What the service must be told to live in this lab.
+    pub fn settings(&self) -> Settings {
+        Settings {
+            dns: vec![self.dns.address()],
+            roots: vec![self.authority.root_pem()],
+            ..Settings::default()
+        }
+    }
+}
+
+/// The port that nobody listens on: bound once, then given back.
+pub async fn free_port() -> anyhow::Result<SocketAddr> {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
+    Ok(listener.local_addr()?)
+}
+
+/// Two TLS providers are compiled in; the process has to name one before the first handshake.
+pub fn install_crypto() {
+    // An error only says that it was named already.
+    let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
+}

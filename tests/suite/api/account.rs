@@ -1,0 +1,69 @@
+//! Accounts, as the operator makes them.
+
+use serde_json::json;
+use vedette_tests::program;
+
+use crate::world::World;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_command_line_makes_and_lists_accounts() {
+    let world = World::start().await;
+    let admin = format!("http://{}", world.service.admin);
+    let vedette = async |arguments: &[&str]| {
+        let mut command = tokio::process::Command::new(program().expect("built"));
+        command.args(arguments).args(["--admin", &admin]).output().await.expect("it runs")
+    };
+    let made =
+        vedette(&["account", "create", "--email", "cli@example.com", "--plan", "starter"]).await;
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    let made: serde_json::Value = serde_json::from_slice(&made.stdout).expect("one JSON object");
+    assert_eq!((&made["email"], &made["plan"]), (&json!("cli@example.com"), &json!("starter")));
+    let key = made["key"].as_str().expect("a key");
+    let sites = world.service.client().with_key(key).get("/sites").await.expect(200);
+    assert_eq!((&sites["plan"], &sites["userId"]), (&json!("starter"), &made["account_id"]));
+
+    let listed = vedette(&["account", "list"]).await;
+    let listed = String::from_utf8_lossy(&listed.stdout).into_owned();
+    assert!(listed.contains("cli@example.com") && listed.contains("owner@example.com"), "{listed}");
+    assert!(!listed.contains(key));
+
+    let refused =
+        vedette(&["account", "create", "--email", "x@example.com", "--plan", "gold"]).await;
+    assert!(!refused.status.success());
+    assert!(
+        String::from_utf8_lossy(&refused.stderr).contains("pro"),
+        "it names the plans there are"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_first_start_prints_one_key_of_the_highest_plan() {
+    let world = World::with(|settings| settings.first_account = true).await;
+    let key = world.service.first_key.clone().expect("printed");
+    let client = world.service.client().with_key(&key);
+    assert_eq!(client.get("/sites").await.expect(200)["plan"], "pro");
+    let mut service = world.service;
+    service.stop().await.expect("stops");
+    let service = service.start_again().await.expect("starts again");
+    assert_eq!(service.first_key, None, "only an empty database gets a first account");
+    service.client().with_key(&key).get("/sites").await.expect(200);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn browsers_do_not_reach_the_operators_port() {
+    let world = World::start().await;
+    let operator = world.service.operator();
+    operator.get("/healthz").await.expect(200);
+    let get = |header: &'static str, value: &'static str| {
+        let request =
+            operator.request(reqwest::Method::GET, "/admin/accounts").header(header, value);
+        operator.finish(request)
+    };
+    assert_eq!(get("origin", "http://evil.example").await.status, 403);
+    assert_eq!(get("host", "evil.example").await.status, 403);
+    assert_eq!(
+        world.service.client().get("/admin/accounts").await.status,
+        404,
+        "not on the API's port"
+    );
+}

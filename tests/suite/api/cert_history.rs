@@ -1,0 +1,78 @@
+//! `/cert-history`: changes of the served certificate, and only real ones.
+
+use serde_json::json;
+use uuid::Uuid;
+
+use crate::world::{World, text};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_renewal_is_recorded_and_announced_once() {
+    let world = World::start().await;
+    world.hook().await;
+    let site = world.site("renew.example", 5).await;
+    let id = world.watch("renew.example", &site).await;
+    world.open_alerts(1).await;
+    let history = format!("/cert-history?site_id={id}");
+    let none = world.owner.client.get(&history).await.expect(200);
+    assert_eq!(none, json!({"history": [], "total": 0}), "the first certificate is the baseline");
+
+    site.renew(world.lab.certificate("renew.example", 90).expect("signed")).expect("a valid chain");
+    let result = world.check_now("renew.example", &site, &id).await;
+    world.check_now("renew.example", &site, &id).await;
+
+    let changed = world.owner.client.get(&history).await.expect(200);
+    assert_eq!(changed["total"], 1, "{changed}");
+    let change = &changed["history"][0];
+    assert_eq!(change["change_type"], "renewal");
+    assert_eq!(change["fingerprint"], result["chain"][0]["fingerprint"]);
+    assert_eq!(change["issuer"], "Lab Root Intermediate");
+    assert!(text(&change["changed_at"]).ends_with('Z'));
+
+    let open = world.owner.client.get("/alerts").await.expect(200);
+    let types: Vec<_> = open["alerts"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|alert| text(&alert["type"]))
+        .collect();
+    assert!(types.contains(&"cert_change".to_owned()), "a change waits for its owner: {types:?}");
+    let expiring = world
+        .owner
+        .client
+        .get("/alerts?type=ssl&severity=critical&resolved=true")
+        .await
+        .expect(200);
+    assert_eq!(expiring["total"], 1, "the expiring alert resolved itself");
+
+    let hooks = world.lab.receiver.wait_for(2).await.expect("both arrive");
+    let news = hooks[1].json().expect("JSON");
+    let events: Vec<_> = news["alerts"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|alert| text(&alert["type"]))
+        .collect();
+    assert_eq!(events.len(), 2, "{news:#}");
+    assert!(
+        events.contains(&"ssl.renewed".to_owned())
+            && events.contains(&"certificate.changed".to_owned())
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn only_ones_own_history_is_shown() {
+    let world = World::start().await;
+    let created = world
+        .owner
+        .client
+        .post("/sites", json!({"domain": "h.example", "check_types": ["domain"]}))
+        .await
+        .expect(200);
+    let id = text(&created["site"]["id"]);
+    let stranger = world.account("pro").await.client;
+    let theirs = stranger.get(&format!("/cert-history?site_id={id}")).await;
+    let nobodys = stranger.get(&format!("/cert-history?site_id={}", Uuid::new_v4())).await;
+    assert_eq!((theirs.status, theirs.text), (404, nobodys.text));
+    stranger.get("/cert-history?site_id=x").await.expect(400);
+    stranger.get("/cert-history").await.expect(400);
+}

@@ -1,0 +1,85 @@
+//! The limits: exact in every trailing window, told in six headers on every answer.
+
+use futures::future::join_all;
+use reqwest::Method;
+use serde_json::json;
+
+use crate::world::World;
+
+const HEADERS: [&str; 6] = [
+    "x-ratelimit-limit",
+    "x-ratelimit-remaining",
+    "x-ratelimit-reset",
+    "x-monthlylimit-limit",
+    "x-monthlylimit-used",
+    "x-monthlylimit-remaining",
+];
+
+#[tokio::test(flavor = "multi_thread")]
+async fn all_six_headers_are_integers_on_every_answer() {
+    let world = World::start().await;
+    let client = &world.owner.client;
+    let answers = [
+        client.get("/sites").await,
+        client.get("/no-such-path").await,
+        client.send(Method::PUT, "/sites", None).await,
+        client.send_raw(Method::POST, "/sites", b"{".to_vec()).await,
+        client.send_raw(Method::POST, "/sites", vec![b' '; 1 << 20]).await,
+        client.delete("/sites?id=nope").await,
+        client.with_key("ct_nonsense").get("/sites").await,
+        client.anonymous().get("/sites").await,
+        client.anonymous().get("/public/check-ssl?domain=localhost").await,
+    ];
+    for answer in answers {
+        let [limit, remaining, reset, month, used, left] = HEADERS.map(|name| answer.number(name));
+        assert!((0..=limit).contains(&remaining), "{} {}", answer.status, answer.text);
+        assert!(reset > 1_700_000_000);
+        assert_eq!(used + left, month);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn sixty_authenticated_requests_of_an_address_in_a_minute() {
+    let world = World::start().await;
+    let one = world.owner.client.from_address("198.51.100.9");
+    let answers = join_all((0..70).map(|_| one.get("/alerts"))).await;
+    let admitted = answers.iter().filter(|answer| answer.status == 200).count();
+    assert_eq!(admitted, 60);
+    let refused = answers.iter().find(|answer| answer.status == 429).expect("ten were refused");
+    assert_eq!(refused.number("x-ratelimit-limit"), 60);
+    assert_eq!(refused.number("x-ratelimit-remaining"), 0);
+    assert_eq!(refused.json()["retry_after"], refused.number("retry-after"));
+    // A sibling in the same /64 shares the window, another network has its own.
+    let six = world.owner.client.from_address("2001:db8:1:2::1");
+    join_all((0..60).map(|_| six.get("/alerts"))).await;
+    world.owner.client.from_address("2001:db8:1:2:ffff::9").get("/alerts").await.expect(429);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_plan_admits_its_queries_in_ten_seconds_and_no_more() {
+    let world = World::start().await;
+    let free = world.account("free").await;
+    let answers = join_all((0..25).map(|_| free.client.get("/alerts"))).await;
+    let admitted = answers.iter().filter(|answer| answer.status == 200).count();
+    assert_eq!(admitted, 10);
+    let refused = answers.iter().find(|answer| answer.status == 429).expect("fifteen were refused");
+    assert!((1..=10).contains(&refused.number("retry-after")));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_monthly_quota_counts_admitted_calls_only_and_survives_a_restart() {
+    let world = World::start().await;
+    let free = world.account("free").await;
+    let first = free.client.get("/alerts").await;
+    assert_eq!(first.number("x-monthlylimit-limit"), 100);
+    assert_eq!(first.number("x-monthlylimit-used"), 1);
+    let refused = free.client.post("/sites", json!({"domain": ""})).await;
+    assert_eq!(refused.number("x-monthlylimit-used"), 2, "a 400 is a call");
+    join_all((0..30).map(|_| free.client.get("/alerts"))).await;
+
+    let mut service = world.service;
+    service.stop().await.expect("stops");
+    let service = service.start_again().await.expect("starts again");
+    let client = service.client().with_key(&free.key);
+    assert_eq!(client.get("/alerts").await.number("x-monthlylimit-used"), 11, "429s are no calls");
+}

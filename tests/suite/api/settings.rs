@@ -1,0 +1,131 @@
+//! `/settings/notifications`: fields, bounds, the plan's gates, the test call.
+
+use serde_json::{Value, json};
+use vedette_tests::Response;
+
+use crate::world::{World, text};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn settings_are_read_changed_and_cleared() {
+    let world = World::start().await;
+    let client = &world.owner.client;
+    let read = client.get("/settings/notifications").await.expect(200);
+    assert_eq!(read["plan"], "pro");
+    assert_eq!(read["settings"]["custom_webhook_url"], Value::Null);
+
+    let url = world.lab.receiver.url("/hook?token=t");
+    let body = json!({"custom_webhook_url": url, "alert_emails": ["A@Example.com", "a@example.com", "b@example.com"]});
+    let changed =
+        client.patch("/settings/notifications", body).await.expect(200)["settings"].clone();
+    assert_eq!(changed["custom_webhook_url"], json!(url));
+    assert_eq!(changed["alert_emails"], json!(["a@example.com", "b@example.com"]));
+    assert_eq!(client.get("/settings/notifications").await.expect(200)["settings"], changed);
+
+    let cleared = client
+        .patch("/settings/notifications", json!({"custom_webhook_url": null}))
+        .await
+        .expect(200);
+    assert_eq!(cleared["settings"]["custom_webhook_url"], Value::Null);
+    assert_eq!(
+        cleared["settings"]["alert_emails"], changed["alert_emails"],
+        "what is absent stays"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn webhooks_to_blocked_addresses_are_refused() {
+    let world = World::start().await;
+    let client = &world.owner.client;
+    for url in [
+        "http://169.254.169.254/latest/meta-data",
+        "http://10.0.0.1/",
+        "https://192.168.1.1/hook",
+        "http://[::1]/",
+        "http://[::ffff:127.0.0.1]/",
+        "http://2130706433/",
+        "http://0x7f.0.0.1/",
+        "http://user@127.0.0.1/",
+        "ftp://example.com/",
+        "file:///etc/passwd",
+        "javascript:alert(1)",
+        "http:/example.com",
+        "example.com",
+        "http://exa mple.com/",
+        "",
+        "http://127.0.0.1:25/",
+    ] {
+        let answer =
+            client.patch("/settings/notifications", json!({"custom_webhook_url": url})).await;
+        assert_eq!(answer.status, 400, "{url}: {}", answer.text);
+        assert!(answer.text.contains("custom_webhook_url"), "{url}: {}", answer.text);
+    }
+    let read = client.get("/settings/notifications").await.expect(200);
+    assert_eq!(read["settings"]["custom_webhook_url"], Value::Null);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn bounds_and_types_are_kept() {
+    let world = World::start().await;
+    let client = &world.owner.client;
+    let six: Vec<String> = (0..6).map(|number| format!("u{number}@example.com")).collect();
+    for body in [
+        json!({"email": "yes"}),
+        json!({"email": null}),
+        json!({"alert_emails": "a@example.com"}),
+        json!({"alert_emails": ["not-an-address"]}),
+        json!({"alert_emails": six}),
+        json!({"status_page_title": "x".repeat(101)}),
+        json!({"status_page_accent_color": "red"}),
+        json!({"status_page_accent_color": "#12345"}),
+        json!({"status_page_logo_url": format!("https://e.example/{}", "x".repeat(500))}),
+        json!({"status_page_custom_css": "x".repeat(10_001)}),
+        json!({"custom_webhook_url": 5}),
+        json!([]),
+    ] {
+        let answer = client.patch("/settings/notifications", body.clone()).await;
+        assert_eq!(answer.status, 400, "{body}: {}", answer.text);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_plan_gates_channels_and_styling() {
+    let world = World::start().await;
+    let url = world.lab.receiver.url("/hook");
+    let free = world.account("free").await.client;
+    let refused =
+        free.patch("/settings/notifications", json!({"custom_webhook_url": url})).await.expect(403);
+    assert!(text(&refused["message"]).contains("starter"), "{refused}");
+    free.patch("/settings/notifications", json!({})).await.expect(200);
+    let starter = world.account("starter").await.client;
+    starter.patch("/settings/notifications", json!({"custom_webhook_url": url})).await.expect(200);
+    let refused = starter
+        .patch("/settings/notifications", json!({"status_page_hide_powered_by": true}))
+        .await
+        .expect(403);
+    assert!(text(&refused["message"]).contains("pro"), "{refused}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_test_call_reaches_every_configured_channel() {
+    let world = World::start().await;
+    let client = &world.owner.client;
+    let none =
+        client.send(reqwest::Method::POST, "/settings/notifications", None).await.expect(200);
+    assert_eq!(none["channels"], json!([]));
+    world.hook().await;
+    let sent =
+        client.send(reqwest::Method::POST, "/settings/notifications", None).await.expect(200);
+    assert_eq!(sent["channels"], json!(["webhook"]));
+    let hook = world.lab.receiver.wait_for(1).await.expect("it arrives").remove(0);
+    let payload = hook.json().expect("JSON");
+    assert_eq!(payload["source"], "vedette");
+    assert_eq!(payload["alerts"][0]["type"], "ssl.expiring");
+    assert_eq!(payload["alerts"][0]["severity"], "info");
+    assert!(text(&payload["alerts"][0]["message"]).to_lowercase().contains("test"));
+
+    world.lab.receiver.answer_always(Response::Status(500, Vec::new()));
+    let failed =
+        client.send(reqwest::Method::POST, "/settings/notifications", None).await.expect(200);
+    assert_eq!(failed["channels"], json!(["webhook"]));
+    assert!(text(&failed["message"]).contains("webhook"), "{failed}");
+}

@@ -1,0 +1,6 @@
+//! The whole service, asked from outside: every test starts the real program on a database of its
+//! own and talks to it over HTTP, as its users do.
+
+mod api;
+mod pipeline;
+mod world;

@@ -1,0 +1,114 @@
+//! `kill -9` at random moments under load: every acknowledged write is there afterwards, every
+//! alert arrives at least once.
+
+use std::{collections::BTreeSet, time::Duration};
+
+use serde_json::{Value, json};
+use vedette_tests::{Client, Site};
+
+use crate::world::{World, text, until};
+
+/// Twenty rounds are the figure (`VEDETTE_CRASH_ROUNDS=20`); a few keep the suite short.
+const ROUNDS: u32 = 4;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_acknowledged_is_lost() {
+    let rounds = std::env::var("VEDETTE_CRASH_ROUNDS")
+        .ok()
+        .and_then(|text| text.parse().ok())
+        .unwrap_or(ROUNDS);
+    let mut world =
+        World::with(|settings| settings.toml = "[intervals]\nssl = \"1s\"\n".into()).await;
+    let site = world.site("load.example", 5).await;
+    let mut acknowledged = BTreeSet::new();
+    let mut accounts = Vec::new();
+    for round in 0..rounds {
+        // A plan has fifty sites: every round has an account of its own.
+        let account = world.account("pro").await;
+        let hook =
+            json!({"custom_webhook_url": world.lab.receiver.url(&format!("/{}", account.id))});
+        account.client.patch("/settings/notifications", hook).await.expect(200);
+        let writer = tokio::spawn(write(account.client.clone(), round, site.port()));
+        name_sites(&world, round, &site);
+        tokio::time::sleep(moment(round)).await;
+        world.service.kill().await.expect("killed");
+        acknowledged.extend(writer.await.expect("the writer ends when nobody answers"));
+        world.service = world.service.start_again().await.expect("starts after a crash");
+        accounts.push(account.key);
+    }
+    let kept = all_sites(&world, &accounts).await;
+    let lost: Vec<_> = acknowledged.difference(&kept).collect();
+    assert!(lost.is_empty(), "lost after {rounds} crashes: {lost:?}");
+    assert!(!acknowledged.is_empty(), "the load wrote something");
+    every_alert_arrives(&world, &accounts).await;
+}
+
+/// Creates sites until the service is gone; returns what was acknowledged.
+async fn write(client: Client, round: u32, port: u16) -> Vec<String> {
+    let mut acknowledged = Vec::new();
+    for number in 0..50 {
+        let domain = domain(round, number);
+        let body = json!({"domain": domain, "custom_port": port, "check_types": ["ssl"]});
+        let request = client.request(reqwest::Method::POST, "/sites").json(&body);
+        match request.send().await {
+            Ok(response) if response.status().is_success() => acknowledged.push(domain),
+            Ok(_) => (),
+            Err(_) => break,
+        }
+    }
+    acknowledged
+}
+
+fn name_sites(world: &World, round: u32, site: &Site) {
+    for number in 0..50 {
+        world
+            .lab
+            .dns
+            .answer(&domain(round, number), vedette_tests::Reply::address(site.address().ip()));
+    }
+}
+
+fn domain(round: u32, number: u32) -> String {
+    format!("s{number}.r{round}.load.example")
+}
+
+/// Spread over the first second, another in every round.
+fn moment(round: u32) -> Duration {
+    Duration::from_millis(u64::from(round * 7919 % 900) + 50)
+}
+
+async fn all_sites(world: &World, keys: &[String]) -> BTreeSet<String> {
+    let mut domains = BTreeSet::new();
+    for key in keys {
+        let listed = world.service.client().with_key(key).get("/sites").await.expect(200);
+        domains.extend(
+            listed["sites"].as_array().into_iter().flatten().map(|site| text(&site["domain"])),
+        );
+    }
+    domains
+}
+
+/// The certificate is the wrong one for all of them: each site has an alert, and each alert must
+/// reach the receiver.
+async fn every_alert_arrives(world: &World, keys: &[String]) {
+    for key in keys {
+        let client = world.service.client().with_key(key);
+        let sites = client.get("/sites").await.expect(200)["sites"].as_array().map_or(0, Vec::len);
+        until("every alert to arrive", async || {
+            let page = client.get("/alerts?type=ssl&limit=200").await.expect(200);
+            let raised: BTreeSet<_> = ids(&page["alerts"], "id").collect();
+            let received = world.lab.receiver.received();
+            let payloads = received.iter().filter_map(|hook| hook.json().ok());
+            let delivered: BTreeSet<_> = payloads
+                .flat_map(|payload| ids(&payload["alerts"], "alert_id").collect::<Vec<_>>())
+                .collect();
+            let per_site: BTreeSet<_> = ids(&page["alerts"], "site_id").collect();
+            (per_site.len() == sites && raised.is_subset(&delivered)).then_some(())
+        })
+        .await;
+    }
+}
+
+fn ids<'a>(alerts: &'a Value, field: &'a str) -> impl Iterator<Item = String> + 'a {
+    alerts.as_array().into_iter().flatten().map(move |alert| text(&alert[field]))
+}

@@ -1,0 +1,117 @@
+//! Three tries at +0, +1 and +3 seconds; a stable id; one slow receiver delays nobody else.
+
+use std::time::Duration;
+
+use serde_json::json;
+use vedette_tests::{Receiver, Response};
+
+use crate::world::World;
+
+/// What a busy machine may add to a timer.
+const SLACK: Duration = Duration::from_millis(400);
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_failing_receiver_is_tried_three_times_with_the_same_bytes() {
+    let world = World::start().await;
+    world.hook().await;
+    world.lab.receiver.answer_always(Response::Status(503, Vec::new()));
+    let site = world.site("retry.example", 5).await;
+    world.watch("retry.example", &site).await;
+    let tries = world.lab.receiver.wait_for(3).await.expect("three tries");
+    let ids: Vec<_> = tries.iter().map(|hook| hook.header("x-vedette-delivery")).collect();
+    assert!(ids[0].is_some() && ids[0] == ids[1] && ids[1] == ids[2], "{ids:?}");
+    assert!(tries[0].body == tries[1].body && tries[1].body == tries[2].body);
+    for (pause, expected) in [(tries[1].at - tries[0].at, 1), (tries[2].at - tries[1].at, 3)] {
+        let expected = Duration::from_secs(expected);
+        assert!(pause >= expected && pause < expected + SLACK, "{pause:?} instead of {expected:?}");
+    }
+    assert_eq!(world.open_alerts(1).await.len(), 1, "the alert stays visible");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_second_try_that_succeeds_is_the_last() {
+    let world = World::start().await;
+    world.hook().await;
+    world.lab.receiver.answer_next(Response::Status(500, Vec::new()));
+    let site = world.site("second.example", 5).await;
+    let id = world.watch("second.example", &site).await;
+    world.lab.receiver.wait_for(2).await.expect("two tries");
+    world.check_now("second.example", &site, &id).await;
+    world
+        .owner
+        .client
+        .send(reqwest::Method::POST, "/settings/notifications", None)
+        .await
+        .expect(200);
+    let received = world.lab.receiver.wait_for(3).await.expect("the test arrives");
+    assert_eq!(received.len(), 3);
+    assert_ne!(received[1].body, received[2].body, "the third is the test");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn redirects_of_a_receiver_are_not_followed() {
+    let world = World::start().await;
+    let elsewhere = Receiver::start().await.expect("free port");
+    let location = vec![("location".to_owned(), elsewhere.url("/"))];
+    world.lab.receiver.answer_always(Response::Status(307, location));
+    world.hook().await;
+    let site = world.site("redirect.example", 5).await;
+    world.watch("redirect.example", &site).await;
+    world.lab.receiver.wait_for(3).await.expect("a redirect is a failed try");
+    assert_eq!(elsewhere.received().len(), 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_receiver_that_never_answers_delays_nobody_else() {
+    let world = World::start().await;
+    world.lab.receiver.answer_always(Response::Hang);
+    world.hook().await;
+    let slow = world.site("slow.example", 5).await;
+    world.watch("slow.example", &slow).await;
+    world.lab.receiver.wait_for(1).await.expect("the slow one is being tried");
+
+    let other = world.account("starter").await.client;
+    let quick = Receiver::start().await.expect("free port");
+    let hook = json!({"custom_webhook_url": quick.url("/hook")});
+    other.patch("/settings/notifications", hook).await.expect(200);
+    let site = world.site("quick.example", 5).await;
+    let body =
+        json!({"domain": "quick.example", "custom_port": site.port(), "check_types": ["ssl"]});
+    other.post("/sites", body).await.expect(200);
+    quick.wait_for(1).await.expect("it arrives");
+    assert_eq!(
+        world.lab.receiver.received().len(),
+        1,
+        "the slow one still waits for its first answer"
+    );
+    // Ten seconds of silence, then a pause of one, then the second try.
+    let tries = world.lab.receiver.wait_for(2).await.expect("a timeout is a failed try");
+    let pause = tries[1].at - tries[0].at;
+    let expected = Duration::from_secs(11);
+    assert!(pause >= expected && pause < expected + 2 * SLACK, "{pause:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_receiver_that_moved_inside_is_not_dialled() {
+    // Allowed when it was saved; the name means a blocked address when the alert is sent.
+    let world = World::start().await;
+    let loopback = "127.0.0.1".parse().expect("valid");
+    world.lab.dns.answer("hook.example", vedette_tests::Reply::address(loopback));
+    let url = format!("http://hook.example:{}/hook", world.lab.receiver.address().port());
+    world
+        .owner
+        .client
+        .patch("/settings/notifications", json!({"custom_webhook_url": url}))
+        .await
+        .expect(200);
+    let inside = "10.0.0.1".parse().expect("valid");
+    world.lab.dns.answer("hook.example", vedette_tests::Reply::address(inside));
+    let test = world
+        .owner
+        .client
+        .send(reqwest::Method::POST, "/settings/notifications", None)
+        .await
+        .expect(200);
+    assert!(test["message"].as_str().is_some_and(|said| said.contains("webhook")), "{test}");
+    assert_eq!(world.lab.receiver.received().len(), 0);
+}

@@ -1,0 +1,7 @@
+//! From a site that goes bad to a receiver that knows: what is raised, how it is delivered, and
+//! that nothing acknowledged is lost.
+
+mod alerting;
+mod crash;
+mod delivery;
+mod restart;
