@@ -1,5 +1,4 @@
 # Vedette's two commands: `make run` shows it at work, `make test` proves it.
-# Both build the same set of crates, so that one warms the other.
 
 CARGO ?= cargo
 .PHONY: run test lint toolchain release figures
@@ -10,7 +9,6 @@ run: toolchain
 	exec ./target/debug/lab
 
 test: toolchain
-	$(CARGO) build --locked --workspace --bins
 	$(CARGO) test --locked --workspace
 
 lint: toolchain

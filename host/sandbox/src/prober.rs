@@ -91,7 +91,7 @@ impl Recording {
         let fits = |probe: &Probe| probe.call == call && probe.request == *request;
         let entries = || self.probes.iter().enumerate().filter(|(_, probe)| fits(probe));
         let fresh = entries().find(|(at, _)| used[*at] == 0);
-        let (at, probe) = fresh.or_else(|| entries().last())?;
+        let (at, probe) = fresh.or_else(|| entries().next_back())?;
         used[at] += 1;
         Some(&probe.response)
     }

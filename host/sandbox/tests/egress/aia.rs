@@ -124,7 +124,7 @@ async fn a_url_in_a_certificate_reaches_no_special_address() {
     ] {
         let leaf = leaf_with(&pki, &[&url]);
         let closed = pki.egress(Policy::default(), None);
-        let found = complete(&closed, &[leaf.der.clone()]).await;
+        let found = complete(&closed, std::slice::from_ref(&leaf.der)).await;
         assert!(!found.completed_by_aia, "{url}");
         // A public check does not reach what is open to accounts.
         let request = question(&[leaf.der]);

@@ -301,7 +301,8 @@ fn keys_and_signatures_of_the_past_are_weak() {
         CertificateDer::pem_slice_iter(pem).map(|der| der.unwrap().to_vec()).collect();
     let [leaf, root] = &chain[..] else { panic!("leaf and root") };
     let trust = Trust::new(&[CertificateDer::from(root.clone())]).unwrap();
-    let found = examine_offline(&trust, &question(&[leaf.clone()], "weak.example")).unwrap();
+    let found =
+        examine_offline(&trust, &question(std::slice::from_ref(leaf), "weak.example")).unwrap();
     assert_eq!(found.verification.error.as_deref(), Some("weak_key"));
     assert!(!found.verification.trusted && found.verification.chain_complete);
     let shown = &found.chain[0];

@@ -154,7 +154,7 @@ async fn certificates_are_verified_unless_told_otherwise() {
         (rcgen::date_time_ymd(2020, 1, 1), rcgen::date_time_ymd(9999, 1, 1));
     let root = long_lived_root();
     let leaf = crate::pki::issue(params, &root);
-    let config = Arc::new(server_config(&[leaf.der.clone()], &leaf.key, None));
+    let config = Arc::new(server_config(std::slice::from_ref(&leaf.der), &leaf.key, None));
     let (address, _server) = serve(move |stream| {
         let acceptor = TlsAcceptor::from(Arc::clone(&config));
         async move {

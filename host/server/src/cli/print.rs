@@ -7,6 +7,7 @@ use std::{
     io::{IsTerminal, stdout},
 };
 
+use chrono::TimeDelta;
 use serde_json::{Map, Value};
 use vedette_model::{Finding, Health, Severity, Timestamp};
 
@@ -193,11 +194,12 @@ impl Page<'_> {
     /// `2027-01-22 10:00 UTC (in 63 days)`
     fn moment(&self, text: &str) -> Option<String> {
         let at: Timestamp = chrono::DateTime::parse_from_rfc3339(text).ok()?.into();
-        let days = (at - self.now).num_seconds().div_euclid(86_400);
-        let distance = match days {
+        let ahead = at - self.now;
+        let distance = match ahead.num_days() {
+            0 if ahead < TimeDelta::zero() => "less than a day ago".to_owned(),
             0 => "within a day".to_owned(),
             1 => "in 1 day".to_owned(),
-            -1 => "less than a day ago".to_owned(),
+            -1 => "1 day ago".to_owned(),
             days if days > 0 => format!("in {days} days"),
             days => format!("{} days ago", -days),
         };

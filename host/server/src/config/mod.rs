@@ -401,8 +401,10 @@ fn each<'de, D: Deserializer<'de>, T>(
     texts.iter().map(|text| read(text).map_err(de::Error::custom)).collect()
 }
 
-/// What we do ourselves; of the libraries only what is wrong.
-const DEFAULT_FILTER: &str = "warn,vedette_server=info,vedette_store=info,vedette_sandbox=info";
+/// What we do ourselves; of the libraries only what is wrong. When the embedded database closes,
+/// its second handle complains that the first has closed it; errors that matter come as results.
+const DEFAULT_FILTER: &str = "warn,vedette_server=info,vedette_store=info,vedette_sandbox=info,\
+     surrealdb::core::kvs::ds=off,surrealkv=error";
 const SHORTEST_INTERVAL: Duration = Duration::from_secs(1);
 const LONGEST_SPAN: Duration = Duration::from_secs(366 * 86_400);
 
