@@ -3,6 +3,8 @@
 //! Absolute times depend on the machine; the floor printed beside each (a bare handshake, a bare
 //! process) says how much of it is ours.
 
+mod stub;
+
 use std::{
     sync::Arc,
     time::{Duration, Instant},
@@ -15,6 +17,7 @@ use vedette_sandbox::{Job, MemoryState, Options, Sandbox, egress};
 use vedette_tests::{Lab, Service, Settings, Site};
 
 const CHECKS: usize = 200;
+const STUBBED: usize = 10_000;
 const STARTS: usize = 5;
 const IDLE: Duration = Duration::from_secs(10);
 
@@ -22,6 +25,7 @@ const IDLE: Duration = Duration::from_secs(10);
 async fn main() -> anyhow::Result<()> {
     let lab = Lab::start().await?;
     check_ssl(&lab).await?;
+    stubbed(&lab).await?;
     start_and_idle(&lab).await
 }
 
@@ -43,6 +47,17 @@ async fn check_ssl(lab: &Lab) -> anyhow::Result<()> {
     print_row("  in all", &mut whole);
     print_row("  of it the plugin", &mut own);
     print_row("  floor: a bare rustls handshake", &mut floor);
+    Ok(())
+}
+
+/// The built-in ssl plugin without a network.
+async fn stubbed(lab: &Lab) -> anyhow::Result<()> {
+    let mut cost = stub::measure(&sandbox(lab)?, STUBBED).await?;
+    println!("ssl plugin with stubbed probes, {STUBBED} runs one after the other");
+    print_row("  instantiate and drop", &mut cost.instances);
+    print_row("  a whole run, host calls excluded", &mut cost.plugin);
+    print_row("  a whole run, probes read from JSON", &mut cost.runs);
+    println!("  all of them: {:.2?}", cost.whole);
     Ok(())
 }
 

@@ -1,10 +1,11 @@
 //! What deleted sites leave behind, removed bit by bit.
 //!
 //! *Invariant:* nothing is added to a site that was deleted: everything that writes to one reads
-//! a row that its deletion removed. So what is found once is all there is.
+//! a row that its deletion removed. So what is found once is all there is. What the deletion
+//! itself did not see, because it was committed in the same moment, is found here.
 
 use surrealdb::types::{RecordId, SurrealValue, Value};
-use vedette_model::SiteId;
+use vedette_model::{AccountId, SiteId};
 
 use crate::error::Result;
 use crate::tx::Binds;
@@ -21,8 +22,9 @@ impl Store {
     pub async fn purge_next(&self, batch: usize) -> Result<bool> {
         let next: Vec<PurgeRow> = self.read("SELECT id FROM purge LIMIT 1", Binds::new()).await?;
         let Some(purge) = next.into_iter().next() else { return Ok(false) };
+        let account = AccountId(key::uuid_at(&purge.id, 0)?);
         let site = SiteId(key::uuid_at(&purge.id, 1)?);
-        for leftover in leftovers(site) {
+        for leftover in leftovers(account, site) {
             if self.remove(leftover, batch).await? > 0 {
                 return Ok(true);
             }
@@ -48,12 +50,14 @@ struct Leftover {
     of: Value,
 }
 
-fn leftovers(site: SiteId) -> Vec<Leftover> {
+fn leftovers(account: AccountId, site: SiteId) -> Vec<Leftover> {
     let indexed = [BY_SITE_CHECKS, BY_SITE_ALERTS, BY_SITE_CERT_HISTORY, BY_SITE_DELIVERIES]
         .map(|ids| Leftover { ids, of: site.0.into_value() });
     let keyed = ["check_day", "check_state", "check_memory", "plugin_state", "plugin_state_size"]
         .map(|table| Leftover { ids: KEYED, of: key::of_site(table, site).into_value() });
-    indexed.into_iter().chain(keyed).collect()
+    let counts = key::of_account_site("alert_count", account, site).into_value();
+    let counts = Leftover { ids: KEYED, of: counts };
+    indexed.into_iter().chain(keyed).chain([counts]).collect()
 }
 
 pub(crate) const BY_SITE_CHECKS: &str = "SELECT VALUE id FROM check WHERE site = $of LIMIT $batch";
