@@ -55,7 +55,6 @@ async fn stubbed(lab: &Lab) -> anyhow::Result<()> {
     let mut cost = stub::measure(&sandbox(lab)?, STUBBED).await?;
     println!("ssl plugin with stubbed probes, {STUBBED} runs one after the other");
     print_row("  instantiate and drop", &mut cost.instances);
-    print_row("  a whole run, host calls excluded", &mut cost.plugin);
     print_row("  a whole run, probes read from JSON", &mut cost.runs);
     println!("  all of them: {:.2?}", cost.whole);
     Ok(())
