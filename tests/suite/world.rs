@@ -58,6 +58,12 @@ impl World {
         self.owner.client.patch("/settings/notifications", body).await.expect(200);
     }
 
+    /// The test call of the owner's notification settings.
+    pub(crate) async fn send_test(&self) -> Value {
+        let path = "/settings/notifications";
+        self.owner.client.send(reqwest::Method::POST, path, None).await.expect(200)
+    }
+
     /// The latest ssl record of a site, as soon as there is one that `accepts`.
     pub(crate) async fn latest_ssl(
         &self,

@@ -108,13 +108,10 @@ async fn the_plan_gates_channels_and_styling() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_test_call_reaches_every_configured_channel() {
     let world = World::start().await;
-    let client = &world.owner.client;
-    let none =
-        client.send(reqwest::Method::POST, "/settings/notifications", None).await.expect(200);
+    let none = world.send_test().await;
     assert_eq!(none["channels"], json!([]));
     world.hook().await;
-    let sent =
-        client.send(reqwest::Method::POST, "/settings/notifications", None).await.expect(200);
+    let sent = world.send_test().await;
     assert_eq!(sent["channels"], json!(["webhook"]));
     let hook = world.lab.receiver.wait_for(1).await.expect("it arrives").remove(0);
     let payload = hook.json().expect("JSON");
@@ -124,8 +121,7 @@ async fn the_test_call_reaches_every_configured_channel() {
     assert!(text(&payload["alerts"][0]["message"]).to_lowercase().contains("test"));
 
     world.lab.receiver.answer_always(Response::Status(500, Vec::new()));
-    let failed =
-        client.send(reqwest::Method::POST, "/settings/notifications", None).await.expect(200);
+    let failed = world.send_test().await;
     assert_eq!(failed["channels"], json!(["webhook"]));
     assert!(text(&failed["message"]).contains("webhook"), "{failed}");
 }

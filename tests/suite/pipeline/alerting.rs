@@ -34,12 +34,7 @@ async fn an_expiring_certificate_is_alerted_and_delivered_once_with_the_document
         world.check_now("expiring.example", &site, &id).await;
     }
     // A second notification would have been committed with those checks, and sent before this one.
-    world
-        .owner
-        .client
-        .send(reqwest::Method::POST, "/settings/notifications", None)
-        .await
-        .expect(200);
+    world.send_test().await;
     let received = world.lab.receiver.wait_for(2).await.expect("the test arrives");
     assert_eq!(received.len(), 2);
     assert!(

@@ -37,12 +37,7 @@ async fn a_second_try_that_succeeds_is_the_last() {
     let id = world.watch("second.example", &site).await;
     world.lab.receiver.wait_for(2).await.expect("two tries");
     world.check_now("second.example", &site, &id).await;
-    world
-        .owner
-        .client
-        .send(reqwest::Method::POST, "/settings/notifications", None)
-        .await
-        .expect(200);
+    world.send_test().await;
     let received = world.lab.receiver.wait_for(3).await.expect("the test arrives");
     assert_eq!(received.len(), 3);
     assert_ne!(received[1].body, received[2].body, "the third is the test");
@@ -106,12 +101,7 @@ async fn a_receiver_that_moved_inside_is_not_dialled() {
         .expect(200);
     let inside = "10.0.0.1".parse().expect("valid");
     world.lab.dns.answer("hook.example", vedette_tests::Reply::address(inside));
-    let test = world
-        .owner
-        .client
-        .send(reqwest::Method::POST, "/settings/notifications", None)
-        .await
-        .expect(200);
+    let test = world.send_test().await;
     assert!(test["message"].as_str().is_some_and(|said| said.contains("webhook")), "{test}");
     assert_eq!(world.lab.receiver.received().len(), 0);
 }
