@@ -136,7 +136,7 @@ pub(crate) fn alert_count(alert: &Alert) -> RecordId {
 
 /// What makes an alert of a check of a site the same alert.
 pub(crate) fn alert_identity(alert: &Alert) -> String {
-    vedette_model::alert::tracking_key(&alert.event, &alert.key)
+    vedette_model::alert::tracking_key(&alert.alert_type, &alert.key)
 }
 
 pub(crate) fn cert_history(site: SiteId, at: Timestamp, check: CheckId, nth: usize) -> RecordId {

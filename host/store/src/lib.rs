@@ -18,6 +18,7 @@ mod cert_history;
 mod check;
 mod commit;
 mod delivery;
+mod engine;
 mod error;
 mod key;
 mod migrate;
@@ -34,11 +35,9 @@ mod usage;
 
 use std::sync::Arc;
 
-use surrealdb::Surreal;
-use surrealdb::engine::any::Any;
-use surrealdb::engine::local::Db;
-use surrealdb_core::kvs::Datastore;
 use tokio::sync::Mutex;
+
+use engine::Engine;
 
 pub use check::CheckContext;
 pub use commit::{Commit, Settle};
@@ -46,7 +45,7 @@ pub use error::{Error, Result};
 pub use open::Options;
 pub use page::{CheckFilter, Page};
 pub use plugin_state::StateScope;
-pub use schedule::Lease;
+pub use schedule::{Lease, Runs};
 
 /// A handle on what is remembered; clones share it.
 #[derive(Clone)]
@@ -55,21 +54,15 @@ pub struct Store {
 }
 
 struct Inner {
-    engine: Engine,
+    engine: Box<dyn Engine>,
     /// Writers of this process to one and the same row take turns: the engine would let one of
     /// them through and send all others back.
     turns: [Mutex<()>; 64],
     calls: usage::Turnstile,
 }
 
-/// A handle of the client is used by reference: a clone would be a session of its own.
-enum Engine {
-    Embedded { db: Surreal<Db>, datastore: Arc<Datastore> },
-    Remote { db: Surreal<Any> },
-}
-
 impl Store {
-    fn new(engine: Engine) -> Self {
+    fn new(engine: Box<dyn Engine>) -> Self {
         let turns = std::array::from_fn(|_| Mutex::new(()));
         Self { inner: Arc::new(Inner { engine, turns, calls: usage::Turnstile::default() }) }
     }

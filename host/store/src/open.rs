@@ -10,8 +10,9 @@ use surrealdb_cnf::ConfigMap;
 use surrealdb_core::kvs::Datastore;
 use url::Url;
 
+use crate::Store;
+use crate::engine::{Embedded, Engine, Remote};
 use crate::error::{Error, Result};
-use crate::{Engine, Store};
 
 /// How much memory the embedded engine may use. Its own defaults are made for a machine that
 /// runs nothing else: a cache of half the memory, and writes kept resident up to 4 GiB.
@@ -48,22 +49,19 @@ impl Store {
 
     /// Whether the database is a part of this process, so that no other node shares it.
     pub fn embedded(&self) -> bool {
-        matches!(self.inner.engine, Engine::Embedded { .. })
+        self.inner.engine.is_embedded()
     }
 
     /// Flushes and closes the embedded engine, so that the directory can be opened again. Nothing
     /// that was answered before depends on it. Calls made later fail.
     pub async fn close(&self) -> Result<()> {
-        match &self.inner.engine {
-            Engine::Embedded { datastore, .. } => datastore.shutdown().await.map_err(refused),
-            Engine::Remote { .. } => Ok(()),
-        }
+        self.inner.engine.close().await.map_err(refused)
     }
 }
 
 /// The version is settled before anything may write: in any other order a new store would look
 /// like one from before versions, and be refused for ever.
-async fn embedded(url: &str, options: Options) -> Result<Engine> {
+async fn embedded(url: &str, options: Options) -> Result<Box<dyn Engine>> {
     let config = ConfigMap::empty()
         .with_key_value("surrealkv_max_memtable_size", options.memtable_bytes.to_string())
         .with_key_value("surrealkv_block_cache_capacity", options.cache_bytes.to_string());
@@ -80,17 +78,17 @@ async fn embedded(url: &str, options: Options) -> Result<Engine> {
         .await
         .map_err(refused)?;
     db.use_ns(NAMESPACE).use_db(DATABASE).await.map_err(refused)?;
-    Ok(Engine::Embedded { db, datastore })
+    Ok(Box::new(Embedded { db, datastore }))
 }
 
-async fn remote(url: &str) -> Result<Engine> {
+async fn remote(url: &str) -> Result<Box<dyn Engine>> {
     let server = Server::parse(url)?;
     let db: Surreal<Any> = any::connect(server.address).await.map_err(unreachable)?;
     db.signin(Root { username: server.user, password: server.password })
         .await
         .map_err(unreachable)?;
     db.use_ns(server.namespace).use_db(server.database).await.map_err(unreachable)?;
-    Ok(Engine::Remote { db })
+    Ok(Box::new(Remote { db }))
 }
 
 /// Every commit is on disk before it is answered, whatever the engine's default will be one day.

@@ -27,6 +27,21 @@ pub struct Lease {
     pub due_at: Timestamp,
 }
 
+/// Which checks of a site run, and when those run first that were not planned before.
+#[derive(Clone, Debug, Default)]
+pub struct Runs {
+    pub due: Vec<(CheckType, Timestamp)>,
+    /// Of these what was planned is forgotten, and what runs now no longer counts: it probes
+    /// what the site was before.
+    pub anew: Vec<CheckType>,
+}
+
+impl From<Vec<(CheckType, Timestamp)>> for Runs {
+    fn from(due: Vec<(CheckType, Timestamp)>) -> Self {
+        Self { due, anew: Vec::new() }
+    }
+}
+
 #[derive(SurrealValue)]
 struct LeaseRow {
     account: Uuid,
@@ -161,6 +176,11 @@ pub(crate) fn ids(rows: &[ScheduleRow]) -> Value {
     Value::Array(Array::from(
         rows.iter().map(|row| row.id.clone().into_value()).collect::<Vec<_>>(),
     ))
+}
+
+pub(crate) fn ids_of(site: SiteId, check_types: &[CheckType]) -> Value {
+    let ids = check_types.iter().map(|check_type| key::schedule(site, check_type).into_value());
+    Value::Array(Array::from(ids.collect::<Vec<_>>()))
 }
 
 /// One look-up per type, each a short walk along its own index, so that the due rows of a type

@@ -6,7 +6,7 @@ use vedette_model::{AccountId, CheckType, Site, SiteId, Timestamp};
 
 use crate::error::{Error, Result, gone_is_none};
 use crate::tx::Binds;
-use crate::{Store, key, row, schedule};
+use crate::{Runs, Store, key, row, schedule};
 
 #[derive(SurrealValue)]
 struct SiteRow {
@@ -62,18 +62,18 @@ impl Store {
     /// be due: checks that are planned keep their turn, new ones are added, those it leaves out
     /// are taken off the schedule. It may be called again when somebody else changes the site at
     /// the same time. `Duplicate` when the account has an equal site.
-    pub async fn update_site(
+    pub async fn update_site<R: Into<Runs>>(
         &self,
         account: AccountId,
         site: SiteId,
-        change: impl Fn(&mut Site) -> Vec<(CheckType, Timestamp)>,
+        change: impl Fn(&mut Site) -> R,
     ) -> Result<Option<Site>> {
         for _ in 0..ATTEMPTS {
             let Some((mut changed, version)) = self.versioned_site(account, site).await? else {
                 return Ok(None);
             };
             let old_key = key::site_key(&changed);
-            let due = change(&mut changed);
+            let Runs { due, anew } = change(&mut changed).into();
             let planned = schedule::rows(account, site, &due);
             let unit = "LET $was = (SELECT VALUE version FROM ONLY $site);
                 IF $was = NONE { THROW 'gone' };
@@ -84,6 +84,7 @@ impl Store {
                     CREATE $key RETURN NONE;
                 };
                 UPDATE $site SET version = $version + 1, key = $key, doc = $doc RETURN NONE;
+                DELETE $anew RETURN NONE;
                 LET $planned = (SELECT VALUE id FROM $schedules);
                 DELETE array::complement($planned, $wanted) RETURN NONE;
                 INSERT INTO schedule $schedule.filter(|$row| $row.id NOT IN $planned) RETURN NONE";
@@ -94,6 +95,7 @@ impl Store {
                 .with("old_key", old_key)
                 .with("doc", row::write("site", &changed)?)
                 .with("schedules", key::of_site("schedule", site))
+                .with("anew", schedule::ids_of(site, &anew))
                 .with("wanted", schedule::ids(&planned))
                 .with("schedule", planned);
             match self.write(unit, binds).await {

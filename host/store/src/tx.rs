@@ -9,8 +9,8 @@ use backon::{ExponentialBuilder, Retryable};
 use surrealdb::IndexedResults;
 use surrealdb::types::{Error as EngineError, QueryError, SurrealValue, Value, Variables};
 
+use crate::Store;
 use crate::error::{Error, Result};
-use crate::{Engine, Store};
 
 /// The parameters of a statement, by name.
 #[derive(Clone, Debug, Default)]
@@ -71,11 +71,7 @@ impl Store {
     }
 
     async fn send(&self, text: &str, binds: Binds) -> Result<IndexedResults> {
-        let answer = match &self.inner.engine {
-            Engine::Embedded { db, .. } => db.query(text).bind(binds.0).await,
-            Engine::Remote { db } => db.query(text).bind(binds.0).await,
-        };
-        answer.map_err(engine)
+        self.inner.engine.send(text, binds.0).await.map_err(engine)
     }
 }
 

@@ -52,8 +52,7 @@ fn workspace() -> Result<PathBuf> {
     Ok(root.to_owned())
 }
 
-/// A folder of its own, since the cargo that waits for this script holds the lock of its own. It
-/// is one for all profiles: plugins are built the same way in each.
+/// A folder of its own, since the cargo that waits for this script holds the lock of its own.
 fn target_dir(out: &Path) -> PathBuf {
     let tagged = out.ancestors().find(|dir| dir.join("CACHEDIR.TAG").is_file());
     tagged.unwrap_or(out).join("plugins")

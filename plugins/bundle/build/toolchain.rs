@@ -56,9 +56,10 @@ impl Toolchain {
         target_dir: &Path,
     ) -> Result<Vec<Vec<u8>>> {
         let mut cargo = Command::new(env::var_os("CARGO").context("cargo sets CARGO")?);
+        let profile = profile();
         cargo
             .current_dir(root)
-            .args(["build", "--lib", "--locked", "--profile", "plugin", "--target", TARGET])
+            .args(["build", "--lib", "--locked", "--profile", profile, "--target", TARGET])
             .arg("--target-dir")
             .arg(target_dir)
             .args(guests.iter().flat_map(|guest| ["--package", guest.package.as_str()]));
@@ -68,7 +69,7 @@ impl Toolchain {
         self.apply(root, &mut cargo);
         let status = cargo.status().context("cannot start cargo for the plugins")?;
         ensure!(status.success(), "the plugins do not build ({status}); the reason stands above");
-        guests.iter().map(|guest| module(target_dir, guest)).collect()
+        guests.iter().map(|guest| module(target_dir, profile, guest)).collect()
     }
 
     fn apply(&self, root: &Path, cargo: &mut Command) {
@@ -120,9 +121,15 @@ fn remap(from: &Path, to: &str) -> String {
     format!("--remap-path-prefix={}={to}", from.display())
 }
 
-fn module(target_dir: &Path, guest: &Guest) -> Result<Vec<u8>> {
+/// What an operator installs is optimised as a whole, which takes a while for each plugin.
+fn profile() -> &'static str {
+    let released = env::var("PROFILE").is_ok_and(|profile| profile == "release");
+    if released { "plugin" } else { "plugin-dev" }
+}
+
+fn module(target_dir: &Path, profile: &str, guest: &Guest) -> Result<Vec<u8>> {
     let file = format!("{}.wasm", guest.package.replace('-', "_"));
-    let path = target_dir.join(TARGET).join("plugin").join(file);
+    let path = target_dir.join(TARGET).join(profile).join(file);
     fs::read(&path)
         .with_context(|| format!("{} is missing: is {} a cdylib?", path.display(), guest.package))
 }

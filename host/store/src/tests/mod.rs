@@ -176,6 +176,7 @@ fn events() -> Vec<EventType> {
         title: name.to_owned(),
         self_resolving,
         confirmations: 1,
+        clears: 1,
     };
     vec![
         event("ssl.expiring", "ssl", Severity::Warning, true),

@@ -1,6 +1,7 @@
 //! Sites: limits, duplicates, changes.
 
 use super::*;
+use crate::Runs;
 use crate::error::Error;
 
 #[test]
@@ -115,7 +116,7 @@ fn changes_at_once_are_all_kept() {
                     store
                         .update_site(account.id, site.id, |site| {
                             site.check_types.push(extra.clone());
-                            site.check_types.iter().map(|t| (t.clone(), noon())).collect()
+                            site.check_types.iter().map(|t| (t.clone(), noon())).collect::<Vec<_>>()
                         })
                         .await
                         .unwrap()
@@ -128,6 +129,24 @@ fn changes_at_once_are_all_kept() {
         assert_eq!(stored.check_types.len(), 9);
         let due = store.lease_due("a", &stored.check_types, noon(), LEASE, 100).await.unwrap();
         assert_eq!(due.len(), 9);
+    });
+}
+
+#[test]
+fn a_check_that_is_planned_anew_runs_at_once_and_its_old_run_counts_no_more() {
+    on_both(|store| async move {
+        let (account, site) = with_site(&store).await;
+        let old = only(store.lease_due("a", &[ssl()], noon(), LEASE, 9).await.unwrap());
+        let moved = noon() + seconds(1);
+        let change = |site: &mut Site| {
+            site.custom_port = Some(8443);
+            Runs { due: vec![(ssl(), moved)], anew: vec![ssl()] }
+        };
+        store.update_site(account.id, site.id, change).await.unwrap();
+        let new = only(store.lease_due("a", &[ssl()], moved, LEASE, 9).await.unwrap());
+        assert_eq!(new.due_at, moved);
+        store.release_lease(&old, noon()).await.unwrap();
+        assert!(store.lease_due("b", &[ssl()], moved, LEASE, 9).await.unwrap().is_empty());
     });
 }
 

@@ -4,7 +4,7 @@ use vedette_model::AlertFilter;
 use vedette_model::delivery::queue;
 
 use super::*;
-use crate::{CheckFilter, Error};
+use crate::{CheckFilter, Error, Runs};
 
 #[test]
 fn a_strangers_id_finds_and_changes_nothing() {
@@ -28,7 +28,8 @@ fn a_strangers_id_finds_and_changes_nothing() {
         let bounded = CheckFilter { from: Some(noon()), ..page.clone() };
         assert!(store.sites(stranger).await.unwrap().is_empty());
         assert_eq!(store.site(stranger, site.id).await.unwrap(), None);
-        let changed = store.update_site(stranger, site.id, |_| panic!("nothing to change"));
+        let changed =
+            store.update_site(stranger, site.id, |_| -> Runs { panic!("nothing to change") });
         assert_eq!(changed.await.unwrap(), None);
         assert!(!store.delete_site(stranger, site.id).await.unwrap());
         assert!(store.check_context(stranger, site.id, &ssl()).await.unwrap().is_none());
