@@ -38,7 +38,7 @@ pub struct Alert {
     /// The documented `type`: `ssl`, `dns`, `domain`, `ct`, `cert_change`, …
     #[serde(rename = "type")]
     pub alert_type: String,
-    /// The finding's `dedup_key`, unique within the event; see [`tracking_key`].
+    /// The finding's `dedup_key`, unique within the alert type; see [`tracking_key`].
     pub key: String,
     pub severity: Severity,
     pub message: String,

@@ -19,6 +19,8 @@ pub struct EventType {
     pub self_resolving: bool,
     /// Equal findings in a row before an alert is raised; 1 = at once.
     pub confirmations: u32,
+    /// Runs in a row without the finding before its alert resolves itself; 1 = at once.
+    pub clears: u32,
 }
 
 /// The facts that one run saw. A failed probe is an observation with `error` in the result.

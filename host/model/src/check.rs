@@ -59,7 +59,7 @@ pub struct CheckState {
     pub settled: Option<Settled>,
     /// JSON that the plugin asked to be given with the next evidence.
     pub memory: Option<String>,
-    /// Findings that the last runs reported, by `event key` (see [`crate::alert::tracking_key`]).
+    /// Findings that the last runs reported, by `alert type, key` (see [`crate::alert::tracking_key`]).
     pub tracked: BTreeMap<String, Tracked>,
     /// Runs in a row that left a finding unconfirmed: what bounds the rechecks.
     #[serde(default)]
@@ -75,16 +75,22 @@ pub struct Settled {
 /// A finding that is being counted, and the alert it became.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Tracked {
+    /// The event that the last run reported.
+    pub event: String,
     /// Equal findings in a row so far.
     pub count: u32,
+    /// Runs in a row without it, while its alert waits for more of them before it resolves.
+    pub absent: u32,
     /// Set once raised. It stays while the finding lasts, so that an alert which its owner
     /// resolved by hand is not raised again for the same trouble.
     pub raised: Option<Raised>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+/// What a finding was last told as.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Raised {
     pub alert: AlertId,
+    pub event: String,
     pub severity: Severity,
 }
 

@@ -23,6 +23,9 @@ pub struct Edition {
     pub grade: bool,
 }
 
+/// Every record type of a DNS result, whatever the edition.
+const RECORD_TYPES: [&str; 7] = ["A", "AAAA", "CNAME", "MX", "TXT", "CAA", "NS"];
+
 impl Edition {
     /// Both, the primary description first.
     pub fn all() -> [&'static Self; 2] {
@@ -31,6 +34,14 @@ impl Edition {
 
     pub fn by_id(id: &str) -> Option<&'static Self> {
         Self::all().into_iter().find(|edition| edition.id == id)
+    }
+
+    /// Fields of a check's result that the edition does not show, by name: `tls_grade`,
+    /// `records/CAA`. Nobody need find them out.
+    pub fn omitted(&self) -> Vec<String> {
+        let types = RECORD_TYPES.iter().filter(|name| !self.record_types.contains(name));
+        let grade = (!self.grade).then(|| "tls_grade".to_owned());
+        types.map(|name| format!("records/{name}")).chain(grade).collect()
     }
 
     pub fn plan(&self, id: &str) -> Option<&'static Plan> {

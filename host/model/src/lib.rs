@@ -17,6 +17,7 @@ pub mod delivery;
 pub mod domain_name;
 pub mod edition;
 pub mod email;
+pub mod guard;
 pub mod id;
 pub mod parse;
 pub mod patch;

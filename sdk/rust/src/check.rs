@@ -62,6 +62,8 @@ pub struct EventType {
     pub self_resolving: bool,
     /// Equal findings in a row before an alert is raised; 1 = at once.
     pub confirmations: u8,
+    /// Runs in a row without the finding before its alert resolves itself; 1 = at once.
+    pub clears: u8,
 }
 
 /// A number that runs may report.
@@ -84,6 +86,11 @@ pub struct Job<C> {
     /// An IP literal that replaces name resolution: the site's `origin_ip`.
     pub connect_to: Option<String>,
     pub config: C,
+    /// JSON object: what the operator set for this check, for all sites. Read it with
+    /// [`settings`](Job::settings).
+    pub settings: String,
+    /// Fields of the facts that nobody will see: they need not be found out and may be null.
+    pub omit: Vec<String>,
 }
 
 /// What a run saw.
@@ -99,6 +106,33 @@ pub struct Observation<F> {
 }
 
 impl<C> Job<C> {
+    /// A run of `target` as nobody configured it: the protocol's port, the resolver's address, no
+    /// settings, every field wanted.
+    pub fn new(target: impl Into<String>, config: C) -> Self {
+        Self {
+            run_id: "run".to_owned(),
+            target: target.into(),
+            port: None,
+            connect_to: None,
+            config,
+            settings: "{}".to_owned(),
+            omit: Vec::new(),
+        }
+    }
+
+    /// The operator's settings. An error is `CheckError::InvalidConfig`, which the operator reads.
+    pub fn settings<T: serde::de::DeserializeOwned>(&self) -> Result<T, CheckError> {
+        serde_json::from_str(&self.settings).map_err(|error| {
+            let message = format!("the operator's settings do not fit: {error}");
+            CheckError::InvalidConfig(vec![Problem { pointer: String::new(), message }])
+        })
+    }
+
+    /// Whether `field` of the facts need not be found out.
+    pub fn omits(&self, field: &str) -> bool {
+        self.omit.iter().any(|omitted| omitted == field)
+    }
+
     /// The target on the site's port, or on `default_port` where the site names none.
     pub fn endpoint(&self, default_port: u16) -> Endpoint {
         Endpoint {

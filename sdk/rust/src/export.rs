@@ -79,6 +79,8 @@ impl<C: Check> checker::Guest for Checker<C> {
             port: job.port,
             connect_to: job.connect_to,
             config: config::read(&job.config).map_err(CheckError::InvalidConfig)?,
+            settings: job.settings,
+            omit: job.omit,
         };
         let seen = C::run(&Cx::host(), job)?;
         Ok(checker::Observation {
@@ -176,6 +178,7 @@ fn event_type(event: &crate::EventType) -> wit::EventType {
         title: event.title.to_owned(),
         self_resolving: event.self_resolving,
         confirmations: event.confirmations,
+        clears: event.clears,
     }
 }
 

@@ -34,6 +34,7 @@
 //!     title: "Unexpected banner",
 //!     self_resolving: true,
 //!     confirmations: 2,
+//!     clears: 1,
 //! };
 //!
 //! impl Check for Banner {
@@ -86,13 +87,7 @@
 //! // With the feature `testing`, a native double stands in for the host.
 //! let host = vedette_sdk::testing::Host::new();
 //! host.tcp(|_| Ok(b"220 mx.example ESMTP\r\n".to_vec()));
-//! let job = Job {
-//!     run_id: "1".to_owned(),
-//!     target: "mx.example".to_owned(),
-//!     port: None,
-//!     connect_to: None,
-//!     config: Settings { expect: "ESMTP".to_owned() },
-//! };
+//! let job = Job::new("mx.example", Settings { expect: "ESMTP".to_owned() });
 //! let seen = Banner::run(&host.cx(), job).expect("the plugin can check");
 //! assert_eq!(seen.facts.banner.as_deref(), Some("220 mx.example ESMTP"));
 //! ```
@@ -105,7 +100,10 @@ mod assessment;
 mod check;
 mod config;
 mod cx;
+mod net_token;
 mod notify;
+#[cfg(feature = "suffix")]
+pub mod suffix;
 #[cfg(feature = "testing")]
 pub mod testing;
 
@@ -133,6 +131,7 @@ pub use {schemars, serde, serde_json};
 /// What all probes share.
 pub mod net {
     pub use crate::bindings::check::vedette::net::types::{Endpoint, NetError, Phase, Timing};
+    pub use crate::net_token::{CERTIFICATE_TOKENS, connection_token};
 }
 
 /// Name lookups: [`Cx::lookup`](crate::Cx::lookup).

@@ -5,6 +5,8 @@
 //! *Invariant:* a run that could not tell (no assessment, or health `unknown`) neither confirms,
 //! raises, resolves nor forgets anything (decisions: our own trouble).
 
+use std::collections::BTreeMap;
+
 use uuid::Uuid;
 
 use super::{Alert, Notice, NoticeStatus, Severity};
@@ -68,10 +70,10 @@ pub fn reconcile(
     decision
 }
 
-/// The identity of a finding and its alert within one site: `ssl.expiring 5f2c…`. Event names
-/// have no blanks, so no two pairs share one.
-pub fn tracking_key(event: &str, key: &str) -> String {
-    format!("{event} {key}")
+/// The identity of a finding and its alert within one site: `ssl 5f2c…` (decisions: one open
+/// alert per site, alert type and key). Alert types have no blanks, so no two pairs share one.
+pub fn tracking_key(alert_type: &str, key: &str) -> String {
+    format!("{alert_type} {key}")
 }
 
 /// Only the version has moved on.
@@ -99,24 +101,63 @@ impl Decision {
     ) {
         self.record.status = assessment.health.into();
         let reported = reported(ctx.events, assessment.findings);
-        // What is not reported is no longer counted, nor remembered as raised.
-        let before = std::mem::take(&mut self.state.tracked);
+        let mut before = std::mem::take(&mut self.state.tracked);
         for Reported { event, finding } in &reported {
-            let key = tracking_key(&event.name, &finding.dedup_key);
-            let before = before.get(&key);
-            let count = before.map_or(0, |tracked| tracked.count).saturating_add(1);
-            let raised = match before.and_then(|tracked| tracked.raised) {
-                Some(raised) => Some(self.goes_on(ctx, raised, finding, event)),
-                None if count >= needed(event, finding) => {
-                    Some(self.confirmed(ctx, finding, event, new_id))
-                }
-                None => None,
-            };
-            self.recheck |= raised.is_none();
-            self.state.tracked.insert(key, Tracked { count, raised });
+            let key = tracking_key(&event.alert_type, &finding.dedup_key);
+            let tracked = self.track(ctx, before.remove(&key), finding, event, new_id);
+            self.state.tracked.insert(key, tracked);
         }
-        self.resolve(ctx, &reported);
+        self.linger(ctx, before);
+        self.resolve(ctx);
         self.settle(assessment.memory);
+    }
+
+    /// Counts a finding that was reported, and raises or updates its alert once it is confirmed.
+    /// An alert that seems to turn into another event (degraded, then down) is confirmed as that
+    /// event first.
+    fn track(
+        &mut self,
+        ctx: &Context<'_>,
+        before: Option<Tracked>,
+        finding: &Finding,
+        event: &EventType,
+        new_id: &mut dyn FnMut() -> Uuid,
+    ) -> Tracked {
+        let in_a_row = before.as_ref().filter(|tracked| tracked.event == event.name);
+        let count = in_a_row.map_or(0, |tracked| tracked.count).saturating_add(1);
+        let raised = before.and_then(|tracked| tracked.raised);
+        let confirmed = count >= needed(event, finding);
+        // Worse than what its owner resolved by hand is told like anything new.
+        let worse = |raised: &Raised| {
+            severity(event, finding) > raised.severity
+                && open_alert(ctx, finding, event, None).is_none()
+        };
+        let raised = match raised {
+            Some(raised) if (confirmed || raised.event == event.name) && !worse(&raised) => {
+                Some(self.goes_on(ctx, raised, finding, event))
+            }
+            _ if confirmed => Some(self.confirmed(ctx, finding, event, new_id)),
+            doubtful => {
+                self.recheck = true;
+                doubtful
+            }
+        };
+        Tracked { event: event.name.clone(), count, absent: 0, raised }
+    }
+
+    /// What is not reported is no longer counted, nor remembered as raised; an alert whose event
+    /// asks for more than one run without it stays for those.
+    fn linger(&mut self, ctx: &Context<'_>, before: BTreeMap<String, Tracked>) {
+        for (key, tracked) in before {
+            let Some(raised) = &tracked.raised else { continue };
+            let event = ctx.events.iter().find(|event| event.name == raised.event);
+            let clears = event.map_or(1, |event| event.clears);
+            let absent = tracked.absent.saturating_add(1);
+            if absent < clears {
+                self.recheck = true;
+                self.state.tracked.insert(key, Tracked { count: 0, absent, ..tracked });
+            }
+        }
     }
 
     /// A finding that was raised before. When its alert is no longer open, its owner resolved it:
@@ -128,7 +169,7 @@ impl Decision {
         finding: &Finding,
         event: &EventType,
     ) -> Raised {
-        match open_alert(ctx, finding, Some(raised.alert)) {
+        match open_alert(ctx, finding, event, Some(raised.alert)) {
             Some(alert) => self.update(ctx, alert, finding, event),
             None => raised,
         }
@@ -144,7 +185,7 @@ impl Decision {
         new_id: &mut dyn FnMut() -> Uuid,
     ) -> Raised {
         self.remember_certificate(ctx, finding, event);
-        match open_alert(ctx, finding, None) {
+        match open_alert(ctx, finding, event, None) {
             Some(alert) => self.update(ctx, alert, finding, event),
             None => self.raise(ctx, finding, event, AlertId(new_id())),
         }
@@ -176,7 +217,8 @@ impl Decision {
             updated_at: ctx.now,
             resolved_at: None,
         };
-        let raised = Raised { alert: alert.id, severity: alert.severity };
+        let raised =
+            Raised { alert: alert.id, event: alert.event.clone(), severity: alert.severity };
         self.notices.push(alert.notice(NoticeStatus::Raised));
         self.raised.push(alert);
         raised
@@ -191,12 +233,15 @@ impl Decision {
         event: &EventType,
     ) -> Raised {
         let severity = severity(event, finding);
-        let same = alert.severity == severity
+        let same = alert.event == event.name
+            && alert.severity == severity
             && alert.message == finding.message
             && alert.suggestion == finding.suggestion
             && alert.details == finding.details;
         if !same {
             let next = Alert {
+                event: event.name.clone(),
+                self_resolving: event.self_resolving,
                 severity,
                 message: finding.message.clone(),
                 suggestion: finding.suggestion.clone(),
@@ -209,7 +254,7 @@ impl Decision {
             }
             self.updated.push(next);
         }
-        Raised { alert: alert.id, severity }
+        Raised { alert: alert.id, event: event.name.clone(), severity }
     }
 
     fn remember_certificate(&mut self, ctx: &Context<'_>, finding: &Finding, event: &EventType) {
@@ -225,11 +270,10 @@ impl Decision {
 
     /// Condition alerts whose finding is gone resolve themselves; change alerts wait for their
     /// owner (decisions: resolution).
-    fn resolve(&mut self, ctx: &Context<'_>, reported: &[Reported<'_>]) {
+    fn resolve(&mut self, ctx: &Context<'_>) {
         for alert in ctx.open {
-            let lasts = reported.iter().any(|reported| {
-                alert.is_about(&reported.finding) || self.may_become(alert, reported)
-            });
+            let lasts =
+                self.state.tracked.contains_key(&tracking_key(&alert.alert_type, &alert.key));
             if !alert.self_resolving || alert.is_resolved || lasts {
                 continue;
             }
@@ -242,24 +286,11 @@ impl Decision {
         }
     }
 
-    /// Whether a finding that is not confirmed yet may be the same trouble in another form: a
-    /// site that was slow and now seems down has not recovered.
-    fn may_become(&self, alert: &Alert, reported: &Reported<'_>) -> bool {
-        let Reported { event, finding } = reported;
-        let tracked = self.state.tracked.get(&tracking_key(&event.name, &finding.dedup_key));
-        event.alert_type == alert.alert_type
-            && finding.dedup_key == alert.key
-            && tracked.is_some_and(|tracked| tracked.raised.is_none())
-    }
-
     /// Whether what was raised in this commit already says how the alert ended: an announcement
-    /// of the same type (`ssl.renewed`, `site.up`), or the same trouble under another event
-    /// (`ssl.expiring` that became `ssl.expired`).
+    /// of the same type (`ssl.renewed`, `site.up`), or worse of the same kind (`ssl.expiring` that
+    /// became `ssl.expired`).
     fn tells_the_end_of(&self, alert: &Alert) -> bool {
-        self.raised.iter().any(|raised| {
-            raised.alert_type == alert.alert_type
-                && (raised.severity == Severity::Info || raised.key == alert.key)
-        })
+        self.raised.iter().any(|raised| raised.alert_type == alert.alert_type)
     }
 
     /// The result becomes what the next one is compared with, unless a finding is still open to
@@ -292,12 +323,13 @@ fn reported(events: &[EventType], findings: Vec<Finding>) -> Vec<Reported<'_>> {
             continue;
         };
         let double = reported.iter_mut().find(|known| {
-            known.event.name == event.name && known.finding.dedup_key == finding.dedup_key
+            known.event.alert_type == event.alert_type
+                && known.finding.dedup_key == finding.dedup_key
         });
         match double {
             None => reported.push(Reported { event, finding }),
-            Some(known) if severity(event, &finding) > severity(event, &known.finding) => {
-                known.finding = finding;
+            Some(known) if severity(event, &finding) > severity(known.event, &known.finding) => {
+                *known = Reported { event, finding };
             }
             Some(_) => {}
         }
@@ -318,21 +350,17 @@ fn needed(event: &EventType, finding: &Finding) -> u32 {
 fn open_alert<'a>(
     ctx: &Context<'a>,
     finding: &Finding,
+    event: &EventType,
     raised: Option<AlertId>,
 ) -> Option<&'a Alert> {
-    let mut open = ctx.open.iter().filter(|alert| !alert.is_resolved && alert.is_about(finding));
+    let is_about =
+        |alert: &&Alert| alert.alert_type == event.alert_type && alert.key == finding.dedup_key;
+    let mut open = ctx.open.iter().filter(|alert| !alert.is_resolved).filter(is_about);
     let first = open.next()?;
     if Some(first.id) == raised {
         return Some(first);
     }
     open.find(|alert| Some(alert.id) == raised).or(Some(first))
-}
-
-impl Alert {
-    /// Whether it has the finding's identity.
-    fn is_about(&self, finding: &Finding) -> bool {
-        self.event == finding.event && self.key == finding.dedup_key
-    }
 }
 
 /// The alert type whose details are certificate history.

@@ -33,6 +33,7 @@ fn event(name: &str, alert_type: &str, severity: Severity, confirmations: u32) -
         title: name.into(),
         self_resolving: alert_type != "cert_change" && alert_type != "dns",
         confirmations,
+        clears: if name == "site.down" { 2 } else { 1 },
     }
 }
 
@@ -251,10 +252,51 @@ fn an_announcement_stands_for_the_resolution() {
 #[test]
 fn trouble_that_changes_its_form_is_not_told_as_resolved() {
     let mut past = Past::new();
-    past.run(&[finding("ssl.expiring", "a")]);
-    let expired = past.run(&[finding("ssl.expired", "a")]);
+    past.run(&[finding("ssl.expiring", "expiring")]);
+    let expired = past.run(&[finding("ssl.expired", "expired")]);
     assert_eq!(told(&expired), [("ssl.expired", Raised)]);
     assert_eq!(past.open_events(), ["ssl.expired"]);
+}
+
+#[test]
+fn equal_keys_of_one_alert_type_are_one_alert() {
+    let mut past = Past::new();
+    past.run(&[finding("site.degraded", "x")]);
+    let slow = past.open();
+    past.run(&[finding("site.down", "x")]);
+    past.run(&[finding("site.down", "x")]);
+    let down = past.open();
+    assert_eq!((down.len(), down[0].id), (1, slow[0].id));
+    let slow_again = past.run(&[finding("site.degraded", "x")]);
+    assert!(slow_again.notices.is_empty(), "better, and not well");
+    assert_eq!(past.open_events(), ["site.degraded"]);
+}
+
+#[test]
+fn worse_than_what_its_owner_resolved_is_raised_anew() {
+    let mut past = Past::new();
+    past.run(&[finding("site.degraded", "x")]);
+    let slow = past.open()[0].id;
+    past.by_hand(slow, true);
+    past.run(&[finding("site.down", "x")]);
+    let down = past.run(&[finding("site.down", "x")]);
+    assert_eq!(told(&down), [("site.down", Raised)]);
+    assert_ne!(past.open()[0].id, slow);
+}
+
+#[test]
+fn an_alert_resolves_after_as_many_good_runs_as_its_event_asks_for() {
+    let mut past = Past::new();
+    let down = [finding("site.down", "x")];
+    past.run(&down);
+    past.run(&down);
+    let first = past.assess(Health::Ok, &[]);
+    assert!(first.resolved.is_empty() && first.recheck);
+    assert!(past.run(&down).notices.is_empty(), "it is the same trouble");
+    assert!(past.assess(Health::Ok, &[]).resolved.is_empty(), "the count starts anew");
+    let second = past.assess(Health::Ok, &[]);
+    assert_eq!(told(&second), [("site.down", Resolved)]);
+    assert!(!second.recheck && past.open().is_empty());
 }
 
 #[test]

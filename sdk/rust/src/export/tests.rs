@@ -34,6 +34,7 @@ const SILENT: EventType = EventType {
     title: "Silence",
     self_resolving: true,
     confirmations: 2,
+    clears: 1,
 };
 
 impl Check for Echo {
@@ -136,6 +137,8 @@ fn run_answers_json_and_refuses_a_stale_configuration() {
         port: None,
         connect_to: None,
         config: config.to_owned(),
+        settings: "{}".to_owned(),
+        omit: Vec::new(),
     };
     let seen = Checker::<Echo>::run(job(r#"{"words":1}"#)).unwrap();
     assert_eq!(seen.result, r#"{"said":["a.example"]}"#);

@@ -44,7 +44,13 @@ fn any_step() -> impl Strategy<Value = Step> {
 }
 
 fn identity(alert: &Alert) -> String {
-    tracking_key(&alert.event, &alert.key)
+    tracking_key(&alert.alert_type, &alert.key)
+}
+
+fn identity_of(found: &Finding) -> String {
+    let events = events();
+    let event = events.iter().find(|event| event.name == found.event).expect("a listed event");
+    tracking_key(&event.alert_type, &found.dedup_key)
 }
 
 fn nth(alerts: Vec<Alert>, index: prop::sample::Index) -> Option<Alert> {
@@ -59,8 +65,7 @@ fn assert_one_open_per_identity(past: &Past) {
 
 /// The reports in a row of each identity, counted here on its own.
 fn count(reports: &mut BTreeMap<String, u32>, findings: &[Finding]) {
-    let reported: BTreeSet<String> =
-        findings.iter().map(|found| tracking_key(&found.event, &found.dedup_key)).collect();
+    let reported: BTreeSet<String> = findings.iter().map(identity_of).collect();
     reports.retain(|identity, _| reported.contains(identity));
     for identity in reported {
         *reports.entry(identity).or_default() += 1;
@@ -76,7 +81,7 @@ fn fewest(findings: &[Finding], identity: &str) -> u32 {
     };
     findings
         .iter()
-        .filter(|found| tracking_key(&found.event, &found.dedup_key) == identity)
+        .filter(|found| identity_of(found) == identity)
         .map(needed)
         .min()
         .expect("only what is reported is raised")

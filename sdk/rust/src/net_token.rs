@@ -1,0 +1,131 @@
+//! Why a connection brought nothing, as one token: the same word in every check (checks:
+//! connection tokens).
+//!
+//! *Invariant:* what says nothing of the target is never a token but a [`CheckError`].
+
+use crate::{
+    CheckError,
+    net::{NetError, Phase},
+};
+
+/// What is wrong with a certificate, by precedence: the first that applies is its token (checks:
+/// ssl, `error`). Dates come first, so that an expired one is called expired whatever else it is.
+pub const CERTIFICATE_TOKENS: &[&str] = &[
+    "malformed_certificate",
+    "certificate_expired",
+    "certificate_not_yet_valid",
+    "hostname_mismatch",
+    "certificate_revoked",
+    "self_signed_certificate",
+    "untrusted_root",
+    "incomplete_chain",
+    "bad_signature",
+    "invalid_purpose",
+    "weak_key",
+];
+
+/// The token of a failed connection, or of a certificate that was not accepted. None where the
+/// two sides did talk ([`NetError::Protocol`], [`NetError::TooLarge`]): only the caller knows
+/// which protocol was spoken.
+///
+/// An error says that the probe itself could not work; end the run with it.
+pub fn connection_token(error: &NetError) -> Result<Option<&'static str>, CheckError> {
+    Ok(Some(match error {
+        NetError::NotPermitted(_) | NetError::AddressBlocked(_) => "blocked_address",
+        NetError::NameNotFound => "dns_not_found",
+        NetError::Timeout(Phase::Resolve) => "dns_failed",
+        NetError::Refused => "connection_refused",
+        NetError::Reset => "connection_reset",
+        NetError::Timeout(_) => "connection_timeout",
+        NetError::Tls(reason) => handshake_token(reason),
+        NetError::Protocol(_) | NetError::TooLarge(_) => return Ok(None),
+        NetError::BudgetExhausted => {
+            return Err(CheckError::Failed("the run's budget is used up".to_owned()));
+        }
+        NetError::Other((code, message)) => match code.as_str() {
+            "dns-failed" => "dns_failed",
+            // No router knows the way: to a client the same as silence.
+            "unreachable" => "connection_timeout",
+            _ => return Err(CheckError::Failed(format!("{code}: {message}"))),
+        },
+    }))
+}
+
+/// The host's text begins with a stable token where there is one.
+fn handshake_token(reason: &str) -> &'static str {
+    let mut words = reason.split_ascii_whitespace();
+    let (kind, what) = (words.next(), words.next().unwrap_or_default());
+    match kind {
+        Some("not-tls") => "tls_not_spoken",
+        // RFC 6066, 3: the server serves other names.
+        Some("alert") if what == "112" => "tls_unrecognized_name",
+        Some("certificate") => {
+            let known = CERTIFICATE_TOKENS.iter().find(|token| **token == what);
+            known.copied().unwrap_or("tls_handshake_failed")
+        }
+        _ => "tls_handshake_failed",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn failed_connection_has_its_token() {
+        for (error, token) in [
+            (NetError::AddressBlocked("private".to_owned()), "blocked_address"),
+            (NetError::NotPermitted("port".to_owned()), "blocked_address"),
+            (NetError::NameNotFound, "dns_not_found"),
+            (NetError::Timeout(Phase::Resolve), "dns_failed"),
+            (other("dns-failed"), "dns_failed"),
+            (NetError::Refused, "connection_refused"),
+            (NetError::Reset, "connection_reset"),
+            (NetError::Timeout(Phase::Connect), "connection_timeout"),
+            (NetError::Timeout(Phase::Handshake), "connection_timeout"),
+            (NetError::Timeout(Phase::Receive), "connection_timeout"),
+            (other("unreachable"), "connection_timeout"),
+            (tls("not-tls"), "tls_not_spoken"),
+            (tls("alert 112 UnrecognisedName"), "tls_unrecognized_name"),
+            (tls("alert 40 HandshakeFailure"), "tls_handshake_failed"),
+            (tls("nothing in common"), "tls_handshake_failed"),
+            (tls("certificate of an unheard-of kind"), "tls_handshake_failed"),
+            (tls(""), "tls_handshake_failed"),
+        ] {
+            assert_eq!(connection_token(&error).ok().flatten(), Some(token), "{error}");
+        }
+    }
+
+    #[test]
+    fn refused_certificate_is_told_by_its_own_token() {
+        for token in CERTIFICATE_TOKENS {
+            for reason in
+                [format!("certificate {token}"), format!("certificate {token} since 1970")]
+            {
+                assert_eq!(connection_token(&tls(&reason)).ok().flatten(), Some(*token));
+            }
+        }
+    }
+
+    #[test]
+    fn what_was_said_over_the_connection_is_the_callers_to_name() {
+        for error in [NetError::Protocol("not HTTP".to_owned()), NetError::TooLarge(65_536)] {
+            assert_eq!(connection_token(&error).ok(), Some(None));
+        }
+    }
+
+    #[test]
+    fn our_own_trouble_has_no_token() {
+        for error in [NetError::BudgetExhausted, other("resolver-down"), other("exhausted")] {
+            assert!(matches!(connection_token(&error), Err(CheckError::Failed(_))), "{error}");
+        }
+    }
+
+    fn tls(reason: &str) -> NetError {
+        NetError::Tls(reason.to_owned())
+    }
+
+    fn other(code: &str) -> NetError {
+        NetError::Other((code.to_owned(), String::new()))
+    }
+}
