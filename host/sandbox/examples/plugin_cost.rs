@@ -65,9 +65,11 @@ fn main() -> Result<(), Failure> {
 fn sandbox() -> Result<Sandbox, Failure> {
     Ok(Sandbox::new(Options {
         egress: Policy::default(),
-        resolver: vec!["127.0.0.1:9".parse()?],
+        dns_servers: vec!["127.0.0.1:9".parse()?],
+        dnssec_anchor: None,
         roots: Vec::new(),
         cache_dir: None,
+        settings: Default::default(),
         state: Arc::new(MemoryState::default()),
     })?)
 }
@@ -84,6 +86,7 @@ async fn run(
         port: None,
         connect_to: None,
         config: case.job.config.clone().unwrap_or_else(|| json!({})),
+        omit: vec!["tls_grade".into(), "ocsp_stapling".into()],
         now: case.job.at.unwrap_or_default(),
         audience: Audience::Authenticated,
         site: None,

@@ -59,6 +59,8 @@ pub struct Job {
     pub connect_to: Option<IpAddr>,
     /// Validated against the plugin's schema and normalised by the plugin before the run.
     pub config: Value,
+    /// Fields of the result that nobody will see: the plugin need not find them out.
+    pub omit: Vec<String>,
     /// The wall clock when the run starts; the plugin's clock goes on from here.
     pub now: Timestamp,
     pub audience: Audience,

@@ -55,6 +55,7 @@ impl From<plugin::EventType> for EventType {
             title: event.title,
             self_resolving: event.self_resolving,
             confirmations: event.confirmations.into(),
+            clears: event.clears.into(),
         }
     }
 }
@@ -70,14 +71,17 @@ impl From<checker::Health> for Health {
     }
 }
 
-impl From<Job> for checker::Job {
-    fn from(job: Job) -> Self {
+impl checker::Job {
+    /// `settings`: the operator's, as JSON.
+    pub(crate) fn of(job: Job, settings: &str) -> Self {
         Self {
             run_id: job.run_id,
             target: job.target.to_string(),
             port: job.port,
             connect_to: job.connect_to.map(|address| address.to_string()),
             config: job.config.to_string(),
+            settings: settings.to_owned(),
+            omit: job.omit,
         }
     }
 }

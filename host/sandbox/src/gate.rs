@@ -28,7 +28,7 @@ use crate::{
     host::Guest,
     limits::PLUGIN_RUNS,
     link,
-    manifest::{Kind, Manifest, ManifestError},
+    manifest::{Kind, Manifest, ManifestError, Settings},
     pure,
     registry::{Channel, Check, Installed, Plugin},
 };
@@ -86,8 +86,9 @@ pub(crate) async fn admit(
     cache: Option<&Cache>,
     bytes: &[u8],
     grant: &Grant,
+    settings: &Settings,
 ) -> Result<Installed, GateError> {
-    let manifest = inspect::read(bytes)?;
+    let manifest = inspect::read(bytes, settings)?;
     let class = manifest.class(bytes.len());
     let limits = manifest.limits(class)?;
     let engine = engines.get(class).map_err(|error| GateError::Compile(error.to_string()))?;
@@ -111,6 +112,7 @@ pub(crate) async fn admit(
         limits,
         grants: Arc::new(grants),
         secrets: Arc::new(BTreeMap::new()),
+        settings: settings_of(&manifest, settings),
         runs: Arc::new(Semaphore::new(PLUGIN_RUNS[class as usize])),
         breaker: Breaker::default().into(),
     };
@@ -124,6 +126,15 @@ pub(crate) async fn admit(
         cache.store(&entry, &component);
     }
     Ok(installed)
+}
+
+/// JSON object of what the operator set for the plugin.
+fn settings_of(manifest: &Manifest, settings: &Settings) -> Arc<str> {
+    let set = match &manifest.kind {
+        Kind::Check(check_type) => settings.get(check_type),
+        Kind::Notifier(_) => None,
+    };
+    set.map_or_else(|| "{}".into(), |set| set.to_string().into())
 }
 
 fn compile(engine: &Engine, bytes: &[u8]) -> Result<Component, GateError> {

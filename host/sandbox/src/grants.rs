@@ -11,6 +11,7 @@ use vedette_model::{DomainName, domain_name::Target};
 
 mod parse;
 mod permit;
+mod setting;
 
 pub use parse::NoEntry;
 pub(crate) use parse::Tables;

@@ -158,8 +158,12 @@ impl Guest {
         let run = self.run()?;
         match &run.prober {
             Prober::Recorded(recording) => {
+                let recording = Arc::clone(recording);
+                let left = self.leave()?;
                 let answers = requests.iter().map(|request| recording.answer(call, request));
-                Ok(answers.collect::<Result<_, _>>()?)
+                let answers = answers.collect::<Result<_, _>>();
+                self.come_back(left);
+                Ok(answers?)
             }
             Prober::Live(egress) => {
                 let egress = egress.clone();
@@ -169,19 +173,29 @@ impl Guest {
         }
     }
 
+    /// From here on time is the host's: the guest's CPU meter stands.
+    fn leave(&mut self) -> wasmtime::Result<Instant> {
+        let left = Instant::now();
+        self.cpu.pause(left)?;
+        Ok(left)
+    }
+
+    fn come_back(&mut self, left: Instant) {
+        let back = Instant::now();
+        self.cpu.resume(back);
+        self.host_time += back - left;
+    }
+
     /// Has `work` done on the sandbox's runtime while the guest waits; the guest's CPU meter stands.
     pub(crate) async fn outside<T, F>(&mut self, work: F) -> wasmtime::Result<T>
     where
         T: Send + 'static,
         F: Future<Output = T> + Send + 'static,
     {
-        let left = Instant::now();
-        self.cpu.pause(left)?;
+        let left = self.leave()?;
         let task = self.run()?.runtime.spawn(work);
         let done = AbortOnDropHandle::new(task).await;
-        let back = Instant::now();
-        self.cpu.resume(back);
-        self.host_time += back - left;
+        self.come_back(left);
         // A probe that panicked is a bug of ours; the run ends and the process goes on.
         done.map_err(|error| {
             tracing::error!("a probe panicked: {error}");

@@ -35,6 +35,7 @@ mod host;
 mod limits;
 mod link;
 mod manifest;
+mod offline;
 mod output;
 mod prober;
 mod pure;
@@ -53,11 +54,11 @@ pub use grants::{
     Capabilities, Dns, Grant, Host, Http, Names, NoEntry, Origin, Place, Port, State, Tls,
 };
 pub use limits::Limits;
-pub use manifest::{Kind, Manifest, ManifestError, SECTION};
+pub use manifest::{Kind, Manifest, ManifestError, SECTION, Settings};
 pub use prober::{Probe, Recording};
 pub use state::{MemoryState, StateError, StateStore};
 
-use std::{fmt, net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
+use std::{fmt, path::PathBuf, sync::Arc, time::Duration};
 
 use rustls_pki_types::CertificateDer;
 use serde_json::Value;
@@ -81,11 +82,15 @@ pub struct Sandbox {
 pub struct Options {
     pub egress: egress::Policy,
     /// DNS servers; empty = the system's.
-    pub resolver: Vec<SocketAddr>,
+    pub dns_servers: Vec<egress::DnsServer>,
+    /// DNSKEY records that replace the root zone's as the anchor of DNSSEC; none = the root's.
+    pub dnssec_anchor: Option<PathBuf>,
     /// Trusted besides the Mozilla set.
     pub roots: Vec<CertificateDer<'static>>,
     /// Where native code is kept, a folder of our own; none = every start compiles.
     pub cache_dir: Option<PathBuf>,
+    /// What the operator set for each check: handed to its runs, and what its grants may name.
+    pub settings: Settings,
     /// Where plugins keep small values.
     pub state: Arc<dyn StateStore>,
 }
@@ -107,6 +112,7 @@ struct Inner {
     registry: Registry,
     slots: Slots,
     egress: Egress,
+    settings: Settings,
     state: Arc<dyn StateStore>,
     runtime: OwnRuntime,
 }
@@ -117,9 +123,9 @@ impl Sandbox {
     pub fn new(options: Options) -> Result<Self, SandboxError> {
         let egress = Egress::new(egress::Options {
             policy: options.egress,
-            dns_servers: options.resolver,
+            dns_servers: options.dns_servers,
             roots: options.roots,
-            dnssec_anchor: None,
+            dnssec_anchor: options.dnssec_anchor,
         })?;
         let engines = Engines::new().map_err(|error| SandboxError::Engine(format!("{error:#}")))?;
         let cache = options.cache_dir.and_then(|folder| {
@@ -136,6 +142,7 @@ impl Sandbox {
             registry: Registry::default(),
             slots: Slots::new(),
             egress,
+            settings: options.settings,
             state: options.state,
             runtime: OwnRuntime::new()?,
         };
@@ -148,7 +155,7 @@ impl Sandbox {
     pub fn install(&self, component: &[u8], grant: Grant) -> Result<(), GateError> {
         let (inner, bytes) = (Arc::clone(&self.inner), component.to_vec());
         let installed = self.inner.runtime.wait(async move {
-            gate::admit(&inner.engines, inner.cache.as_ref(), &bytes, &grant).await
+            gate::admit(&inner.engines, inner.cache.as_ref(), &bytes, &grant, &inner.settings).await
         })?;
         self.inner.registry.swap_in(&installed);
         let plugin = installed.plugin();
@@ -277,6 +284,17 @@ impl Sandbox {
         let channel = self.installed_channel(channel)?;
         let work = async move |channel: Arc<Channel>| pure::interpret(&channel, receipt).await;
         self.inner.purely(channel, work).await
+    }
+
+    /// How late a task of the sandbox's runtime wakes up from a sleep of `sample`: what probes
+    /// measure is off by as much.
+    pub async fn lag(&self, sample: Duration) -> Duration {
+        let measure = async move {
+            let started = tokio::time::Instant::now();
+            tokio::time::sleep(sample).await;
+            started.elapsed().saturating_sub(sample)
+        };
+        self.inner.runtime.run(measure).await
     }
 
     /// The egress layer: webhooks and whatever else the server sends go through it too.

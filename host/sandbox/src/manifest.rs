@@ -1,9 +1,10 @@
 //! `plugin.toml`, embedded in the component as the custom section `vedette:manifest`: what a
 //! plugin is and what it asks for. It is read without running anything.
 
-use std::{str::FromStr, time::Duration};
+use std::{collections::BTreeMap, str::FromStr, time::Duration};
 
 use serde::{Deserialize, Deserializer, de};
+use serde_json::Value;
 use vedette_model::CheckType;
 
 use crate::{
@@ -27,6 +28,9 @@ pub struct Manifest {
     pub hosts: Vec<String>,
     limits: LimitsTable,
 }
+
+/// What the operator set for each check, as JSON objects.
+pub type Settings = BTreeMap<CheckType, Value>;
 
 /// What a plugin plugs into.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,11 +57,11 @@ pub enum ManifestError {
 pub const SECTION: &str = "vedette:manifest";
 
 impl Manifest {
-    /// Reads the text of a `plugin.toml`.
-    pub fn parse(text: &str) -> Result<Self, ManifestError> {
+    /// Reads the text of a `plugin.toml`; what it says of the operator's settings is filled in.
+    pub fn parse(text: &str, settings: &Settings) -> Result<Self, ManifestError> {
         let file: File = toml::from_str(text)
             .map_err(|error| ManifestError::Syntax(error.message().trim().replace('\n', " ")))?;
-        file.try_into()
+        Self::of(file, settings)
     }
 
     /// The limits that this manifest asks for, within what its class may have.
@@ -89,12 +93,8 @@ impl Manifest {
         let memory = self.limits.memory.map_or(0, |Size(memory)| memory as usize);
         if size > light.file || memory > light.memory { Class::Heavy } else { Class::Light }
     }
-}
 
-impl TryFrom<File> for Manifest {
-    type Error = ManifestError;
-
-    fn try_from(file: File) -> Result<Self, ManifestError> {
+    fn of(file: File, operators: &Settings) -> Result<Self, ManifestError> {
         let File { plugin, schedule, capabilities, settings } = file;
         require(is_id(&plugin.id), "plugin.id", "must be publisher.name, as in acme.smtp-banner")?;
         let versioned = !plugin.version.is_empty() && plugin.version.len() <= 64;
@@ -102,7 +102,12 @@ impl TryFrom<File> for Manifest {
         let wit = plugin.wit == "vedette:plugin@1" || plugin.wit.starts_with("vedette:plugin@1.");
         require(wit, "plugin.wit", "must be vedette:plugin@1, the contract of this host")?;
         let kind = kind(&plugin)?;
-        let asked = Capabilities::try_from(capabilities)
+        let set = match &kind {
+            Kind::Check(check_type) => operators.get(check_type),
+            Kind::Notifier(_) => None,
+        };
+        let asked = capabilities
+            .read(set.unwrap_or(&Value::Null))
             .map_err(|NoEntry { field, reason }| ManifestError::Field { field, reason })?;
         if matches!(kind, Kind::Notifier(_)) {
             let none = asked == Capabilities::default();
@@ -311,12 +316,12 @@ mod tests {
     "#;
 
     fn with(from: &str, to: &str) -> Result<Manifest, ManifestError> {
-        Manifest::parse(&BANNER.replace(from, to))
+        Manifest::parse(&BANNER.replace(from, to), &Settings::new())
     }
 
     #[test]
     fn asks_for_limits_within_its_class() {
-        let manifest = Manifest::parse(BANNER).expect("a valid manifest");
+        let manifest = Manifest::parse(BANNER, &Settings::new()).expect("a valid manifest");
         assert_eq!(manifest.class(50_000), Class::Light);
         let limits = manifest.limits(Class::Light).expect("within the ceiling");
         assert_eq!((limits.memory, limits.cpu), (8 << 20, Duration::from_millis(20)));
@@ -334,7 +339,10 @@ mod tests {
     #[test]
     fn large_memory_or_file_means_the_heavy_engine() {
         assert_eq!(with("8MiB", "64MiB").expect("parses").class(50_000), Class::Heavy);
-        assert_eq!(Manifest::parse(BANNER).expect("parses").class(12 << 20), Class::Heavy);
+        assert_eq!(
+            Manifest::parse(BANNER, &Settings::new()).expect("parses").class(12 << 20),
+            Class::Heavy
+        );
     }
 
     #[test]
@@ -366,10 +374,10 @@ mod tests {
             [settings]
             url-field = "custom_webhook_url"
         "#;
-        let manifest = Manifest::parse(text).expect("a valid manifest");
+        let manifest = Manifest::parse(text, &Settings::new()).expect("a valid manifest");
         assert_eq!(manifest.kind, Kind::Notifier("webhook".into()));
         assert_eq!(manifest.url_field.as_deref(), Some("custom_webhook_url"));
         let greedy = format!("{text}\n[capabilities]\nhttp = {{ to = [\"https://*\"] }}");
-        assert!(Manifest::parse(&greedy).is_err());
+        assert!(Manifest::parse(&greedy, &Settings::new()).is_err());
     }
 }

@@ -69,6 +69,8 @@ pub(crate) struct Plugin {
     pub(crate) grants: Arc<Capabilities>,
     /// Values of the granted secrets.
     pub(crate) secrets: Arc<BTreeMap<String, String>>,
+    /// What the operator set for it, a JSON object.
+    pub(crate) settings: Arc<str>,
     /// Runs at a time.
     pub(crate) runs: Arc<Semaphore>,
     pub(crate) breaker: Mutex<Breaker>,

@@ -52,7 +52,7 @@ impl Inner {
             run_id: job.run_id.clone(),
             run: Some(Box::new(self.reach(check, &job, vetted, prober))),
         };
-        let (pre, request) = (check.live.clone(), wit::Job::from(job));
+        let (pre, request) = (check.live.clone(), wit::Job::of(job, &plugin.settings));
         let ended = plugin.enter(terms, move |store| {
             Box::pin(async move {
                 let guest = pre.instantiate_async(&mut *store).await?;

@@ -16,6 +16,7 @@
 mod address;
 mod connect;
 pub(crate) mod der;
+mod dns_server;
 mod http;
 mod net_error;
 mod policy;
@@ -23,22 +24,24 @@ mod refusal;
 mod resolver;
 mod tls;
 mod trust;
+mod unchecked;
 pub mod url;
 
 pub use self::http::{HttpRequest, HttpResponse, HttpTiming};
 pub use address::{Class, classify};
 pub use connect::{Connected, Dial};
+pub use dns_server::{DnsServer, NoDnsServer, Transport};
 pub use net_error::{NOT_TLS, NetError, Phase, code};
 pub use policy::{Audience, Policy};
 pub use refusal::Refusal;
 pub use resolver::Resolver;
 pub use trust::Trust;
 
-pub(crate) use resolver::{absolute, is_silence};
+pub(crate) use resolver::{Validation, absolute, is_silence};
 pub(crate) use tls::{Recorder, client_config, handshake};
 pub(crate) use trust::Anchor;
 
-use std::{net::SocketAddr, path::PathBuf, sync::Arc};
+use std::{path::PathBuf, sync::Arc};
 
 use rustls_pki_types::CertificateDer;
 use thiserror::Error;
@@ -48,7 +51,7 @@ use thiserror::Error;
 pub struct Options {
     pub policy: Policy,
     /// `--dns-server`; empty = the `nameserver` lines of `/etc/resolv.conf`.
-    pub dns_servers: Vec<SocketAddr>,
+    pub dns_servers: Vec<DnsServer>,
     /// `--ca-file`: trusted besides the Mozilla set.
     pub roots: Vec<CertificateDer<'static>>,
     /// DNSKEY records that replace the root zone's as the anchor of DNSSEC: a lab's, a private
@@ -82,8 +85,9 @@ pub enum SetupError {
 impl Egress {
     /// Sets up the layer; opens no socket.
     pub fn new(options: Options) -> Result<Self, SetupError> {
-        let resolver = Resolver::new(options.dns_servers, options.dnssec_anchor.as_deref())?;
         let trust = Trust::new(&options.roots)?;
+        let anchor = options.dnssec_anchor.as_deref();
+        let resolver = Resolver::new(options.dns_servers, anchor, trust.clone())?;
         Ok(Self(Arc::new(Inner { policy: options.policy, resolver, trust })))
     }
 

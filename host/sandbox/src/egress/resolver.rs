@@ -4,6 +4,7 @@
 //! sees the name as it stands now; the servers in front cache by TTL.
 
 use std::{
+    collections::HashMap,
     net::{IpAddr, SocketAddr},
     path::Path,
     sync::Arc,
@@ -11,11 +12,8 @@ use std::{
 };
 
 use hickory_resolver::{
-    TokioResolver,
-    config::{
-        ConnectionConfig, NameServerConfig, ResolveHosts, ResolverConfig, ResolverOpts,
-        ServerOrderingStrategy,
-    },
+    ConnectionProvider, TokioResolver,
+    config::{ResolveHosts, ResolverConfig, ResolverOpts, ServerOrderingStrategy},
     lookup::Lookup as Records,
     net::{self, DnsError, runtime::TokioRuntimeProvider},
     proto::{
@@ -24,10 +22,11 @@ use hickory_resolver::{
         rr::{Name, RData, RecordType},
     },
 };
+use parking_lot::Mutex;
 use tokio::time::{sleep, timeout_at};
 use vedette_model::DomainName;
 
-use super::{NetError, Phase, SetupError, code};
+use super::{DnsServer, NetError, Phase, SetupError, Transport, Trust, code, unchecked::Unchecked};
 
 /// At most this many addresses of a name are looked at.
 const MAX_ADDRESSES: usize = 16;
@@ -37,17 +36,40 @@ const MAX_ALIASES: usize = 16;
 const PATIENCE: Duration = Duration::from_secs(5);
 /// How long the slower address family is waited for once the other has answered.
 const GRACE: Duration = Duration::from_millis(300);
+/// The keys of a zone are looked at once for all questions of a run, and of its neighbours.
+const KEEP_KEYS: Duration = Duration::from_secs(30);
+const MOST_ZONES: usize = 4_096;
+/// An answer that is no older says that the servers are there.
+const LATELY: Duration = Duration::from_secs(5);
 
 /// The DNS servers, asked one after the other.
 pub struct Resolver {
     servers: Vec<Server>,
     anchors: Arc<TrustAnchors>,
+    trust: Trust,
+    /// When a server last said anything.
+    heard: Mutex<Option<Instant>>,
+    /// Zones, and whether a signature holds over their keys, looked up lately.
+    keys: Mutex<HashMap<Name, (Instant, bool)>>,
 }
 
 struct Server {
-    address: SocketAddr,
+    server: DnsServer,
+    /// As a visitor asks.
     plain: TokioResolver,
-    validating: TokioResolver,
+    unchecked: hickory_resolver::Resolver<Unchecked>,
+    validating: hickory_resolver::Resolver<Unchecked>,
+}
+
+/// Whose validation an answer has been through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Validation {
+    /// The server's, where it validates: what is bogus does not exist for a visitor.
+    Servers,
+    /// Nobody's: bogus data comes as it is.
+    Nobodys,
+    /// Ours, against our own anchors.
+    Ours,
 }
 
 /// An answer and whom it came from.
@@ -56,10 +78,18 @@ pub(crate) struct Answered {
     pub(crate) outcome: Result<Records, net::NetError>,
 }
 
+impl Answered {
+    fn is_silence(&self) -> bool {
+        self.outcome.as_ref().is_err_and(is_silence)
+    }
+}
+
 impl Resolver {
+    /// `trust`: what the certificates of servers over TLS and HTTPS are verified against.
     pub(super) fn new(
-        mut servers: Vec<SocketAddr>,
+        mut servers: Vec<DnsServer>,
         anchor: Option<&Path>,
+        trust: Trust,
     ) -> Result<Self, SetupError> {
         if servers.is_empty() {
             servers = system_servers();
@@ -71,17 +101,18 @@ impl Resolver {
                 reason: error.to_string(),
             })?,
         });
-        Self::with_anchors(&servers, anchors)
+        Self::with_anchors(servers, anchors, trust)
     }
 
     /// A resolver that asks only `server`, with the same anchors: a question's own resolver.
     pub(crate) fn only(&self, server: SocketAddr) -> Result<Self, SetupError> {
-        Self::with_anchors(&[server], Arc::clone(&self.anchors))
+        Self::with_anchors(vec![server.into()], Arc::clone(&self.anchors), self.trust.clone())
     }
 
     fn with_anchors(
-        servers: &[SocketAddr],
+        servers: Vec<DnsServer>,
         anchors: Arc<TrustAnchors>,
+        trust: Trust,
     ) -> Result<Self, SetupError> {
         if servers.is_empty() {
             return Err(SetupError::NoResolver(RESOLV_CONF));
@@ -89,15 +120,18 @@ impl Resolver {
         // Two rounds over all servers fit into the time for one name.
         let attempt = PATIENCE / (2 * servers.len() as u32);
         let attempt = attempt.clamp(Duration::from_secs(1), Duration::from_millis(2400));
-        let servers = servers.iter().map(|&address| {
-            let plain = build(address, attempt, None)?;
-            let validating = build(address, attempt, Some(Arc::clone(&anchors)))?;
-            Ok(Server { address, plain, validating })
+        let servers = servers.into_iter().map(|server| {
+            let plain = TokioRuntimeProvider::default();
+            let plain = build(&server, &trust, attempt, plain, None)?;
+            let unchecked = build(&server, &trust, attempt, Unchecked::default(), None)?;
+            let anchors = Some(Arc::clone(&anchors));
+            let validating = build(&server, &trust, attempt, Unchecked::default(), anchors)?;
+            Ok(Server { server, plain, unchecked, validating })
         });
         let servers = servers
             .collect::<Result<_, net::NetError>>()
             .map_err(|error| SetupError::Resolver(error.to_string()))?;
-        Ok(Self { servers, anchors })
+        Ok(Self { servers, anchors, trust, heard: Mutex::new(None), keys: Mutex::default() })
     }
 
     /// The addresses of a name, IPv6 and IPv4, at most sixteen, unvetted. Fails with
@@ -126,13 +160,25 @@ impl Resolver {
     }
 
     /// Asks each server until one knows: silence and failures send the question to the next.
-    pub(crate) async fn lookup(&self, name: &Name, rtype: RecordType, validate: bool) -> Answered {
+    pub(crate) async fn lookup(
+        &self,
+        name: &Name,
+        rtype: RecordType,
+        validation: Validation,
+    ) -> Answered {
         let mut last = None;
         for round in 0..2 {
             for server in &self.servers {
-                let resolver = if validate { &server.validating } else { &server.plain };
-                let outcome = resolver.lookup(name.clone(), rtype).await;
-                let answered = Answered { server: server.address, outcome };
+                let name = name.clone();
+                let outcome = match validation {
+                    Validation::Servers => server.plain.lookup(name, rtype).await,
+                    Validation::Nobodys => server.unchecked.lookup(name, rtype).await,
+                    Validation::Ours => server.validating.lookup(name, rtype).await,
+                };
+                let answered = Answered { server: server.server.address, outcome };
+                if !answered.is_silence() {
+                    *self.heard.lock() = Some(Instant::now());
+                }
                 match &answered.outcome {
                     Err(error) if is_silence(error) => last = last.or(Some(answered)),
                     Err(net::NetError::Dns(DnsError::ResponseCode(_))) => last = Some(answered),
@@ -153,13 +199,36 @@ impl Resolver {
     /// Whether any server answers at all: asked for the root's name servers, any answer counts.
     pub(crate) async fn is_alive(&self, deadline: Instant) -> bool {
         let root = Name::root();
-        let ask = self.lookup(&root, RecordType::NS, false);
+        let ask = self.lookup(&root, RecordType::NS, Validation::Servers);
         match timeout_at(deadline.into(), ask).await {
             Ok(answered) => match answered.outcome {
                 Ok(_) => true,
                 Err(error) => !is_silence(&error),
             },
             Err(_) => false,
+        }
+    }
+
+    /// Whether our servers answer: as long as one did lately, nobody is asked.
+    pub async fn is_resolving(&self, deadline: Instant) -> bool {
+        let heard = *self.heard.lock();
+        heard.is_some_and(|at| at.elapsed() < LATELY) || self.is_alive(deadline).await
+    }
+
+    /// Whether a signature held over the keys of a zone a moment ago; none when nobody looked.
+    pub(crate) fn knows_keys(&self, zone: &Name) -> Option<bool> {
+        let keys = self.keys.lock();
+        let (at, signed) = keys.get(zone)?;
+        (at.elapsed() < KEEP_KEYS).then_some(*signed)
+    }
+
+    pub(crate) fn remember_keys(&self, zone: Name, signed: bool) {
+        let mut keys = self.keys.lock();
+        if keys.len() >= MOST_ZONES {
+            keys.retain(|_, (at, _)| at.elapsed() < KEEP_KEYS);
+        }
+        if keys.len() < MOST_ZONES {
+            keys.insert(zone, (Instant::now(), signed));
         }
     }
 
@@ -196,7 +265,7 @@ impl Resolver {
 
     /// The addresses of one family; none = the name has no such record.
     async fn family(&self, name: &Name, rtype: RecordType) -> Result<Vec<IpAddr>, Failure> {
-        let records = match self.lookup(name, rtype, false).await.outcome {
+        let records = match self.lookup(name, rtype, Validation::Servers).await.outcome {
             Ok(records) => records,
             Err(error) => return negative(error).map(|()| Vec::new()),
         };
@@ -271,24 +340,33 @@ fn negative(error: net::NetError) -> Result<(), Failure> {
     }
 }
 
-fn build(
-    server: SocketAddr,
+fn build<P: ConnectionProvider>(
+    server: &DnsServer,
+    trust: &Trust,
     attempt: Duration,
+    provider: P,
     anchors: Option<Arc<TrustAnchors>>,
-) -> Result<TokioResolver, net::NetError> {
-    let connections = [ConnectionConfig::udp(), ConnectionConfig::tcp()].map(|mut connection| {
-        connection.port = server.port();
-        connection
-    });
-    let server = NameServerConfig::new(server.ip(), true, connections.into());
-    let config = ResolverConfig::from_name_servers(vec![server]);
-    let provider = TokioRuntimeProvider::default();
-    let mut builder =
-        TokioResolver::builder_with_config(config, provider).with_options(options(attempt));
+) -> Result<hickory_resolver::Resolver<P>, net::NetError> {
+    let config = ResolverConfig::from_name_servers(vec![server.config()]);
+    let builder = hickory_resolver::Resolver::builder_with_config(config, provider);
+    let mut builder = builder.with_options(options(attempt));
+    if matches!(server.transport, Transport::Tls { .. } | Transport::Https { .. }) {
+        builder = builder.with_tls_config(verifying(trust));
+    }
     if let Some(anchors) = anchors {
         builder = builder.with_trust_anchor(anchors);
     }
     builder.build()
+}
+
+/// Servers are judged by the same roots as everybody.
+fn verifying(trust: &Trust) -> rustls::ClientConfig {
+    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    rustls::ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .expect("the provider speaks TLS 1.2 and 1.3")
+        .with_root_certificates(Arc::clone(trust.store()))
+        .with_no_client_auth()
 }
 
 fn options(attempt: Duration) -> ResolverOpts {
@@ -306,9 +384,9 @@ fn options(attempt: Duration) -> ResolverOpts {
 }
 
 /// Only `nameserver` lines matter here: the search list of the machine is not ours.
-fn system_servers() -> Vec<SocketAddr> {
+fn system_servers() -> Vec<DnsServer> {
     let text = std::fs::read_to_string(RESOLV_CONF).unwrap_or_default();
-    name_servers(&text)
+    name_servers(&text).into_iter().map(DnsServer::from).collect()
 }
 
 fn name_servers(resolv_conf: &str) -> Vec<SocketAddr> {

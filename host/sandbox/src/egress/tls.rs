@@ -101,12 +101,28 @@ pub(super) fn handshake_error(error: &std::io::Error) -> NetError {
             NetError::Tls("nothing in common: neither version nor cipher suite".to_owned())
         }
         Some(Error::InvalidCertificate(reason)) => {
-            NetError::Tls(format!("the certificate was not accepted: {reason}"))
+            NetError::Tls(format!("certificate {} was not accepted: {reason}", token(reason)))
         }
         Some(Error::PeerMisbehaved(_)) => {
             NetError::Tls("the peer broke the rules of the handshake".to_owned())
         }
         Some(_) => NetError::Tls("the handshake failed".to_owned()),
+    }
+}
+
+/// The word of `x509.verification` for what a verifier refused.
+fn token(reason: &CertificateError) -> &'static str {
+    use CertificateError as E;
+    match reason {
+        E::BadEncoding => "malformed_certificate",
+        E::Expired | E::ExpiredContext { .. } => "certificate_expired",
+        E::NotValidYet | E::NotValidYetContext { .. } => "certificate_not_yet_valid",
+        E::NotValidForName | E::NotValidForNameContext { .. } => "hostname_mismatch",
+        E::Revoked => "certificate_revoked",
+        E::UnknownIssuer => "untrusted_root",
+        E::InvalidPurpose | E::InvalidPurposeContext { .. } => "invalid_purpose",
+        // The signature of the handshake, or of the chain.
+        _ => "bad_signature",
     }
 }
 

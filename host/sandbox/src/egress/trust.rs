@@ -43,11 +43,6 @@ impl Trust {
         &self.store
     }
 
-    /// All anchors, as path building wants them.
-    pub(crate) fn roots(&self) -> &[TrustAnchor<'static>] {
-        &self.store.roots
-    }
-
     /// The anchors of a subject: the contents of a DER name, without its outer header.
     pub(crate) fn named(&self, subject: &[u8]) -> impl Iterator<Item = Anchor<'_>> {
         let known = self.store.roots.len() - self.key_ids.len();

@@ -127,9 +127,11 @@ fn events(
         if events.iter().any(|known| known.name == event.name) {
             return wrong("events", &format!("name {} twice", event.name));
         }
-        if !is_word(&event.alert_type) || event.confirmations == 0 {
-            let reason =
-                format!("need an alert-type and at least one confirmation: {}", event.name);
+        if !is_word(&event.alert_type) || event.confirmations == 0 || event.clears == 0 {
+            let reason = format!(
+                "need an alert-type, and 1 or more confirmations and clears: {}",
+                event.name
+            );
             return wrong("events", &reason);
         }
         let title = text("events", event.title.clone(), TITLE)?;

@@ -3,9 +3,10 @@
 use std::{collections::BTreeSet, net::IpAddr, str::FromStr};
 
 use serde::Deserialize;
+use serde_json::Value;
 use vedette_model::{DomainName, domain_name::Target};
 
-use super::{Capabilities, Dns, Host, Http, Names, Origin, Place, Port, State, Tls};
+use super::{Capabilities, Dns, Host, Http, Names, Origin, Place, Port, State, Tls, setting};
 use crate::manifest::Size;
 
 /// An entry that cannot be read.
@@ -73,10 +74,13 @@ struct StateTable {
     shared: Option<Size>,
 }
 
-impl TryFrom<Tables> for Capabilities {
-    type Error = NoEntry;
-
-    fn try_from(tables: Tables) -> Result<Self, NoEntry> {
+impl Tables {
+    /// What the tables ask for, with `{key}` standing for what the operator set as `key` in
+    /// `settings`; a key that is not set asks for nothing.
+    pub(crate) fn read(self, settings: &Value) -> Result<Capabilities, NoEntry> {
+        let tables = self;
+        let places =
+            |texts: &[String], field| each(texts, settings, field, |text| place(text, field));
         let dns = tables.dns.map(|table| {
             let names = table.names.iter().map(|text| names(text)).collect::<Result<_, _>>()?;
             Ok(Dns { names, types: table.types, resolvers: table.resolvers })
@@ -86,7 +90,7 @@ impl TryFrom<Tables> for Capabilities {
             .tls
             .map(|table| Ok(Tls { to: places(&table.to, "capabilities.tls.to")?, aia: table.aia }));
         let http = tables.http.map(|table| {
-            let to = table.to.iter().map(|text| origin(text)).collect::<Result<_, _>>()?;
+            let to = each(&table.to, settings, HTTP_TO, origin)?;
             Ok(Http { to, methods: table.methods })
         });
         let state = tables.state.map(|table| {
@@ -98,7 +102,7 @@ impl TryFrom<Tables> for Capabilities {
             }
             Ok(state)
         });
-        Ok(Self {
+        Ok(Capabilities {
             dns: dns.transpose()?,
             tcp: tcp.transpose()?,
             tls: tls.transpose()?,
@@ -111,8 +115,19 @@ impl TryFrom<Tables> for Capabilities {
     }
 }
 
-fn places(texts: &[String], field: &'static str) -> Result<Vec<Place>, NoEntry> {
-    texts.iter().map(|text| place(text, field)).collect()
+fn each<T>(
+    texts: &[String],
+    settings: &Value,
+    field: &'static str,
+    read: impl Fn(&str) -> Result<T, NoEntry>,
+) -> Result<Vec<T>, NoEntry> {
+    let mut entries = Vec::with_capacity(texts.len());
+    for text in texts {
+        for filled in setting::fill(text, settings, field)? {
+            entries.push(read(&filled)?);
+        }
+    }
+    Ok(entries)
 }
 
 /// `target`, `*`, or a name.

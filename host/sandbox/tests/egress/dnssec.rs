@@ -54,7 +54,7 @@ async fn through_a_server_without_signatures_nothing_can_be_said() {
     let lab = Lab::new().await;
     let egress = Egress::new(Options {
         policy: Policy::default(),
-        dns_servers: vec![dns.address],
+        dns_servers: vec![dns.address.into()],
         roots: Vec::new(),
         dnssec_anchor: Some(lab.anchor.path().to_owned()),
     })
@@ -90,7 +90,7 @@ impl Lab {
         writeln!(anchor, ". 86400 IN DNSKEY {dnskey}").unwrap();
         let egress = Egress::new(Options {
             policy: Policy::default(),
-            dns_servers: vec![server_address],
+            dns_servers: vec![server_address.into()],
             roots: Vec::new(),
             dnssec_anchor: Some(anchor.path().to_owned()),
         })

@@ -51,7 +51,7 @@ pub(crate) fn policy(allow: &[&str], public_allow: &[&str]) -> Policy {
 /// An egress layer over that policy, asking `dns`, or nobody.
 pub(crate) fn egress(policy: Policy, dns: Option<&Dns>) -> Egress {
     let nobody = SocketAddr::from((Ipv4Addr::LOCALHOST, 9));
-    let dns_servers = vec![dns.map_or(nobody, |dns| dns.address)];
+    let dns_servers = vec![dns.map_or(nobody, |dns| dns.address).into()];
     Egress::new(Options { policy, dns_servers, ..Options::default() }).unwrap()
 }
 

@@ -51,7 +51,7 @@ pub(crate) fn trusting(roots: &[&Ca], policy: Policy, dns: Option<&crate::lab::D
     let nobody = "127.0.0.1:9".parse().unwrap();
     Egress::new(Options {
         policy,
-        dns_servers: vec![dns.map_or(nobody, |dns| dns.address)],
+        dns_servers: vec![dns.map_or(nobody, |dns| dns.address).into()],
         roots: roots.iter().map(|root| root.der().clone()).collect(),
         dnssec_anchor: None,
     })

@@ -174,7 +174,7 @@ impl Guest {
     }
 
     pub(crate) fn run(&mut self, body: impl Fn(&mut InstructionSink<'_>) + 'static) {
-        self.export_check("run", &[I32; 11], body);
+        self.export_check("run", &[I32; 15], body);
     }
 
     /// `evidence.current-at` is parameter 2.
@@ -392,7 +392,7 @@ impl Data {
         event.extend(self.text("test"));
         event.push(2); // critical
         event.extend(self.text("Bad"));
-        event.push(1 | 1 << 8); // self-resolving, one confirmation
+        event.push(1 | 1 << 8 | 1 << 16); // self-resolving, one confirmation, clears at once
         let events = self.words(&event);
         words.extend([events, 1]);
         let mut metric = Vec::new();

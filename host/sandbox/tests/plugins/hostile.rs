@@ -83,7 +83,7 @@ async fn recursion_ends_at_the_wasm_stack() {
     guest.run(move |code| {
         // A host call at every level: host code runs on what is left of the same stack.
         code.call(clock).drop();
-        (0..11).for_each(|_| {
+        (0..15).for_each(|_| {
             code.i32_const(0);
         });
         code.call(itself);

@@ -17,9 +17,11 @@ use crate::{
 fn caching(folder: &Path) -> Sandbox {
     let options = Options {
         egress: Policy::default(),
-        resolver: vec!["127.0.0.1:9".parse().expect("an address")],
+        dns_servers: vec!["127.0.0.1:9".parse().expect("an address")],
+        dnssec_anchor: None,
         roots: Vec::new(),
         cache_dir: Some(folder.to_owned()),
+        settings: Default::default(),
         state: Arc::new(MemoryState::default()),
     };
     Sandbox::new(options).expect("a sandbox")

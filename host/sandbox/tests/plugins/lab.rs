@@ -21,9 +21,11 @@ pub(crate) fn with(egress: Policy) -> Sandbox {
     let options = Options {
         egress,
         // Nobody answers here: the guests of these tests know addresses, not names.
-        resolver: vec!["127.0.0.1:9".parse().expect("an address")],
+        dns_servers: vec!["127.0.0.1:9".parse().expect("an address")],
+        dnssec_anchor: None,
         roots: Vec::new(),
         cache_dir: None,
+        settings: Default::default(),
         state: Arc::new(MemoryState::default()),
     };
     Sandbox::new(options).expect("a sandbox")
@@ -57,6 +59,7 @@ pub(crate) fn job(target: &str) -> Job {
         port: None,
         connect_to: None,
         config: json!({}),
+        omit: Vec::new(),
         now: now(),
         audience: Audience::Authenticated,
         site: None,

@@ -1,5 +1,6 @@
 //! DNS questions, with what DNSSEC says about each answer.
 
+mod chain;
 mod presentation;
 
 use std::{
@@ -21,7 +22,7 @@ use vedette_model::DomainName;
 
 use super::{Reach, address, many, micros};
 use crate::egress::{
-    Audience, NetError, Phase, Refusal, Resolver, absolute, code, is_silence, refused,
+    Audience, NetError, Phase, Refusal, Resolver, Validation, absolute, code, is_silence, refused,
 };
 
 /// One question. `rrtype`: a mnemonic or `TYPE65`; `resolver`: an address literal, vetted like
@@ -79,7 +80,8 @@ pub async fn lookup(reach: Reach, question: Question) -> Result<Answer, NetError
         None => None,
     };
     let resolver = own.as_ref().unwrap_or(reach.egress.resolver());
-    let asked = resolver.lookup(&name, rrtype, question.validate);
+    let validation = if question.validate { Validation::Ours } else { Validation::Nobodys };
+    let asked = resolver.lookup(&name, rrtype, validation);
     let Ok(answered) = timeout_at(deadline.into(), asked).await else {
         return Err(silence(resolver, deadline).await);
     };
@@ -93,6 +95,11 @@ pub async fn lookup(reach: Reach, question: Question) -> Result<Answer, NetError
     } else if found.dnssec == Dnssec::Bogus && !is_signing_visible(resolver, deadline).await {
         found.dnssec = Dnssec::Indeterminate;
         found.detail = Some("the DNS server does not deliver signatures".to_owned());
+    } else if found.dnssec == Dnssec::Secure {
+        let signers = std::mem::take(&mut found.signers);
+        if !chain::are_keys_signed(resolver, signers, deadline).await {
+            found = Found::bogus("no signature holds over the keys of a zone");
+        }
     }
     Ok(Answer {
         rcode: presentation::rcode(found.rcode),
@@ -114,6 +121,20 @@ struct Found {
     records: Vec<Rr>,
     dnssec: Dnssec,
     detail: Option<String>,
+    /// Zones whose signatures hold in it.
+    signers: Vec<Name>,
+}
+
+impl Found {
+    fn bogus(detail: &str) -> Self {
+        Self {
+            rcode: ResponseCode::ServFail,
+            records: Vec::new(),
+            dnssec: Dnssec::Bogus,
+            detail: Some(detail.to_owned()),
+            signers: Vec::new(),
+        }
+    }
 }
 
 /// None: nobody answered.
@@ -128,13 +149,23 @@ fn read(outcome: Result<Lookup, DnsFailure>) -> Option<Found> {
         records: Vec::new(),
         dnssec,
         detail: detail.map(str::to_owned),
+        signers: Vec::new(),
     };
     Some(match error {
         DnsFailure::Dns(DnsError::NoRecordsFound(none)) => {
             let proofs = none.authorities.iter().flat_map(|records| records.iter());
             let proofs = proofs.filter(|record| record.record_type() != RecordType::RRSIG);
             let state = weakest(proofs.map(|record| record.proof));
-            empty(none.response_code, state, None)
+            let authorities = none.authorities.iter().flat_map(|records| records.iter());
+            let signers = chain::signers(authorities);
+            Found { signers, ..empty(none.response_code, state, None) }
+        }
+        DnsFailure::Dns(DnsError::Nsec { response, proof: Proof::Bogus, .. })
+            if chain::is_sound_expansion(&response) =>
+        {
+            of_answers(response.metadata.response_code, &response.answers, |record| {
+                record.record_type() != RecordType::RRSIG
+            })
         }
         DnsFailure::Dns(DnsError::Nsec { response, proof, .. }) => {
             let detail = "the denial of existence is not proven";
@@ -144,11 +175,11 @@ fn read(outcome: Result<Lookup, DnsFailure>) -> Option<Found> {
                 Proof::Bogus => ResponseCode::ServFail,
                 Proof::Secure | Proof::Insecure | Proof::Indeterminate => response.response_code,
             };
-            empty(rcode, state(proof), detail)
+            let signers = chain::signers(response.authorities.iter());
+            Found { signers, ..empty(rcode, state(proof), detail) }
         }
         DnsFailure::Dns(DnsError::DnssecBogus) => {
-            let detail = "a signature does not verify, or is missing where one must be";
-            empty(ResponseCode::ServFail, Dnssec::Bogus, Some(detail))
+            Found::bogus("a signature does not verify, or is missing where one must be")
         }
         DnsFailure::Dns(DnsError::ResponseCode(rcode)) => empty(rcode, Dnssec::Indeterminate, None),
         _ => empty(ResponseCode::ServFail, Dnssec::Indeterminate, Some("the answer is malformed")),
@@ -156,17 +187,22 @@ fn read(outcome: Result<Lookup, DnsFailure>) -> Option<Found> {
 }
 
 fn positive(lookup: &Lookup) -> Found {
-    let answers = lookup.answers();
     // Signatures are how the answer is judged, not what was asked for.
-    let shown = answers.iter().filter(|record| {
-        record.record_type() != RecordType::RRSIG
-            || lookup.query().query_type() == RecordType::RRSIG
-    });
+    let asked_for_signatures = lookup.query().query_type() == RecordType::RRSIG;
+    let rcode = lookup.message().metadata.response_code;
+    of_answers(rcode, lookup.answers(), |record| {
+        asked_for_signatures || record.record_type() != RecordType::RRSIG
+    })
+}
+
+fn of_answers(rcode: ResponseCode, answers: &[Record], is_shown: impl Fn(&Record) -> bool) -> Found {
+    let shown = answers.iter().filter(|record| is_shown(record));
     Found {
-        rcode: lookup.message().metadata.response_code,
+        rcode,
         records: shown.clone().map(shown_record).collect(),
         dnssec: weakest(shown.map(|record| record.proof)),
         detail: None,
+        signers: chain::signers(answers.iter()),
     }
 }
 
@@ -202,7 +238,7 @@ fn state(proof: Proof) -> Dnssec {
 /// Through a server that strips signatures everything looks bogus, the root's own keys too.
 async fn is_signing_visible(resolver: &Resolver, deadline: Instant) -> bool {
     let root = Name::root();
-    let asked = resolver.lookup(&root, RecordType::DNSKEY, true);
+    let asked = resolver.lookup(&root, RecordType::DNSKEY, Validation::Ours);
     let bound = deadline.max(Instant::now() + Duration::from_secs(1));
     match timeout_at(bound.into(), asked).await {
         Ok(answered) => match answered.outcome {

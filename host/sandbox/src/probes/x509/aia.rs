@@ -39,7 +39,7 @@ pub(super) async fn fetch(reach: &Reach, case: &Case, trust: &Trust) -> Vec<Pars
 
 fn issued(above: &Parsed, child: &Parsed, pool: &[Parsed]) -> bool {
     above.subject == child.issuer
-        && child.signed().by(&above.key_info) != Worth::Bad
+        && child.signed_by(&above.key_info) != Worth::Bad
         && !pool.iter().any(|known| known.der == above.der)
 }
 

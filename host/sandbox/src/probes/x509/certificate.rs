@@ -1,14 +1,17 @@
 //! One certificate: the facts that are shown, and the pieces that path building needs.
 
-use std::net::IpAddr;
+use std::{collections::HashSet, net::IpAddr};
 
 use aws_lc_rs::digest::{SHA256, digest};
-use x509_parser::{
-    extensions::{GeneralName, ParsedExtension, X509Extension},
-    prelude::{FromDer, X509Certificate},
-};
+use x509_parser::prelude::{FromDer, X509Certificate};
 
-use super::{Certificate, hex, key, name::Name, signature::Signed};
+use super::{
+    Certificate,
+    extensions::{Extensions, Issuing, Obstacle, Purposes, SCT_LIST},
+    hex, key,
+    name::Name,
+    signature::{Signed, Worth},
+};
 use crate::egress::der;
 
 /// A certificate that could be read.
@@ -28,29 +31,19 @@ pub(super) struct Parsed {
     /// dNSName entries as presented.
     pub(super) names: Vec<String>,
     pub(super) addresses: Vec<IpAddr>,
+    /// The contents of subjectAltName: GeneralNames of all kinds.
+    pub(super) alternatives: Vec<u8>,
     pub(super) issuing: Issuing,
+    /// The contents of nameConstraints.
+    pub(super) constraints: Option<Vec<u8>>,
     pub(super) purposes: Purposes,
+    pub(super) obstacle: Option<Obstacle>,
     /// RSA below 1024 bits or with exponent 1, EC below 123 bits.
     pub(super) weak_key: bool,
     /// caIssuers URLs.
     pub(super) issuer_urls: Vec<String>,
-}
-
-/// What its extensions say about signing other certificates.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Issuing {
-    pub(super) ca: bool,
-    pub(super) path_length: Option<u32>,
-    /// keyUsage; none = it does not restrict.
-    pub(super) cert_sign: Option<bool>,
-    pub(super) name_constraints: bool,
-}
-
-/// Extended key usage; without the extension everything goes.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Purposes {
-    pub(super) server_auth: bool,
-    pub(super) ocsp_signing: bool,
+    /// The signature's algorithm is named alike inside and outside of what is signed.
+    one_algorithm: bool,
 }
 
 impl Parsed {
@@ -64,7 +57,7 @@ impl Parsed {
         let extensions = Extensions::read(parsed.extensions());
         let (key_algorithm, key_bits) = key::describe(parsed.public_key());
         let small = match key_algorithm.as_str() {
-            "RSA" => key_bits < 1024 || key::rsa_exponent(parsed.public_key()) == Some(1),
+            "RSA" => key_bits < 1024 || key::has_exponent_one(parsed.public_key()),
             "EC" => key_bits < 123,
             _ => false,
         };
@@ -103,20 +96,30 @@ impl Parsed {
             authority_key_id: extensions.authority_key_id,
             names: extensions.names,
             addresses: extensions.addresses,
+            alternatives: extensions.alternatives,
             issuing: extensions.issuing,
+            constraints: extensions.constraints,
             purposes: extensions.purposes,
+            obstacle: extensions.obstacle,
             weak_key: small,
             issuer_urls: extensions.issuer_urls,
+            one_algorithm: inner_algorithm(tbs) == Some(algorithm),
         };
-        certificate.facts.self_signed = certificate.is_self_signed();
+        certificate.facts.self_signed = certificate.is_self_issued()
+            && certificate.signed_by(&certificate.key_info) != Worth::Bad;
         Some(certificate)
     }
 
-    /// The signature of the certificate itself.
-    pub(super) fn signed(&self) -> Signed<'_> {
+    /// What the certificate's signature is worth, judged against a key: the contents of a
+    /// SubjectPublicKeyInfo.
+    pub(super) fn signed_by(&self, key_info: &[u8]) -> Worth {
+        // RFC 5280 section 4.1.1.2: the two names of the algorithm must be equal.
+        if !self.one_algorithm {
+            return Worth::Bad;
+        }
         let [tbs, algorithm, signature] =
             pieces(&self.der).expect("the pieces were there when the certificate was read");
-        Signed { algorithm, message: tbs, signature }
+        Signed { algorithm, message: tbs, signature }.by(key_info)
     }
 
     pub(super) fn is_self_issued(&self) -> bool {
@@ -139,21 +142,24 @@ impl Parsed {
     pub(super) fn issuer_label(&self) -> String {
         Name(&self.issuer).to_label()
     }
-
-    fn is_self_signed(&self) -> bool {
-        use super::signature::Worth;
-        self.is_self_issued() && self.signed().by(&self.key_info) != Worth::Bad
-    }
 }
 
 /// tbsCertificate (whole), signature algorithm (contents) and signature bits.
 fn pieces(certificate: &[u8]) -> Option<[&[u8]; 3]> {
     match der::elements(der::contents(certificate)?)?[..] {
         [tbs, algorithm, signature] => {
-            Some([tbs.raw, algorithm.contents, signature.contents.split_first()?.1])
+            let signature = signature.contents.strip_prefix(&[NO_UNUSED_BITS])?;
+            Some([tbs.raw, algorithm.contents, signature])
         }
         _ => None,
     }
+}
+
+/// The contents of the AlgorithmIdentifier inside a tbsCertificate: the first sequence in it, after
+/// version and serial number.
+fn inner_algorithm(tbs: &[u8]) -> Option<&[u8]> {
+    let fields = der::elements(der::contents(tbs)?)?;
+    fields.into_iter().find(|field| field.tag == der::SEQUENCE).map(|field| field.contents)
 }
 
 /// The tbsCertificate without SCT list and poison, which is what a precertificate and its
@@ -179,125 +185,26 @@ fn without_transparency(tbs: &[u8]) -> Option<Vec<u8>> {
     Some(der::wrap(der::SEQUENCE, &kept))
 }
 
-/// What is read from the extensions. One that is malformed counts as absent.
-#[derive(Default)]
-struct Extensions {
-    names: Vec<String>,
-    addresses: Vec<IpAddr>,
-    issuing: Issuing,
-    purposes: Purposes,
-    key_id: Option<Vec<u8>>,
-    authority_key_id: Option<Vec<u8>>,
-    issuer_urls: Vec<String>,
-    has_ocsp_url: bool,
-    must_staple: bool,
-    sct_count: u32,
-}
-
-impl Default for Purposes {
-    fn default() -> Self {
-        Self { server_auth: true, ocsp_signing: false }
-    }
-}
-
-impl Extensions {
-    fn read(extensions: &[X509Extension<'_>]) -> Self {
-        let mut read = Self::default();
-        for extension in extensions {
-            match extension.parsed_extension() {
-                ParsedExtension::SubjectAlternativeName(san) => read.names(&san.general_names),
-                ParsedExtension::BasicConstraints(constraints) => {
-                    read.issuing.ca = constraints.ca;
-                    read.issuing.path_length = constraints.path_len_constraint;
-                }
-                ParsedExtension::KeyUsage(usage) => {
-                    read.issuing.cert_sign = Some(usage.key_cert_sign());
-                }
-                ParsedExtension::ExtendedKeyUsage(usage) => {
-                    read.purposes.server_auth = usage.server_auth;
-                    read.purposes.ocsp_signing = usage.ocsp_signing;
-                }
-                ParsedExtension::NameConstraints(_) => read.issuing.name_constraints = true,
-                ParsedExtension::SubjectKeyIdentifier(id) => read.key_id = Some(id.0.to_vec()),
-                ParsedExtension::AuthorityKeyIdentifier(authority) => {
-                    read.authority_key_id =
-                        authority.key_identifier.as_ref().map(|id| id.0.to_vec());
-                }
-                ParsedExtension::AuthorityInfoAccess(access) => {
-                    for description in access.iter() {
-                        let method = description.access_method.as_bytes();
-                        read.access(method, &description.access_location);
-                    }
-                }
-                ParsedExtension::SCT(list) => read.sct_count = list.len() as u32,
-                _ if extension.oid.as_bytes() == TLS_FEATURE => {
-                    read.must_staple = wants_staple(extension.value);
-                }
-                _ => {}
-            }
-        }
-        read
-    }
-
-    fn names(&mut self, names: &[GeneralName<'_>]) {
-        for name in names {
-            match name {
-                GeneralName::DNSName(name) => self.names.push((*name).to_owned()),
-                GeneralName::IPAddress(bytes) => self.addresses.extend(address(bytes)),
-                _ => {}
-            }
-        }
-    }
-
-    fn access(&mut self, method: &[u8], location: &GeneralName<'_>) {
-        let GeneralName::URI(url) = location else { return };
-        match method {
-            OCSP => self.has_ocsp_url = true,
-            CA_ISSUERS => self.issuer_urls.push((*url).to_owned()),
-            _ => {}
-        }
-    }
-}
-
-fn address(bytes: &[u8]) -> Option<IpAddr> {
-    match bytes.len() {
-        4 => <[u8; 4]>::try_from(bytes).ok().map(IpAddr::from),
-        16 => <[u8; 16]>::try_from(bytes).ok().map(IpAddr::from),
-        _ => None,
-    }
-}
-
-/// RFC 7633: a sequence of TLS extension numbers; 5 is status_request.
-fn wants_staple(features: &[u8]) -> bool {
-    let numbers = der::contents(features).and_then(der::elements).unwrap_or_default();
-    numbers.iter().any(|number| number.contents == [5])
-}
-
 /// Lower-case A-labels in the order of the certificate, each once.
 fn shown_names(presented: &[String]) -> Vec<String> {
-    let mut shown = Vec::with_capacity(presented.len());
-    for name in presented {
-        let name = if name.is_ascii() {
-            name.to_ascii_lowercase()
-        } else {
-            idna::domain_to_ascii(name).unwrap_or_else(|_| name.to_lowercase())
-        };
-        if !shown.contains(&name) {
-            shown.push(name);
-        }
+    let mut seen = HashSet::with_capacity(presented.len());
+    let shown = presented.iter().map(|name| shown_name(name));
+    shown.filter(|name| seen.insert(name.clone())).collect()
+}
+
+fn shown_name(presented: &str) -> String {
+    if presented.is_ascii() {
+        return presented.to_ascii_lowercase();
     }
-    shown
+    // What is too long for a name is shown as it is: mapping it would only be work.
+    let ascii = (presented.len() <= LONGEST_NAME).then(|| idna::domain_to_ascii(presented).ok());
+    ascii.flatten().unwrap_or_else(|| presented.to_lowercase())
 }
 
 fn shown_addresses(presented: &[IpAddr]) -> Vec<String> {
-    let mut shown = Vec::with_capacity(presented.len());
-    for address in presented {
-        let address = address.to_string();
-        if !shown.contains(&address) {
-            shown.push(address);
-        }
-    }
-    shown
+    let mut seen = HashSet::with_capacity(presented.len());
+    let distinct = presented.iter().filter(|address| seen.insert(**address));
+    distinct.map(IpAddr::to_string).collect()
 }
 
 /// Without the zero that keeps a positive number positive.
@@ -314,8 +221,8 @@ fn sha256(bytes: &[u8]) -> String {
 
 /// `[3]`, explicit.
 const EXTENSIONS: u8 = 0xa3;
-const SCT_LIST: &[u8] = &[0x2b, 0x06, 0x01, 0x04, 0x01, 0xd6, 0x79, 0x02, 0x04, 0x02];
 const POISON: &[u8] = &[0x2b, 0x06, 0x01, 0x04, 0x01, 0xd6, 0x79, 0x02, 0x04, 0x03];
-const TLS_FEATURE: &[u8] = &[0x2b, 0x06, 0x01, 0x05, 0x05, 0x07, 0x01, 0x18];
-const OCSP: &[u8] = &[0x2b, 0x06, 0x01, 0x05, 0x05, 0x07, 0x30, 0x01];
-const CA_ISSUERS: &[u8] = &[0x2b, 0x06, 0x01, 0x05, 0x05, 0x07, 0x30, 0x02];
+/// The first octet of a bit string that is made of whole octets.
+const NO_UNUSED_BITS: u8 = 0;
+/// In UTF-8: 253 characters of up to four octets.
+const LONGEST_NAME: usize = 4 * 253;

@@ -1,13 +1,13 @@
 //! The verdict on a chain: facts, the first problem as a token, and one sentence about the chain.
 
-use rustls_pki_types::{CertificateDer, UnixTime};
-
 use super::{
     Case, Certificate, Examination, Verification,
     certificate::Parsed,
-    hostname, ocsp,
+    extensions::Obstacle,
+    hostname,
+    name::Name,
+    ocsp,
     path::{End, Fault, Path, Pool},
-    signature::trusted_algorithms,
 };
 use crate::egress::Trust;
 
@@ -20,8 +20,7 @@ impl Case {
     /// The certificate whose issuer is missing.
     pub(super) fn top<'a>(&'a self, trust: &Trust, pool: &'a [Parsed]) -> Option<&'a Parsed> {
         let best = self.best(trust, pool);
-        let top = best.chain.last().map(|index| &pool[*index]);
-        top.filter(|_| best.end == End::Missing)
+        (best.end == End::Missing).then(|| &pool[best.top()])
     }
 
     /// All that is known about the chain.
@@ -33,14 +32,9 @@ impl Case {
             };
             return self.examination(verification, &[], None);
         };
-        let finding = match verify(&self.pool, trust, self.at) {
-            Ok(path) if Pool::new(&self.pool, trust).faults(&path, self.at).is_empty() => {
-                Finding { path, faults: Vec::new(), extra: None }
-            }
-            // webpki does not look at the key usage of issuers.
-            Ok(_) => self.explain(trust, None),
-            Err(error) => self.explain(trust, Some(&error)),
-        };
+        let pool = Pool::new(&self.pool, trust, self.at);
+        let path = pool.best();
+        let finding = Finding { faults: pool.faults(&path), path };
         let staple = self.staple.as_deref().map(|staple| {
             ocsp::status(staple, leaf, self.issuer(&finding.path).as_deref(), self.at)
         });
@@ -57,16 +51,17 @@ impl Case {
     fn verification(
         &self,
         leaf: &Parsed,
-        finding: &Finding,
+        finding: &Finding<'_>,
         revoked: bool,
         trust: &Trust,
     ) -> Verification {
-        let Finding { path, faults, extra } = finding;
-        let expired = faults.iter().any(|fault| matches!(fault, Fault::Expired(_)));
-        let early = faults.iter().any(|fault| matches!(fault, Fault::TooEarly(_)));
-        let purpose = faults.iter().any(|fault| matches!(fault, Fault::Purpose(_)));
-        let structure =
-            faults.iter().any(|fault| matches!(fault, Fault::NotCa(_) | Fault::PathLength(_)));
+        let Finding { path, faults } = finding;
+        let any = |wanted: fn(&Fault) -> bool| faults.iter().any(wanted);
+        let expired = any(|fault| matches!(fault, Fault::Expired(_)));
+        let early = any(|fault| matches!(fault, Fault::TooEarly(_)));
+        let purpose = any(|fault| matches!(fault, Fault::Purpose(_)));
+        let structure = any(Fault::is_about_structure);
+        let malformed = leaf.obstacle.as_ref().is_some_and(Obstacle::is_malformed);
         let weak = path.weak_signature.is_some()
             || path.chain.iter().any(|index| self.pool[*index].weak_key);
         let hostname_matches = self
@@ -77,6 +72,7 @@ impl Case {
         let completed_by_aia = missing && self.is_completed(trust);
         let self_signed = path.end == End::SelfSigned && path.chain.len() == 1;
         let checks = [
+            (malformed, "malformed_certificate"),
             (expired, "certificate_expired"),
             (early, "certificate_not_yet_valid"),
             (!hostname_matches, "hostname_mismatch"),
@@ -85,11 +81,11 @@ impl Case {
             (path.end == End::SelfSigned, "untrusted_root"),
             (missing, "incomplete_chain"),
             (path.bad_signature.is_some(), "bad_signature"),
-            (purpose || structure || extra.is_some(), "invalid_purpose"),
+            (purpose || structure, "invalid_purpose"),
             (weak, "weak_key"),
         ];
         let error = checks.into_iter().find(|(applies, _)| *applies);
-        let sound = path.bad_signature.is_none() && !structure && !weak && extra.is_none();
+        let sound = path.bad_signature.is_none() && !structure && !weak;
         Verification {
             trusted: path.end == End::Anchor && sound,
             chain_complete: !missing,
@@ -104,8 +100,8 @@ impl Case {
     }
 
     /// The first thing wrong with the chain itself; the leaf's own dates are not.
-    fn chain_error(&self, finding: &Finding, completed_by_aia: bool) -> Option<String> {
-        let Finding { path, faults, extra } = finding;
+    fn chain_error(&self, finding: &Finding<'_>, completed_by_aia: bool) -> Option<String> {
+        let Finding { path, faults } = finding;
         let top = self.last(path);
         match path.end {
             End::SelfSigned if path.chain.len() == 1 => {
@@ -123,51 +119,39 @@ impl Case {
             }
             End::Anchor => {}
         }
-        let dates = faults.iter().find_map(|fault| match fault {
-            Fault::Expired(index) if *index != 0 => Some(("expired intermediate", *index)),
-            Fault::TooEarly(index) if *index != 0 => Some(("intermediate not yet valid", *index)),
-            _ => None,
-        });
-        let signature = path.bad_signature.map(|index| ("bad signature on", index));
-        let structure = faults.iter().find_map(|fault| match fault {
-            Fault::NotCa(index) => Some(("not a CA", *index)),
-            Fault::PathLength(index) => Some(("path length exceeded", *index)),
-            _ => None,
-        });
-        if let Some((words, index)) = dates.or(signature).or(structure) {
-            return Some(format!("{words} \"{}\"", self.pool[index].label()));
-        }
-        if let Some(extra) = extra {
-            return Some(extra.clone());
-        }
-        let purpose = faults.iter().any(|fault| matches!(fault, Fault::Purpose(_)));
-        purpose.then(|| "certificate not valid for server authentication".to_owned())
-    }
-
-    /// What is wrong with the best path; `error`: what webpki had against it.
-    fn explain(&self, trust: &Trust, error: Option<&webpki::Error>) -> Finding {
-        let path = self.best(trust, &self.pool);
-        let faults = Pool::new(&self.pool, trust).faults(&path, self.at);
-        let sound = path.end == End::Anchor
-            && path.bad_signature.is_none()
-            && path.weak_signature.is_none()
-            && faults.is_empty();
-        let extra = if sound { self.unexplained(&path, error) } else { None };
-        Finding { path, faults, extra }
-    }
-
-    /// A refusal that our own search does not share.
-    fn unexplained(&self, path: &Path, error: Option<&webpki::Error>) -> Option<String> {
-        let constrained =
-            path.chain.iter().find(|index| self.pool[**index].issuing.name_constraints);
-        match (error, constrained) {
-            // A leaf that says it is a CA is odd, not wrong, and everyone but webpki accepts it.
-            // The search has checked all else, except name constraints.
-            (None | Some(webpki::Error::CaUsedAsEndEntity), None) => None,
-            (_, Some(index)) => {
-                Some(format!("name constraints violated \"{}\"", self.pool[*index].label()))
+        let first = |about: fn(&Fault) -> bool| faults.iter().find(|fault| about(fault));
+        let dates = first(|fault| fault.dates_intermediate());
+        let signature = path.bad_signature;
+        let structure = first(|fault| fault.is_about_structure());
+        let purpose = first(|fault| matches!(fault, Fault::Purpose(_)));
+        match (dates, signature, structure.or(purpose)) {
+            (Some(fault), _, _) | (None, None, Some(fault)) => Some(self.sentence(path, fault)),
+            (None, Some(index), _) => {
+                Some(format!("bad signature on \"{}\"", self.pool[index].label()))
             }
-            _ => Some("certificate not valid for server authentication".to_owned()),
+            (None, None, None) => None,
+        }
+    }
+
+    fn sentence(&self, path: &Path<'_>, fault: &Fault) -> String {
+        let named = |words: &str, index: usize| format!("{words} \"{}\"", self.pool[index].label());
+        match *fault {
+            Fault::Expired(index) => named("expired intermediate", index),
+            Fault::TooEarly(index) => named("intermediate not yet valid", index),
+            Fault::NotCa(index) => named("not a CA", index),
+            Fault::PathLength(index) => named("path length exceeded", index),
+            Fault::Constraints(Some(index)) => named("name constraints violated", index),
+            Fault::Constraints(None) => {
+                let root = path.anchor.map(|root| Name(&root.subject).to_label());
+                format!("name constraints violated \"{}\"", root.unwrap_or_default())
+            }
+            Fault::Purpose(_) => NOT_FOR_SERVERS.to_owned(),
+            Fault::Obstacle(index) => {
+                let certificate = &self.pool[index];
+                let obstacle = certificate.obstacle.as_ref().map(ToString::to_string);
+                let (label, obstacle) = (certificate.label(), obstacle.unwrap_or_default());
+                format!("{NOT_FOR_SERVERS} (\"{label}\": {obstacle})")
+            }
         }
     }
 
@@ -181,16 +165,16 @@ impl Case {
         best.end == End::Anchor && best.bad_signature.is_none()
     }
 
-    fn best(&self, trust: &Trust, pool: &[Parsed]) -> Path {
-        Pool::new(pool, trust).best(self.at)
+    fn best<'t>(&self, trust: &'t Trust, pool: &'t [Parsed]) -> Path<'t> {
+        Pool::new(pool, trust, self.at).best()
     }
 
-    fn last(&self, path: &Path) -> &Parsed {
-        &self.pool[*path.chain.last().expect("a path begins with the leaf")]
+    fn last(&self, path: &Path<'_>) -> &Parsed {
+        &self.pool[path.top()]
     }
 
     /// The key info of the leaf's issuer, where it is known.
-    fn issuer(&self, path: &Path) -> Option<Vec<u8>> {
+    fn issuer(&self, path: &Path<'_>) -> Option<Vec<u8>> {
         if path.bad_signature == Some(0) {
             return None;
         }
@@ -198,7 +182,7 @@ impl Case {
             return Some(self.pool[*issuer].key_info.clone());
         }
         match path.end {
-            End::Anchor => path.anchor.as_ref().map(|(_, key_info)| key_info.clone()),
+            End::Anchor => path.anchor.map(|root| root.subject_public_key_info.to_vec()),
             End::SelfSigned => Some(self.pool[0].key_info.clone()),
             End::Missing => {
                 let leaf = &self.pool[0];
@@ -209,14 +193,14 @@ impl Case {
     }
 
     /// The hashes of the certificates on the path, and of the root where it was sent.
-    fn members(&self, path: &Path) -> Vec<&str> {
+    fn members(&self, path: &Path<'_>) -> Vec<&str> {
         let on_path = path.chain.iter().map(|index| &self.pool[*index]);
         let root = self.pool.iter().filter(|certificate| {
-            path.anchor.as_ref().is_some_and(|(name, key_info)| {
+            path.anchor.is_some_and(|root| {
                 // A cross-signed certificate of the root is another one.
                 certificate.facts.self_signed
-                    && certificate.subject == *name
-                    && certificate.key_info == *key_info
+                    && certificate.subject == *root.subject
+                    && certificate.key_info == *root.subject_public_key_info
             })
         });
         on_path.chain(root).map(|certificate| certificate.facts.sha256.as_str()).collect()
@@ -240,41 +224,24 @@ impl Case {
     }
 }
 
-/// The path that the verdict speaks about.
-struct Finding {
-    path: Path,
-    faults: Vec<Fault>,
-    /// What webpki refused and the search does not see, as a sentence.
-    extra: Option<String>,
+impl Fault {
+    /// Whether a CA was not to issue what it issued, or a certificate not to be relied on.
+    fn is_about_structure(&self) -> bool {
+        match self {
+            Self::NotCa(_) | Self::PathLength(_) | Self::Constraints(_) | Self::Obstacle(_) => true,
+            Self::Expired(_) | Self::TooEarly(_) | Self::Purpose(_) => false,
+        }
+    }
+
+    fn dates_intermediate(&self) -> bool {
+        matches!(self, Self::Expired(index) | Self::TooEarly(index) if *index != 0)
+    }
 }
 
-/// webpki's path building, over what was sent and nothing else.
-fn verify(pool: &[Parsed], trust: &Trust, at: i64) -> Result<Path, webpki::Error> {
-    let leaf = CertificateDer::from(pool[0].der.as_slice());
-    let intermediates: Vec<_> =
-        pool[1..].iter().map(|above| CertificateDer::from(above.der.as_slice())).collect();
-    let at = UnixTime::since_unix_epoch(std::time::Duration::from_secs(at.max(0) as u64));
-    let certificate = webpki::EndEntityCert::try_from(&leaf)?;
-    let verified = certificate.verify_for_usage(
-        trusted_algorithms().all,
-        trust.roots(),
-        &intermediates,
-        at,
-        webpki::KeyUsage::server_auth(),
-        None,
-        None,
-    )?;
-    let position = |der: &[u8]| pool.iter().position(|known| known.der == der);
-    let above = verified.intermediate_certificates().filter_map(|above| position(&above.der()));
-    let anchor = verified.anchor();
-    Ok(Path {
-        chain: std::iter::once(0).chain(above).collect(),
-        end: End::Anchor,
-        anchor: Some((
-            anchor.subject.as_ref().to_vec(),
-            anchor.subject_public_key_info.as_ref().to_vec(),
-        )),
-        bad_signature: None,
-        weak_signature: None,
-    })
+/// The path that the verdict speaks about, and what is wrong with it.
+struct Finding<'a> {
+    path: Path<'a>,
+    faults: Vec<Fault>,
 }
+
+const NOT_FOR_SERVERS: &str = "certificate not valid for server authentication";

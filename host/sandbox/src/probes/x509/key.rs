@@ -1,15 +1,18 @@
 //! Keys and signature algorithms by the names that people know them under.
 
-use x509_parser::{public_key::PublicKey, x509::SubjectPublicKeyInfo};
+use x509_parser::x509::SubjectPublicKeyInfo;
 
 use super::name::dotted;
+use crate::egress::der;
 
 /// `RSA`, `EC`, `Ed25519`, `Ed448`, `DSA`, else the dotted OID; and the size in bits, 0 where it
 /// is not known.
 pub(super) fn describe(key: &SubjectPublicKeyInfo<'_>) -> (String, u32) {
     let oid = key.algorithm.algorithm.to_id_string();
     let (name, bits) = match oid.as_str() {
-        "1.2.840.113549.1.1.1" | "1.2.840.113549.1.1.10" => ("RSA", rsa_bits(key)),
+        "1.2.840.113549.1.1.1" | "1.2.840.113549.1.1.10" => {
+            ("RSA", modulus_bits(&key.subject_public_key.data))
+        }
         "1.2.840.10045.2.1" => ("EC", ec_bits(key)),
         "1.3.101.112" => ("Ed25519", 256),
         "1.3.101.113" => ("Ed448", 456),
@@ -19,12 +22,14 @@ pub(super) fn describe(key: &SubjectPublicKeyInfo<'_>) -> (String, u32) {
     (name.to_owned(), bits)
 }
 
-/// The public exponent of an RSA key, where it has one.
-pub(super) fn rsa_exponent(key: &SubjectPublicKeyInfo<'_>) -> Option<u64> {
-    match key.parsed() {
-        Ok(PublicKey::RSA(rsa)) => rsa.try_exponent().ok(),
-        _ => None,
-    }
+/// Whether an RSA key's public exponent is 1, which encrypts nothing.
+pub(super) fn has_exponent_one(key: &SubjectPublicKeyInfo<'_>) -> bool {
+    rsa_numbers(&key.subject_public_key.data).is_some_and(|[_, exponent]| bits(exponent) == 1)
+}
+
+/// Bits of the modulus of an RSAPublicKey (RFC 8017 appendix A.1.1), 0 where it cannot be read.
+pub(super) fn modulus_bits(key: &[u8]) -> u32 {
+    rsa_numbers(key).map_or(0, |[modulus, _]| bits(modulus))
 }
 
 /// The long name of a signature algorithm by the contents of its OID, as OpenSSL prints it.
@@ -34,10 +39,11 @@ pub(super) fn signature_name(oid: &[u8]) -> String {
     known.map_or(dotted.clone(), |(_, name)| (*name).to_owned())
 }
 
-fn rsa_bits(key: &SubjectPublicKeyInfo<'_>) -> u32 {
-    match key.parsed() {
-        Ok(PublicKey::RSA(rsa)) => bits(rsa.modulus),
-        _ => 0,
+/// Modulus and exponent of an RSAPublicKey.
+fn rsa_numbers(key: &[u8]) -> Option<[&[u8]; 2]> {
+    match der::elements(der::contents(key)?)?[..] {
+        [modulus, exponent] => Some([modulus.contents, exponent.contents]),
+        _ => None,
     }
 }
 
@@ -62,7 +68,7 @@ fn point_bits(point: &[u8]) -> u32 {
 /// Of the prime p, the first of the parameters; without them, of the key.
 fn dsa_bits(key: &SubjectPublicKeyInfo<'_>) -> u32 {
     let parameters = key.algorithm.parameters.as_ref();
-    let prime = parameters.and_then(|any| crate::egress::der::contents(any.data));
+    let prime = parameters.and_then(|any| der::contents(any.data));
     prime.map_or(0, bits)
 }
 

@@ -1,19 +1,26 @@
 //! Certificates: read, put in order, and judged.
 //!
-//! Trust is decided by webpki's path building over what the server sent, in any order, with
-//! extras ignored. Where it says no, a search of our own explains ([`path`]). Parsing does not
-//! depend on the verifier, which refuses old certificates.
+//! A chain is trusted where a path without a fault leads over what the server sent, in any order and
+//! with extras ignored, to a trusted root; where there is none, the path that is nearest to being
+//! right tells what is wrong ([`search`]). The rules are those of RFC 5280 section 6 as browsers
+//! apply them ([`path`], [`constraints`]); signatures are verified by the algorithms that rustls
+//! trusts ([`signature`]). Reading a certificate depends on none of this: what was refused is shown
+//! like the rest.
 //!
 //! *Invariant:* a fetched issuer never makes a chain valid; it only tells that one would.
 
 mod aia;
 mod certificate;
+mod constraints;
+mod extensions;
 mod hostname;
 mod judge;
 mod key;
+mod links;
 mod name;
 mod ocsp;
 mod path;
+mod search;
 mod signature;
 
 use vedette_model::domain_name::Target;
@@ -66,6 +73,7 @@ pub struct Verification {
     pub hostname_matches: bool,
     /// Leaf and path intermediates, both ends inclusive.
     pub time_valid: bool,
+    /// Made for servers, by extended key usage (all of the path) and key usage (the leaf).
     pub purpose_valid: bool,
     /// What the missing issuer is called.
     pub missing_issuer: Option<String>,
@@ -155,7 +163,7 @@ impl Case {
             hashes: chain.iter().map(hash).collect(),
             pool,
             fetched: Vec::new(),
-            reference: Target::parse(request.server_name.trim_end_matches('.')).ok(),
+            reference: Target::parse(&request.server_name).ok(),
             at: request.at,
             staple: request.staple.clone(),
             served,

@@ -33,6 +33,13 @@ impl<'a> Name<'a> {
         self.value(ORGANISATION)
     }
 
+    /// Whether the name begins with all relative names of `base`, as directories do. Text compares
+    /// without regard to case and to runs of blanks (RFC 5280 section 7.1, simplified).
+    pub(super) fn is_within(self, base: Name<'_>) -> bool {
+        let (own, wanted) = (self.relative_names(), base.relative_names());
+        own.len() >= wanted.len() && own.iter().zip(&wanted).all(|(own, wanted)| alike(own, wanted))
+    }
+
     /// The most specific value of an attribute: the last in the order of the encoding.
     fn value(self, wanted: &[u8]) -> Option<String> {
         let attributes = self.relative_names().into_iter().rev().flatten();
@@ -73,6 +80,20 @@ fn attributes(set: Element<'_>) -> Vec<Attribute<'_>> {
         .filter_map(|pair| <[_; 2]>::try_from(pair).ok())
         .map(|[oid, v]| (oid.contents, v))
         .collect()
+}
+
+fn alike(own: &[Attribute<'_>], wanted: &[Attribute<'_>]) -> bool {
+    let same = |(own, wanted): (&Attribute<'_>, &Attribute<'_>)| {
+        own.0 == wanted.0 && (own.1.raw == wanted.1.raw || folded(own.1) == folded(wanted.1))
+    };
+    own.len() == wanted.len() && own.iter().zip(wanted).all(same)
+}
+
+/// What text is compared by; bytes that are no text are compared as they are.
+fn folded(value: Element<'_>) -> Result<String, &[u8]> {
+    let text = string(value).ok_or(value.raw)?;
+    let words: Vec<_> = text.split_whitespace().collect();
+    Ok(words.join(" ").to_lowercase())
 }
 
 /// `CN=…`; a type without a registered name is written as numbers, and then its value as hex of
@@ -210,6 +231,25 @@ mod tests {
         let encoded = set(&[attribute(&oid, PRINTABLE_STRING, b"US")]);
         assert_eq!(Name(&encoded).to_text(), "1.3.6.1.4.1.311.60.2.1.3=#13025553");
         assert_eq!(dotted(&[0x88, 0x37, 3]), "2.999.3");
+    }
+
+    #[test]
+    fn a_name_lies_within_the_names_it_begins_with() {
+        let country = |text: &[u8]| set(&[attribute(&[0x55, 4, 6], PRINTABLE_STRING, text)]);
+        let organisation =
+            |text: &str| set(&[attribute(ORGANISATION, UTF8_STRING, text.as_bytes())]);
+        let name = [country(b"DE"), organisation("Example  Works"), organisation("Mill")].concat();
+        for (base, within) in [
+            (Vec::new(), true),
+            (country(b"de"), true),
+            ([country(b"DE"), organisation(" example works")].concat(), true),
+            (name.clone(), true),
+            (country(b"FR"), false),
+            (organisation("Example Works"), false),
+            ([name.clone(), country(b"DE")].concat(), false),
+        ] {
+            assert_eq!(Name(&name).is_within(Name(&base)), within, "{base:?}");
+        }
     }
 
     #[test]

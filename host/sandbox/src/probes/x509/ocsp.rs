@@ -103,7 +103,7 @@ fn signer(basic: &BasicOcspResponse, leaf: &Parsed, issuer: &[u8], at: i64) -> O
             && responder.purposes.ocsp_signing
             && !responder.expired_at(at)
             && !responder.too_early_at(at)
-            && responder.signed().by(issuer) == Worth::Good
+            && responder.signed_by(issuer) == Worth::Good
     });
     delegated.map(|responder| responder.key_info)
 }

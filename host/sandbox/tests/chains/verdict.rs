@@ -1,0 +1,106 @@
+//! Our verdict is the one that the rules demand.
+
+use std::collections::BTreeSet;
+
+use rustls_pki_types::CertificateDer;
+use vedette_sandbox::{
+    egress::Trust,
+    probes::x509::{Examination, ExamineRequest, examine_offline},
+};
+
+use crate::cases::{self, Case};
+
+/// What we say of a case.
+pub(crate) fn judge(case: &Case) -> Examination {
+    let roots: Vec<_> = case.roots.iter().map(|der| CertificateDer::from(der.clone())).collect();
+    let request = ExamineRequest {
+        chain: case.chain.clone(),
+        server_name: case.host.to_owned(),
+        at: case.at,
+        staple: None,
+        complete: false,
+    };
+    examine_offline(&Trust::new(&roots).unwrap(), &request).unwrap()
+}
+
+#[test]
+fn every_verdict_is_the_expected_one() {
+    let cases = cases::all();
+    let mut wrong = Vec::new();
+    for case in cases {
+        let found = judge(case).verification;
+        if found.error.as_deref() != case.expected {
+            wrong.push(format!("{}: {found:?}, expected {:?}", case.title(), case.expected));
+        }
+    }
+    println!("expected verdicts: {} of {}", cases.len() - wrong.len(), cases.len());
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn there_are_enough_cases_of_every_family() {
+    let cases = cases::all();
+    assert!(cases.len() >= 250, "{}", cases.len());
+    let titles: BTreeSet<_> = cases.iter().map(Case::title).collect();
+    assert_eq!(titles.len(), cases.len(), "every case has a title of its own");
+    let tokens: BTreeSet<_> = cases.iter().filter_map(|case| case.expected).collect();
+    let all = [
+        "bad_signature",
+        "certificate_expired",
+        "certificate_not_yet_valid",
+        "hostname_mismatch",
+        "incomplete_chain",
+        "invalid_purpose",
+        "malformed_certificate",
+        "self_signed_certificate",
+        "untrusted_root",
+        "weak_key",
+    ];
+    assert_eq!(tokens, all.into());
+}
+
+/// The facts fit the verdict and each other, in every case.
+#[test]
+fn facts_agree_with_verdicts() {
+    for case in cases::all() {
+        let Examination { chain, verification: facts, ocsp_staple } = judge(case);
+        let title = case.title();
+        assert_eq!(chain.len(), case.chain.len(), "{title}: as served, nothing appended");
+        assert_eq!(ocsp_staple, None, "{title}");
+        if facts.error.is_none() {
+            assert!(facts.trusted && facts.chain_complete && facts.hostname_matches, "{title}");
+            assert!(facts.time_valid && facts.purpose_valid, "{title}");
+            assert_eq!(facts.chain_error, None, "{title}");
+            assert!(chain[0].in_trust_path, "{title}");
+        }
+        assert_eq!(facts.missing_issuer.is_some(), !facts.chain_complete, "{title}");
+        if facts.error.as_deref() == Some("incomplete_chain") {
+            assert!(!facts.chain_complete, "{title}");
+        }
+        let beginning = facts
+            .chain_error
+            .as_deref()
+            .map(|sentence| STARTS.iter().any(|start| sentence.starts_with(start)));
+        assert_ne!(beginning, Some(false), "{title}: {:?}", facts.chain_error);
+        if let Some("invalid_purpose" | "incomplete_chain" | "untrusted_root" | "bad_signature") =
+            facts.error.as_deref()
+        {
+            assert!(facts.chain_error.is_some(), "{title}");
+        }
+    }
+}
+
+/// How a sentence about the chain begins.
+const STARTS: [&str; 11] = [
+    "self-signed certificate",
+    "untrusted root \"",
+    "missing intermediate \"",
+    "unable to find issuer \"",
+    "expired intermediate \"",
+    "intermediate not yet valid \"",
+    "bad signature on \"",
+    "not a CA \"",
+    "path length exceeded \"",
+    "name constraints violated \"",
+    "certificate not valid for server authentication",
+];
