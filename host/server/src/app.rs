@@ -1,8 +1,9 @@
 //! What every request and every background loop holds: the configuration, the store, the
 //! sandbox, the clock and the limits.
 
+use parking_lot::Mutex;
 use tokio::sync::Notify;
-use vedette_model::{Account, ApiKeyId, Edition};
+use vedette_model::{Account, ApiKeyId, Edition, guard::Guard};
 use vedette_sandbox::Sandbox;
 use vedette_store::Store;
 
@@ -18,6 +19,8 @@ pub struct App {
     pub wake: Wake,
     /// Whether the background work keeps up.
     pub pulse: Pulse,
+    /// Whether what the checks find can be believed.
+    pub guard: Mutex<Guard>,
     /// Names this process in leases; new with every start.
     pub node: String,
 }

@@ -6,6 +6,7 @@
 use std::{net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
 
 use anyhow::Context;
+use parking_lot::Mutex;
 use rustls::pki_types::{CertificateDer, pem::PemObject};
 use salvo::{
     Service,
@@ -15,7 +16,7 @@ use salvo::{
 };
 use tokio::{net::TcpListener, task::JoinHandle};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
-use vedette_model::{CheckType, Edition};
+use vedette_model::{CheckType, Edition, guard::Guard};
 use vedette_sandbox::{Sandbox, StateStore, egress};
 use vedette_store::Store;
 
@@ -61,6 +62,7 @@ pub async fn serve(
         node: format!("{}-{}", std::process::id(), uuid::Uuid::now_v7()),
         wake: Wake::default(),
         pulse: work::Pulse::new(clock.now()),
+        guard: Mutex::new(Guard::new(config.confirm.recheck * JUMP_CHECKS)),
         config,
         store,
         sandbox,
@@ -118,9 +120,11 @@ pub(crate) fn sandbox(
     };
     let options = vedette_sandbox::Options {
         egress: policy,
-        resolver: config.dns_server.clone(),
+        dns_servers: config.dns_server.clone(),
+        dnssec_anchor: config.dnssec_anchor.clone(),
         roots: roots(&config.ca_file)?,
         cache_dir: config.cache_dir.clone().or_else(default_cache),
+        settings: config.plugins.settings(),
         state,
     };
     Sandbox::new(options).context("cannot start the sandbox")
@@ -256,6 +260,8 @@ fn without_password(url: &str) -> String {
     }
 }
 
+/// Rechecks that sites which failed together are given before they are believed.
+const JUMP_CHECKS: u32 = 2;
 /// How long requests that run may go on after the first signal.
 const GRACE: Duration = Duration::from_secs(10);
 /// Longer than the longest check, during which a connection carries nothing.

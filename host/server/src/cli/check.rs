@@ -1,4 +1,5 @@
-//! `vedette check`: one run of one plugin, without a service and without a database.
+//! `vedette check`: one run of one plugin, without a service and without a database; of a server,
+//! or of a chain of certificates in a file.
 
 use std::{io::Write, net::IpAddr, path::Path, process::ExitCode, sync::Arc};
 
@@ -13,6 +14,7 @@ use vedette_sandbox::{
 };
 
 use super::{
+    chain::{self, Chain},
     environment, flags,
     print::{self, Report, Shown, Style},
     start_log,
@@ -29,7 +31,8 @@ pub(super) struct Args {
     #[arg(value_name = "TYPE")]
     check_type: CheckType,
     /// A domain name or an address
-    target: String,
+    #[arg(required_unless_present = "chain_file")]
+    target: Option<String>,
     /// Print the result and the findings as one JSON object
     #[arg(long)]
     json: bool,
@@ -43,11 +46,15 @@ pub(super) struct Args {
     #[arg(long, value_name = "TOML")]
     config: Option<String>,
     #[command(flatten)]
+    chain: flags::Chain,
+    #[command(flatten)]
     network: flags::Network,
 }
 
 /// What one run saw, and what it means.
 struct Seen {
+    /// As it was given.
+    target: String,
     descriptor: Arc<CheckDescriptor>,
     ran: Ran,
     assessment: Assessment,
@@ -67,14 +74,16 @@ pub(super) async fn run(args: Args) -> ExitCode {
             return ExitCode::from(COULD_NOT);
         }
     };
-    let text = if args.json { as_json(&seen) } else { for_people(&args.target, &seen) };
+    let text = if args.json { as_json(&seen) } else { for_people(&seen) };
     // A reader that went away (`| head`) is no reason to say anything else.
     let _ = std::io::stdout().write_all(text.as_bytes());
     ExitCode::from(code(&seen))
 }
 
 async fn look(args: &Args) -> anyhow::Result<Seen> {
-    let target = Target::parse(&args.target)?;
+    let given = args.target();
+    let target = Target::parse(given)?;
+    let chain = Chain::of(&args.chain, &args.check_type)?;
     let own = args.config.as_deref().map(own_config).transpose()?.unwrap_or_else(|| json!({}));
     let config = settings(args)?;
     start_log(&Log { filter: "warn".into(), format: LogFormat::Text })?;
@@ -84,19 +93,25 @@ async fn look(args: &Args) -> anyhow::Result<Seen> {
     let Some(descriptor) = sandbox.check(check_type) else {
         bail!("there is no check {check_type}; there are {}", start::check_names().join(", "))
     };
-    let own = validated(&sandbox, check_type, &args.target, &own).await?;
-    let now = Clock::System.now();
+    let own = validated(&sandbox, check_type, given, &own).await?;
+    let at = chain.as_ref().and_then(|chain| chain.at);
+    let now = at.unwrap_or_else(|| Clock::System.now());
+    let omit: &[&str] = if chain.is_some() { &chain::UNKNOWABLE } else { &[] };
     let job = Job {
         run_id: "cli".to_owned(),
         target,
         port: args.port,
         connect_to: args.origin_ip,
         config: own.clone(),
+        omit: omit.iter().map(|field| (*field).to_owned()).collect(),
         now,
         audience: Audience::Authenticated,
         site: None,
     };
-    let ran = sandbox.run(check_type, job).await?;
+    let ran = match chain {
+        Some(chain) => sandbox.run_on_chain(check_type, job, chain.certificates).await?,
+        None => sandbox.run(check_type, job).await?,
+    };
     let evidence = Evidence {
         current: ran.observation.result.clone(),
         current_at: now,
@@ -107,7 +122,15 @@ async fn look(args: &Args) -> anyhow::Result<Seen> {
         memory: None,
     };
     let assessment = sandbox.assess(check_type, evidence).await?;
-    Ok(Seen { descriptor, ran, assessment, now })
+    Ok(Seen { target: given.to_owned(), descriptor, ran, assessment, now })
+}
+
+impl Args {
+    /// The name or address that was given, in whichever place.
+    fn target(&self) -> &str {
+        let given = self.target.as_ref().or(self.chain.name.as_ref());
+        given.expect("the command line asks for one of them")
+    }
 }
 
 /// The operator's settings: file and environment as for `serve`, and the flags given here.
@@ -183,10 +206,10 @@ fn as_json(seen: &Seen) -> String {
     format!("{}\n", Value::Object(answer))
 }
 
-fn for_people(target: &str, seen: &Seen) -> String {
+fn for_people(seen: &Seen) -> String {
     let report = Report {
         title: &seen.descriptor.title,
-        target,
+        target: &seen.target,
         summary: &seen.ran.observation.summary,
         health: seen.assessment.health,
         result: &seen.ran.observation.result,

@@ -30,6 +30,25 @@ impl Network {
     }
 }
 
+/// A chain to judge in place of a server's.
+#[derive(Args)]
+pub(super) struct Chain {
+    /// Judge the certificates of this PEM file, leaf first, without a network (ssl only)
+    #[arg(
+        long,
+        value_name = "PEM",
+        requires = "name",
+        conflicts_with_all = ["target", "port", "origin_ip", "config"],
+    )]
+    pub(super) chain_file: Option<PathBuf>,
+    /// With --chain-file: the name or address that the certificate has to be for
+    #[arg(long, value_name = "NAME", requires = "chain_file", conflicts_with = "target")]
+    pub(super) name: Option<String>,
+    /// With --chain-file: judge at this moment, e.g. 2026-11-20 or 2026-11-20T15:04:05Z
+    #[arg(long, value_name = "TIME", requires = "chain_file", conflicts_with = "target")]
+    pub(super) at: Option<String>,
+}
+
 /// Sets a key where its flag was given.
 pub(super) fn text(table: &mut Table, key: &str, value: Option<&String>) {
     if let Some(value) = value {

@@ -4,6 +4,7 @@
 //! error.
 
 mod account;
+mod chain;
 mod check;
 mod flags;
 mod print;

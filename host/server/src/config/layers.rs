@@ -130,6 +130,7 @@ const KEYS: &[(&str, &str, Kind)] = &[
     ("no_first_account", "VEDETTE_NO_FIRST_ACCOUNT", Kind::Switch),
     ("location", "VEDETTE_LOCATION", Kind::Text),
     ("cache_dir", "VEDETTE_CACHE_DIR", Kind::Text),
+    ("dnssec_anchor", "VEDETTE_DNSSEC_ANCHOR", Kind::Text),
     ("dns_server", "VEDETTE_DNS_SERVER", Kind::List),
     ("ca_file", "VEDETTE_CA_FILE", Kind::List),
     ("trusted_proxy", "VEDETTE_TRUSTED_PROXY", Kind::List),

@@ -7,20 +7,24 @@
 //! *Invariant:* secrets do not appear in `Debug`.
 
 mod layers;
+mod plugins;
+mod sections;
+mod text;
 
-use std::{
-    collections::BTreeMap,
-    net::{IpAddr, SocketAddr},
-    path::PathBuf,
-    time::Duration,
-};
+use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
 use ipnet::IpNet;
-use serde::{Deserialize, Deserializer, de};
+use serde::Deserialize;
 use url::Url;
-use vedette_model::{schedule, secret::Secret};
+use vedette_sandbox::egress::DnsServer;
 
 pub use layers::{Error, set};
+pub use plugins::{CtSource, CtSourceKind, CtSources, DomainSources, Plugins};
+pub use sections::{
+    Admin, Channels, Confirm, Cors, Cron, Egress, Heartbeat, Intervals, Log, LogFormat, Oidc,
+    Payments, Secrets, Signup, Smtp,
+};
+use text::{nets, optional_url, resolvers};
 
 /// All that the operator decides.
 #[derive(Clone, Debug, Deserialize)]
@@ -43,7 +47,9 @@ pub struct Config {
     pub cache_dir: Option<PathBuf>,
     /// Resolvers for all checks and webhooks; empty = the system's.
     #[serde(deserialize_with = "resolvers")]
-    pub dns_server: Vec<SocketAddr>,
+    pub dns_server: Vec<DnsServer>,
+    /// DNSKEY records that replace the root zone's as the anchor of DNSSEC.
+    pub dnssec_anchor: Option<PathBuf>,
     /// PEM files with roots that are trusted besides the public ones.
     pub ca_file: Vec<PathBuf>,
     /// Only from these is `X-Forwarded-For` believed.
@@ -75,173 +81,6 @@ pub enum Mounted {
     Both,
 }
 
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Log {
-    /// A filter such as `info` or `vedette_server=debug,warn`.
-    pub filter: String,
-    pub format: LogFormat,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum LogFormat {
-    Text,
-    Json,
-}
-
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Admin {
-    /// The bearer token of the operator's port; required there when it is set.
-    pub token: Option<Secret<String>>,
-}
-
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Cors {
-    /// Origins whose scripts may use the private endpoints, e.g. `https://app.example.com`.
-    /// The public endpoints are open to every origin, without credentials.
-    pub origins: Vec<String>,
-}
-
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Egress {
-    /// Ranges opened for authenticated checks and webhooks.
-    #[serde(deserialize_with = "nets")]
-    pub allow: Vec<IpNet>,
-    /// Ranges that nobody reaches; checked first.
-    #[serde(deserialize_with = "nets")]
-    pub deny: Vec<IpNet>,
-    /// Ranges opened for the public endpoints.
-    #[serde(deserialize_with = "nets")]
-    pub public_allow: Vec<IpNet>,
-}
-
-/// How often each check of a monitored site runs (decisions: Checks, intervals).
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Intervals {
-    #[serde(deserialize_with = "span")]
-    pub ssl: Duration,
-    #[serde(deserialize_with = "span")]
-    pub dns: Duration,
-    #[serde(deserialize_with = "span")]
-    pub domain: Duration,
-    #[serde(deserialize_with = "span")]
-    pub ct: Duration,
-    #[serde(deserialize_with = "span")]
-    pub uptime: Duration,
-}
-
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Confirm {
-    /// How long after an unconfirmed finding the check runs again.
-    #[serde(deserialize_with = "span")]
-    pub recheck: Duration,
-}
-
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Plugins {
-    pub domain: DomainSources,
-    pub ct: CtSources,
-}
-
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct DomainSources {
-    #[serde(deserialize_with = "optional_url")]
-    pub rdap_bootstrap_url: Option<Url>,
-    /// `host:port`.
-    pub whois_root: Option<String>,
-}
-
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct CtSources {
-    pub sources: Vec<CtSource>,
-}
-
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct CtSource {
-    pub kind: CtSourceKind,
-    #[serde(deserialize_with = "url")]
-    pub url: Url,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum CtSourceKind {
-    Crtsh,
-    Certspotter,
-    Static,
-}
-
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Smtp {
-    /// `smtp://` or `smtps://`, with user and password where the relay asks for them.
-    pub url: Option<Secret<String>>,
-    pub from: Option<String>,
-}
-
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Oidc {
-    pub issuer: Option<String>,
-    #[serde(deserialize_with = "optional_url")]
-    pub jwks_url: Option<Url>,
-    pub audience: Option<String>,
-}
-
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Payments {
-    pub secret: Option<Secret<String>>,
-    #[serde(deserialize_with = "optional_url")]
-    pub api_base: Option<Url>,
-    pub api_key: Option<Secret<String>>,
-    /// The provider's product ids, each with the plan it buys.
-    pub products: BTreeMap<String, String>,
-}
-
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Cron {
-    pub secret: Option<Secret<String>>,
-}
-
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Secrets {
-    pub key_file: Option<PathBuf>,
-}
-
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Heartbeat {
-    #[serde(deserialize_with = "optional_url")]
-    pub url: Option<Url>,
-}
-
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Channels {
-    /// Hosts of servers that speak a chat vendor's webhook format.
-    pub extra_hosts: Vec<String>,
-}
-
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Signup {
-    /// Free accounts that one address may create (team edition).
-    pub max_free_per_ip: u32,
-}
-
 impl Config {
     /// What `deserialize` cannot see: how the keys stand to each other, and their bounds.
     fn check(self) -> Result<Self, Error> {
@@ -269,6 +108,9 @@ impl Config {
                 return Err(Error::key("cors.origins", reason));
             }
         }
+        if !self.plugins.is_whois_root_a_place() {
+            return Err(Error::key("plugins.domain.whois_root", "must be host:port"));
+        }
         if self.location.is_empty() {
             return Err(Error::key("location", "must not be empty"));
         }
@@ -288,6 +130,7 @@ impl Default for Config {
             location: "default".into(),
             cache_dir: None,
             dns_server: Vec::new(),
+            dnssec_anchor: None,
             ca_file: Vec::new(),
             trusted_proxy: Vec::new(),
             log: Log::default(),
@@ -320,124 +163,13 @@ impl Mounted {
     }
 }
 
-impl Default for Log {
-    fn default() -> Self {
-        Self { filter: DEFAULT_FILTER.into(), format: LogFormat::Text }
-    }
-}
-
-impl Default for Intervals {
-    fn default() -> Self {
-        let schedule::Intervals { ssl, dns, domain, ct, uptime, other: _ } = Default::default();
-        Self { ssl, dns, domain, ct, uptime }
-    }
-}
-
-impl Default for Confirm {
-    fn default() -> Self {
-        Self { recheck: Duration::from_secs(10) }
-    }
-}
-
-impl Default for Signup {
-    fn default() -> Self {
-        Self { max_free_per_ip: 3 }
-    }
-}
-
-/// `"90s"`, `"5m"`, `"6h"`, `"1d"`, `"500ms"`: a whole number and its unit.
-fn parse_span(text: &str) -> Option<Duration> {
-    let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
-    let (number, unit) = text.split_at(digits);
-    let number: u64 = number.parse().ok()?;
-    let milliseconds = match unit {
-        "ms" => 1,
-        "s" => 1000,
-        "m" => 60_000,
-        "h" => 3_600_000,
-        "d" => 86_400_000,
-        _ => return None,
-    };
-    number.checked_mul(milliseconds).map(Duration::from_millis)
-}
-
-fn span<'de, D: Deserializer<'de>>(input: D) -> Result<Duration, D::Error> {
-    let text = String::deserialize(input)?;
-    parse_span(&text)
-        .filter(|span| *span <= LONGEST_SPAN)
-        .ok_or_else(|| de::Error::custom(format!("{text} is no span such as 60s, 5m or 6h")))
-}
-
-fn url<'de, D: Deserializer<'de>>(input: D) -> Result<Url, D::Error> {
-    let text = String::deserialize(input)?;
-    Url::parse(&text).map_err(|cause| de::Error::custom(format!("{text} is no URL: {cause}")))
-}
-
-fn optional_url<'de, D: Deserializer<'de>>(input: D) -> Result<Option<Url>, D::Error> {
-    url(input).map(Some)
-}
-
-/// Ranges; a bare address is the range of itself.
-fn nets<'de, D: Deserializer<'de>>(input: D) -> Result<Vec<IpNet>, D::Error> {
-    each(input, |text| {
-        let net = text.parse().or_else(|_| text.parse::<IpAddr>().map(IpNet::from));
-        net.map_err(|_| format!("{text} is no range such as 10.0.0.0/8"))
-    })
-}
-
-/// Resolvers; without a port it is 53.
-fn resolvers<'de, D: Deserializer<'de>>(input: D) -> Result<Vec<SocketAddr>, D::Error> {
-    each(input, |text| {
-        let address = text.parse().or_else(|_| text.parse::<IpAddr>().map(|ip| (ip, 53).into()));
-        address.map_err(|_| format!("{text} is no address such as 127.0.0.1:53"))
-    })
-}
-
-fn each<'de, D: Deserializer<'de>, T>(
-    input: D,
-    read: impl Fn(&str) -> Result<T, String>,
-) -> Result<Vec<T>, D::Error> {
-    let texts = Vec::<String>::deserialize(input)?;
-    texts.iter().map(|text| read(text).map_err(de::Error::custom)).collect()
-}
-
-/// What we do ourselves; of the libraries only what is wrong. When the embedded database closes,
-/// its second handle complains that the first has closed it; errors that matter come as results.
-const DEFAULT_FILTER: &str = "warn,vedette_server=info,vedette_store=info,vedette_sandbox=info,\
-     surrealdb::core::kvs::ds=off,surrealkv=error";
 const SHORTEST_INTERVAL: Duration = Duration::from_secs(1);
-const LONGEST_SPAN: Duration = Duration::from_secs(366 * 86_400);
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use vedette_model::secret::Secret;
 
-    #[test]
-    fn spans_are_a_number_and_a_unit() {
-        let good = [
-            ("60s", 60_000),
-            ("5m", 300_000),
-            ("6h", 21_600_000),
-            ("1d", 86_400_000),
-            ("250ms", 250),
-        ];
-        for (text, milliseconds) in good {
-            assert_eq!(parse_span(text), Some(Duration::from_millis(milliseconds)), "{text}");
-        }
-        for text in [
-            "",
-            "s",
-            "60",
-            "1.5h",
-            "-1s",
-            "1w",
-            "1 s",
-            "99999999999999999999d",
-            "9999999999999999d",
-        ] {
-            assert_eq!(parse_span(text), None, "{text}");
-        }
-    }
+    use super::*;
 
     #[test]
     fn defaults_pass_their_own_check() {

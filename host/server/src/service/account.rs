@@ -98,12 +98,18 @@ pub async fn authenticate(app: &App, bearer: &str) -> Result<Caller> {
 
 /// The plan that bounds an account.
 pub(crate) fn plan(account: &Account) -> Result<&'static Plan> {
-    Ok(Edition::by_id(&account.edition)
-        .and_then(|edition| edition.plan(&account.plan))
-        .with_context(|| {
-            let Account { id, plan, edition, .. } = account;
-            format!("account {id} is on the plan {plan} of the edition {edition}: no such plan")
-        })?)
+    Ok(edition(account)?.plan(&account.plan).with_context(|| {
+        let Account { id, plan, edition, .. } = account;
+        format!("account {id} is on the plan {plan} of the edition {edition}: no such plan")
+    })?)
+}
+
+/// The edition whose tables bound an account.
+pub(crate) fn edition(account: &Account) -> Result<&'static Edition> {
+    let Account { id, edition, .. } = account;
+    let known = Edition::by_id(edition);
+    Ok(known
+        .with_context(|| format!("account {id} is of the edition {edition}: no such edition"))?)
 }
 
 /// `last_used_at` tells the minute: a write for each request would cost more than it says.

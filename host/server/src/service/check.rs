@@ -51,7 +51,8 @@ pub async fn run_on_demand(
         None => None,
         Some(id) => Some(own_site(app, caller, id, &asked.domain).await?),
     };
-    let (ran, seen_at) = run(app, check_type, asked.job(app, site.as_ref(), check_type)).await?;
+    let job = asked.job(app, caller.edition, site.as_ref(), check_type);
+    let (ran, seen_at) = run(app, check_type, job).await?;
     let result = ran.observation.result;
     if let Some(site) = site {
         let arrival = Arrival {
@@ -88,6 +89,7 @@ pub async fn run_public(app: &App, domain: &str) -> Result<Value> {
         port: None,
         connect_to: None,
         config: Value::Object(Map::new()),
+        omit: NOT_PUBLIC.map(str::to_owned).into(),
         now: app.clock.now(),
         audience: Audience::Public,
         site: None,
@@ -184,7 +186,7 @@ impl OnDemand {
         })
     }
 
-    fn job(self, app: &App, site: Option<&Site>, check_type: &CheckType) -> Job {
+    fn job(self, app: &App, edition: &Edition, site: Option<&Site>, check_type: &CheckType) -> Job {
         Job {
             run_id: random::id::<uuid::Uuid>().to_string(),
             target: Target::Name(self.domain),
@@ -194,6 +196,7 @@ impl OnDemand {
                 Some(site) => site.config_of(check_type),
                 None => Value::Object(Map::new()),
             },
+            omit: edition.omitted(),
             now: app.clock.now(),
             audience: Audience::Authenticated,
             site: site.map(|site| site.id),
@@ -250,8 +253,18 @@ fn public_part(result: Value) -> Value {
 
 /// A result as an edition shows it (spec: SSL check result, `tls_grade`).
 fn shown(edition: &Edition, mut result: Value) -> Value {
-    if let Some(members) = result.as_object_mut().filter(|_| !edition.grade) {
-        members.remove("tls_grade");
+    if let Some(members) = result.as_object_mut() {
+        for field in edition.omitted() {
+            match field.strip_prefix("records/") {
+                None => drop(members.remove(&field)),
+                Some(name) => {
+                    let records = members.get_mut("records").and_then(Value::as_array_mut);
+                    records
+                        .into_iter()
+                        .for_each(|records| records.retain(|set| set["type"] != name));
+                }
+            }
+        }
     }
     result
 }
@@ -263,6 +276,9 @@ fn shown_record(edition: &Edition, record: CheckRecord) -> CheckRecord {
 /// Spec: On-demand checks, `GET /public/check-ssl`.
 const PUBLIC: [&str; 7] =
     ["valid", "issuer", "expires_at", "days_remaining", "san", "chain_complete", "error"];
+
+/// What takes connections of its own and is no part of the public answer.
+const NOT_PUBLIC: [&str; 4] = ["hsts", "mixed_content", "ocsp_stapling", "tls_grade"];
 
 const NO_SITE: Error = Error::NotFound("site");
 

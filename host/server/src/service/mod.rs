@@ -17,6 +17,7 @@ pub mod settings;
 pub mod site;
 
 pub(crate) mod channel;
+pub(crate) mod doubt;
 pub(crate) mod due;
 pub(crate) mod pipeline;
 pub(crate) mod run;

@@ -19,7 +19,7 @@ use vedette_model::{
 use vedette_sandbox::{CheckDescriptor, PluginError};
 use vedette_store::{CheckContext, Commit, Error as StoreError, Lease, Settle};
 
-use super::{account, due, random, run};
+use super::{account, doubt::doubt, due, random, run};
 use crate::{App, Error, Result};
 
 /// A result on its way in.
@@ -90,7 +90,7 @@ async fn decide(
     let plan = account::plan(&context.account)?;
     let descriptor = app.sandbox.check(&arrival.check_type);
     let mut record = record(app, arrival, id);
-    let assessment = match &arrival.seen {
+    let judged = match &arrival.seen {
         Seen::Unknown(_) => None,
         Seen::Result { result, .. } => match assess(app, arrival, context, result).await? {
             Ok(assessment) => Some(assessment),
@@ -101,6 +101,15 @@ async fn decide(
         },
     };
     let now = app.clock.now();
+    let doubted = judged.as_ref().and_then(|assessment| {
+        doubt(app, arrival.source, arrival.site_id, &context.state, assessment, now)
+    });
+    if let Some(token) = doubted {
+        metrics::counter!("vedette_results_doubted_total", "error" => token).increment(1);
+        record.result = Value::Null;
+        record.error = Some(token.to_owned());
+    }
+    let assessment = judged.filter(|_| doubted.is_none());
     let ground = alert::Context {
         account_id: arrival.account_id,
         site: &context.site,
@@ -117,6 +126,9 @@ async fn decide(
         Seen::Unknown(_) => None,
     };
     let next_due = match arrival.source {
+        Source::Scheduler | Source::Cron if doubted.is_some() => {
+            Some(now + app.config.confirm.recheck)
+        }
         Source::Scheduler | Source::Cron => Some(due::after(app, &decision, hint, plan, now)),
         Source::OnDemand => due::recheck(app, &decision, now),
         // Whoever reported it reports the confirmation, too.

@@ -14,7 +14,7 @@ use vedette_sandbox::{
     PluginError, ValidateError,
     egress::{Audience, Refusal},
 };
-use vedette_store::Error as StoreError;
+use vedette_store::{Error as StoreError, Runs};
 
 use super::{account, random, run};
 use crate::{App, Caller, Error, Result};
@@ -64,8 +64,9 @@ pub async fn update(app: &App, caller: &Caller, id: SiteId, body: &Value) -> Res
     judge(app, &before.domain, &mut patch).await?;
     let now = app.clock.now();
     let change = |site: &mut Site| {
+        let before = site.clone();
         patch.clone().apply(site);
-        first_runs(app, site, now)
+        Runs { due: first_runs(app, site, now), anew: changed(&before, site) }
     };
     match app.store.update_site(account, id, change).await {
         Ok(Some(_)) => {}
@@ -123,13 +124,25 @@ pub(crate) fn vet_origin(app: &App, address: IpAddr) -> Result<()> {
 /// them until they have one, and then they need no migration.
 fn first_runs(app: &App, site: &Site, now: Timestamp) -> Vec<(CheckType, Timestamp)> {
     let mut known = app.sandbox.check_types();
-    let uptime = "uptime".parse().expect("the name of a documented check");
+    let uptime = UPTIME.parse().expect("the name of a documented check");
     for check_type in site.check_types.iter().chain([&uptime]) {
         if !known.contains(check_type) {
             known.push(check_type.clone());
         }
     }
     site.scheduled(&known).into_iter().map(|check_type| (check_type, now)).collect()
+}
+
+/// The checks that probe something else now: they run at once, and what they were about to find
+/// of the site as it was counts no more.
+fn changed(before: &Site, after: &Site) -> Vec<CheckType> {
+    let moved = before.custom_port != after.custom_port || before.origin_ip != after.origin_ip;
+    let uptime: CheckType = UPTIME.parse().expect("the name of a documented check");
+    let checks = after.check_types.iter().chain([&uptime]);
+    checks
+        .filter(|check_type| moved || before.config_of(check_type) != after.config_of(check_type))
+        .cloned()
+        .collect()
 }
 
 fn in_effect(mut sites: Vec<Site>, plan: &Plan) -> Vec<Site> {
@@ -158,6 +171,8 @@ fn refused(field: &'static str, refusal: &Refusal) -> Error {
     Error::invalid(field, format!("is refused: {refusal}"))
 }
 
+/// Runs for every monitored site, listed or not (decisions: `check_types`).
+const UPTIME: &str = "uptime";
 const UNKNOWN: Error = Error::NotFound("site");
 
 #[cfg(test)]

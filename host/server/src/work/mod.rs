@@ -1,7 +1,7 @@
 //! What goes on without being asked: one file per loop.
 //!
 //! due check → [`scheduler`] → pipeline; queued delivery → [`outbox`] → receiver; deleted site →
-//! [`purge`]; and, where configured, a sign of life → [`heartbeat`].
+//! [`purge`]; our own network and threads → [`guard`]; and, where configured, a sign of life → [`heartbeat`].
 //!
 //! *Invariant:* work is taken by a lease in the store, and its result counts only under that
 //! lease's epoch: nothing here is remembered that a crash could lose.
@@ -9,6 +9,7 @@
 //! look sooner.
 
 mod busy;
+mod guard;
 mod heartbeat;
 mod lanes;
 mod outbox;
@@ -37,6 +38,7 @@ pub async fn start(
     }
     keep(tasks, "scheduler", app, shutdown, scheduler::run);
     keep(tasks, "outbox", app, shutdown, outbox::run);
+    keep(tasks, "guard", app, shutdown, guard::run);
     keep(tasks, "purge", app, shutdown, purge::run);
     if app.config.heartbeat.url.is_some() {
         keep(tasks, "heartbeat", app, shutdown, heartbeat::run);

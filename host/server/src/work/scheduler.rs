@@ -16,7 +16,7 @@ use parking_lot::Mutex;
 use tokio::task::{Id, JoinError, JoinSet};
 use tokio_util::sync::CancellationToken;
 use vedette_model::{
-    Account, AccountId, CheckType, Plan, Site, SiteId, Source, Target, Timestamp, schedule,
+    Account, AccountId, CheckType, Edition, Plan, Site, SiteId, Source, Target, Timestamp, schedule,
 };
 use vedette_sandbox::{Job, RunError, egress::Audience};
 use vedette_store::Lease;
@@ -173,12 +173,13 @@ impl Runner {
             return Ok(());
         };
         app.pulse.begins(lease.due_at, due::interval(app, check_type, plan), now);
-        self.run(lease, &site, plan, now).await
+        let edition = account::edition(&context.account)?;
+        self.run(lease, &site, plan, job(lease, &site, edition, now)).await
     }
 
-    async fn run(&self, lease: &Lease, site: &Site, plan: &Plan, now: Timestamp) -> Result<()> {
+    async fn run(&self, lease: &Lease, site: &Site, plan: &Plan, job: Job) -> Result<()> {
         let (app, check_type) = (&*self.app, &lease.check_type);
-        let ran = app.sandbox.run(check_type, job(lease, site, now)).await;
+        let ran = app.sandbox.run(check_type, job).await;
         let (seen, took) = match ran {
             Ok(ran) => {
                 let seen = Seen::Result {
@@ -253,13 +254,14 @@ impl Runner {
     }
 }
 
-fn job(lease: &Lease, site: &Site, now: Timestamp) -> Job {
+fn job(lease: &Lease, site: &Site, edition: &Edition, now: Timestamp) -> Job {
     Job {
         run_id: format!("{}-{}-{}", lease.site_id, lease.check_type, lease.epoch),
         target: Target::Name(site.domain.clone()),
         port: site.custom_port,
         connect_to: site.origin_ip,
         config: site.config_of(&lease.check_type),
+        omit: edition.omitted(),
         now,
         audience: Audience::Authenticated,
         site: Some(site.id),

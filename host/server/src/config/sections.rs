@@ -1,0 +1,169 @@
+//! The tables of the configuration, each as the part of the program takes it that it is for.
+
+use std::{collections::BTreeMap, path::PathBuf, time::Duration};
+
+use ipnet::IpNet;
+use serde::Deserialize;
+use url::Url;
+use vedette_model::{schedule, secret::Secret};
+
+use super::text::{nets, optional_url, span};
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Log {
+    /// A filter such as `info` or `vedette_server=debug,warn`.
+    pub filter: String,
+    pub format: LogFormat,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LogFormat {
+    Text,
+    Json,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Admin {
+    /// The bearer token of the operator's port; required there when it is set.
+    pub token: Option<Secret<String>>,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Cors {
+    /// Origins whose scripts may use the private endpoints, e.g. `https://app.example.com`.
+    /// The public endpoints are open to every origin, without credentials.
+    pub origins: Vec<String>,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Egress {
+    /// Ranges opened for authenticated checks and webhooks.
+    #[serde(deserialize_with = "nets")]
+    pub allow: Vec<IpNet>,
+    /// Ranges that nobody reaches; checked first.
+    #[serde(deserialize_with = "nets")]
+    pub deny: Vec<IpNet>,
+    /// Ranges opened for the public endpoints.
+    #[serde(deserialize_with = "nets")]
+    pub public_allow: Vec<IpNet>,
+}
+
+/// How often each check of a monitored site runs (decisions: Checks, intervals).
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Intervals {
+    #[serde(deserialize_with = "span")]
+    pub ssl: Duration,
+    #[serde(deserialize_with = "span")]
+    pub dns: Duration,
+    #[serde(deserialize_with = "span")]
+    pub domain: Duration,
+    #[serde(deserialize_with = "span")]
+    pub ct: Duration,
+    #[serde(deserialize_with = "span")]
+    pub uptime: Duration,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Confirm {
+    /// How long after an unconfirmed finding the check runs again.
+    #[serde(deserialize_with = "span")]
+    pub recheck: Duration,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Smtp {
+    /// `smtp://` or `smtps://`, with user and password where the relay asks for them.
+    pub url: Option<Secret<String>>,
+    pub from: Option<String>,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Oidc {
+    pub issuer: Option<String>,
+    #[serde(deserialize_with = "optional_url")]
+    pub jwks_url: Option<Url>,
+    pub audience: Option<String>,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Payments {
+    pub secret: Option<Secret<String>>,
+    #[serde(deserialize_with = "optional_url")]
+    pub api_base: Option<Url>,
+    pub api_key: Option<Secret<String>>,
+    /// The provider's product ids, each with the plan it buys.
+    pub products: BTreeMap<String, String>,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Cron {
+    pub secret: Option<Secret<String>>,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Secrets {
+    pub key_file: Option<PathBuf>,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Heartbeat {
+    #[serde(deserialize_with = "optional_url")]
+    pub url: Option<Url>,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Channels {
+    /// Hosts of servers that speak a chat vendor's webhook format.
+    pub extra_hosts: Vec<String>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Signup {
+    /// Free accounts that one address may create (team edition).
+    pub max_free_per_ip: u32,
+}
+
+impl Default for Log {
+    fn default() -> Self {
+        Self { filter: DEFAULT_FILTER.into(), format: LogFormat::Text }
+    }
+}
+
+impl Default for Intervals {
+    fn default() -> Self {
+        let schedule::Intervals { ssl, dns, domain, ct, uptime, other: _ } = Default::default();
+        Self { ssl, dns, domain, ct, uptime }
+    }
+}
+
+impl Default for Confirm {
+    fn default() -> Self {
+        Self { recheck: Duration::from_secs(10) }
+    }
+}
+
+impl Default for Signup {
+    fn default() -> Self {
+        Self { max_free_per_ip: 3 }
+    }
+}
+
+/// What we do ourselves; of the libraries only what is wrong. When the embedded database closes,
+/// its second handle complains that the first has closed it; errors that matter come as results.
+const DEFAULT_FILTER: &str = "warn,vedette_server=info,vedette_store=info,vedette_sandbox=info,\
+     surrealdb::core::kvs::ds=off,surrealkv=error";

@@ -1,0 +1,95 @@
+//! What a key's text must look like: spans, URLs, ranges, resolvers.
+
+use std::{net::IpAddr, time::Duration};
+
+use ipnet::IpNet;
+use serde::{Deserialize, Deserializer, de};
+use url::Url;
+use vedette_sandbox::egress::DnsServer;
+
+/// `"90s"`, `"5m"`, `"6h"`, `"1d"`, `"500ms"`: a whole number and its unit.
+fn parse_span(text: &str) -> Option<Duration> {
+    let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    let (number, unit) = text.split_at(digits);
+    let number: u64 = number.parse().ok()?;
+    let milliseconds = match unit {
+        "ms" => 1,
+        "s" => 1000,
+        "m" => 60_000,
+        "h" => 3_600_000,
+        "d" => 86_400_000,
+        _ => return None,
+    };
+    number.checked_mul(milliseconds).map(Duration::from_millis)
+}
+
+pub(super) fn span<'de, D: Deserializer<'de>>(input: D) -> Result<Duration, D::Error> {
+    let text = String::deserialize(input)?;
+    parse_span(&text)
+        .filter(|span| *span <= LONGEST_SPAN)
+        .ok_or_else(|| de::Error::custom(format!("{text} is no span such as 60s, 5m or 6h")))
+}
+
+pub(super) fn url<'de, D: Deserializer<'de>>(input: D) -> Result<Url, D::Error> {
+    let text = String::deserialize(input)?;
+    Url::parse(&text).map_err(|cause| de::Error::custom(format!("{text} is no URL: {cause}")))
+}
+
+pub(super) fn optional_url<'de, D: Deserializer<'de>>(input: D) -> Result<Option<Url>, D::Error> {
+    url(input).map(Some)
+}
+
+/// Ranges; a bare address is the range of itself.
+pub(super) fn nets<'de, D: Deserializer<'de>>(input: D) -> Result<Vec<IpNet>, D::Error> {
+    each(input, |text| {
+        let net = text.parse().or_else(|_| text.parse::<IpAddr>().map(IpNet::from));
+        net.map_err(|_| format!("{text} is no range such as 10.0.0.0/8"))
+    })
+}
+
+/// Resolvers; without a port it is the transport's.
+pub(super) fn resolvers<'de, D: Deserializer<'de>>(input: D) -> Result<Vec<DnsServer>, D::Error> {
+    each(input, |text| text.parse().map_err(|wrong| format!("{text} {wrong}")))
+}
+
+fn each<'de, D: Deserializer<'de>, T>(
+    input: D,
+    read: impl Fn(&str) -> Result<T, String>,
+) -> Result<Vec<T>, D::Error> {
+    let texts = Vec::<String>::deserialize(input)?;
+    texts.iter().map(|text| read(text).map_err(de::Error::custom)).collect()
+}
+
+const LONGEST_SPAN: Duration = Duration::from_secs(366 * 86_400);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spans_are_a_number_and_a_unit() {
+        let good = [
+            ("60s", 60_000),
+            ("5m", 300_000),
+            ("6h", 21_600_000),
+            ("1d", 86_400_000),
+            ("250ms", 250),
+        ];
+        for (text, milliseconds) in good {
+            assert_eq!(parse_span(text), Some(Duration::from_millis(milliseconds)), "{text}");
+        }
+        for text in [
+            "",
+            "s",
+            "60",
+            "1.5h",
+            "-1s",
+            "1w",
+            "1 s",
+            "99999999999999999999d",
+            "9999999999999999d",
+        ] {
+            assert_eq!(parse_span(text), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! Looks at ourselves: do our resolvers answer, are our threads on time? And tells the operator
+//! when what the checks find is not believed.
+
+use std::{sync::Arc, time::Duration};
+
+use tokio::time::{Instant, sleep};
+use tokio_util::sync::CancellationToken;
+use vedette_model::guard::Verdict;
+
+use crate::App;
+
+/// Runs until `shutdown`.
+pub(super) async fn run(app: Arc<App>, shutdown: CancellationToken) {
+    let mut last = Verdict::Fit;
+    while shutdown.run_until_cancelled(sleep(EVERY)).await.is_some() {
+        let lag = own_lag().await.max(app.sandbox.lag(SAMPLE).await);
+        metrics::gauge!("vedette_loop_lag_seconds").set(lag.as_secs_f64());
+        let deadline = std::time::Instant::now() + PATIENCE;
+        let answered = app.sandbox.egress().resolver().is_resolving(deadline).await;
+        let now = app.clock.now();
+        let (verdict, (failed, seen)) = {
+            let mut guard = app.guard.lock();
+            guard.resolved(answered);
+            guard.lagged(lag, now);
+            (guard.verdict(now), guard.counts())
+        };
+        if verdict != last {
+            tell(verdict, failed, seen);
+            last = verdict;
+        }
+    }
+}
+
+fn tell(verdict: Verdict, failed: usize, seen: usize) {
+    let states = [
+        ("offline", Verdict::Offline),
+        ("overloaded", Verdict::Overloaded),
+        ("held_back", Verdict::HeldBack),
+    ];
+    for (state, means) in states {
+        let is_on = if verdict == means { 1.0 } else { 0.0 };
+        metrics::gauge!("vedette_guard", "state" => state).set(is_on);
+    }
+    match verdict {
+        Verdict::Fit => tracing::info!("what the checks find is believed again"),
+        Verdict::Offline => tracing::error!(
+            "the DNS servers answer nobody: what fails now is stored as unknown; look at the \
+             network of this machine and at dns_server"
+        ),
+        Verdict::Overloaded => tracing::error!(
+            "this machine is late by more than a second: what fails now is stored as unknown; \
+             give it more CPU or fewer sites"
+        ),
+        Verdict::HeldBack => tracing::error!(
+            failed,
+            seen,
+            "{failed} of {seen} sites failed within a minute: they are held back and looked at \
+             again before anybody is alerted; look at the network of this machine"
+        ),
+    }
+}
+
+/// How late a task of this runtime wakes up.
+async fn own_lag() -> Duration {
+    let started = Instant::now();
+    sleep(SAMPLE).await;
+    started.elapsed().saturating_sub(SAMPLE)
+}
+
+const EVERY: Duration = Duration::from_secs(1);
+const SAMPLE: Duration = Duration::from_millis(50);
+/// How long the resolvers may take before they count as silent.
+const PATIENCE: Duration = Duration::from_secs(4);
