@@ -3,7 +3,7 @@
 use vedette_sdk::{
     CheckError,
     net::{NetError, Phase},
-    x509::Examination,
+    x509::{Certificate, Examination},
 };
 
 /// Tokens about the certificate, the first that applies wins. Dates come first, so that an expired
@@ -74,6 +74,48 @@ fn of_handshake(reason: &str) -> &'static str {
     }
 }
 
+/// What raw hellos may tell of a server whose handshake could not be finished; none where they
+/// would tell nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Worth {
+    /// There is nothing in common with a modern client, or the server wants to know its client:
+    /// what it shows in clear is what it has.
+    Chain,
+    /// The handshake was signed with another key than the certificate's, as far as the host can
+    /// check keys of its kind.
+    ChainOfOddKey,
+    /// It may not speak TLS at all.
+    Hint,
+}
+
+pub(crate) fn worth_of_hellos(error: &NetError) -> Option<Worth> {
+    match error {
+        NetError::Tls(reason) if reason.starts_with(NOT_ACCEPTED) => Some(Worth::ChainOfOddKey),
+        NetError::Tls(reason) => match of_handshake(reason) {
+            // Also where it is TLS, in a message that is larger than libraries read.
+            "tls_not_spoken" => Some(Worth::Hint),
+            "tls_unrecognized_name" => None,
+            _ => Some(Worth::Chain),
+        },
+        // Some servers hang up on clients that they have nothing in common with.
+        NetError::Reset => Some(Worth::Hint),
+        _ => None,
+    }
+}
+
+/// Whether the host checks signatures of such keys: then a signature that it refused is wrong.
+pub(crate) fn is_checkable(leaf: &Certificate) -> bool {
+    match leaf.key_algorithm.as_str() {
+        "RSA" => (2_048..=8_192).contains(&leaf.key_bits),
+        "EC" => matches!(leaf.key_bits, 256 | 384 | 521),
+        "Ed25519" => true,
+        _ => false,
+    }
+}
+
+/// How the host's text begins when the signature of a handshake was wrong.
+const NOT_ACCEPTED: &str = "certificate bad_signature";
+
 /// The first problem of what was served; none exactly when it is valid. The host's own word is one
 /// witness among the facts, since it names the first problem of the best path alone.
 pub(crate) fn of_certificate(seen: &Examination, now: i64) -> Option<&'static str> {
@@ -127,6 +169,51 @@ mod tests {
         ] {
             assert_eq!(of_connection(error.clone()).ok(), Some(token), "{error}");
             assert!(!is_about_certificate(token));
+        }
+    }
+
+    #[test]
+    fn hellos_are_sent_where_they_may_tell_more() {
+        let tls = |reason: &str| NetError::Tls(reason.to_owned());
+        for (error, expected) in [
+            (tls("alert 40 HandshakeFailure"), Some(Worth::Chain)),
+            (tls("alert 70 ProtocolVersion"), Some(Worth::Chain)),
+            (tls("alert 71 InsufficientSecurity"), Some(Worth::Chain)),
+            (tls("alert 86 InappropriateFallback"), Some(Worth::Chain)),
+            (tls("alert 42 BadCertificate"), Some(Worth::Chain)),
+            (tls("alert 116 CertificateRequired"), Some(Worth::Chain)),
+            (tls("nothing in common: neither version nor cipher suite"), Some(Worth::Chain)),
+            (tls("the connection was closed during the handshake"), Some(Worth::Chain)),
+            (
+                tls("certificate bad_signature was not accepted: BadSignature"),
+                Some(Worth::ChainOfOddKey),
+            ),
+            (tls("alert 112 UnrecognisedName"), None),
+            (tls("not-tls"), Some(Worth::Hint)),
+            (NetError::Reset, Some(Worth::Hint)),
+            (NetError::Refused, None),
+            (NetError::Timeout(Phase::Handshake), None),
+            (NetError::Protocol("the server did not agree to STARTTLS".to_owned()), None),
+        ] {
+            assert_eq!(worth_of_hellos(&error), expected, "{error}");
+        }
+    }
+
+    #[test]
+    fn small_and_odd_keys_cannot_be_checked() {
+        for (algorithm, bits, expected) in [
+            ("RSA", 1024, false),
+            ("RSA", 2048, true),
+            ("RSA", 16_384, false),
+            ("EC", 256, true),
+            ("EC", 224, false),
+            ("Ed25519", 256, true),
+            ("Ed448", 456, false),
+            ("DSA", 2048, false),
+        ] {
+            let mut leaf = fixture::leaf();
+            (leaf.key_algorithm, leaf.key_bits) = (algorithm.to_owned(), bits);
+            assert_eq!(is_checkable(&leaf), expected, "{algorithm} {bits}");
         }
     }
 

@@ -9,6 +9,7 @@ pub(crate) const EXPIRING: EventType = EventType {
     title: "Certificate expires soon",
     self_resolving: true,
     confirmations: 1,
+    clears: 1,
 };
 
 pub(crate) const EXPIRED: EventType = EventType {
@@ -18,6 +19,7 @@ pub(crate) const EXPIRED: EventType = EventType {
     title: "Certificate has expired",
     self_resolving: true,
     confirmations: 1,
+    clears: 1,
 };
 
 pub(crate) const INVALID: EventType = EventType {
@@ -27,6 +29,7 @@ pub(crate) const INVALID: EventType = EventType {
     title: "Certificate is invalid",
     self_resolving: true,
     confirmations: 1,
+    clears: 1,
 };
 
 pub(crate) const RENEWED: EventType = EventType {
@@ -36,6 +39,7 @@ pub(crate) const RENEWED: EventType = EventType {
     title: "Certificate renewed",
     self_resolving: true,
     confirmations: 1,
+    clears: 1,
 };
 
 /// Waits for its owner: a change is a fact that does not go away.
@@ -46,6 +50,7 @@ pub(crate) const CHANGED: EventType = EventType {
     title: "Certificate changed",
     self_resolving: false,
     confirmations: 1,
+    clears: 1,
 };
 
 pub(crate) const ALL: &[EventType] = &[EXPIRING, EXPIRED, INVALID, RENEWED, CHANGED];

@@ -23,7 +23,17 @@ const MAX_TEXT: usize = 1_000;
 
 /// The result of a finished handshake; HTTP and the staple's second look are added by the run.
 pub(crate) fn of_report(domain: &str, report: &Report, now: i64) -> SslResult {
-    let seen = &report.examination;
+    of_chain(domain, report.version, report.cipher, &report.examination, now)
+}
+
+/// The result of a chain and of the version and suite that were negotiated with it.
+pub(crate) fn of_chain(
+    domain: &str,
+    version: u16,
+    cipher: u16,
+    seen: &Examination,
+    now: i64,
+) -> SslResult {
     let error = error::of_certificate(seen, now);
     let mut result = SslResult {
         domain: domain.to_owned(),
@@ -32,16 +42,21 @@ pub(crate) fn of_report(domain: &str, report: &Report, now: i64) -> SslResult {
         chain: seen.chain.iter().take(MAX_CHAIN).map(|item| chain_item(item, now)).collect(),
         chain_complete: !seen.chain.is_empty() && seen.verification.chain_complete,
         chain_error: seen.verification.chain_error.as_ref().map(|reason| cut(reason, MAX_TEXT)),
-        protocol_version: protocol(report.version).map(str::to_owned),
-        cipher_name: suites::name(report.cipher).map(str::to_owned),
-        cipher_strength: suites::strength(report.cipher),
         ocsp_stapling: stapling(seen),
         ..SslResult::default()
     };
+    describe_connection(&mut result, version, cipher);
     if let Some(leaf) = seen.chain.first().filter(|leaf| is_readable(leaf)) {
         describe_leaf(&mut result, leaf, now);
     }
     result
+}
+
+/// Adds what was negotiated, as on the wire.
+pub(crate) fn describe_connection(result: &mut SslResult, version: u16, cipher: u16) {
+    result.protocol_version = protocol(version).map(str::to_owned);
+    result.cipher_name = suites::name(cipher).map(str::to_owned);
+    result.cipher_strength = suites::strength(cipher);
 }
 
 /// The result of a handshake that was not finished.

@@ -1,5 +1,7 @@
 //! The grammar of `Strict-Transport-Security` (RFC 6797, 6.1 and 8.1).
 
+use std::collections::BTreeSet;
+
 use crate::result::Hsts;
 
 /// Reads the header of a host's first response. Only the first field counts (RFC 6797, 8.1); an
@@ -13,7 +15,7 @@ pub(crate) fn policy(headers: &[(String, String)]) -> Hsts {
 /// None when the value breaks the grammar or lacks what it requires.
 fn parse(value: &str) -> Option<Hsts> {
     let mut directives = Directives(value);
-    let mut seen: Vec<String> = Vec::new();
+    let mut seen = BTreeSet::new();
     let mut policy = Hsts::default();
     loop {
         directives.skip_separators();
@@ -29,10 +31,9 @@ fn parse(value: &str) -> Option<Hsts> {
             ("preload", None) => policy.preload = true,
             _ => {}
         }
-        if seen.contains(&name) {
+        if !seen.insert(name) {
             return None;
         }
-        seen.push(name);
     }
     policy.enabled = policy.max_age? > 0;
     Some(policy)
@@ -200,6 +201,13 @@ mod tests {
         ] {
             assert_eq!(policy(&headers(&[value])), Hsts::default(), "{value}");
         }
+    }
+
+    #[test]
+    fn header_of_many_directives_is_read_in_one_pass() {
+        let many: String = (0..16_000).map(|n| format!("a{n:x};")).collect();
+        assert_eq!(policy(&headers(&[&format!("{many}max-age=1")])), on(1, false, false));
+        assert_eq!(policy(&headers(&[&format!("{many}max-age=1;a0")])), Hsts::default());
     }
 
     #[test]

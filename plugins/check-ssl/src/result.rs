@@ -48,6 +48,9 @@ pub struct SslResult {
     /// Effective bits.
     #[serde(deserialize_with = "optional_integer")]
     pub cipher_strength: Option<u32>,
+    /// From the certificate, the versions and suites that the server accepts, and HSTS. Null where
+    /// it was not asked for, where it cannot be told, and on ports with STARTTLS.
+    pub tls_grade: Option<Grade>,
     /// Null when no HTTP answer could be had.
     pub hsts: Option<Hsts>,
     /// Null when the certificate names no OCSP responder.
@@ -56,6 +59,20 @@ pub struct SslResult {
     pub mixed_content: Option<MixedContent>,
     /// Null exactly when valid; else the first problem, as one token.
     pub error: Option<String>,
+}
+
+/// How well the server's TLS is set up, the worst first.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+pub enum Grade {
+    F,
+    D,
+    C,
+    B,
+    A,
+    #[serde(rename = "A+")]
+    APlus,
 }
 
 /// One certificate of the chain (decisions: Checks, ssl `chain[]`).
@@ -187,6 +204,7 @@ mod tests {
             domain: "example.com".to_owned(),
             days_remaining: Some(-3),
             cipher_strength: Some(128),
+            tls_grade: Some(Grade::APlus),
             chain: vec![ChainItem { key_bits: 256, ..ChainItem::default() }],
             hsts: Some(Hsts { enabled: true, max_age: Some(31_536_000), ..Hsts::default() }),
             mixed_content: Some(MixedContent {
@@ -219,6 +237,7 @@ mod tests {
             "protocol_version",
             "cipher_name",
             "cipher_strength",
+            "tls_grade",
             "hsts",
             "ocsp_stapling",
             "mixed_content",
@@ -230,7 +249,6 @@ mod tests {
         ] {
             assert!(written.get(field).is_some(), "{field}");
         }
-        assert_eq!(written.get("tls_grade"), None);
     }
 
     #[test]
@@ -242,7 +260,7 @@ mod tests {
             "hsts": {"max_age": 1e300}, "error": "hostname_mismatch",
         }));
         assert_eq!(result.days_remaining, Some(5));
-        assert_eq!(result.cipher_strength, None);
+        assert_eq!((result.cipher_strength, result.tls_grade), (None, Some(Grade::A)));
         assert_eq!(result.fingerprint(), Some("ab"));
         assert_eq!(result.chain[0].days_remaining, Some(i64::MAX));
         assert_eq!(result.hsts.and_then(|hsts| hsts.max_age), Some(i64::MAX as u64));
@@ -257,6 +275,7 @@ mod tests {
         let definitions = schema["$defs"].as_object().expect("the schema has definitions");
         assert!(definitions.values().all(|definition| definition.get("required").is_none()));
         assert_eq!(schema["properties"]["expires_at"]["type"], json!(["string", "null"]));
+        assert_eq!(definitions["Grade"]["enum"], json!(["F", "D", "C", "B", "A", "A+"]));
         assert_eq!(definitions["ChainItem"]["properties"]["key_bits"]["type"], json!("integer"));
     }
 }

@@ -1,6 +1,12 @@
-//! Cipher suites by their 16-bit id: the name of the IANA registry and the effective strength.
+//! Cipher suites by their 16-bit id: the name of the IANA registry and what it says of the suite.
 //!
-//! *Invariant:* the table is sorted by id; the strength follows from the name alone.
+//! *Invariant:* the table is sorted by id; every column follows from the name alone.
+
+mod columns;
+
+use std::sync::LazyLock;
+
+pub(crate) use columns::{Cipher, Exchange, Mode, Suite};
 
 /// The name in the IANA "TLS Cipher Suites" registry; none for an id that it does not list.
 pub(crate) fn name(id: u16) -> Option<&'static str> {
@@ -8,40 +14,22 @@ pub(crate) fn name(id: u16) -> Option<&'static str> {
     Some(SUITES[at].1)
 }
 
+/// The columns of a suite; none for an id that the registry does not list.
+pub(crate) fn suite(id: u16) -> Option<Suite> {
+    name(id).map(|name| Suite::of(id, name))
+}
+
 /// Effective bits of the bulk cipher: 0 for no encryption, 112 for 3DES, 40 or 56 for export.
 pub(crate) fn strength(id: u16) -> Option<u32> {
-    name(id).map(bits)
+    suite(id).map(|suite| suite.bits)
 }
 
-fn bits(name: &str) -> u32 {
-    let marker = STRENGTHS.iter().find(|(marker, _)| name.contains(marker));
-    marker.map_or(0, |&(_, bits)| bits)
+/// The whole table, by id; taken apart once.
+pub(crate) fn all() -> &'static [Suite] {
+    static ALL: LazyLock<Vec<Suite>> =
+        LazyLock::new(|| SUITES.iter().map(|&(id, name)| Suite::of(id, name)).collect());
+    &ALL
 }
-
-/// The first marker that a name contains decides: export and single DES stand before the ciphers
-/// whose names theirs contain. A name without any marker encrypts nothing.
-const STRENGTHS: &[(&str, u32)] = &[
-    ("_EXPORT1024_", 56),
-    ("_EXPORT_", 40),
-    ("_3DES_", 112),
-    ("_DES_", 56),
-    ("_RC4_128", 128),
-    ("_IDEA_", 128),
-    ("_SEED_", 128),
-    ("_SM4_", 128),
-    ("_AES_128_", 128),
-    ("_ARIA_128_", 128),
-    ("_CAMELLIA_128_", 128),
-    ("_AEGIS_128L_", 128),
-    ("_AES_256_", 256),
-    ("_ARIA_256_", 256),
-    ("_CAMELLIA_256_", 256),
-    ("_AEGIS_256_", 256),
-    ("_CHACHA20_", 256),
-    ("_KUZNYECHIK_", 256),
-    ("_MAGMA_", 256),
-    ("_28147_", 256),
-];
 
 #[rustfmt::skip]
 const SUITES: &[(u16, &str)] = &[
@@ -446,7 +434,7 @@ mod tests {
 
     #[test]
     fn every_suite_without_strength_says_so_in_its_name() {
-        for &(_, suite) in SUITES.iter().filter(|(_, suite)| bits(suite) == 0) {
+        for &(_, suite) in SUITES.iter().filter(|(id, _)| strength(*id) == Some(0)) {
             assert!(suite.contains("NULL") || suite.starts_with("TLS_SHA"), "{suite}");
         }
     }

@@ -1,10 +1,10 @@
-use std::{cell::RefCell, rc::Rc};
+use std::{cell::RefCell, rc::Rc, time::Duration};
 
 use vedette_sdk::{
     http::Response,
     net::{NetError, Timing},
     testing::Host,
-    tls::Starttls,
+    tls::{InspectRequest, Report, Starttls},
 };
 
 use super::*;
@@ -15,14 +15,10 @@ use crate::{
 
 type Asked = Rc<RefCell<Vec<InspectRequest>>>;
 
+/// Nobody will see the grade, as in an edition without it.
 fn job(port: Option<u16>) -> Job<Config> {
-    Job {
-        run_id: "1".to_owned(),
-        target: DOMAIN.to_owned(),
-        port,
-        connect_to: None,
-        config: Config::default(),
-    }
+    let omit = vec!["tls_grade".to_owned()];
+    Job { port, omit, ..Job::new(DOMAIN, Config::default()) }
 }
 
 /// A host whose handshakes end as scripted, in order; answers what was asked for.
@@ -35,6 +31,8 @@ fn host(answers: Vec<Result<Report, NetError>>) -> (Host, Asked) {
         log.borrow_mut().push(request.clone());
         answers.next().expect("no more handshakes than answers")
     });
+    // Nobody to wait with.
+    host.connection(|_| Err(NetError::Refused));
     (host, asked)
 }
 
@@ -186,16 +184,60 @@ fn short_run_does_without_the_second_look() {
 }
 
 #[test]
+fn what_nobody_will_see_is_not_looked_for() {
+    let mut report = fixture::report();
+    report.examination.chain[0].has_ocsp_url = true;
+    // No script for HTTP or for a second handshake: either would fail the test.
+    let (host, asked) = host(vec![Ok(report)]);
+    let omit = ["tls_grade", "hsts", "mixed_content", "ocsp_stapling"].map(str::to_owned).into();
+    let seen = Ssl::run(&host.cx(), Job { omit, ..job(None) }).expect("the check works");
+    assert!(seen.facts.valid && seen.facts.hsts.is_none() && seen.facts.mixed_content.is_none());
+    assert_eq!(asked.borrow().len(), 1);
+}
+
+#[test]
+fn page_is_visited_when_one_of_its_fields_is_seen() {
+    for field in ["hsts", "mixed_content"] {
+        let (host, _) = host(vec![Ok(fixture::report())]);
+        host.http(|request| Ok(page(request)));
+        let omit = vec!["tls_grade".to_owned(), field.to_owned()];
+        let seen = Ssl::run(&host.cx(), Job { omit, ..job(None) }).expect("the check works");
+        assert!(seen.facts.hsts.is_some() && seen.facts.mixed_content.is_some());
+    }
+}
+
+#[test]
+fn certificate_that_demands_a_staple_is_noted() {
+    for (demands, staple, noted) in
+        [(true, None, true), (true, Some("good"), false), (false, None, false)]
+    {
+        let mut report = fixture::report();
+        report.examination.chain[0].has_ocsp_url = true;
+        report.examination.chain[0].must_staple = demands;
+        report.examination.ocsp_staple = staple.map(str::to_owned);
+        let (host, _) = host(vec![Ok(report.clone()), Ok(report)]);
+        host.http(|_| Err(NetError::Refused));
+        let seen = Ssl::run(&host.cx(), job(None)).expect("the check works");
+        assert_eq!(seen.summary.contains("demands a staple"), noted, "{}", seen.summary);
+        assert!(seen.facts.valid);
+    }
+}
+
+#[test]
 fn manifest_and_descriptor_agree() {
     let manifest = include_str!("../plugin.toml");
     let said = Ssl::describe();
     assert!(manifest.contains(&format!("id = \"{}\"", said.id)));
     assert!(manifest.contains(&format!("version = \"{}\"", said.version)));
+    for grant in ["tls = { to", "tcp = { to", "http = { to", "random = true"] {
+        assert!(manifest.contains(grant), "{grant}");
+    }
     let names: Vec<&str> = said.events.iter().map(|event| event.name).collect();
     assert_eq!(
         names,
         ["ssl.expiring", "ssl.expired", "ssl.invalid", "ssl.renewed", "certificate.changed"],
     );
+    assert!(said.events.iter().all(|event| event.confirmations == 1 && event.clears == 1));
 }
 
 #[test]
