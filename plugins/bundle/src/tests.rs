@@ -33,7 +33,11 @@ fn imports_are_what_the_manifest_asks_for() {
             .flat_map(Table::keys)
             .map(|name| format!("{}/{name}@1.0.0", package(name)))
             .collect();
-        let always = ["vedette:env/log@1.0.0", "vedette:env/clock@1.0.0"];
+        let mut always = vec!["vedette:env/log@1.0.0", "vedette:env/clock@1.0.0"];
+        // Who may shake hands may have chains examined.
+        if asked.contains("vedette:net/tls@1.0.0") {
+            always.push("vedette:net/x509@1.0.0");
+        }
         let imported: BTreeSet<String> = World::of(plugin)
             .imports()
             .into_iter()

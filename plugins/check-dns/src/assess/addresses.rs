@@ -1,0 +1,187 @@
+//! Addresses that come and go without meaning anything (checks: dns.changed 4).
+//!
+//! *Invariant:* an address that somebody put in once, for a moment, is not yet one of the name's
+//! own: else whoever can do that would do it again unseen.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+const DAY: i64 = 86_400;
+/// How long an address counts as seen.
+const SPAN: i64 = 7 * DAY;
+/// Addresses that are remembered; of more, the latest.
+const MAX_SEEN: usize = 400;
+/// Rotations within [`SPAN`] that make a name volatile. One is a server that was away.
+const ROTATIONS: usize = 2;
+
+/// The addresses of the last days.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct Addresses {
+    seen: BTreeMap<String, Sight>,
+    /// When the name last went back to addresses that it had before; at most [`ROTATIONS`].
+    rotations: Vec<i64>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+struct Sight {
+    /// Unix seconds.
+    at: i64,
+    /// Whether it belonged to a state that lasted, or came back.
+    own: bool,
+}
+
+impl Addresses {
+    /// Drops what is too long ago.
+    pub(super) fn forget(&mut self, now: i64) {
+        let recent = |at: i64| now.saturating_sub(at) <= SPAN;
+        self.seen.retain(|_, sight| recent(sight.at));
+        self.rotations.retain(|at| recent(*at));
+    }
+
+    /// Notes addresses that are the name's.
+    pub(super) fn own(&mut self, set: &[String], now: i64) {
+        for address in set.iter().take(MAX_SEEN) {
+            self.seen.insert(bounded(address), Sight { at: now, own: true });
+        }
+        self.trim();
+    }
+
+    /// Notes addresses that were there and are gone. The second time they are the name's own.
+    pub(super) fn glimpse(&mut self, set: &[String], now: i64) {
+        for address in set.iter().take(MAX_SEEN) {
+            let known = self.seen.get(address.as_str());
+            let own = known.is_some_and(|sight| sight.own || sight.at < now);
+            self.seen.insert(bounded(address), Sight { at: now, own });
+        }
+        self.trim();
+    }
+
+    /// Whether a set that differs from `before` is one of the turns that the name takes: nothing
+    /// new in it, or something known in place of what was there. Addresses that are added to all
+    /// that was there are no rotation.
+    pub(super) fn is_rotation(&self, before: &[String], after: &[String]) -> bool {
+        let known = after.iter().filter(|address| self.is_own(address)).count();
+        let after_set: BTreeSet<&String> = after.iter().collect();
+        let grown = before.iter().all(|address| after_set.contains(address));
+        known > 0 && (known == after.len() || !grown)
+    }
+
+    /// Notes that the name rotated, unless it only shrank, or came back from nothing.
+    pub(super) fn rotated(&mut self, before: &[String], after: &[String], now: i64) {
+        let before: BTreeSet<&String> = before.iter().collect();
+        if !before.is_empty() && !after.iter().all(|address| before.contains(address)) {
+            self.mark(now);
+        }
+    }
+
+    /// The addresses differed within one run.
+    pub(super) fn turned(&mut self, now: i64) {
+        self.rotations.clear();
+        self.rotations.resize(ROTATIONS, now);
+    }
+
+    /// Whether what the name answers changes too often to tell anything.
+    pub(super) fn is_volatile(&self) -> bool {
+        self.rotations.len() >= ROTATIONS
+    }
+
+    fn mark(&mut self, now: i64) {
+        self.rotations.push(now);
+        let surplus = self.rotations.len().saturating_sub(ROTATIONS);
+        self.rotations.drain(..surplus);
+    }
+
+    fn is_own(&self, address: &str) -> bool {
+        self.seen.get(address).is_some_and(|sight| sight.own)
+    }
+
+    fn trim(&mut self) {
+        let surplus = self.seen.len().saturating_sub(MAX_SEEN);
+        if surplus == 0 {
+            return;
+        }
+        let mut by_age: Vec<(i64, String)> =
+            self.seen.iter().map(|(address, sight)| (sight.at, address.clone())).collect();
+        by_age.sort_unstable();
+        for (_, address) in by_age.into_iter().take(surplus) {
+            self.seen.remove(&address);
+        }
+    }
+}
+
+/// No address is longer; anything else is somebody's text.
+fn bounded(address: &str) -> String {
+    address.chars().filter(|c| c.is_ascii_graphic()).take(45).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: i64 = crate::fixture::NOW;
+
+    fn set(addresses: &[&str]) -> Vec<String> {
+        addresses.iter().map(|&address| address.to_owned()).collect()
+    }
+
+    #[test]
+    fn rotation_has_something_known_in_place_of_what_was_there() {
+        let mut addresses = Addresses::default();
+        addresses.own(&set(&["1", "2", "3", "4"]), NOW);
+        for (before, after, expected) in [
+            (&["1", "2"][..], &["3", "4"][..], true),
+            (&["1", "2"], &["1"], true),
+            (&["1", "2"], &["1", "2", "3"], true),
+            (&["1", "2"], &["2", "9"], true),
+            (&["1", "2"], &["1", "2", "9"], false),
+            (&["1", "2"], &["9"], false),
+            (&["1", "2"], &[], false),
+        ] {
+            let judged = addresses.is_rotation(&set(before), &set(after));
+            assert_eq!(judged, expected, "{before:?} {after:?}");
+        }
+    }
+
+    #[test]
+    fn glimpsed_address_becomes_own_the_second_time() {
+        let mut addresses = Addresses::default();
+        addresses.own(&set(&["1"]), NOW);
+        addresses.glimpse(&set(&["2"]), NOW + 60);
+        assert!(!addresses.is_rotation(&set(&["1"]), &set(&["2"])));
+        addresses.glimpse(&set(&["2"]), NOW + 120);
+        assert!(addresses.is_rotation(&set(&["1"]), &set(&["2"])));
+        addresses.forget(NOW + 120 + SPAN + 1);
+        assert!(!addresses.is_rotation(&set(&["1"]), &set(&["2"])));
+    }
+
+    #[test]
+    fn shrinking_does_not_make_a_name_volatile() {
+        let mut addresses = Addresses::default();
+        for n in 0..5 {
+            addresses.rotated(&set(&["1", "2"]), &set(&["1"]), NOW + n);
+        }
+        assert!(!addresses.is_volatile());
+        addresses.rotated(&set(&["1"]), &set(&["2"]), NOW);
+        assert!(!addresses.is_volatile());
+        addresses.rotated(&set(&["2"]), &set(&["1"]), NOW + 60);
+        assert!(addresses.is_volatile());
+        addresses.forget(NOW + SPAN + 1);
+        assert!(!addresses.is_volatile());
+        addresses.turned(NOW + SPAN + 2);
+        assert!(addresses.is_volatile());
+    }
+
+    #[test]
+    fn memory_keeps_the_latest_addresses() {
+        let mut addresses = Addresses::default();
+        for n in 0..1_000 {
+            addresses.own(&[format!("2001:db8:1111:2222:3333:4444:5555:{n:04x}")], NOW + n);
+        }
+        assert_eq!(addresses.seen.len(), MAX_SEEN);
+        assert!(addresses.is_own("2001:db8:1111:2222:3333:4444:5555:03e7"));
+        let written = serde_json::to_string(&addresses).expect("it has a form in JSON");
+        assert!(written.len() < 32 << 10, "{}", written.len());
+    }
+}
