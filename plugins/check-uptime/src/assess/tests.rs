@@ -1,0 +1,123 @@
+use vedette_sdk::{Settled, Severity};
+
+use super::*;
+use crate::{events, facts};
+
+const NOW: i64 = 1_767_225_600;
+
+fn result(status: Status) -> UptimeResult {
+    let url = "https://example.com/".to_owned();
+    let failed = facts::of_failure(url, "connection_refused");
+    let error = failed.error.clone().filter(|_| status == Status::Down);
+    UptimeResult { status, error, response_time_ms: 6_300.0, ..failed }
+}
+
+fn evidence(
+    current: Status,
+    settled: Option<Status>,
+    memory: Option<String>,
+    now: i64,
+) -> Evidence<Config, UptimeResult> {
+    Evidence {
+        current: result(current),
+        current_at: now,
+        settled: settled.map(|status| Settled { facts: result(status), at: now - 60 }),
+        siblings: Vec::new(),
+        config: Config::default(),
+        alert_days: 14,
+        memory,
+    }
+}
+
+fn found(assessment: &Assessment) -> Vec<(&str, &str)> {
+    let findings = assessment.findings.iter();
+    findings.map(|finding| (finding.event.as_str(), finding.dedup_key.as_str())).collect()
+}
+
+#[test]
+fn status_decides_health_and_finding() {
+    let (down, degraded) = (("site.down", "site"), ("site.degraded", "site"));
+    let up_again = ("site.up", "recovery");
+    for (current, settled, health, findings) in [
+        (Status::Up, None, Health::Ok, vec![]),
+        (Status::Up, Some(Status::Up), Health::Ok, vec![]),
+        (Status::Up, Some(Status::Degraded), Health::Ok, vec![]),
+        (Status::Up, Some(Status::Down), Health::Ok, vec![up_again]),
+        (Status::Degraded, None, Health::Degraded, vec![degraded]),
+        (Status::Degraded, Some(Status::Down), Health::Degraded, vec![degraded]),
+        (Status::Down, None, Health::Down, vec![down]),
+        (Status::Down, Some(Status::Down), Health::Down, vec![down]),
+    ] {
+        let assessment = assess(evidence(current, settled, None, NOW));
+        assert_eq!(assessment.health, health, "{current:?} after {settled:?}");
+        assert_eq!(found(&assessment), findings, "{current:?} after {settled:?}");
+    }
+}
+
+#[test]
+fn trouble_is_one_alert_that_rises_and_recovery_another() {
+    assert_eq!(events::DOWN.alert_type, events::DEGRADED.alert_type);
+    assert!(events::DOWN.severity == Severity::Critical);
+    assert!(events::DEGRADED.severity == Severity::Warning);
+    assert_ne!(events::TROUBLE, events::RECOVERY);
+}
+
+#[test]
+fn recovery_tells_how_long_the_outage_was() {
+    let first = assess(evidence(Status::Down, Some(Status::Up), None, NOW));
+    let second = assess(evidence(Status::Down, Some(Status::Up), first.memory, NOW + 5));
+    let third = assess(evidence(Status::Down, Some(Status::Down), second.memory, NOW + 600));
+    let up = assess(evidence(Status::Up, Some(Status::Down), third.memory, NOW + 840));
+    assert_eq!(up.findings[0].message, "https://example.com/ is up again after 14 minutes");
+    // Still to be confirmed; then it is over.
+    let again = assess(evidence(Status::Up, Some(Status::Down), up.memory, NOW + 850));
+    assert_eq!(again.findings[0].message, "https://example.com/ is up again after 14 minutes");
+    let settled = assess(evidence(Status::Up, Some(Status::Up), again.memory, NOW + 900));
+    assert_eq!((settled.findings.len(), settled.memory), (0, None));
+}
+
+#[test]
+fn outage_counts_from_its_own_beginning() {
+    let flap = assess(evidence(Status::Down, Some(Status::Up), None, NOW));
+    let over = assess(evidence(Status::Up, Some(Status::Up), flap.memory, NOW + 5));
+    assert_eq!(over.memory, None);
+    let next = assess(evidence(Status::Down, Some(Status::Up), over.memory, NOW + 86_400));
+    let up = assess(evidence(Status::Up, Some(Status::Down), next.memory, NOW + 86_460));
+    assert_eq!(up.findings[0].message, "https://example.com/ is up again after 1 minute");
+}
+
+#[test]
+fn slow_after_down_needs_no_more_confirmation_unless_it_is_a_recovery() {
+    for (settled, confirmations) in [(Status::Up, Some(1)), (Status::Down, None)] {
+        let down = assess(evidence(Status::Down, Some(settled), None, NOW));
+        let slow = assess(evidence(Status::Degraded, Some(settled), down.memory, NOW + 5));
+        assert_eq!(slow.findings[0].confirmations, confirmations, "{settled:?}");
+    }
+    let slow = assess(evidence(Status::Degraded, Some(Status::Up), None, NOW));
+    assert_eq!(slow.findings[0].confirmations, None);
+}
+
+#[test]
+fn foreign_memory_and_turned_clocks_do_no_harm() {
+    for memory in ["", "[]", "{\"down_since\":\"x\"}", "{\"down_since\":9223372036854775807}"] {
+        for now in [NOW, i64::MIN + 60] {
+            let memory = Some(memory.to_owned());
+            let up = assess(evidence(Status::Up, Some(Status::Down), memory, now));
+            assert_eq!(found(&up), [("site.up", "recovery")]);
+        }
+    }
+}
+
+#[test]
+fn slow_site_is_told_with_its_limit() {
+    let message = |degraded_ms| {
+        let mut evidence = evidence(Status::Degraded, None, None, NOW);
+        evidence.config.degraded_ms = degraded_ms;
+        assess(evidence).findings.remove(0).message
+    };
+    assert_eq!(
+        message(5_000),
+        "https://example.com/ is slow: it took 6.3 s to answer, more than the 5.0 s allowed",
+    );
+    assert_eq!(message(0), "https://example.com/ is slow: it took 6.3 s to answer");
+}

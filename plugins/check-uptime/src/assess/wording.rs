@@ -1,0 +1,292 @@
+//! What people read: each message names the URL and the reason, each suggestion says what to do
+//! next.
+
+use vedette_sdk::Finding;
+
+use crate::{
+    config::Config,
+    error, events,
+    result::UptimeResult,
+    text::{cut, limit},
+};
+
+/// Of a message, in bytes: the host refuses more than 1 KiB.
+const MAX_MESSAGE: usize = 1_000;
+/// Of a URL, a keyword or a foreign token within a message, in characters.
+const MAX_QUOTE: usize = 100;
+
+pub(super) fn down(result: &UptimeResult, config: &Config) -> Finding {
+    let (why, suggestion) = reason(result, config);
+    let message = limit(format!("{} is down: {why}", subject(result)), MAX_MESSAGE);
+    Finding::new(&events::DOWN, events::TROUBLE, message).suggestion(suggestion)
+}
+
+pub(super) fn degraded(result: &UptimeResult, config: &Config) -> Finding {
+    let taken = seconds(result.response_time_ms);
+    let allowed = match config.degraded_ms {
+        0 => String::new(),
+        limit => format!(", more than the {} allowed", seconds(f64::from(limit))),
+    };
+    let message = limit(
+        format!("{} is slow: it took {taken} to answer{allowed}", subject(result)),
+        MAX_MESSAGE,
+    );
+    Finding::new(&events::DEGRADED, events::TROUBLE, message).suggestion(
+        "Look at the load of the server and of its database. If the page is meant to take that \
+         long, raise degraded_ms in the site's check_config.uptime.",
+    )
+}
+
+/// `outage`: how long the site was down, in seconds, where that is known.
+pub(super) fn up_again(result: &UptimeResult, outage: Option<i64>) -> Finding {
+    let after = outage.map(|seconds| format!(" after {}", duration(seconds)));
+    let message = format!("{} is up again{}", subject(result), after.unwrap_or_default());
+    Finding::new(&events::UP, events::RECOVERY, limit(message, MAX_MESSAGE))
+        .suggestion("Nothing to do.")
+}
+
+/// The URL without its query, which may hold what is not everybody's business.
+fn subject(result: &UptimeResult) -> String {
+    match result.url.as_deref().and_then(|url| url.split('?').next()) {
+        Some(url) if !url.is_empty() => cut(url, MAX_QUOTE),
+        _ => "The site".to_owned(),
+    }
+}
+
+/// Why it is down, and what to do about it.
+fn reason(result: &UptimeResult, config: &Config) -> (String, &'static str) {
+    let (why, suggestion) = match result.error.as_deref().unwrap_or_default() {
+        error::UNEXPECTED_STATUS => return unexpected_status(result.status_code),
+        error::KEYWORD_MISSING => return keyword_missing(config),
+        error::RESPONSE_TIMEOUT => (
+            "it did not answer completely in time",
+            "The server accepts connections and does not get round to answering: look at its load \
+             and at what the application waits for.",
+        ),
+        error::INVALID_RESPONSE => (
+            "its answer is no valid HTTP, or redirects without an end",
+            "Open the site in a browser. Look for redirects that lead to each other (often http \
+             and https, or with and without www), and whether the port is the web server's.",
+        ),
+        error::RESPONSE_TOO_LARGE => (
+            "its answer has more headers than clients accept",
+            "Look for cookies or headers that the application sets over and over.",
+        ),
+        "blocked_address" => (
+            "it leads to an address that this service may not connect to",
+            "Check the DNS records of the name and where the site redirects to: private and \
+             reserved addresses are not checked.",
+        ),
+        "dns_not_found" => (
+            "its name does not exist or has no address",
+            "Check that the domain is registered and that its DNS zone has an A or AAAA record \
+             for the name.",
+        ),
+        "dns_failed" => (
+            "the DNS servers of its name fail",
+            "Check the name servers of the domain and, if it is signed, its DNSSEC records.",
+        ),
+        "connection_refused" => (
+            "the connection was refused",
+            "Check that the web server runs and listens on this port, and that no firewall \
+             rejects connections.",
+        ),
+        "connection_reset" => (
+            "the connection was closed before the answer was complete",
+            "Look at the logs of the web server and of proxies in front of it for crashes and \
+             limits.",
+        ),
+        "connection_timeout" => (
+            "the connection was not answered in time",
+            "Check that the server is running and that no firewall drops connections to it.",
+        ),
+        "tls_not_spoken" => (
+            "the port does not speak TLS",
+            "Switch TLS on for this port. If the site is plain http by intention, set scheme to \
+             http in its check_config.uptime.",
+        ),
+        "tls_unrecognized_name" => (
+            "the server does not know the name in its TLS configuration",
+            "Add the name to the server's TLS configuration, with a certificate for it.",
+        ),
+        "tls_handshake_failed" => (
+            "the TLS handshake failed",
+            "Check the server's TLS configuration: its versions, its cipher suites and its \
+             certificate.",
+        ),
+        token => match certificate(token) {
+            Some(what) => (what, CERTIFICATE),
+            None => return (otherwise(token), OTHERWISE),
+        },
+    };
+    (why.to_owned(), suggestion)
+}
+
+fn unexpected_status(code: u16) -> (String, &'static str) {
+    let suggestion = match code {
+        500.. => {
+            "The server or the application behind it fails: look at their logs, and at what was \
+             deployed last."
+        }
+        401 | 403 => {
+            "The page asks for a login or turns us away. If that is intended, add the code to \
+             expected_status in the site's check_config.uptime."
+        }
+        404 | 410 => "The page is gone: restore it, or set another path in check_config.uptime.",
+        429 => "The server limits requests: allow those of this service.",
+        _ => {
+            "If this answer is intended, add its code to expected_status in the site's \
+             check_config.uptime."
+        }
+    };
+    (format!("it answered with HTTP status {code}"), suggestion)
+}
+
+fn keyword_missing(config: &Config) -> (String, &'static str) {
+    let keyword = config.keyword.as_deref();
+    let keyword = keyword.map(|keyword| format!(" “{}”", cut(keyword, MAX_QUOTE)));
+    (
+        format!("its page does not contain the keyword{}", keyword.unwrap_or_default()),
+        "Open the page and look at its source: is it an error page, or was the text changed? The \
+         keyword is case-sensitive and must be in the first megabyte.",
+    )
+}
+
+fn certificate(token: &str) -> Option<&'static str> {
+    Some(match token {
+        "malformed_certificate" => "its certificate cannot be read",
+        "certificate_expired" => "its certificate has expired",
+        "certificate_not_yet_valid" => "its certificate is not valid yet",
+        "hostname_mismatch" => "its certificate is for other names",
+        "certificate_revoked" => "its certificate was revoked",
+        "self_signed_certificate" => "its certificate is self-signed",
+        "untrusted_root" => "its certificate does not lead to a trusted root",
+        "incomplete_chain" => "it does not send the whole certificate chain",
+        "bad_signature" => "a signature in its certificate chain is wrong",
+        "invalid_purpose" => "its certificate may not be used for a web server",
+        "weak_key" => "its certificate uses a key that is too weak",
+        _ => return None,
+    })
+}
+
+const CERTIFICATE: &str = "Visitors get a security warning. Install a valid certificate; the ssl check of this site \
+     tells more. To check the site all the same, set verify_tls to false in its \
+     check_config.uptime.";
+
+/// A reason of a later version or of somebody else's agent.
+fn otherwise(token: &str) -> String {
+    if token.is_empty() { "it does not work".to_owned() } else { cut(token, MAX_QUOTE) }
+}
+
+const OTHERWISE: &str = "Open the site in a browser, and look at the log of its server.";
+
+/// `6.3 s`.
+fn seconds(ms: f64) -> String {
+    format!("{:.1} s", ms / 1_000.0)
+}
+
+/// The two largest units: `14 minutes`, `3 hours 5 minutes`.
+fn duration(seconds: i64) -> String {
+    let minutes = seconds.max(0) / 60;
+    let (days, hours) = (minutes / (24 * 60), minutes / 60 % 24);
+    let count = |number: i64, unit: &str| match number {
+        0 => None,
+        1 => Some(format!("1 {unit}")),
+        more => Some(format!("{more} {unit}s")),
+    };
+    let parts = [count(days, "day"), count(hours, "hour"), count(minutes % 60, "minute")];
+    let parts: Vec<String> = parts.into_iter().flatten().take(2).collect();
+    if parts.is_empty() { "less than a minute".to_owned() } else { parts.join(" ") }
+}
+
+#[cfg(test)]
+mod tests {
+    use vedette_sdk::net::{CERTIFICATE_TOKENS, NetError, Phase};
+
+    use super::*;
+    use crate::facts;
+
+    fn failed(token: &str) -> UptimeResult {
+        facts::of_failure("https://example.com/health?token=secret".to_owned(), token)
+    }
+
+    #[test]
+    fn every_token_has_a_reason_and_a_suggestion_of_its_own() {
+        let other = |code: &str| NetError::Other((code.to_owned(), String::new()));
+        let errors = [
+            NetError::AddressBlocked(String::new()),
+            NetError::NameNotFound,
+            other("dns-failed"),
+            NetError::Refused,
+            NetError::Reset,
+            NetError::Timeout(Phase::Connect),
+            NetError::Timeout(Phase::Receive),
+            NetError::Tls("not-tls".to_owned()),
+            NetError::Tls("alert 112".to_owned()),
+            NetError::Tls(String::new()),
+            NetError::Protocol(String::new()),
+            NetError::TooLarge(1),
+        ];
+        let connection = errors.iter().map(|error| error::of_request(error).expect("a token"));
+        let answer = [error::UNEXPECTED_STATUS, error::KEYWORD_MISSING];
+        let mut messages = std::collections::BTreeSet::new();
+        for token in connection.chain(answer).chain(CERTIFICATE_TOKENS.iter().copied()) {
+            let finding = down(&failed(token), &Config::default());
+            assert_ne!(finding.suggestion.as_deref(), Some(OTHERWISE), "{token}");
+            assert!(!finding.message.contains(token), "{}", finding.message);
+            assert!(messages.insert(finding.message), "{token} says what another says");
+        }
+    }
+
+    #[test]
+    fn message_names_the_page_but_not_its_query() {
+        let message = |result: &UptimeResult| down(result, &Config::default()).message;
+        assert_eq!(
+            message(&failed("connection_refused")),
+            "https://example.com/health is down: the connection was refused",
+        );
+        let nameless = UptimeResult { url: None, error: None, ..failed("") };
+        assert_eq!(message(&nameless), "The site is down: it does not work");
+        let status = UptimeResult { status_code: 503, ..failed("unexpected_status") };
+        assert_eq!(
+            message(&status),
+            "https://example.com/health is down: it answered with HTTP status 503",
+        );
+    }
+
+    #[test]
+    fn no_message_is_longer_than_the_host_takes() {
+        let long = "𝄞".repeat(5_000);
+        let config = Config { keyword: Some(long.clone()), ..Config::default() };
+        for token in [long.as_str(), error::KEYWORD_MISSING] {
+            let result = UptimeResult {
+                url: Some(long.clone()),
+                response_time_ms: f64::MAX,
+                ..failed(token)
+            };
+            for finding in [
+                down(&result, &config),
+                degraded(&result, &config),
+                up_again(&result, Some(i64::MAX)),
+            ] {
+                assert!(finding.message.len() <= 1_024, "{} bytes", finding.message.len());
+            }
+        }
+    }
+
+    #[test]
+    fn duration_is_told_in_its_two_largest_units() {
+        for (seconds, said) in [
+            (i64::MIN, "less than a minute"),
+            (59, "less than a minute"),
+            (60, "1 minute"),
+            (14 * 60 + 59, "14 minutes"),
+            (3_600, "1 hour"),
+            (3 * 3_600 + 5 * 60, "3 hours 5 minutes"),
+            (86_400 + 60, "1 day 1 minute"),
+            (2 * 86_400 + 3_600 + 60, "2 days 1 hour"),
+        ] {
+            assert_eq!(duration(seconds), said);
+        }
+    }
+}

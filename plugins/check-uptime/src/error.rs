@@ -1,0 +1,69 @@
+//! One token for why a site is down (checks: connection tokens, and those of an answer).
+
+use vedette_sdk::{
+    CheckError,
+    net::{NetError, Phase, connection_token},
+};
+
+/// It answered with a status that is not expected.
+pub(crate) const UNEXPECTED_STATUS: &str = "unexpected_status";
+/// The page lacks the keyword.
+pub(crate) const KEYWORD_MISSING: &str = "keyword_missing";
+/// Connected, and then no complete answer in time.
+pub(crate) const RESPONSE_TIMEOUT: &str = "response_timeout";
+/// No HTTP, a body that cannot be decompressed, or too many redirects.
+pub(crate) const INVALID_RESPONSE: &str = "invalid_response";
+/// More headers than anybody reads.
+pub(crate) const RESPONSE_TOO_LARGE: &str = "response_too_large";
+
+/// What a request that brought no answer says of the site. An error where it says something of
+/// us.
+pub(crate) fn of_request(error: &NetError) -> Result<&'static str, CheckError> {
+    if let NetError::Timeout(Phase::Send | Phase::Receive) = error {
+        return Ok(RESPONSE_TIMEOUT);
+    }
+    Ok(connection_token(error)?.unwrap_or(match error {
+        NetError::TooLarge(_) => RESPONSE_TOO_LARGE,
+        _ => INVALID_RESPONSE,
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_error_of_a_request_has_its_token() {
+        let other = |code: &str| NetError::Other((code.to_owned(), String::new()));
+        let tls = |reason: &str| NetError::Tls(reason.to_owned());
+        for (error, token) in [
+            (NetError::NotPermitted("http".to_owned()), "blocked_address"),
+            (NetError::AddressBlocked("private".to_owned()), "blocked_address"),
+            (NetError::NameNotFound, "dns_not_found"),
+            (NetError::Timeout(Phase::Resolve), "dns_failed"),
+            (other("dns-failed"), "dns_failed"),
+            (NetError::Refused, "connection_refused"),
+            (NetError::Reset, "connection_reset"),
+            (other("unreachable"), "connection_timeout"),
+            (NetError::Timeout(Phase::Connect), "connection_timeout"),
+            (NetError::Timeout(Phase::Handshake), "connection_timeout"),
+            // A server that sends its headers or its body too slowly.
+            (NetError::Timeout(Phase::Send), RESPONSE_TIMEOUT),
+            (NetError::Timeout(Phase::Receive), RESPONSE_TIMEOUT),
+            (tls("not-tls"), "tls_not_spoken"),
+            (tls("alert 112 UnrecognisedName"), "tls_unrecognized_name"),
+            (tls("alert 40 HandshakeFailure"), "tls_handshake_failed"),
+            (tls("certificate certificate_expired"), "certificate_expired"),
+            (tls("certificate hostname_mismatch other.example"), "hostname_mismatch"),
+            // Two megabytes of headers; a bomb of a body is cut, and no error.
+            (NetError::TooLarge(65_536), RESPONSE_TOO_LARGE),
+            (NetError::Protocol("the answer is not HTTP".to_owned()), INVALID_RESPONSE),
+            (NetError::Protocol("too many redirects".to_owned()), INVALID_RESPONSE),
+        ] {
+            assert_eq!(of_request(&error).ok(), Some(token), "{error}");
+        }
+        for error in [NetError::BudgetExhausted, other("resolver-down"), other("exhausted")] {
+            assert!(matches!(of_request(&error), Err(CheckError::Failed(_))), "{error}");
+        }
+    }
+}

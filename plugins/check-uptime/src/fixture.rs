@@ -1,0 +1,56 @@
+//! A site as the tests see it.
+
+use std::{cell::RefCell, rc::Rc};
+
+use vedette_sdk::{
+    Job,
+    http::{Request, Response},
+    net::{NetError, Timing},
+    testing::Host,
+};
+
+use crate::config::Config;
+
+pub(crate) const DOMAIN: &str = "www.example.com";
+
+/// What the plugin asked for, in order.
+pub(crate) type Asked = Rc<RefCell<Vec<Request>>>;
+
+pub(crate) fn job(config: Config) -> Job<Config> {
+    Job::new(DOMAIN, config)
+}
+
+/// A host whose requests end as `script` says.
+pub(crate) fn host(
+    mut script: impl FnMut(&Request) -> Result<Response, NetError> + 'static,
+) -> (Host, Asked) {
+    let host = Host::new();
+    let asked = Asked::default();
+    let log = Rc::clone(&asked);
+    host.http(move |request| {
+        log.borrow_mut().push(request.clone());
+        script(request)
+    });
+    host.set_remaining(std::time::Duration::from_secs(30));
+    (host, asked)
+}
+
+/// An answer in 123.456 ms.
+pub(crate) fn answer(status: u16, body: &[u8]) -> Response {
+    Response {
+        status,
+        headers: vec![("content-type".to_owned(), "text/html".to_owned())],
+        body: body.to_vec(),
+        truncated: false,
+        final_url: format!("https://{DOMAIN}/"),
+        hops: Vec::new(),
+        peer_address: "192.0.2.7".to_owned(),
+        timing: Timing {
+            resolve_us: Some(10_000),
+            connect_us: Some(20_000),
+            tls_us: Some(30_000),
+            first_byte_us: Some(100_456),
+            total_us: 123_456,
+        },
+    }
+}

@@ -1,0 +1,131 @@
+//! The built-in uptime check.
+//!
+//! A run asks for one page as a visitor would: over https, over http only where that is all the
+//! site serves ([`config`]). What it brought becomes the result, with the time of each phase; a
+//! site is up, degraded or down by its status code, its time and, if configured, a keyword. The
+//! verdict turns results into findings: down and degraded are one alert, and a recovery is told
+//! once. Everything besides the calls to the host is a pure function over facts and bytes.
+//!
+//! *Invariant:* a site that is away is a result with `error`; only our own trouble is a
+//! `CheckError`, and says nothing of the site.
+//! *Invariant:* nothing is retried inside a run: failures are confirmed by runs of their own, on
+//! fresh connections.
+
+use vedette_sdk::{
+    Assessment, Check, CheckError, Cx, Descriptor, Evidence, Job, MetricDef, Observation, Problem,
+};
+
+pub use config::Config;
+pub use result::{Phases, Status, UptimeResult};
+use visit::Visit;
+
+mod assess;
+mod charset;
+pub mod config;
+mod error;
+mod events;
+pub mod expected;
+mod facts;
+pub mod result;
+mod text;
+mod visit;
+
+#[cfg(test)]
+mod fixture;
+#[cfg(test)]
+mod tests;
+
+/// The check `uptime`.
+#[derive(Debug)]
+pub struct Uptime;
+
+vedette_sdk::export_check!(Uptime);
+
+const UP: &str = "uptime_up";
+const RESPONSE: &str = "uptime_response_seconds";
+const FIRST_BYTE: &str = "uptime_ttfb_seconds";
+
+impl Check for Uptime {
+    type Config = Config;
+    type Facts = UptimeResult;
+
+    fn describe() -> Descriptor {
+        Descriptor {
+            id: "vedette.check-uptime",
+            version: env!("CARGO_PKG_VERSION"),
+            title: "Uptime",
+            description: "Whether a site answers as expected, how fast, and where the time went: \
+                          name resolution, connection, TLS, first byte, transfer.",
+            summary_fields: &["status", "status_code", "response_time_ms", "error"],
+            events: events::ALL,
+            metrics: &[
+                MetricDef { name: UP, unit: "1", help: "1 unless the site is down, then 0" },
+                MetricDef {
+                    name: RESPONSE,
+                    unit: "seconds",
+                    help: "From the first request to the end of the last answer",
+                },
+                MetricDef {
+                    name: FIRST_BYTE,
+                    unit: "seconds",
+                    help: "From the first request to the first byte of the last answer",
+                },
+            ],
+        }
+    }
+
+    fn validate(_target: &str, config: Config) -> Result<Config, Vec<Problem>> {
+        config.checked()
+    }
+
+    fn run(cx: &Cx, job: Job<Config>) -> Result<Observation<UptimeResult>, CheckError> {
+        if let Some(port) = job.port.filter(|port| OTHER_PROTOCOLS.contains(port)) {
+            let reason = format!("port {port} is not a web server's: it has no page to ask for");
+            return Err(CheckError::UnsupportedTarget(reason));
+        }
+        let Visit { url, outcome } = Visit::make(cx, &job);
+        let result = match outcome {
+            Ok(response) => facts::of_answer(url, &response, &job.config),
+            Err(error) => facts::of_failure(url, error::of_request(&error)?),
+        };
+        Ok(observe(result))
+    }
+
+    fn assess(evidence: Evidence<Config, UptimeResult>) -> Assessment {
+        assess::assess(evidence)
+    }
+}
+
+/// Ports of mail, chat, directories, files, shells and databases. Sites on them are there for
+/// their certificates; asking them for a page would find every one of them down.
+const OTHER_PROTOCOLS: [u16; 22] = [
+    21, 22, 23, 25, 53, 110, 143, 389, 465, 563, 587, 636, 853, 989, 990, 993, 995, 3306, 5222,
+    5269, 5432, 6697,
+];
+
+fn observe(result: UptimeResult) -> Observation<UptimeResult> {
+    let summary = summary(&result);
+    let up = if result.status == Status::Down { 0.0 } else { 1.0 };
+    let times = (result.status_code > 0).then_some((result.response_time_ms, result.ttfb_ms));
+    let observation = Observation::new(result, summary).metric(UP, up);
+    match times {
+        None => observation,
+        Some((response, first_byte)) => observation
+            .metric(RESPONSE, response / 1_000.0)
+            .metric(FIRST_BYTE, first_byte / 1_000.0),
+    }
+}
+
+/// `up, HTTP 200 in 123 ms`; `down, unexpected_status, HTTP 503 in 80 ms`.
+fn summary(result: &UptimeResult) -> String {
+    let status = match result.status {
+        Status::Up => "up",
+        Status::Degraded => "degraded",
+        Status::Down => "down",
+    };
+    let error = result.error.as_ref().map(|error| format!(", {error}")).unwrap_or_default();
+    if result.status_code == 0 {
+        return format!("{status}{error}");
+    }
+    format!("{status}{error}, HTTP {} in {:.0} ms", result.status_code, result.response_time_ms)
+}

@@ -1,0 +1,135 @@
+//! The requests of a run: over https, and over http where that is what the site serves.
+//!
+//! *Invariant:* the site's `origin_ip` is not used: uptime is what visitors get.
+//! *Invariant:* plain http is tried only after it is certain that the site's own port, and not
+//! one that it redirects to, turned https away.
+
+use std::{net::IpAddr, time::Duration};
+
+use vedette_sdk::{
+    Cx, Job,
+    http::{Request, Response},
+    net::NetError,
+};
+
+use crate::config::{Config, Scheme};
+
+/// What the visit brought, and the URL that it was made to.
+#[derive(Debug)]
+pub(crate) struct Visit {
+    pub(crate) url: String,
+    pub(crate) outcome: Result<Response, NetError>,
+}
+
+/// Of a body, decompressed (checks: uptime).
+pub(crate) const MAX_BODY: u32 = 1 << 20;
+const MAX_REDIRECTS: u8 = 10;
+/// What a run needs after its last request.
+const RESERVE: Duration = Duration::from_millis(500);
+
+impl Visit {
+    /// Asks the site once; a second time over http only where https is not served. When http
+    /// brings nothing either, what https brought is the outcome.
+    pub(crate) fn make(cx: &Cx, job: &Job<Config>) -> Self {
+        let asker = Asker { cx, job };
+        match job.config.scheme {
+            Scheme::Https => asker.visit(HTTPS),
+            Scheme::Http => asker.visit(HTTP),
+            Scheme::Auto => {
+                let secure = asker.visit(HTTPS);
+                let plain = asker.serves_no_https(&secure).then(|| asker.visit(HTTP));
+                plain.filter(|plain| plain.is_answer_or_ours()).unwrap_or(secure)
+            }
+        }
+    }
+
+    /// Whether it ended the matter: with an answer, or with trouble of our own.
+    fn is_answer_or_ours(&self) -> bool {
+        match &self.outcome {
+            Ok(_) => true,
+            Err(error) => crate::error::of_request(error).is_err(),
+        }
+    }
+}
+
+/// Makes requests within what a run has left.
+struct Asker<'a> {
+    cx: &'a Cx,
+    job: &'a Job<Config>,
+}
+
+impl Asker<'_> {
+    fn visit(&self, scheme: &str) -> Visit {
+        let request = self.request(scheme, self.max_redirects());
+        let outcome = self.cx.fetch(&request);
+        Visit { url: request.url, outcome }
+    }
+
+    /// Whether the site's own port turned https away, as a port without it does. Behind redirects
+    /// another port may have done so: then the first hop alone is asked once more.
+    fn serves_no_https(&self, secure: &Visit) -> bool {
+        if !self.turns_https_away(&secure.outcome) {
+            return false;
+        }
+        if self.max_redirects() == 0 {
+            return true;
+        }
+        let first_hop = Request { max_body: 1, ..self.request(HTTPS, 0) };
+        self.turns_https_away(&self.cx.fetch(&first_hop))
+    }
+
+    /// The usual port refuses where nobody serves https; a site's own port is open all the same,
+    /// and does not speak TLS.
+    fn turns_https_away(&self, outcome: &Result<Response, NetError>) -> bool {
+        match (outcome, self.job.port) {
+            (Err(NetError::Refused), None) => true,
+            (Err(NetError::Tls(reason)), Some(_)) => reason.starts_with("not-tls"),
+            _ => false,
+        }
+    }
+
+    fn max_redirects(&self) -> u8 {
+        if self.job.config.follow_redirects { MAX_REDIRECTS } else { 0 }
+    }
+
+    fn request(&self, scheme: &str, max_redirects: u8) -> Request {
+        let Config { path, verify_tls, .. } = &self.job.config;
+        Request {
+            method: "GET".to_owned(),
+            url: format!("{scheme}://{}{path}", self.authority()),
+            headers: Vec::new(),
+            secret_headers: Vec::new(),
+            body: None,
+            timeout_ms: self.timeout_ms(),
+            max_redirects,
+            max_body: MAX_BODY,
+            verify_tls: *verify_tls,
+            connect_to: None,
+        }
+    }
+
+    fn authority(&self) -> String {
+        let host = &self.job.target;
+        let host = match host.parse() {
+            Ok(IpAddr::V6(address)) => format!("[{address}]"),
+            _ => host.clone(),
+        };
+        match self.job.port {
+            Some(port) => format!("{host}:{port}"),
+            None => host,
+        }
+    }
+
+    /// Never 0, which would stand for all the time that is left.
+    fn timeout_ms(&self) -> u32 {
+        let left = self.cx.remaining().saturating_sub(RESERVE);
+        let time = left.min(self.job.config.timeout());
+        u32::try_from(time.as_millis()).unwrap_or(u32::MAX).max(1)
+    }
+}
+
+const HTTPS: &str = "https";
+const HTTP: &str = "http";
+
+#[cfg(test)]
+mod tests;
