@@ -1,0 +1,91 @@
+//! RDAP (RFC 7480 to 7484, 9082, 9083): one question to one server, and what the answer says.
+//!
+//! *Invariant:* an answer is read leniently, but for what it must say: that it is about this name.
+//! *Invariant:* throttled is never "not found".
+
+use std::time::Duration;
+
+use vedette_sdk::{
+    CheckError, Cx,
+    http::{Request, Response},
+};
+
+use crate::{
+    error::{self, Token},
+    facts::Reply,
+    moment,
+    name::Name,
+    time,
+};
+
+mod json;
+mod object;
+mod registrant;
+
+/// Asks the server at `base` about a name.
+pub(crate) fn ask(cx: &Cx, base: &str, name: &Name) -> Result<Reply, CheckError> {
+    let Some(timeout_ms) = time::timeout_ms(cx, TIMEOUT) else {
+        return Ok(Reply::Failed(Token::Timeout));
+    };
+    let request = Request {
+        method: "GET".to_owned(),
+        // RFC 9224, 4: the base is used with or without a slash at its end.
+        url: format!("{}/domain/{}", base.trim_end_matches('/'), name.as_str()),
+        headers: vec![("accept".to_owned(), "application/rdap+json".to_owned())],
+        secret_headers: Vec::new(),
+        body: None,
+        timeout_ms,
+        max_redirects: MAX_REDIRECTS,
+        max_body: MAX_ANSWER,
+        verify_tls: true,
+        connect_to: None,
+    };
+    match cx.fetch(&request) {
+        Ok(response) => Ok(read(&response, name, cx.now())),
+        Err(error) => error::of_exchange(error).map(Reply::Failed),
+    }
+}
+
+/// `host[:port]` of a base: what is left alone once it throttled us.
+pub(crate) fn authority(base: &str) -> &str {
+    let rest = base.split_once("://").map_or(base, |(_, rest)| rest);
+    rest.split(['/', '?', '#']).next().unwrap_or(rest)
+}
+
+/// What a response says about a name.
+fn read(response: &Response, name: &Name, now: i64) -> Reply {
+    let status = match response.status {
+        200..=299 if response.truncated => return Reply::Failed(Token::UnparsableResponse),
+        200..=299 => match object::read(&response.body, name) {
+            object::Answer::Domain(registration) => return Reply::Registered(registration),
+            object::Answer::Reserved => return Reply::Reserved,
+            object::Answer::Unreadable => return Reply::Failed(Token::UnparsableResponse),
+            // Some servers say 200 and mean this.
+            object::Answer::Error(code) => code,
+        },
+        status => status,
+    };
+    match status {
+        404 => Reply::NotFound,
+        429 | 403 => Reply::Throttled(retry_after(response, now)),
+        _ => Reply::Failed(Token::RegistryUnavailable),
+    }
+}
+
+/// RFC 9110, 10.2.3: seconds, or a date.
+fn retry_after(response: &Response, now: i64) -> Option<Duration> {
+    let header = response.headers.iter().find(|(name, _)| name == "retry-after");
+    let text = header.map(|(_, value)| value.trim())?;
+    let stated = text.parse::<u64>().ok();
+    let until = || u64::try_from(moment::parse_http(text)?.saturating_sub(now)).ok();
+    stated.or_else(until).map(Duration::from_secs)
+}
+
+/// Each is vetted by the host.
+pub(crate) const MAX_REDIRECTS: u8 = 5;
+const TIMEOUT: Duration = Duration::from_secs(8);
+/// Bytes.
+const MAX_ANSWER: u32 = 256 << 10;
+
+#[cfg(test)]
+mod tests;

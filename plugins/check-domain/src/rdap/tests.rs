@@ -1,0 +1,62 @@
+use super::*;
+use crate::fixture::{NOW, rdap, response};
+
+fn name() -> Name {
+    Name::of("example.com").expect("it is a name")
+}
+
+#[test]
+fn status_says_what_the_body_need_not() {
+    let good = rdap("example.com", "2026-03-02T00:00:00Z");
+    for (status, body, expected) in [
+        (404, "", Reply::NotFound),
+        (404, "<html>", Reply::NotFound),
+        (200, r#"{"errorCode":404}"#, Reply::NotFound),
+        (200, r#"{"errorCode":"404","title":"Not Found"}"#, Reply::NotFound),
+        (429, &good, Reply::Throttled(None)),
+        (403, "", Reply::Throttled(None)),
+        (200, r#"{"errorCode":429}"#, Reply::Throttled(None)),
+        (200, r#"{"errorCode":500}"#, Reply::Failed(Token::RegistryUnavailable)),
+        (200, r#"{"errorCode":[]}"#, Reply::Failed(Token::UnparsableResponse)),
+        (200, r#"{"errorCode":99999}"#, Reply::Failed(Token::UnparsableResponse)),
+        (500, &good, Reply::Failed(Token::RegistryUnavailable)),
+        (301, "", Reply::Failed(Token::RegistryUnavailable)),
+        (200, "", Reply::Failed(Token::UnparsableResponse)),
+        (204, "", Reply::Failed(Token::UnparsableResponse)),
+    ] {
+        assert_eq!(read(&response(status, body), &name(), NOW), expected, "{status} {body}");
+    }
+    assert!(matches!(read(&response(200, &good), &name(), NOW), Reply::Registered(_)));
+}
+
+#[test]
+fn retry_after_is_seconds_or_a_date() {
+    for (value, seconds) in [
+        ("120", Some(120)),
+        (" 0 ", Some(0)),
+        ("18446744073709551615", Some(u64::MAX)),
+        ("Thu, 01 Jan 2026 00:01:00 GMT", Some(60)),
+        ("Wed, 31 Dec 2025 00:00:00 GMT", None),
+        ("-1", None),
+        ("1.5", None),
+        ("soon", None),
+        ("", None),
+    ] {
+        let headers = vec![("retry-after".to_owned(), value.to_owned())];
+        let response = Response { headers, ..response(429, "") };
+        let expected = Reply::Throttled(seconds.map(Duration::from_secs));
+        assert_eq!(read(&response, &name(), NOW), expected, "{value:?}");
+    }
+}
+
+#[test]
+fn authority_is_what_a_server_is_known_by() {
+    for (base, expected) in [
+        ("https://rdap.example/com/v1/", "rdap.example"),
+        ("http://127.0.0.1:8080", "127.0.0.1:8080"),
+        ("https://[::1]:8080/x", "[::1]:8080"),
+        ("https://rdap.example?x", "rdap.example"),
+    ] {
+        assert_eq!(authority(base), expected, "{base}");
+    }
+}

@@ -1,0 +1,123 @@
+//! How a name stands: what is kept, then RDAP, then WHOIS.
+//!
+//! A registration that either tells is the answer. "Not registered" is a grave thing to say, so
+//! that WHOIS is asked about it as well; where WHOIS has nothing to say, RDAP's word stands alone.
+//! A server that throttles ends the search: it is the registry's wish, on whichever protocol.
+//!
+//! *Invariant:* a registry that throttled gets no packet before its time is over.
+
+use std::time::Duration;
+
+use vedette_sdk::{CheckError, Cx};
+
+use crate::{
+    bootstrap::Bootstrap,
+    error::Token,
+    facts::{Reply, Standing},
+    name::Name,
+    rdap,
+    result::Source,
+    settings::Settings,
+};
+use cache::Cache;
+use port43::Port43;
+use throttle::Throttle;
+
+mod cache;
+mod port43;
+mod throttle;
+
+/// What a look-up found.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Found {
+    pub(crate) standing: Standing,
+    /// A registry asked to be left alone for so long.
+    pub(crate) again_in: Option<Duration>,
+}
+
+/// One look-up, with what it needs to ask and to remember.
+struct Search<'a> {
+    cx: &'a Cx,
+    name: &'a Name,
+    bootstrap: Bootstrap<'a>,
+    port43: Port43<'a>,
+    throttle: Throttle<'a>,
+}
+
+/// Finds out how a name stands. An error is our own trouble, never the registry's.
+pub(crate) fn look_up(cx: &Cx, settings: &Settings, name: &Name) -> Result<Found, CheckError> {
+    let now = cx.now();
+    let cache = Cache::new(cx, settings, now);
+    let kept = cache.get(name);
+    if let Some(standing) = kept.as_ref().and_then(|entry| entry.fresh(now)) {
+        return Ok(Found { standing: standing.clone(), again_in: None });
+    }
+    let search = Search {
+        cx,
+        name,
+        bootstrap: Bootstrap::new(cx, settings, now),
+        port43: Port43::new(cx, settings, name, now),
+        throttle: Throttle::new(cx, name.as_str(), now),
+    };
+    let found = search.run()?;
+    cache.keep(name, &found.standing, kept.as_ref());
+    Ok(found)
+}
+
+impl Search<'_> {
+    fn run(&self) -> Result<Found, CheckError> {
+        let rdap = self.ask_rdap()?;
+        let is_absent = match &rdap {
+            Some(Reply::Registered(registration)) => {
+                return Ok(standing(Standing::Registered(registration.clone(), Source::Rdap)));
+            }
+            Some(Reply::Reserved) => return Ok(standing(Standing::Reserved(Source::Rdap))),
+            Some(Reply::Throttled(again_in)) => return Ok(throttled(*again_in)),
+            Some(Reply::NotFound) => true,
+            Some(Reply::Failed(_)) | None => false,
+        };
+        let whois = self.port43.ask()?;
+        Ok(match whois {
+            Some(Reply::Registered(registration)) => {
+                standing(Standing::Registered(registration, Source::Whois))
+            }
+            Some(Reply::Reserved) => standing(Standing::Reserved(Source::Whois)),
+            Some(Reply::NotFound) if is_absent => {
+                standing(Standing::NotFound(Source::RdapAndWhois))
+            }
+            Some(Reply::NotFound) => standing(Standing::NotFound(Source::Whois)),
+            _ if is_absent => standing(Standing::NotFound(Source::Rdap)),
+            Some(Reply::Throttled(again_in)) => throttled(again_in),
+            Some(Reply::Failed(token)) => standing(Standing::Unknown(token)),
+            None => match rdap {
+                Some(Reply::Failed(token)) => standing(Standing::Unknown(token)),
+                _ => standing(Standing::Unknown(Token::TldNotSupported)),
+            },
+        })
+    }
+
+    /// None where the registry has no RDAP server.
+    fn ask_rdap(&self) -> Result<Option<Reply>, CheckError> {
+        let Some(base) = self.bootstrap.base(self.name) else { return Ok(None) };
+        let server = rdap::authority(&base);
+        if let Some(left) = self.throttle.left(server) {
+            return Ok(Some(Reply::Throttled(Some(left))));
+        }
+        let reply = rdap::ask(self.cx, &base, self.name)?;
+        Ok(Some(match reply {
+            Reply::Throttled(asked) => Reply::Throttled(Some(self.throttle.begin(server, asked))),
+            other => other,
+        }))
+    }
+}
+
+fn standing(standing: Standing) -> Found {
+    Found { standing, again_in: None }
+}
+
+fn throttled(again_in: Option<Duration>) -> Found {
+    Found { standing: Standing::Unknown(Token::RateLimited), again_in }
+}
+
+#[cfg(test)]
+mod tests;
