@@ -1,0 +1,256 @@
+//! What is kept for a site between runs: issuers of the first run, positions in the sources, and
+//! the certificates themselves, so that a source which tells only news still makes a whole picture.
+//!
+//! *Invariant:* it fits into the site's quota; what does not is counted by the day it expires.
+//! *Invariant:* a state that does not answer is left alone: nothing is written over what could not
+//! be read.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+use vedette_sdk::{Cx, log::Level, state::Scope};
+
+use crate::{certificate::Certificate, date::DAY, identity::Known};
+use pages::PAGES;
+
+mod pages;
+
+/// The state of one site. Empty at first, and for runs that belong to no site.
+#[derive(Debug, Default)]
+pub(crate) struct Ledger {
+    /// The state answered.
+    is_kept: bool,
+    about: About,
+    certificates: Vec<Certificate>,
+    /// As read, so that what did not change is not written.
+    written: BTreeMap<String, Vec<u8>>,
+}
+
+/// All but the certificates.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+struct About {
+    /// Some run has finished.
+    started: bool,
+    /// The first look at the source is not at its end: what it finds is the baseline still.
+    growing: bool,
+    /// [`crate::issuer::Issuer::family`] of the baseline.
+    issuers: BTreeSet<String>,
+    /// By [`crate::config::Source::mark`].
+    positions: BTreeMap<String, String>,
+    /// Of the certificates that did not fit: the newest one's age.
+    horizon: Option<i64>,
+    /// Of the certificates that did not fit: how many expire on each day.
+    beyond: BTreeMap<i64, u64>,
+}
+
+/// A finished look at a source.
+#[derive(Debug)]
+pub(crate) struct Look<'a> {
+    /// The most important ones first: those that do not fit are only counted.
+    pub(crate) certificates: Vec<&'a Certificate>,
+    pub(crate) is_whole: bool,
+    pub(crate) from_start: bool,
+    pub(crate) has_more: bool,
+    /// The source's mark, and where to go on.
+    pub(crate) position: Option<(String, String)>,
+    /// Marks of all sources that there are.
+    pub(crate) sources: &'a BTreeSet<String>,
+}
+
+impl Ledger {
+    pub(crate) fn load(cx: &Cx) -> Self {
+        let state = cx.state(Scope::Site);
+        let mut ledger = Self { is_kept: true, ..Self::default() };
+        for key in std::iter::once(ABOUT.to_owned()).chain((0..PAGES).map(page_key)) {
+            match state.get(&key) {
+                Ok(Some(value)) => drop(ledger.written.insert(key, value)),
+                Ok(None) => {}
+                Err(_) => return Self::default(),
+            }
+        }
+        let about = ledger.written.get(ABOUT);
+        let about = about.and_then(|about| serde_json::from_slice(about).ok());
+        ledger.about = about.unwrap_or_default();
+        let pages = (0..PAGES).filter_map(|page| ledger.written.get(&page_key(page)));
+        ledger.certificates = pages.flat_map(|page| pages::read(page)).collect();
+        ledger
+    }
+
+    /// What a run finds now is what later ones are compared with.
+    pub(crate) fn is_baseline(&self) -> bool {
+        !self.about.started || self.about.growing
+    }
+
+    pub(crate) fn positions(&self) -> &BTreeMap<String, String> {
+        &self.about.positions
+    }
+
+    pub(crate) fn accepts(&self, family: Option<&String>) -> bool {
+        family.is_some_and(|family| self.about.issuers.contains(family))
+    }
+
+    /// Accepts issuers of the baseline, as many as are kept.
+    pub(crate) fn accept(&mut self, families: impl Iterator<Item = String>) {
+        for family in families {
+            if self.about.issuers.len() < ISSUERS {
+                self.about.issuers.insert(family);
+            }
+        }
+    }
+
+    /// Recognises the kept certificates.
+    pub(crate) fn known(&self) -> Known<()> {
+        self.certificates.iter().map(Certificate::identity).collect()
+    }
+
+    /// Older certificates than this may have been seen without being kept.
+    pub(crate) fn horizon(&self) -> Option<i64> {
+        self.about.horizon
+    }
+
+    /// The kept certificates that have not expired.
+    pub(crate) fn current(&self, now: i64) -> impl Iterator<Item = &Certificate> {
+        self.certificates.iter().filter(move |certificate| certificate.is_current(now))
+    }
+
+    /// Unexpired certificates that did not fit, to the day.
+    pub(crate) fn beyond(&self, now: i64) -> u64 {
+        let today = now.div_euclid(DAY);
+        self.about.beyond.range(today..).fold(0, |sum, (_, count)| sum.saturating_add(*count))
+    }
+
+    /// Keeps what a look found.
+    pub(crate) fn keep(&mut self, cx: &Cx, look: Look<'_>, now: i64) {
+        let (pages, dropped) = pages::write(&look.certificates);
+        let is_growing = self.is_baseline() && look.has_more;
+        let about = &mut self.about;
+        if look.is_whole || look.from_start {
+            about.beyond.clear();
+            about.horizon = None;
+        }
+        about.beyond = about.beyond.split_off(&now.div_euclid(DAY));
+        for certificate in dropped {
+            about.horizon = about.horizon.max(Some(certificate.age()));
+            let day = certificate.not_after.unwrap_or(i64::MAX).div_euclid(DAY);
+            let crowded = about.beyond.len() >= DAYS && !about.beyond.contains_key(&day);
+            let last = about.beyond.last_key_value().map(|(last, _)| *last);
+            let day = last.filter(|_| crowded).unwrap_or(day);
+            *about.beyond.entry(day).or_default() += 1;
+        }
+        about.growing = is_growing;
+        about.started = true;
+        about.positions.extend(look.position);
+        about.positions.retain(|source, _| look.sources.contains(source));
+        self.save(cx, pages);
+    }
+
+    /// The certificates first: a position that is ahead of them would lose some.
+    fn save(&mut self, cx: &Cx, pages: Vec<Vec<u8>>) {
+        if !self.is_kept {
+            return;
+        }
+        let about = serde_json::to_vec(&self.about).expect("texts and numbers have a form");
+        let keyed = pages.into_iter().enumerate().map(|(page, value)| (page_key(page), value));
+        for (key, value) in keyed.chain([(ABOUT.to_owned(), about)]) {
+            let before = self.written.get(&key);
+            if before == Some(&value) || (before.is_none() && value.is_empty()) {
+                continue;
+            }
+            if let Err(error) = cx.state(Scope::Site).set(&key, &value, None) {
+                let message = format!("what the run found could not be kept: {error:?}");
+                cx.log(Level::Warn, &message, &[]);
+                return;
+            }
+        }
+    }
+}
+
+fn page_key(page: usize) -> String {
+    format!("certificates.{page}")
+}
+
+const ABOUT: &str = "about";
+/// Issuers of a baseline.
+const ISSUERS: usize = 256;
+/// Days that are told apart.
+const DAYS: usize = 400;
+
+#[cfg(test)]
+mod tests {
+    use vedette_sdk::testing::Host;
+
+    use super::*;
+    use crate::fixture::{NOW, certificate};
+
+    fn look<'a>(certificates: &'a [Certificate], sources: &'a BTreeSet<String>) -> Look<'a> {
+        Look {
+            certificates: certificates.iter().collect(),
+            is_whole: false,
+            from_start: false,
+            has_more: false,
+            position: Some(("s".to_owned(), "7".to_owned())),
+            sources,
+        }
+    }
+
+    #[test]
+    fn ledger_reads_back_what_it_kept() {
+        let (host, sources) = (Host::new(), BTreeSet::from(["s".to_owned()]));
+        let mut ledger = Ledger::load(&host.cx());
+        assert!(ledger.is_baseline());
+        ledger.accept(["family".to_owned()].into_iter());
+        ledger.keep(&host.cx(), look(&[certificate("01")], &sources), NOW);
+        let read = Ledger::load(&host.cx());
+        assert!(!read.is_baseline());
+        assert_eq!(read.certificates, [certificate("01")]);
+        assert_eq!(read.positions().get("s").map(String::as_str), Some("7"));
+        assert!(read.accepts(Some(&"family".to_owned())) && !read.accepts(None));
+        assert!(read.known().contains(&certificate("01").identity()));
+    }
+
+    #[test]
+    fn thousands_of_certificates_fit_the_quota_and_are_all_counted() {
+        let (host, sources) = (Host::new(), BTreeSet::from(["s".to_owned()]));
+        let mut ledger = Ledger::load(&host.cx());
+        let many: Vec<Certificate> = (0..5_000)
+            .map(|n| Certificate {
+                not_after: Some(NOW + n * DAY / 10),
+                ..certificate(&format!("{n:036x}"))
+            })
+            .collect();
+        for _ in 0..300 {
+            ledger.accept((0..1_000).map(|n| format!("{n:016}")));
+        }
+        ledger.keep(&host.cx(), look(&many, &sources), NOW);
+        let read = Ledger::load(&host.cx());
+        let kept = read.certificates.len();
+        assert!(kept > 150, "{kept}");
+        assert_eq!(kept as u64 + read.beyond(NOW), 5_000);
+        let size: usize = read.written.iter().map(|(key, value)| key.len() + value.len()).sum();
+        assert!(size < 64 << 10, "{size}");
+        assert!(read.written.values().all(|value| value.len() <= 16 << 10));
+        assert!(read.beyond(NOW + 300 * DAY) < read.beyond(NOW));
+        assert_eq!(read.horizon(), Some(certificate("01").age()));
+    }
+
+    #[test]
+    fn baseline_lasts_until_the_source_is_read_to_its_end() {
+        let (host, sources) = (Host::new(), BTreeSet::new());
+        for (has_more, baseline) in [(true, true), (true, true), (false, false), (true, false)] {
+            let mut ledger = Ledger::load(&host.cx());
+            ledger.keep(&host.cx(), Look { has_more, ..look(&[], &sources) }, NOW);
+            assert_eq!(Ledger::load(&host.cx()).is_baseline(), baseline);
+        }
+        assert!(Ledger::load(&host.cx()).positions().is_empty(), "the source is gone");
+    }
+
+    #[test]
+    fn state_of_another_kind_is_a_first_run() {
+        let host = Host::new();
+        host.cx().state(Scope::Site).set(ABOUT, b"\xff{", None).expect("kept");
+        host.cx().state(Scope::Site).set(&page_key(0), b"[1]", None).expect("kept");
+        let ledger = Ledger::load(&host.cx());
+        assert!(ledger.is_baseline() && ledger.certificates.is_empty());
+    }
+}

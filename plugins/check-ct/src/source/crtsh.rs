@@ -1,0 +1,184 @@
+//! crt.sh: all unexpired certificates of a domain in one JSON array.
+//!
+//! Its traps: `name_value` joins names with newlines and mixes in mail addresses, times have no
+//! zone and are UTC, `common_name` may be null, a precertificate and its certificate may be two
+//! rows, rows come in no stable order, and a page of HTML may stand in the place of the array.
+
+use std::time::Duration;
+
+use serde::Deserialize;
+
+use super::{Answer, Asked, Failure};
+use crate::{
+    array,
+    certificate::{self, Catalogue, Certificate},
+    date,
+    issuer::Issuer,
+    name,
+};
+
+/// One row. Whatever else it carries is skipped.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Row {
+    issuer_name: Option<String>,
+    common_name: Option<String>,
+    name_value: Option<String>,
+    entry_timestamp: Option<String>,
+    not_before: Option<String>,
+    not_after: Option<String>,
+    serial_number: Option<String>,
+}
+
+/// Answers everything at once: there is no position.
+pub(super) fn read(asked: &Asked<'_>) -> Result<Answer, Failure> {
+    let query = url::form_urlencoded::Serializer::new(String::new())
+        .append_pair("q", asked.domain)
+        .append_pair("output", "json")
+        .append_pair("exclude", "expired")
+        .append_pair("deduplicate", "Y")
+        .finish();
+    let response = asked.get(format!("{}/?{query}", asked.base), PATIENCE)?;
+    if response.truncated {
+        let reason = format!("it answers with more than {} bytes", response.body.len());
+        return Err(Failure::TooMuch(reason));
+    }
+    let certificates = parse(&response.body, asked.domain, asked.now)?;
+    Ok(Answer { certificates, is_whole: true, ..Answer::default() })
+}
+
+fn parse(body: &[u8], domain: &str, now: i64) -> Result<Vec<Certificate>, Failure> {
+    let mut catalogue = Catalogue::default();
+    let read = array::read_each(body, |row: Row| {
+        let certificate = row.into_certificate(domain);
+        if !certificate.names.is_empty() && certificate.is_current(now) {
+            catalogue.add(certificate);
+        }
+        catalogue.len() <= MOST
+    });
+    match read {
+        Ok(()) => Ok(catalogue.into_certificates()),
+        Err(_) if catalogue.len() > MOST => {
+            Err(Failure::TooMuch(format!("it answers with more than {MOST} certificates")))
+        }
+        Err(error) => Err(Failure::Unavailable(format!("it answers with something else: {error}"))),
+    }
+}
+
+impl Row {
+    fn into_certificate(self, domain: &str) -> Certificate {
+        let date = |text: &Option<String>| text.as_deref().and_then(date::parse);
+        let names = self.name_value.iter().flat_map(|names| names.split('\n'));
+        let names = names.chain(self.common_name.as_deref());
+        Certificate {
+            issuer: Issuer::of_dn(self.issuer_name.as_deref().unwrap_or_default()),
+            names: name::shown(names, domain),
+            serial: certificate::serial(self.serial_number.as_deref().unwrap_or_default()),
+            not_before: date(&self.not_before),
+            not_after: date(&self.not_after),
+            logged_at: date(&self.entry_timestamp),
+            fingerprint: None,
+            tbs: None,
+        }
+    }
+}
+
+/// It often takes ten to twenty seconds.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// Of one domain: what fits into memory.
+const MOST: usize = 6_000;
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::fixture::NOW;
+
+    fn row(id: u64, serial: &str) -> Value {
+        json!({
+            "issuer_ca_id": 295_815, "issuer_name": "C=US, O=\"Let's Encrypt\", CN=R11",
+            "common_name": null, "name_value": "example.com\nWWW.example.com\nme@example.com",
+            "id": id, "entry_timestamp": "2025-12-01T10:00:00.123",
+            "not_before": "2025-12-01T09:00:00", "not_after": "2026-03-01T08:59:59",
+            "serial_number": serial, "result_count": 2,
+        })
+    }
+
+    fn read(rows: Value) -> Result<Vec<Certificate>, Failure> {
+        parse(rows.to_string().as_bytes(), "example.com", NOW)
+    }
+
+    #[test]
+    fn row_becomes_a_certificate() {
+        let certificates = read(json!([row(1, "00aB")])).expect("rows");
+        let expected = Certificate {
+            issuer: Issuer { name: "R11".into(), organisation: Some("Let's Encrypt".into()) },
+            names: vec!["example.com".into(), "www.example.com".into()],
+            serial: "ab".into(),
+            not_before: Some(1_764_579_600),
+            not_after: Some(1_772_355_599),
+            logged_at: Some(1_764_583_200),
+            fingerprint: None,
+            tbs: None,
+        };
+        assert_eq!(certificates, [expected]);
+    }
+
+    #[test]
+    fn order_and_doubles_make_no_difference() {
+        let mut one = read(json!([row(1, "01"), row(2, "02"), row(3, "01")])).expect("rows");
+        let mut other = read(json!([row(1, "02"), row(1, "01")])).expect("rows");
+        one.sort_by(|a, b| a.serial.cmp(&b.serial));
+        other.sort_by(|a, b| a.serial.cmp(&b.serial));
+        assert_eq!(one, other);
+    }
+
+    #[test]
+    fn rows_of_others_and_expired_ones_are_dropped() {
+        let with = |field: &str, value: Value| {
+            let mut row = row(1, "01");
+            row[field] = value;
+            read(json!([row])).expect("a row").len()
+        };
+        assert_eq!(with("name_value", json!("badexample.com\nexample.com.evil.net")), 0);
+        assert_eq!(with("name_value", json!(null)), 0);
+        assert_eq!(with("not_after", json!("2025-12-31T23:59:59")), 0);
+        assert_eq!(with("not_after", json!("9999-12-31T23:59:59")), 1);
+        assert_eq!(with("not_after", json!("nonsense")), 1);
+        assert_eq!(with("serial_number", json!(null)), 1);
+        let mut named = row(1, "01");
+        (named["name_value"], named["common_name"]) = (json!(null), json!("a.example.com"));
+        assert_eq!(read(json!([named])).expect("a row")[0].names, ["a.example.com"]);
+    }
+
+    #[test]
+    fn anything_but_rows_is_a_failure() {
+        for body in ["<html><h1>502 Bad Gateway</h1>", "", "{}", "[{\"id\":1}", "[1]", "null"] {
+            let failed = parse(body.as_bytes(), "example.com", NOW);
+            assert!(matches!(failed, Err(Failure::Unavailable(_))), "{body}");
+        }
+        let many: Vec<String> =
+            (0..=MOST).map(|n| format!("{{\"name_value\":\"h{n}.example.com\"}}")).collect();
+        let body = format!("[{}]", many.join(","));
+        let failed = parse(body.as_bytes(), "example.com", NOW);
+        assert!(matches!(failed, Err(Failure::TooMuch(_))));
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_rows_or_a_failure(body in prop::collection::vec(any::<u8>(), 0..300)) {
+            let _ = parse(&body, "example.com", NOW);
+        }
+
+        #[test]
+        fn any_texts_are_read(names in ".{0,80}", dn in ".{0,80}", date in ".{0,40}") {
+            let row = json!([{
+                "name_value": format!("example.com\n{names}"), "issuer_name": dn,
+                "not_before": date, "serial_number": names,
+            }]);
+            prop_assert_eq!(read(row).map(|rows| rows.len()), Ok(1));
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! HTTP requests to a source, and what their failures mean.
+
+use std::time::Duration;
+
+use vedette_sdk::{
+    http::{Request, Response},
+    net::NetError,
+};
+
+use super::{Asked, Failure};
+
+/// What a source sends back at most: the host's own limit.
+pub(super) const MAX_BODY: u32 = 2 << 20;
+const MAX_REDIRECTS: u8 = 3;
+
+impl Asked<'_> {
+    /// The body of a good answer.
+    pub(super) fn get(&self, url: String, at_most: Duration) -> Result<Response, Failure> {
+        let request = self.request(url, at_most);
+        accept(self.cx.fetch(&request))
+    }
+
+    pub(super) fn request(&self, url: String, at_most: Duration) -> Request {
+        let time = self.cx.remaining().saturating_sub(self.reserve).min(at_most);
+        Request {
+            method: "GET".to_owned(),
+            url,
+            headers: Vec::new(),
+            secret_headers: Vec::new(),
+            body: None,
+            // Never 0, which would stand for all the time that is left.
+            timeout_ms: u32::try_from(time.as_millis()).unwrap_or(u32::MAX).max(1),
+            max_redirects: MAX_REDIRECTS,
+            max_body: MAX_BODY,
+            verify_tls: true,
+            connect_to: None,
+        }
+    }
+}
+
+/// Any status but 200 is a failure.
+pub(super) fn accept(answer: Result<Response, NetError>) -> Result<Response, Failure> {
+    let response = answer.map_err(failure)?;
+    match response.status {
+        200 => Ok(response),
+        429 => Err(Failure::Throttled(retry_after(&response))),
+        status => Err(Failure::Unavailable(format!("it answers with status {status}"))),
+    }
+}
+
+/// Seconds; the other form of the header, a date, is left alone.
+fn retry_after(response: &Response) -> Option<i64> {
+    let mut headers = response.headers.iter();
+    let (_, value) = headers.find(|(name, _)| name.eq_ignore_ascii_case("retry-after"))?;
+    value.trim().parse::<u32>().ok().map(i64::from)
+}
+
+fn failure(error: NetError) -> Failure {
+    match error {
+        NetError::Timeout(_) => Failure::Timeout,
+        NetError::BudgetExhausted => Failure::Ours("the run's budget is used up".to_owned()),
+        NetError::Other((code, message))
+            if matches!(code.as_str(), "resolver-down" | "exhausted") =>
+        {
+            Failure::Ours(format!("{code}: {message}"))
+        }
+        error => Failure::Unavailable(error.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::response;
+
+    #[test]
+    fn status_says_whether_to_come_back() {
+        let with = |status, header: Option<&str>| {
+            let mut response = response(status, b"[]");
+            response.headers.extend(header.map(|value| ("Retry-After".into(), value.into())));
+            accept(Ok(response)).err()
+        };
+        assert_eq!(with(200, None), None);
+        assert_eq!(with(429, Some("30")), Some(Failure::Throttled(Some(30))));
+        assert_eq!(with(429, Some("-1")), Some(Failure::Throttled(None)));
+        let date = "Fri, 31 Dec 1999 23:59:59 GMT";
+        assert_eq!(with(429, Some(date)), Some(Failure::Throttled(None)));
+        for status in [301, 403, 404, 500, 502, 503, 504] {
+            assert!(matches!(with(status, None), Some(Failure::Unavailable(_))), "{status}");
+        }
+    }
+
+    #[test]
+    fn our_own_trouble_is_told_apart() {
+        let other = |code: &str| NetError::Other((code.to_owned(), String::new()));
+        for (error, token) in [
+            (NetError::Timeout(vedette_sdk::net::Phase::Receive), "timeout"),
+            (NetError::Refused, "ct_source_unavailable"),
+            (NetError::NameNotFound, "ct_source_unavailable"),
+            (NetError::NotPermitted("origin".to_owned()), "ct_source_unavailable"),
+            (other("unreachable"), "ct_source_unavailable"),
+        ] {
+            let failure = failure(error);
+            assert!(!matches!(failure, Failure::Ours(_)));
+            assert_eq!(failure.token(), token);
+        }
+        for error in [NetError::BudgetExhausted, other("resolver-down"), other("exhausted")] {
+            assert!(matches!(failure(error), Failure::Ours(_)));
+        }
+    }
+}
