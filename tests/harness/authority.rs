@@ -3,7 +3,7 @@
 use anyhow::Context;
 use rcgen::{
     BasicConstraints, CertificateParams, DistinguishedName, DnType, ExtendedKeyUsagePurpose, IsCa,
-    Issuer, KeyPair, KeyUsagePurpose,
+    Issuer, KeyPair, KeyUsagePurpose, PKCS_RSA_SHA256, RsaKeySize,
 };
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use time::{Duration, OffsetDateTime};
@@ -23,6 +23,7 @@ pub struct Leaf {
     not_before: OffsetDateTime,
     not_after: OffsetDateTime,
     with_intermediate: bool,
+    is_rsa: bool,
 }
 
 /// A chain as a server sends it, with the leaf's key.
@@ -61,7 +62,7 @@ impl Authority {
 
     /// A fresh key and a leaf signed by the intermediate.
     pub fn issue(&self, leaf: &Leaf) -> anyhow::Result<Certificate> {
-        let key = KeyPair::generate()?;
+        let key = leaf.key()?;
         let certificate = leaf.params()?.signed_by(&key, &self.issuer)?;
         let mut chain = vec![certificate.der().clone()];
         if leaf.with_intermediate {
@@ -80,6 +81,7 @@ impl Leaf {
             not_before: now - Duration::days(1),
             not_after: now + Duration::days(90),
             with_intermediate: true,
+            is_rsa: false,
         }
     }
 
@@ -100,11 +102,25 @@ impl Leaf {
         self
     }
 
+    /// A key for servers of the days before elliptic curves.
+    #[must_use]
+    pub fn rsa(mut self) -> Self {
+        self.is_rsa = true;
+        self
+    }
+
     /// A leaf that signs itself.
     pub fn self_signed(&self) -> anyhow::Result<Certificate> {
-        let key = KeyPair::generate()?;
+        let key = self.key()?;
         let certificate = self.params()?.self_signed(&key)?;
         Ok(Certificate { chain: vec![certificate.der().clone()], key: private_key(&key)? })
+    }
+
+    fn key(&self) -> anyhow::Result<KeyPair> {
+        Ok(match self.is_rsa {
+            false => KeyPair::generate()?,
+            true => KeyPair::generate_rsa_for(&PKCS_RSA_SHA256, RsaKeySize::_2048)?,
+        })
     }
 
     fn params(&self) -> anyhow::Result<CertificateParams> {

@@ -1,15 +1,13 @@
-//! A DNS server whose answers the test writes: addresses, other records, failures, silence.
+//! A DNS server whose answers the test writes: records of any type, rotations, failures, silence.
+//!
+//! It answers as a recursive server would: aliases are followed within the names it knows, and
+//! what is too large for UDP is asked again over TCP.
 
-use std::{
-    collections::HashMap,
-    net::{IpAddr, SocketAddr},
-    sync::Arc,
-};
+use std::{net::SocketAddr, sync::Arc};
 
 use hickory_proto::{
-    op::{Edns, Message, OpCode, Query, ResponseCode},
-    rr::{Name, RData, Record, RecordType, rdata},
-    serialize::binary::BinEncodable,
+    op::{Edns, Message, OpCode},
+    rr::RecordType,
 };
 use parking_lot::Mutex;
 use tokio::{
@@ -18,46 +16,39 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-const TTL: u32 = 0;
+pub use zone::Reply;
+use zone::Zone;
 
-/// What the server says about one name.
-#[derive(Clone, Debug)]
-pub enum Reply {
-    /// Records of any types; asked for another type: no data.
-    Records(Vec<RData>),
-    /// One reply per question, the last one for ever: rebinding, flapping.
-    Sequence(Vec<Reply>),
-    Failure(ResponseCode),
-    /// No answer at all.
-    Silence,
-}
+pub mod record;
+mod zone;
+
+/// What fits into a datagram (EDNS over UDP).
+const PAYLOAD: u16 = 1232;
 
 /// A running server, UDP and TCP on one port.
 pub struct Dns {
     address: SocketAddr,
-    names: Names,
+    zone: Arc<Mutex<Zone>>,
     stop: CancellationToken,
 }
-
-type Names = Arc<Mutex<HashMap<String, Reply>>>;
 
 impl Dns {
     pub async fn start() -> anyhow::Result<Self> {
         let (udp, tcp) = bind_both().await?;
         let dns = Self {
             address: udp.local_addr()?,
-            names: Names::default(),
+            zone: Arc::default(),
             stop: CancellationToken::new(),
         };
         let stop = dns.stop.clone();
-        let names = Arc::clone(&dns.names);
+        let zone = Arc::clone(&dns.zone);
         tokio::spawn(async move {
-            tokio::select! { () = stop.cancelled() => (), () = serve_udp(udp, names) => () }
+            tokio::select! { () = stop.cancelled() => (), () = serve_udp(udp, zone) => () }
         });
         let stop = dns.stop.clone();
-        let names = Arc::clone(&dns.names);
+        let zone = Arc::clone(&dns.zone);
         tokio::spawn(async move {
-            tokio::select! { () = stop.cancelled() => (), () = serve_tcp(tcp, names) => () }
+            tokio::select! { () = stop.cancelled() => (), () = serve_tcp(tcp, zone) => () }
         });
         Ok(dns)
     }
@@ -66,29 +57,30 @@ impl Dns {
         self.address
     }
 
-    /// From the next question on; a name never set is NXDOMAIN.
+    /// From the next question on, whatever type it asks for; a name never set is NXDOMAIN.
     pub fn answer(&self, name: &str, reply: Reply) {
-        self.names.lock().insert(canonical(name), reply);
+        self.zone.lock().set(name, None, reply);
+    }
+
+    /// The same for questions of one type alone; other types keep what they had.
+    pub fn answer_type(&self, name: &str, record_type: RecordType, reply: Reply) {
+        self.zone.lock().set(name, Some(record_type), reply);
+    }
+
+    /// From the next question on the name does not exist any more.
+    pub fn forget(&self, name: &str) {
+        self.zone.lock().remove(name);
+    }
+
+    /// How often this was asked so far.
+    pub fn asked(&self, name: &str, record_type: RecordType) -> usize {
+        self.zone.lock().asked(name, record_type)
     }
 }
 
 impl Drop for Dns {
     fn drop(&mut self) {
         self.stop.cancel();
-    }
-}
-
-impl Reply {
-    pub fn address(ip: IpAddr) -> Self {
-        Self::addresses(&[ip])
-    }
-
-    pub fn addresses(ips: &[IpAddr]) -> Self {
-        let record = |&ip: &IpAddr| match ip {
-            IpAddr::V4(ip) => RData::A(rdata::A(ip)),
-            IpAddr::V6(ip) => RData::AAAA(rdata::AAAA(ip)),
-        };
-        Self::Records(ips.iter().map(record).collect())
     }
 }
 
@@ -102,77 +94,54 @@ async fn bind_both() -> anyhow::Result<(UdpSocket, TcpListener)> {
     }
 }
 
-async fn serve_udp(socket: UdpSocket, names: Names) {
+async fn serve_udp(socket: UdpSocket, zone: Arc<Mutex<Zone>>) {
     let mut buffer = [0; 4096];
     while let Ok((length, peer)) = socket.recv_from(&mut buffer).await {
-        if let Some(response) = respond(&buffer[..length], &names) {
-            let _ = socket.send_to(&response, peer).await;
-        }
+        let Some((limit, response)) = respond(&buffer[..length], &zone) else { continue };
+        let bytes = encode(&response);
+        let bytes = if bytes.len() > limit { encode(&response.truncate()) } else { bytes };
+        let _ = socket.send_to(&bytes, peer).await;
     }
 }
 
-async fn serve_tcp(listener: TcpListener, names: Names) {
+async fn serve_tcp(listener: TcpListener, zone: Arc<Mutex<Zone>>) {
     while let Ok((stream, _)) = listener.accept().await {
-        tokio::spawn(converse(stream, Arc::clone(&names)));
+        tokio::spawn(converse(stream, Arc::clone(&zone)));
     }
 }
 
-async fn converse(mut stream: TcpStream, names: Names) -> std::io::Result<()> {
+async fn converse(mut stream: TcpStream, zone: Arc<Mutex<Zone>>) -> std::io::Result<()> {
     loop {
         let length = stream.read_u16().await?;
         let mut question = vec![0; usize::from(length)];
         stream.read_exact(&mut question).await?;
-        let Some(response) = respond(&question, &names) else { continue };
-        let length = u16::try_from(response.len()).expect("a scripted answer fits a message");
+        let Some((_, response)) = respond(&question, &zone) else { continue };
+        let bytes = encode(&response);
+        let length = u16::try_from(bytes.len()).expect("a scripted answer fits a message");
         stream.write_u16(length).await?;
-        stream.write_all(&response).await?;
+        stream.write_all(&bytes).await?;
     }
 }
 
-fn respond(question: &[u8], names: &Names) -> Option<Vec<u8>> {
+/// The answer, and how many bytes of it the asker takes by UDP. None: silence.
+fn respond(question: &[u8], zone: &Mutex<Zone>) -> Option<(usize, Message)> {
     let question = Message::from_vec(question).ok()?;
     let query = question.queries.first()?.clone();
     let mut response = Message::response(question.metadata.id, OpCode::Query);
     response.metadata.recursion_desired = question.metadata.recursion_desired;
     response.metadata.recursion_available = true;
-    response.add_query(query.clone());
     if question.edns.is_some() {
-        response.set_edns(Edns::new());
+        let mut edns = Edns::new();
+        edns.set_max_payload(PAYLOAD);
+        response.set_edns(edns);
     }
-    match reply_for(query.name(), names) {
-        Some(Reply::Silence) => return None,
-        Some(Reply::Failure(code)) => response.metadata.response_code = code,
-        Some(Reply::Records(records)) => add_answers(&mut response, &query, records),
-        Some(Reply::Sequence(_)) | None => {
-            response.metadata.response_code = ResponseCode::NXDomain;
-        }
-    }
-    response.to_bytes().ok()
+    let said = zone.lock().ask(query.name(), query.query_type())?;
+    response.add_query(query);
+    response.metadata.response_code = said.code;
+    response.add_answers(said.records);
+    Some((usize::from(question.max_payload().min(PAYLOAD)), response))
 }
 
-/// Takes the next of a sequence; nothing is known of other names.
-fn reply_for(name: &Name, names: &Names) -> Option<Reply> {
-    let mut names = names.lock();
-    let reply = names.get_mut(&canonical(&name.to_ascii()))?;
-    if let Reply::Sequence(replies) = reply {
-        let next = replies.first()?.clone();
-        if replies.len() > 1 {
-            replies.remove(0);
-        }
-        return Some(next);
-    }
-    Some(reply.clone())
-}
-
-fn add_answers(response: &mut Message, query: &Query, records: Vec<RData>) {
-    for data in records {
-        let wanted = data.record_type() == query.query_type();
-        if wanted || data.record_type() == RecordType::CNAME {
-            response.add_answer(Record::from_rdata(query.name().clone(), TTL, data));
-        }
-    }
-}
-
-fn canonical(name: &str) -> String {
-    name.trim_end_matches('.').to_ascii_lowercase()
+fn encode(message: &Message) -> Vec<u8> {
+    message.to_vec().expect("a scripted answer has a form on the wire")
 }

@@ -3,25 +3,38 @@
 //!
 //! [`Lab`] brings a certificate authority, a DNS server that names the sites, TLS sites and a
 //! webhook receiver; [`Service`] is the real program on a database of its own. `make run` shows
-//! both together, the test suite asks them questions.
+//! both together, the test suite asks them questions. What single checks need besides stands
+//! alone: [`Registry`] (RDAP and WHOIS), [`CtSource`], [`Pages`] with every misbehaviour of a web
+//! server, [`Peer`] for what is no web server at all.
 //!
 //! *Invariant:* nothing here leaves 127.0.0.1, and every server ends with the value that owns it.
 
 mod authority;
 mod client;
+mod command;
+mod ct;
 mod dns;
+mod peer;
 mod receiver;
+mod registry;
 mod service;
 mod site;
+mod web;
 
 use std::net::SocketAddr;
 
 pub use authority::{Authority, Certificate, Leaf};
 pub use client::{Answer, Client};
-pub use dns::{Dns, Reply};
+pub use command::{Ran, check};
+pub use ct::{CtKind, CtSource, Issuance};
+pub use dns::{Dns, Reply, record};
+pub use hickory_proto::{op::ResponseCode, rr::RecordType};
+pub use peer::{Manner, OldTls, Peer};
 pub use receiver::{Received, Receiver, Response};
+pub use registry::{Desk, REGISTRAR, REGISTRY, Rdap, Registry, Says, Whois, registration};
 pub use service::{Account, Service, Settings, program};
-pub use site::{Page, Site};
+pub use site::{Demands, Page, Site};
+pub use web::{Asked, Pages, Script, Web, gzip};
 
 /// One small internet: an authority that signs, a resolver that names, a receiver that listens.
 pub struct Lab {
@@ -46,6 +59,20 @@ impl Lab {
         let site = Site::start(certificate).await?;
         self.dns.answer(domain, Reply::address(site.address().ip()));
         Ok(site)
+    }
+
+    /// Puts a scripted web server on a free port, with a good certificate, and gives it its name.
+    pub async fn pages(&self, domain: &str) -> anyhow::Result<Pages> {
+        let pages = Pages::secure(self.certificate(domain, 90)?).await?;
+        self.dns.answer(domain, Reply::address(pages.web().ip()));
+        Ok(pages)
+    }
+
+    /// Puts a server that is no web server on a free port and gives it its name.
+    pub async fn peer(&self, domain: &str, manner: Manner) -> anyhow::Result<Peer> {
+        let peer = Peer::start(manner).await?;
+        self.dns.answer(domain, Reply::address(peer.address().ip()));
+        Ok(peer)
     }
 
     /// A certificate for `domain` from the lab's authority, valid for `days` more days.
@@ -74,3 +101,6 @@ pub fn install_crypto() {
     // An error only says that it was named already.
     let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
 }
+
+#[cfg(test)]
+mod tests;

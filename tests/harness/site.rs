@@ -6,6 +6,7 @@ use arc_swap::ArcSwap;
 use http_body_util::Full;
 use hyper::{Request, body::Bytes, body::Incoming, service::service_fn};
 use hyper_util::rt::TokioIo;
+use rustls::{RootCertStore, pki_types::CertificateDer, server::WebPkiClientVerifier};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_rustls::TlsAcceptor;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
@@ -30,6 +31,16 @@ pub struct Site {
 struct Served {
     tls: ArcSwap<rustls::ServerConfig>,
     page: ArcSwap<Page>,
+    demands: Demands,
+}
+
+/// What a site asks of its visitors.
+#[derive(Clone, Debug, Default)]
+pub struct Demands {
+    /// No TLS 1.3.
+    pub old_version: bool,
+    /// A client certificate from this root; visitors without one are turned away.
+    pub client_root: Option<CertificateDer<'static>>,
 }
 
 impl Site {
@@ -39,12 +50,21 @@ impl Site {
     }
 
     pub async fn start_at(address: SocketAddr, certificate: Certificate) -> anyhow::Result<Self> {
+        Self::start_with(address, certificate, Demands::default()).await
+    }
+
+    pub async fn start_with(
+        address: SocketAddr,
+        certificate: Certificate,
+        demands: Demands,
+    ) -> anyhow::Result<Self> {
         let listener = TcpListener::bind(address).await?;
         let site = Self {
             address: listener.local_addr()?,
             served: Arc::new(Served {
-                tls: ArcSwap::from(tls_config(certificate)?),
+                tls: ArcSwap::from(tls_config(certificate, &demands)?),
                 page: ArcSwap::from_pointee(Page::default()),
+                demands,
             }),
             stop: CancellationToken::new(),
         };
@@ -62,7 +82,7 @@ impl Site {
 
     /// From the next handshake on.
     pub fn renew(&self, certificate: Certificate) -> anyhow::Result<()> {
-        self.served.tls.store(tls_config(certificate)?);
+        self.served.tls.store(tls_config(certificate, &self.served.demands)?);
         Ok(())
     }
 
@@ -132,11 +152,24 @@ impl Page {
     }
 }
 
-fn tls_config(certificate: Certificate) -> anyhow::Result<Arc<rustls::ServerConfig>> {
+pub(crate) fn tls_config(
+    certificate: Certificate,
+    demands: &Demands,
+) -> anyhow::Result<Arc<rustls::ServerConfig>> {
     let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
-    let config = rustls::ServerConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()?
-        .with_no_client_auth()
-        .with_single_cert(certificate.chain, certificate.key)?;
-    Ok(Arc::new(config))
+    let builder = rustls::ServerConfig::builder_with_provider(Arc::clone(&provider));
+    let builder = match demands.old_version {
+        false => builder.with_safe_default_protocol_versions()?,
+        true => builder.with_protocol_versions(&[&rustls::version::TLS12])?,
+    };
+    let builder = match &demands.client_root {
+        None => builder.with_no_client_auth(),
+        Some(root) => {
+            let mut roots = RootCertStore::empty();
+            roots.add(root.clone())?;
+            let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider);
+            builder.with_client_cert_verifier(verifier.build()?)
+        }
+    };
+    Ok(Arc::new(builder.with_single_cert(certificate.chain, certificate.key)?))
 }

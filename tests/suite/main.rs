@@ -2,5 +2,6 @@
 //! own and talks to it over HTTP, as its users do.
 
 mod api;
+mod command;
 mod pipeline;
 mod world;

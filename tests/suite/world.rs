@@ -2,6 +2,7 @@
 
 use std::{fmt::Debug, time::Duration};
 
+use chrono::{DateTime, SecondsFormat, TimeDelta, Timelike, Utc};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 use vedette_tests::{Account, Lab, Service, Settings, Site};
@@ -52,6 +53,33 @@ impl World {
         text(&created["site"]["id"])
     }
 
+    /// Registers a site that nothing runs for but what the test asks for; returns the id.
+    pub(crate) async fn quiet(&self, domain: &str) -> String {
+        self.quiet_with(domain, json!({})).await
+    }
+
+    /// The same, with further members of the body.
+    pub(crate) async fn quiet_with(&self, domain: &str, members: Value) -> String {
+        let mut body = json!({"domain": domain, "monitoring_enabled": false});
+        for (name, value) in members.as_object().into_iter().flatten() {
+            body[name] = value.clone();
+        }
+        let created = self.owner.client.post("/sites", body).await.expect(200);
+        text(&created["site"]["id"])
+    }
+
+    /// One on-demand check of a domain that is no site.
+    pub(crate) async fn look(&self, check_type: &str, domain: &str) -> Value {
+        let path = format!("/check-{check_type}");
+        self.owner.client.post(&path, json!({"domain": domain})).await.expect(200)
+    }
+
+    /// Runs a check of a registered site now, through the API.
+    pub(crate) async fn run(&self, check_type: &str, domain: &str, site_id: &str) -> Value {
+        let body = json!({"domain": domain, "site_id": site_id});
+        self.owner.client.post(&format!("/check-{check_type}"), body).await.expect(200)
+    }
+
     /// The owner's alerts go to the lab's receiver.
     pub(crate) async fn hook(&self) {
         let body = json!({"custom_webhook_url": self.lab.receiver.url("/hook")});
@@ -70,12 +98,35 @@ impl World {
         site_id: &str,
         accepts: impl Fn(&Value) -> bool,
     ) -> Value {
+        self.latest("ssl", site_id, accepts).await
+    }
+
+    /// The latest record of one type, as soon as there is one that `accepts`.
+    pub(crate) async fn latest(
+        &self,
+        check_type: &str,
+        site_id: &str,
+        accepts: impl Fn(&Value) -> bool,
+    ) -> Value {
         let path = format!("/checks?site_id={site_id}");
-        until("an ssl record", async || {
-            let record = self.owner.client.get(&path).await.expect(200)["ssl"].clone();
+        until(&format!("a record of {check_type}"), async || {
+            let record = self.owner.client.get(&path).await.expect(200)[check_type].clone();
             (record.is_object() && accepts(&record)).then_some(record)
         })
         .await
+    }
+
+    /// How many records of one type there are.
+    pub(crate) async fn count(&self, check_type: &str, site_id: &str) -> u64 {
+        let path = format!("/checks?site_id={site_id}&check_type={check_type}");
+        let page = self.owner.client.get(&path).await.expect(200);
+        page["total"].as_u64().expect("a count")
+    }
+
+    /// Brings a result that somebody else measured; returns the record.
+    pub(crate) async fn bring(&self, check_type: &str, site_id: &str, result: Value) -> Value {
+        let body = json!({"site_id": site_id, "check_type": check_type, "result": result});
+        self.owner.client.post("/checks", body).await.expect(200)["check"].clone()
     }
 
     /// Runs the ssl check of a registered site now, through the API.
@@ -93,6 +144,78 @@ impl World {
         })
         .await
     }
+
+    /// The owner's unresolved alerts of one type, as they stand.
+    pub(crate) async fn alerts_now(&self, kind: &str) -> Vec<Value> {
+        let page = self.owner.client.get("/alerts?limit=200").await.expect(200);
+        let mut alerts = page["alerts"].as_array().cloned().unwrap_or_default();
+        alerts.retain(|alert| alert["type"] == kind);
+        alerts
+    }
+
+    /// The owner's unresolved alerts of one type, as soon as there are `count`.
+    pub(crate) async fn alerts(&self, kind: &str, count: usize) -> Vec<Value> {
+        until(&format!("{count} open alerts of type {kind}"), async || {
+            let alerts = self.alerts_now(kind).await;
+            (alerts.len() == count).then_some(alerts)
+        })
+        .await
+    }
+
+    /// What the receiver was told so far whose event `accepts`: entries of `alerts[]`, oldest
+    /// first.
+    pub(crate) fn told(&self, accepts: impl Fn(&str) -> bool) -> Vec<Value> {
+        let received = self.lab.receiver.received().into_iter();
+        let payloads = received.map(|hook| hook.json().expect("the payload is JSON"));
+        let entries =
+            payloads.flat_map(|payload| payload["alerts"].as_array().cloned().unwrap_or_default());
+        entries.filter(|entry| accepts(entry["type"].as_str().unwrap_or_default())).collect()
+    }
+
+    /// The same, as soon as there are `count` of one event.
+    pub(crate) async fn told_of(&self, event: &str, count: usize) -> Vec<Value> {
+        until(&format!("{count} deliveries of {event}"), async || {
+            let told = self.told(|name| name == event);
+            (told.len() >= count).then_some(told)
+        })
+        .await
+    }
+
+    /// All that was committed before this call has been delivered after it: the test call is
+    /// queued behind it and has arrived.
+    pub(crate) async fn all_delivered(&self) {
+        let before = self.tests_delivered();
+        self.send_test().await;
+        until("the test call to arrive", async || (self.tests_delivered() > before).then_some(()))
+            .await;
+    }
+
+    fn tests_delivered(&self) -> usize {
+        let told = self.told(|event| event == "ssl.expiring");
+        let is_test = |entry: &&Value| entry["severity"] == "info";
+        told.iter().filter(is_test).count()
+    }
+}
+
+/// `days` whole days and a half from now: half a day keeps the whole number the same for as long
+/// as a test takes.
+pub(crate) fn in_days(days: i64) -> DateTime<Utc> {
+    (Utc::now() + TimeDelta::days(days) + TimeDelta::hours(12))
+        .with_nanosecond(0)
+        .expect("every second has a beginning")
+}
+
+/// As the API writes times.
+pub(crate) fn rfc3339(at: DateTime<Utc>) -> String {
+    at.to_rfc3339_opts(SecondsFormat::Secs, true)
+}
+
+/// A member that must be a time in UTC.
+#[track_caller]
+pub(crate) fn time(value: &Value) -> DateTime<Utc> {
+    let written = text(value);
+    assert!(written.ends_with('Z'), "not in UTC: {written}");
+    written.parse().unwrap_or_else(|_| panic!("not a time: {written}"))
 }
 
 /// Looks until there is an answer; fails the test when there is none in time.

@@ -20,17 +20,10 @@ fn result(domain: &str, days: i64) -> Value {
     })
 }
 
-async fn bare_site(world: &World, domain: &str) -> String {
-    // No check type of its own: nothing runs but what the test brings.
-    let body = json!({"domain": domain, "check_types": ["domain"]});
-    let created = world.owner.client.post("/sites", body).await.expect(200);
-    text(&created["site"]["id"])
-}
-
 #[tokio::test(flavor = "multi_thread")]
 async fn a_result_that_is_brought_takes_the_same_path() {
     let world = World::start().await;
-    let id = bare_site(&world, "brought.example").await;
+    let id = world.quiet("brought.example").await;
     let body = json!({"site_id": id, "check_type": "ssl", "result": result("brought.example", 5)});
     let record = world.owner.client.post("/checks", body).await.expect(200)["check"].clone();
     assert_eq!(record["source"], "api");
@@ -49,7 +42,7 @@ async fn a_result_that_is_brought_takes_the_same_path() {
 async fn pages_are_newest_first_and_exact() {
     let world = World::start().await;
     let client = &world.owner.client;
-    let id = bare_site(&world, "pages.example").await;
+    let id = world.quiet("pages.example").await;
     let mut ids = Vec::new();
     for _ in 0..7 {
         let body =
@@ -87,7 +80,7 @@ async fn pages_are_newest_first_and_exact() {
 async fn bad_queries_are_refused_not_ignored() {
     let world = World::start().await;
     let client = &world.owner.client;
-    let id = bare_site(&world, "queries.example").await;
+    let id = world.quiet("queries.example").await;
     let bad = [
         "",
         "site_id=",
@@ -113,7 +106,7 @@ async fn bad_queries_are_refused_not_ignored() {
 async fn bad_results_are_refused_and_change_nothing() {
     let world = World::start().await;
     let client = &world.owner.client;
-    let id = bare_site(&world, "bad.example").await;
+    let id = world.quiet("bad.example").await;
     let good = result("bad.example", 60);
     let mut wrong_type = good.clone();
     wrong_type["days_remaining"] = json!("sixty");

@@ -1,9 +1,9 @@
 //! What raises an alert, and what does not.
 
-use serde_json::{Value, json};
+use serde_json::json;
 use vedette_tests::Leaf;
 
-use crate::world::{World, text};
+use crate::world::{World, text, until};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_expiring_certificate_is_alerted_and_delivered_once_with_the_documented_payload() {
@@ -54,15 +54,13 @@ async fn expired_and_invalid_certificates_raise_their_own_events() {
     let wrong = world.lab.authority.issue(&Leaf::for_names(&["else.example"])).expect("signed");
     let invalid = world.lab.site("invalid.example", wrong).await.expect("free port");
     world.watch("invalid.example", &invalid).await;
-    world.open_alerts(2).await;
-    let mut events: Vec<Value> = Vec::new();
-    let mut hooks = 1;
-    while events.len() < 2 {
-        let received = world.lab.receiver.wait_for(hooks).await.expect("both arrive");
-        let alerts = received.iter().map(|hook| hook.json().expect("JSON")["alerts"].clone());
-        events = alerts.flat_map(|list| list.as_array().cloned().unwrap_or_default()).collect();
-        hooks = received.len() + 1;
-    }
+    world.alerts("ssl", 2).await;
+    // Whether such a site is up is the uptime check's to say, and another alert.
+    let events = until("both to arrive", async || {
+        let told = world.told(|event| event.starts_with("ssl."));
+        (told.len() == 2).then_some(told)
+    })
+    .await;
     let mut said: Vec<_> =
         events.iter().map(|event| (text(&event["domain"]), text(&event["type"]))).collect();
     said.sort();
@@ -76,7 +74,7 @@ async fn a_mended_certificate_resolves_its_alert() {
     let wrong = world.lab.authority.issue(&Leaf::for_names(&["else.example"])).expect("signed");
     let site = world.lab.site("mended.example", wrong).await.expect("free port");
     let id = world.watch("mended.example", &site).await;
-    world.open_alerts(1).await;
+    world.alerts("ssl", 1).await;
     site.renew(world.lab.certificate("mended.example", 60).expect("signed"))
         .expect("a valid chain");
     world.check_now("mended.example", &site, &id).await;
@@ -89,13 +87,13 @@ async fn an_unreachable_site_keeps_its_expiry_alert_and_raises_no_other() {
     let world = World::start().await;
     let site = world.site("away.example", 5).await;
     let id = world.watch("away.example", &site).await;
-    world.open_alerts(1).await;
+    world.alerts("ssl", 1).await;
     let port = site.port();
     drop(site);
     let body = json!({"domain": "away.example", "port": port, "site_id": id});
     let result = world.owner.client.post("/check-ssl", body).await.expect(200);
     assert_eq!(result["error"], "connection_refused");
-    world.open_alerts(1).await;
+    world.alerts("ssl", 1).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -106,7 +104,7 @@ async fn a_deleted_site_takes_its_alerts_along() {
     world.open_alerts(1).await;
     world.owner.client.delete(&format!("/sites?id={id}")).await.expect(200);
     world.owner.client.get(&format!("/checks?site_id={id}")).await.expect(404);
-    crate::world::until("the alerts to go", async || {
+    until("the alerts to go", async || {
         let all = world.owner.client.get("/alerts?resolved=all").await.expect(200);
         (all["total"] == 0).then_some(())
     })

@@ -3,5 +3,10 @@
 
 mod alerting;
 mod crash;
+mod ct;
 mod delivery;
+mod dns;
+mod domain;
+mod every_check;
 mod restart;
+mod uptime;

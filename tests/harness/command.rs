@@ -1,0 +1,63 @@
+//! `vedette check …`, as somebody at a terminal runs it.
+
+use std::{process::Stdio, time::Duration};
+
+use anyhow::Context;
+use serde_json::Value;
+use tempfile::TempDir;
+use tokio::process::Command;
+
+use crate::{Settings, program};
+
+/// A debug build on a loaded machine compiles the plugin in this time.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// How a run ended.
+#[derive(Clone, Debug)]
+pub struct Ran {
+    /// None: a signal ended it.
+    pub code: Option<i32>,
+    pub output: String,
+    pub errors: String,
+}
+
+/// Runs `vedette check` with these arguments, in the network and with the configuration of
+/// `settings`.
+pub async fn check(settings: &Settings, arguments: &[&str]) -> anyhow::Result<Ran> {
+    let folder = TempDir::with_prefix("vedette-check-")?;
+    let config = folder.path().join("vedette.toml");
+    std::fs::write(&config, &settings.toml)?;
+    let mut command = Command::new(program()?);
+    command.arg("check").args(arguments).env("VEDETTE_CONFIG", &config);
+    for server in &settings.dns {
+        command.args(["--dns-server", &server.to_string()]);
+    }
+    for range in &settings.egress_allow {
+        command.args(["--egress-allow", range]);
+    }
+    for (number, root) in settings.roots.iter().enumerate() {
+        let file = folder.path().join(format!("root-{number}.pem"));
+        std::fs::write(&file, root)?;
+        command.arg("--ca-file").arg(file);
+    }
+    let output = command.stdin(Stdio::null()).kill_on_drop(true).output();
+    let output = tokio::time::timeout(PATIENCE, output)
+        .await
+        .with_context(|| format!("vedette check ran longer than {PATIENCE:?}"))??;
+    Ok(Ran {
+        code: output.status.code(),
+        output: String::from_utf8(output.stdout)?,
+        errors: String::from_utf8_lossy(&output.stderr).into_owned(),
+    })
+}
+
+impl Ran {
+    /// What `--json` printed.
+    #[track_caller]
+    pub fn json(&self) -> Value {
+        match serde_json::from_str(&self.output) {
+            Ok(value) => value,
+            Err(reason) => panic!("not JSON ({reason}): {self:?}"),
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! Programs of others: found, started, waited for, ended.
+
+use std::{
+    net::SocketAddr,
+    path::PathBuf,
+    process::{Output, Stdio},
+    time::Duration,
+};
+
+use anyhow::{Context, bail};
+use tokio::{
+    net::TcpStream,
+    process::{Child, Command},
+    sync::{Mutex, MutexGuard},
+    time::{Instant, sleep, timeout},
+};
+
+/// A server answers, and a program ends, in this time on a loaded machine.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Waits for the machine: what is timed, and what has many programs, runs alone.
+pub(crate) async fn turn() -> MutexGuard<'static, ()> {
+    static TURN: Mutex<()> = Mutex::const_new(());
+    TURN.lock().await
+}
+
+/// Where the program is: in `VEDETTE_PEERS`, on `PATH`, among the system's servers.
+pub(crate) fn find(name: &str) -> Option<PathBuf> {
+    let own = std::env::var_os("VEDETTE_PEERS").map(|folder| PathBuf::from(folder).join("bin"));
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let system = ["/usr/sbin", "/usr/local/sbin"].map(PathBuf::from);
+    let mut folders = own.into_iter().chain(std::env::split_paths(&path)).chain(system);
+    folders.find_map(|folder| Some(folder.join(name)).filter(|file| file.is_file()))
+}
+
+/// Whether all of them are there; says which one is not, by the name of its package.
+pub(crate) fn installed(programs: &[(&str, &str)]) -> bool {
+    let missing = programs.iter().find(|(name, _)| find(name).is_none());
+    if let Some((_, package)) = missing {
+        println!("skipped: {package} is not installed");
+    }
+    missing.is_none()
+}
+
+/// The program as a command without input, ended with its value.
+pub(crate) fn command(name: &str) -> Command {
+    let mut command = Command::new(find(name).unwrap_or_else(|| name.into()));
+    command.stdin(Stdio::null()).kill_on_drop(true);
+    command
+}
+
+/// Runs to the end and keeps what was printed.
+pub(crate) async fn output(command: &mut Command) -> anyhow::Result<Output> {
+    let described = format!("{:?}", command.as_std());
+    let running = command.output();
+    let ended = timeout(PATIENCE, running).await;
+    ended.with_context(|| format!("{described} ran longer than {PATIENCE:?}"))?.context(described)
+}
+
+/// Runs to the end; anything but success is an error that quotes the program.
+pub(crate) async fn succeed(command: &mut Command) -> anyhow::Result<String> {
+    let described = format!("{:?}", command.as_std());
+    let ended = output(command).await?;
+    if !ended.status.success() {
+        bail!("{described}: {}", String::from_utf8_lossy(&ended.stderr));
+    }
+    Ok(String::from_utf8(ended.stdout)?)
+}
+
+/// A running server; ends with the value.
+pub(crate) struct Server {
+    child: Child,
+    pub(crate) address: SocketAddr,
+}
+
+impl Server {
+    /// Starts it and waits until it accepts connections at `address`.
+    pub(crate) async fn start(mut command: Command, address: SocketAddr) -> anyhow::Result<Self> {
+        command.stdout(Stdio::null()).stderr(Stdio::null());
+        let child = command.spawn().with_context(|| format!("{:?}", command.as_std()))?;
+        let mut server = Self { child, address };
+        let end = Instant::now() + PATIENCE;
+        while TcpStream::connect(address).await.is_err() {
+            if let Some(status) = server.child.try_wait()? {
+                bail!("{:?} ended with {status}", command.as_std());
+            }
+            anyhow::ensure!(Instant::now() < end, "{:?} does not listen", command.as_std());
+            sleep(Duration::from_millis(20)).await; // a foreign program has no other signal
+        }
+        Ok(server)
+    }
+}

@@ -1,0 +1,54 @@
+//! `check_config` of a site: judged by the check that it is for, and named where it does not fit.
+
+use serde_json::json;
+
+use crate::world::{World, text};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_configuration_that_does_not_fit_is_refused_by_its_place() {
+    let world = World::start().await;
+    let client = &world.owner.client;
+    let cases = [
+        (json!({"uptime": {"path": 7}}), "/path"),
+        (json!({"uptime": {"path": "health"}}), "/path"),
+        (json!({"uptime": {"keyword": ""}}), "/keyword"),
+        (json!({"uptime": {"degraded_ms": -1}}), "/degraded_ms"),
+        (json!({"uptime": {"degraded_ms": "fast"}}), "/degraded_ms"),
+        (json!({"uptime": {"expected_status": [42]}}), "/expected_status"),
+        (json!({"uptime": {"expected_status": "ok"}}), "/expected_status"),
+        (json!({"uptime": {"no-such": 1}}), ""),
+        (json!({"no-such": {}}), ""),
+        (json!({"uptime": 7}), ""),
+        (json!([]), ""),
+    ];
+    for (config, place) in cases {
+        let body = json!({"domain": "a.example", "check_config": config});
+        let answer = client.post("/sites", body).await;
+        assert_eq!(answer.status, 400, "{config}: {}", answer.text);
+        let said = answer.json();
+        let said = format!("{} {}", said["error"], said["message"]);
+        assert!(said.contains("check_config"), "{config}: {said}");
+        assert!(said.contains(place), "{config}: names no {place}: {said}");
+    }
+    assert_eq!(client.get("/sites").await.expect(200)["sites"], json!([]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_configuration_that_fits_is_kept_changed_and_cleared() {
+    let world = World::start().await;
+    let client = &world.owner.client;
+    let config = json!({"uptime": {"path": "/health", "keyword": "ok", "expected_status": [200]}});
+    let id = world.quiet_with("a.example", json!({"check_config": config})).await;
+    let path = format!("/sites?id={id}");
+    let shown = client.get("/sites").await.expect(200)["sites"][0]["check_config"].clone();
+    assert_eq!(shown["uptime"]["path"], "/health", "{shown}");
+    assert_eq!(text(&shown["uptime"]["keyword"]), "ok");
+
+    let bad = json!({"check_config": {"uptime": {"path": "x"}}});
+    client.patch(&path, bad).await.expect(400);
+    let same = client.patch(&path, json!({})).await.expect(200)["site"].clone();
+    assert_eq!(same["check_config"], shown, "a refused change changes nothing");
+
+    let cleared = client.patch(&path, json!({"check_config": null})).await.expect(200);
+    assert_eq!(cleared["site"]["check_config"], json!({}));
+}
