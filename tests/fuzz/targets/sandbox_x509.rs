@@ -6,8 +6,9 @@ use std::sync::OnceLock;
 
 use libfuzzer_sys::fuzz_target;
 use rcgen::{
-    BasicConstraints, CertificateParams, CertifiedIssuer, CustomExtension, DnType, GeneralSubtree,
-    IsCa, KeyPair, NameConstraints, PublicKeyData, SerialNumber, SigningKey, date_time_ymd,
+    BasicConstraints, CertificateParams, CertifiedIssuer, CustomExtension, DnType,
+    ExtendedKeyUsagePurpose, GeneralSubtree, IsCa, KeyPair, NameConstraints, PublicKeyData,
+    SerialNumber, SigningKey, date_time_ymd,
 };
 use rustls_pki_types::PrivatePkcs8KeyDer;
 use sha2::{Digest, Sha256};
@@ -70,6 +71,16 @@ fn seeds() -> Vec<Vec<u8>> {
         let chain = chain.iter().flat_map(|der| part(der));
         [&[0, 0][..], &part(staple), &[length]].concat().into_iter().chain(chain).collect()
     };
+    let request = ExamineRequest {
+        chain: vec![leaf.clone(), issuer.der().to_vec()],
+        server_name: "example.com".to_owned(),
+        at: IN_JUNE,
+        staple: Some(staple(GOOD)),
+        complete: false,
+    };
+    let good = examine_offline(&pki().trust, &request).expect("there is a chain");
+    let verdict = (good.verification.error.as_deref(), good.ocsp_staple.as_deref());
+    assert_eq!(verdict, (None, Some("good")), "what grows from a bad seed does not get far");
     let staples =
         [GOOD, REVOKED, UNKNOWN].map(|status| seed(&staple(status), &[&leaf, issuer.der()]));
     let other = self::leaf(&["no.example.com"]);
@@ -79,7 +90,7 @@ fn seeds() -> Vec<Vec<u8>> {
         seed(&[], &[&other, issuer.der(), b"\x30\x03\x02\x01\x01"]),
         seed(&[], &[&leaf]),
         seed(&[], &[root.der()]),
-        seed(&[], &[issuer.der(); 20]),
+        seed(&[], &[issuer.der().as_ref(); 20]),
     ];
     seeds.extend(staples);
     seeds
@@ -98,6 +109,7 @@ fn leaf(names: &[&str]) -> Vec<u8> {
     let mut params = CertificateParams::new(names).expect("the names are names");
     params.distinguished_name.push(DnType::OrganizationName, "Caf\u{e9}, \"Ltd\"");
     params.serial_number = Some(SerialNumber::from_slice(&SERIAL));
+    params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
     // An OCSP responder, a TLS feature, and an empty list of timestamps.
     let location = [tlv(6, &[0x2b, 6, 1, 5, 5, 7, 0x30, 1]), tlv(0x86, b"http://ocsp.example/")];
     let access = tlv(0x30, &tlv(0x30, &location.concat()));

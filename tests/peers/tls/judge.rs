@@ -75,7 +75,8 @@ pub(crate) async fn sslyze(servers: &[SocketAddr]) -> anyhow::Result<BTreeMap<u1
     scan.arg("--tlsv1_3");
     scan.args(servers.iter().map(|at| format!("{NAME}:{}{{{}}}", at.port(), at.ip())));
     let ended = output(&mut scan).await?;
-    let said: Value = serde_json::from_slice(&ended.stdout)
+    let text = without_large_numbers(&String::from_utf8_lossy(&ended.stdout));
+    let said: Value = serde_json::from_str(&text)
         .with_context(|| String::from_utf8_lossy(&ended.stderr).into_owned())?;
     let mut servers = BTreeMap::new();
     for result in said["server_scan_results"].as_array().into_iter().flatten() {
@@ -86,6 +87,28 @@ pub(crate) async fn sslyze(servers: &[SocketAddr]) -> anyhow::Result<BTreeMap<u1
         }
     }
     Ok(servers)
+}
+
+/// `sslyze` writes moduli as numbers of hundreds of digits, which no reader takes; as text they
+/// pass.
+fn without_large_numbers(json: &str) -> String {
+    let mut text = String::with_capacity(json.len());
+    let (mut digits, mut is_text, mut is_escaped) = (String::new(), false, false);
+    for char in json.chars().chain([' ']) {
+        if !is_text && char.is_ascii_digit() {
+            digits.push(char);
+            continue;
+        }
+        match digits.len() {
+            0..=18 => text.push_str(&digits),
+            _ => text.extend(['"', '"']),
+        }
+        digits.clear();
+        is_text ^= char == '"' && !is_escaped;
+        is_escaped = is_text && char == '\\' && !is_escaped;
+        text.push(char);
+    }
+    text
 }
 
 fn analysed(result: &Value) -> Seen {

@@ -85,12 +85,11 @@ pub(super) fn is_sound_expansion(response: &DnsResponse) -> bool {
         return false;
     }
     let all_secure = answers.iter().filter(plain).all(|record| record.proof == Proof::Secure);
-    let mut expanded = answers.iter().filter(|record| record.proof == Proof::Secure).filter_map(
-        |record| {
+    let mut expanded =
+        answers.iter().filter(|record| record.proof == Proof::Secure).filter_map(|record| {
             let labels = signature(record)?.input().num_labels;
             (labels < record.name.num_labels()).then_some((&record.name, labels))
-        },
-    );
+        });
     all_secure && expanded.all(|(name, labels)| has_no_closer_match(response, name, labels))
 }
 

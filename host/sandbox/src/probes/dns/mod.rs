@@ -195,7 +195,11 @@ fn positive(lookup: &Lookup) -> Found {
     })
 }
 
-fn of_answers(rcode: ResponseCode, answers: &[Record], is_shown: impl Fn(&Record) -> bool) -> Found {
+fn of_answers(
+    rcode: ResponseCode,
+    answers: &[Record],
+    is_shown: impl Fn(&Record) -> bool,
+) -> Found {
     let shown = answers.iter().filter(|record| is_shown(record));
     Found {
         rcode,
