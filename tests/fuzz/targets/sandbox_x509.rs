@@ -65,7 +65,7 @@ fn pki() -> &'static Pki {
 
 fn seeds() -> Vec<Vec<u8>> {
     let Pki { root, issuer, .. } = pki();
-    let leaf = leaf(&["example.com", "*.example.com", "192.0.2.1"]);
+    let leaf = leaf(&["example.com", "*.b.example.com", "192.0.2.1"]);
     let seed = |staple: &[u8], chain: &[&[u8]]| {
         let length = u8::try_from(chain.len()).expect("a short chain");
         let chain = chain.iter().flat_map(|der| part(der));
@@ -79,8 +79,10 @@ fn seeds() -> Vec<Vec<u8>> {
         complete: false,
     };
     let good = examine_offline(&pki().trust, &request).expect("there is a chain");
-    let verdict = (good.verification.error.as_deref(), good.ocsp_staple.as_deref());
-    assert_eq!(verdict, (None, Some("good")), "what grows from a bad seed does not get far");
+    let facts = good.verification;
+    let verdict =
+        (facts.chain_error.as_deref(), facts.error.as_deref(), good.ocsp_staple.as_deref());
+    assert_eq!(verdict, (None, None, Some("good")), "what grows from a bad seed does not get far");
     let staples =
         [GOOD, REVOKED, UNKNOWN].map(|status| seed(&staple(status), &[&leaf, issuer.der()]));
     let other = self::leaf(&["no.example.com"]);
