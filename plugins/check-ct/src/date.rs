@@ -1,17 +1,9 @@
 //! Dates of certificates and logs, from the year 0 to 9999, as text and as Unix seconds.
 
-use chrono::{DateTime, NaiveDateTime, SecondsFormat, Utc};
+use chrono::{DateTime, NaiveDateTime};
+use vedette_sdk::date::{FIRST, LAST};
 
-/// RFC 3339 in UTC, to the second. What no certificate can express is moved to the nearest
-/// second that one can.
-pub(crate) fn rfc3339(at: i64) -> String {
-    utc(at).to_rfc3339_opts(SecondsFormat::Secs, true)
-}
-
-/// For people: `2026-11-25`.
-pub(crate) fn day(at: i64) -> String {
-    utc(at).format("%Y-%m-%d").to_string()
-}
+pub(crate) use vedette_sdk::date::{DAY, day, rfc3339};
 
 /// Unix seconds of an RFC 3339 text; one without a zone is UTC, as crt.sh means it. None for
 /// anything else, and for years that no certificate can express.
@@ -27,15 +19,6 @@ pub(crate) fn parse(text: &str) -> Option<i64> {
     zoned.or_else(bare).filter(|at| (FIRST..=LAST).contains(at))
 }
 
-fn utc(at: i64) -> DateTime<Utc> {
-    DateTime::from_timestamp(at.clamp(FIRST, LAST), 0).expect("years 0 to 9999 are in range")
-}
-
-pub(crate) const DAY: i64 = 86_400;
-/// Last second that X.509 can express (RFC 5280, 4.1.2.5): "no well-defined expiration".
-const LAST: i64 = 253_402_300_799;
-/// First second of the year 0.
-const FIRST: i64 = -62_167_219_200;
 /// Of a text, in bytes.
 const LONGEST: usize = 40;
 

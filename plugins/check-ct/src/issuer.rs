@@ -6,10 +6,11 @@
 //!
 //! *Invariant:* two spellings of one name are equal issuers.
 
+use vedette_sdk::text::cut;
+
 use crate::{
     authority::{self, Authority},
     digest::mark,
-    text::cut,
 };
 
 /// The issuer of a certificate, as shown.

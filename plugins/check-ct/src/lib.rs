@@ -42,7 +42,6 @@ mod ledger;
 mod name;
 pub mod result;
 mod source;
-mod text;
 
 #[cfg(test)]
 mod tests;

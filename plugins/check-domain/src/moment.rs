@@ -1,33 +1,8 @@
 //! Moments of registrations, from the year 0 to 9999, as text and as distances.
 
-use chrono::{DateTime, SecondsFormat, Utc};
+use chrono::DateTime;
 
-/// Last second that RFC 3339 can express.
-const LAST: i64 = 253_402_300_799;
-/// First second of the year 0.
-const FIRST: i64 = -62_167_219_200;
-pub(crate) const DAY: i64 = 86_400;
-
-/// Whole days from `now` until `at`, rounded down: one second past is -1.
-pub(crate) fn days_until(at: i64, now: i64) -> i64 {
-    at.saturating_sub(now).div_euclid(DAY)
-}
-
-/// RFC 3339 in UTC, to the second. What it cannot express is moved to the nearest second that it
-/// can.
-pub(crate) fn rfc3339(at: i64) -> String {
-    utc(at).to_rfc3339_opts(SecondsFormat::Secs, true)
-}
-
-/// For people: `2026-11-25`.
-pub(crate) fn day(at: i64) -> String {
-    utc(at).format("%Y-%m-%d").to_string()
-}
-
-/// For people, where the hour counts: `2026-11-25 14:05 UTC`.
-pub(crate) fn minute(at: i64) -> String {
-    utc(at).format("%Y-%m-%d %H:%M UTC").to_string()
-}
+pub(crate) use vedette_sdk::date::{DAY, day, days_until, minute, rfc3339};
 
 /// Unix seconds of an RFC 3339 text.
 pub(crate) fn parse(text: &str) -> Option<i64> {
@@ -39,31 +14,13 @@ pub(crate) fn parse_http(text: &str) -> Option<i64> {
     DateTime::parse_from_rfc2822(text.trim()).ok().map(|date| date.timestamp())
 }
 
-fn utc(at: i64) -> DateTime<Utc> {
-    DateTime::from_timestamp(at.clamp(FIRST, LAST), 0).expect("years 0 to 9999 are in range")
-}
-
 #[cfg(test)]
 mod tests {
+    use vedette_sdk::date::{FIRST, LAST};
+
     use super::*;
 
     const NOW: i64 = 1_767_225_600;
-
-    #[test]
-    fn days_are_rounded_down() {
-        for (seconds, days) in
-            [(0, 0), (23 * 3_600, 0), (DAY - 1, 0), (DAY, 1), (-1, -1), (-DAY, -1), (-DAY - 1, -2)]
-        {
-            assert_eq!(days_until(NOW + seconds, NOW), days, "{seconds} s");
-        }
-        assert_eq!(days_until(i64::MAX, -1), i64::MAX / DAY);
-    }
-
-    #[test]
-    fn ends_of_time_are_written() {
-        assert_eq!(rfc3339(i64::MAX), "9999-12-31T23:59:59Z");
-        assert_eq!(rfc3339(i64::MIN), "0000-01-01T00:00:00Z");
-    }
 
     #[test]
     fn written_dates_read_back() {
@@ -73,11 +30,5 @@ mod tests {
         assert_eq!(parse("2026-01-01T01:00:00.5+01:00"), Some(NOW));
         assert_eq!(parse_http("Thu, 01 Jan 2026 00:00:00 GMT"), Some(NOW));
         assert_eq!(parse_http("soon"), None);
-    }
-
-    #[test]
-    fn people_read_days_and_minutes() {
-        assert_eq!(day(NOW), "2026-01-01");
-        assert_eq!(minute(NOW + 3_660), "2026-01-01 01:01 UTC");
     }
 }

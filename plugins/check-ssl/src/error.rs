@@ -2,25 +2,9 @@
 
 use vedette_sdk::{
     CheckError,
-    net::{NetError, Phase},
+    net::{CERTIFICATE_TOKENS, NetError, connection_token},
     x509::{Certificate, Examination},
 };
-
-/// Tokens about the certificate, the first that applies wins. Dates come first, so that an expired
-/// certificate is called expired whatever else is wrong with it.
-const PRECEDENCE: &[&str] = &[
-    MALFORMED,
-    EXPIRED,
-    NOT_YET_VALID,
-    HOSTNAME_MISMATCH,
-    REVOKED,
-    SELF_SIGNED,
-    UNTRUSTED_ROOT,
-    INCOMPLETE_CHAIN,
-    BAD_SIGNATURE,
-    INVALID_PURPOSE,
-    WEAK_KEY,
-];
 
 pub(crate) const MALFORMED: &str = "malformed_certificate";
 pub(crate) const EXPIRED: &str = "certificate_expired";
@@ -36,42 +20,18 @@ pub(crate) const WEAK_KEY: &str = "weak_key";
 
 /// Whether the token says something of a certificate, rather than of a connection.
 pub(crate) fn is_about_certificate(token: &str) -> bool {
-    PRECEDENCE.contains(&token)
+    CERTIFICATE_TOKENS.contains(&token)
 }
 
 /// What a failed handshake says of the server. An error where it says something of us.
-pub(crate) fn of_connection(error: NetError) -> Result<&'static str, CheckError> {
-    Ok(match error {
-        NetError::NotPermitted(_) | NetError::AddressBlocked(_) => "blocked_address",
-        NetError::NameNotFound => "dns_not_found",
-        NetError::Timeout(Phase::Resolve) => "dns_failed",
-        NetError::Refused => "connection_refused",
-        NetError::Reset => "connection_reset",
-        NetError::Timeout(_) => "connection_timeout",
-        NetError::Protocol(_) => "tls_not_spoken",
-        NetError::Tls(reason) => of_handshake(&reason),
-        NetError::TooLarge(_) => "tls_handshake_failed",
-        NetError::BudgetExhausted => {
-            return Err(CheckError::Failed("the run's budget is used up".to_owned()));
-        }
-        NetError::Other((code, message)) => match code.as_str() {
-            "dns-failed" => "dns_failed",
-            // No router knows the way: to a client the same as silence.
-            "unreachable" => "connection_timeout",
-            _ => return Err(CheckError::Failed(format!("{code}: {message}"))),
-        },
+pub(crate) fn of_connection(error: &NetError) -> Result<&'static str, CheckError> {
+    Ok(match (connection_token(error)?, error) {
+        // The certificate is judged for itself; here it is the signature of the handshake.
+        (Some(token), _) if is_about_certificate(token) => HANDSHAKE_FAILED,
+        (Some(token), _) => token,
+        (None, NetError::Protocol(_)) => NOT_SPOKEN,
+        (None, _) => HANDSHAKE_FAILED,
     })
-}
-
-/// The host's text begins with a stable token where there is one.
-fn of_handshake(reason: &str) -> &'static str {
-    let mut words = reason.split_ascii_whitespace();
-    match (words.next(), words.next()) {
-        (Some("not-tls"), _) => "tls_not_spoken",
-        // RFC 6066, 3: the server serves other names.
-        (Some("alert"), Some("112")) => "tls_unrecognized_name",
-        _ => "tls_handshake_failed",
-    }
 }
 
 /// What raw hellos may tell of a server whose handshake could not be finished; none where they
@@ -91,9 +51,9 @@ pub(crate) enum Worth {
 pub(crate) fn worth_of_hellos(error: &NetError) -> Option<Worth> {
     match error {
         NetError::Tls(reason) if reason.starts_with(NOT_ACCEPTED) => Some(Worth::ChainOfOddKey),
-        NetError::Tls(reason) => match of_handshake(reason) {
+        NetError::Tls(_) => match of_connection(error).ok()? {
             // Also where it is TLS, in a message that is larger than libraries read.
-            "tls_not_spoken" => Some(Worth::Hint),
+            NOT_SPOKEN => Some(Worth::Hint),
             "tls_unrecognized_name" => None,
             _ => Some(Worth::Chain),
         },
@@ -113,6 +73,8 @@ pub(crate) fn is_checkable(leaf: &Certificate) -> bool {
     }
 }
 
+const NOT_SPOKEN: &str = "tls_not_spoken";
+const HANDSHAKE_FAILED: &str = "tls_handshake_failed";
 /// How the host's text begins when the signature of a handshake was wrong.
 const NOT_ACCEPTED: &str = "certificate bad_signature";
 
@@ -137,13 +99,15 @@ pub(crate) fn of_certificate(seen: &Examination, now: i64) -> Option<&'static st
         INVALID_PURPOSE => !facts.purpose_valid,
         _ => false,
     };
-    let first = PRECEDENCE.iter().copied().find(|token| applies(token));
+    let first = CERTIFICATE_TOKENS.iter().copied().find(|token| applies(token));
     // A path that is not trusted is not valid, also for a reason that has no word here.
     first.or((!facts.trusted).then_some(UNTRUSTED_ROOT))
 }
 
 #[cfg(test)]
 mod tests {
+    use vedette_sdk::net::Phase;
+
     use super::*;
     use crate::fixture::{self, NOW};
 
@@ -167,7 +131,7 @@ mod tests {
             (NetError::Tls("no version in common".to_owned()), "tls_handshake_failed"),
             (NetError::TooLarge(1), "tls_handshake_failed"),
         ] {
-            assert_eq!(of_connection(error.clone()).ok(), Some(token), "{error}");
+            assert_eq!(of_connection(&error).ok(), Some(token), "{error}");
             assert!(!is_about_certificate(token));
         }
     }
@@ -220,7 +184,7 @@ mod tests {
     #[test]
     fn our_own_trouble_is_no_result() {
         for error in [NetError::BudgetExhausted, other("resolver-down"), other("exhausted")] {
-            assert!(matches!(of_connection(error), Err(CheckError::Failed(_))));
+            assert!(matches!(of_connection(&error), Err(CheckError::Failed(_))));
         }
     }
 

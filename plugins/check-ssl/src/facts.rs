@@ -3,15 +3,16 @@
 use std::collections::HashSet;
 
 use vedette_sdk::{
+    date,
+    text::cut,
     tls::Report,
     x509::{Certificate, Examination},
 };
 
 use crate::{
-    date, dn, error,
+    dn, error,
     result::{ChainItem, SslResult},
     suites,
-    text::cut,
 };
 
 /// More certificates than any server has reason to send are not shown.

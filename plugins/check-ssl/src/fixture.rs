@@ -1,12 +1,13 @@
 //! What the tests of this crate share: a good server, seen on the first day of 2026.
 
 use vedette_sdk::{
+    date::DAY,
     net::Timing,
     tls::Report,
     x509::{Certificate, Examination, Verification},
 };
 
-use crate::{date::DAY, facts, result::SslResult};
+use crate::{facts, result::SslResult};
 
 /// 2026-01-01T00:00:00Z, where the SDK's double starts.
 pub(crate) const NOW: i64 = 1_767_225_600;

@@ -23,7 +23,6 @@ use visit::Seen;
 
 mod assess;
 pub mod config;
-mod date;
 mod dn;
 mod error;
 mod events;
@@ -39,7 +38,6 @@ mod hsts;
 mod mixed_content;
 pub mod result;
 mod suites;
-mod text;
 mod visit;
 
 #[cfg(test)]
@@ -115,7 +113,7 @@ fn summary(seen: &Seen) -> String {
     // RFC 7633: browsers may refuse the certificate without one.
     let note =
         if seen.lacks_staple { "; it demands a staple that the server does not send" } else { "" };
-    let issuer = text::cut(&result.issuer, MAX_ISSUER);
+    let issuer = vedette_sdk::text::cut(&result.issuer, MAX_ISSUER);
     format!("{verdict}, {days} left, issued by {issuer}{note}")
 }
 

@@ -87,7 +87,7 @@ impl Visit<'_> {
 
     /// Looks for what the server shows in clear. Where that is nothing, the failure stands.
     fn after_failure(&self, endpoint: &Endpoint, error: &NetError) -> Result<Seen, CheckError> {
-        let token = error::of_connection(error.clone())?;
+        let token = error::of_connection(error)?;
         let mut failed = Seen::of_failure(facts::of_failure(&self.job.target, token));
         let Some(worth) = error::worth_of_hellos(error) else { return Ok(failed) };
         let prober = self.prober(endpoint);

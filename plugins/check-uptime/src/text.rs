@@ -1,12 +1,6 @@
 //! Texts that strangers chose, kept to a length.
 
-/// The first `max` characters, with an ellipsis where something was left out.
-pub(crate) fn cut(text: &str, max: usize) -> String {
-    match text.char_indices().nth(max) {
-        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
-        None => text.to_owned(),
-    }
-}
+pub(crate) use vedette_sdk::text::cut;
 
 /// At most `max` bytes, and an ellipsis.
 pub(crate) fn limit(mut text: String, max: usize) -> String {

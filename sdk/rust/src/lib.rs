@@ -100,12 +100,15 @@ mod assessment;
 mod check;
 mod config;
 mod cx;
+#[cfg(feature = "date")]
+pub mod date;
 mod net_token;
 mod notify;
 #[cfg(feature = "suffix")]
 pub mod suffix;
 #[cfg(feature = "testing")]
 pub mod testing;
+pub mod text;
 
 #[doc(hidden)]
 #[allow(unsafe_code, unreachable_pub, reason = "generated: the canonical ABI is raw pointers")]

@@ -89,15 +89,6 @@ impl Pki {
         self.folder.join(name)
     }
 
-    /// A group of 1024 bits.
-    pub(crate) async fn small_group(&self) -> anyhow::Result<PathBuf> {
-        let file = self.file("dh1024.pem");
-        let mut made = command("openssl");
-        made.args(["dhparam", "-dsaparam", "-out"]).arg(&file).arg("1024"); // made in a moment
-        succeed(&mut made).await?;
-        Ok(file)
-    }
-
     fn request(&self, name: &str, made: Option<&str>) -> tokio::process::Command {
         let mut request = match made {
             Some(moment) => {

@@ -42,12 +42,7 @@ async fn openssl(pki: &Pki, row: &Row, address: SocketAddr) -> anyhow::Result<Se
     server.env("OPENSSL_CONF", "/dev/null");
     server.args(["s_server", "-quiet", "-www", "-accept", &address.to_string()]);
     server.arg("-cert").arg(pki.certificate(row.leaf)).arg("-key").arg(pki.key(row.leaf));
-    for option in row.options {
-        match *option {
-            "SMALL-GROUP" => server.arg("-dhparam").arg(pki.small_group().await?),
-            option => server.arg(option),
-        };
-    }
+    server.args(row.options);
     Server::start(server, address).await
 }
 

@@ -1,13 +1,12 @@
 //! What people read: which certificate, from whom, until when, and what to do about it.
 
 use serde::Serialize;
-use vedette_sdk::{Finding, Severity};
+use vedette_sdk::{Finding, Severity, text::cut};
 
 use super::Seen;
 use crate::{
     date, events,
     result::{Caa, CtResult},
-    text::cut,
 };
 
 /// Kept with the alert.

@@ -1,10 +1,10 @@
 //! A certificate that took another's place.
 
 use serde::Serialize;
-use vedette_sdk::Finding;
+use vedette_sdk::{Finding, date, text::cut};
 
 use super::{memory::Leaf, wording};
-use crate::{date, events, result::SslResult, text::cut};
+use crate::{events, result::SslResult};
 
 /// Of the issuer in the history, in characters.
 const MAX_ISSUER: usize = 256;

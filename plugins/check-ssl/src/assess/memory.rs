@@ -3,12 +3,14 @@
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
+use vedette_sdk::date::DAY;
 
 use super::{
     change::{Change, ChangeType},
     seen::{self, Seen},
 };
-use crate::{date::DAY, result::SslResult};
+
+use crate::result::SslResult;
 
 /// Certificates served within this time are one fleet: to meet one of them again is no change.
 const FLEET_SPAN: i64 = DAY;

@@ -1,8 +1,9 @@
 //! A certificate as a result showed it, as far as judging it again later needs.
 
 use serde::{Deserialize, Serialize};
+use vedette_sdk::{date, text::cut};
 
-use crate::{date, error, result::SslResult, text::cut};
+use crate::{error, result::SslResult};
 
 /// Names that a message shows; the rest is counted.
 pub(super) const SHOWN_NAMES: usize = 3;

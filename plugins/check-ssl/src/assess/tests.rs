@@ -1,11 +1,11 @@
 use serde_json::{Value, json};
-use vedette_sdk::Settled;
+use vedette_sdk::{
+    Settled,
+    date::{self, DAY},
+};
 
 use super::*;
-use crate::{
-    date::{self, DAY},
-    fixture::{self, DOMAIN, NOW},
-};
+use crate::fixture::{self, DOMAIN, NOW};
 
 /// A site whose results arrive one after the other; memory and settled result are carried on as
 /// the host does.

@@ -3,13 +3,13 @@
 
 use std::collections::BTreeSet;
 
-use vedette_sdk::Finding;
+use vedette_sdk::{Finding, date, text::cut};
 
 use super::{
     change::{Change, ChangeType},
     seen::{self, SHOWN_NAMES, Seen},
 };
-use crate::{date, dn, error, events, result::SslResult, text::cut};
+use crate::{dn, error, events, result::SslResult};
 
 /// Of a message, in bytes: the host refuses more than 1 KiB.
 const MAX_MESSAGE: usize = 1_000;

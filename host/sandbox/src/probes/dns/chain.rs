@@ -45,18 +45,20 @@ pub(super) async fn are_keys_signed(
     for signer in signers {
         let mut zone = signer;
         for _ in 0..MOST_CUTS {
-            if let Some(false) = resolver.knows_keys(&zone) {
-                return false;
-            }
-            if resolver.knows_keys(&zone).is_none() {
-                let Some(keys) = ask(resolver, &zone, RecordType::DNSKEY, deadline).await else {
-                    return true;
-                };
-                let is_signed = is_signed(&keys, RecordType::DNSKEY);
-                resolver.remember_keys(zone.clone(), is_signed);
-                if !is_signed {
-                    return false;
+            let is_signed = match resolver.knows_keys(&zone) {
+                Some(known) => known,
+                None => {
+                    let Some(keys) = ask(resolver, &zone, RecordType::DNSKEY, deadline).await
+                    else {
+                        return true;
+                    };
+                    let is_signed = is_signed(&keys, RecordType::DNSKEY);
+                    resolver.remember_keys(zone.clone(), is_signed);
+                    is_signed
                 }
+            };
+            if !is_signed {
+                return false;
             }
             if zone.is_root() {
                 break;

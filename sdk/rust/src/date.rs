@@ -1,36 +1,37 @@
-//! Dates of certificates, from the year 0 to 9999, as text and as distances.
+//! Dates of certificates and registrations, from the year 0 to 9999, as text and as distances.
 
 use chrono::{DateTime, SecondsFormat, Utc};
 
 /// Last second that X.509 can express (RFC 5280, 4.1.2.5): "no well-defined expiration".
-const LAST: i64 = 253_402_300_799;
+pub const LAST: i64 = 253_402_300_799;
 /// First second of the year 0.
-const FIRST: i64 = -62_167_219_200;
-pub(crate) const DAY: i64 = 86_400;
+pub const FIRST: i64 = -62_167_219_200;
+/// Seconds of a day.
+pub const DAY: i64 = 86_400;
 
 /// Whole days from `now` until `at`, rounded down: one second past is -1.
-pub(crate) fn days_until(at: i64, now: i64) -> i64 {
+pub fn days_until(at: i64, now: i64) -> i64 {
     at.saturating_sub(now).div_euclid(DAY)
 }
 
-/// RFC 3339 in UTC, to the second. What no certificate can express is moved to the nearest
-/// second that one can.
-pub(crate) fn rfc3339(at: i64) -> String {
+/// RFC 3339 in UTC, to the second. What lies outside these years is moved to the nearest second
+/// inside.
+pub fn rfc3339(at: i64) -> String {
     utc(at).to_rfc3339_opts(SecondsFormat::Secs, true)
 }
 
 /// For people: `2026-11-25`.
-pub(crate) fn day(at: i64) -> String {
+pub fn day(at: i64) -> String {
     utc(at).format("%Y-%m-%d").to_string()
 }
 
 /// For people, where the hour counts: `2026-11-25 14:05 UTC`.
-pub(crate) fn minute(at: i64) -> String {
+pub fn minute(at: i64) -> String {
     utc(at).format("%Y-%m-%d %H:%M UTC").to_string()
 }
 
 /// Unix seconds of an RFC 3339 text.
-pub(crate) fn parse(text: &str) -> Option<i64> {
+pub fn parse(text: &str) -> Option<i64> {
     DateTime::parse_from_rfc3339(text).ok().map(|date| date.timestamp())
 }
 
@@ -49,6 +50,7 @@ mod tests {
         for (seconds, days) in [
             (0, 0),
             (1, 0),
+            (23 * 3_600, 0),
             (DAY - 1, 0),
             (DAY, 1),
             (14 * DAY, 14),
