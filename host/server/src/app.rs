@@ -5,7 +5,7 @@ use parking_lot::Mutex;
 use tokio::sync::Notify;
 use vedette_model::{Account, ApiKeyId, Edition, guard::Guard};
 use vedette_sandbox::Sandbox;
-use vedette_store::Store;
+use vedette_store::{Stamp, Store};
 
 use crate::{Clock, Config, limits::Limits, work::Pulse};
 
@@ -44,4 +44,6 @@ pub struct Caller {
     /// The key that was used; none for a session token.
     pub key: Option<ApiKeyId>,
     pub edition: &'static Edition,
+    /// Where the account stood when it was looked up.
+    pub stamp: Stamp,
 }

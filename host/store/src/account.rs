@@ -64,7 +64,7 @@ impl Store {
 
     /// Moves an account to another plan of its edition; false when there is no such account.
     pub async fn set_plan(&self, account: AccountId, plan: &str) -> Result<bool> {
-        let unit = "RETURN count(UPDATE $id SET plan = $plan RETURN AFTER)";
+        let unit = "RETURN count(UPDATE $id SET plan = $plan, stamp += 1 RETURN AFTER)";
         let binds = Binds::new().with("id", key::account(account)).with("plan", plan);
         let changed: i64 = self.tx(unit, binds).await?;
         Ok(changed == 1)

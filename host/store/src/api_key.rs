@@ -1,13 +1,15 @@
 //! API keys. A row per key under its account, and a row per hash that says whose it is: that one
 //! is what a request looks up.
 
+use std::sync::Arc;
+
 use surrealdb::types::{RecordId, SurrealValue};
-use vedette_model::{Account, AccountId, ApiKey, ApiKeyId, Timestamp};
+use vedette_model::{AccountId, ApiKey, ApiKeyId, Timestamp};
 
 use crate::account::AccountRow;
 use crate::error::{Result, gone_is_none};
 use crate::tx::Binds;
-use crate::{Store, key};
+use crate::{Found, Stamp, Store, key};
 
 /// The columns of a key.
 #[derive(Debug, SurrealValue)]
@@ -25,31 +27,65 @@ pub(crate) struct ApiKeyRow {
 struct CallerRow {
     key: ApiKeyRow,
     account: AccountRow,
+    stamp: Stamp,
+}
+
+#[derive(SurrealValue)]
+struct RolledRow {
+    /// The hash that finds nobody any more.
+    old: String,
+    key: ApiKeyRow,
 }
 
 impl Store {
-    /// Who a key belongs to, by the key's hash. One round trip; expired keys are found too.
-    pub async fn caller(&self, hash: &str) -> Result<Option<(ApiKey, Account)>> {
+    /// Who a key belongs to, by the key's hash, from memory where it was asked for before: what
+    /// is answered holds if the account still stands at its stamp. Expired keys are found too.
+    pub async fn caller(&self, hash: &str) -> Result<Option<Arc<Found>>> {
+        match self.inner.known.caller(hash) {
+            Some(found) => Ok(Some(found)),
+            None => self.caller_anew(hash).await,
+        }
+    }
+
+    /// Drops what is kept in memory of a key.
+    pub fn forget_caller(&self, hash: &str) {
+        self.inner.known.forget_caller(hash);
+    }
+
+    /// Who a key belongs to now. One round trip.
+    pub async fn caller_anew(&self, hash: &str) -> Result<Option<Arc<Found>>> {
         let row: Option<CallerRow> = self
             .read(
-                "SELECT key.*, account.* FROM ONLY $hash",
+                "SELECT key.*, account.*, account.stamp AS stamp FROM ONLY $hash",
                 Binds::new().with("hash", key::api_key_hash(hash)),
             )
             .await?;
-        row.map(|row| Ok((row.key.into_key()?, row.account.into_account()?))).transpose()
+        let Some(row) = row else {
+            self.inner.known.forget_caller(hash);
+            return Ok(None);
+        };
+        let found = Arc::new(Found {
+            key: row.key.into_key()?,
+            account: row.account.into_account()?,
+            stamp: row.stamp,
+        });
+        self.inner.known.keep_caller(Arc::clone(&found));
+        Ok(Some(found))
     }
 
     /// Notes that a key was used; an earlier moment than the one noted changes nothing.
     pub async fn touch_api_key(
         &self,
         account: AccountId,
-        api_key: ApiKeyId,
+        api_key: &ApiKey,
         now: Timestamp,
     ) -> Result<()> {
         let unit = "UPDATE $key SET last_used_at = $now
             WHERE last_used_at = NONE OR last_used_at < $now RETURN NONE";
-        let binds = Binds::new().with("key", key::api_key(account, api_key)).with("now", now);
-        self.write(unit, binds).await
+        let id = key::api_key(account, api_key.id);
+        self.write(unit, Binds::new().with("key", id).with("now", now)).await?;
+        self.inner.known.forget_caller(&api_key.hash);
+        Ok(())
     }
 
     /// An account's keys, oldest first.
@@ -94,11 +130,19 @@ impl Store {
         api_key: ApiKeyId,
         expires_at: Option<Timestamp>,
     ) -> Result<Option<ApiKey>> {
-        let unit = "RETURN (UPDATE $key SET expires_at = $expires_at RETURN AFTER)[0]";
-        let binds =
-            Binds::new().with("key", key::api_key(account, api_key)).with("expires_at", expires_at);
+        let unit = "LET $changed = (UPDATE $key SET expires_at = $expires_at RETURN AFTER);
+            IF !array::is_empty($changed) { UPDATE $account SET stamp += 1 RETURN NONE };
+            RETURN $changed[0]";
+        let binds = Binds::new()
+            .with("account", key::account(account))
+            .with("key", key::api_key(account, api_key))
+            .with("expires_at", expires_at);
         let row: Option<ApiKeyRow> = self.tx(unit, binds).await?;
-        row.map(ApiKeyRow::into_key).transpose()
+        let changed = row.map(ApiKeyRow::into_key).transpose()?;
+        if let Some(key) = &changed {
+            self.inner.known.forget_caller(&key.hash);
+        }
+        Ok(changed)
     }
 
     /// Replaces a key's secret: the old hash finds nobody from here on.
@@ -113,15 +157,22 @@ impl Store {
             IF $old = NONE { THROW 'gone' };
             DELETE type::record('api_key_hash', $old) RETURN NONE;
             CREATE $new_hash SET account = $account, key = $key RETURN NONE;
-            RETURN (UPDATE $key SET hash = $hash, prefix = $prefix RETURN AFTER)[0]";
+            UPDATE $account SET stamp += 1 RETURN NONE;
+            RETURN {
+                old: $old,
+                key: (UPDATE $key SET hash = $hash, prefix = $prefix RETURN AFTER)[0]
+            }";
         let binds = Binds::new()
             .with("account", key::account(account))
             .with("key", key::api_key(account, api_key))
             .with("new_hash", key::api_key_hash(hash))
             .with("hash", hash)
             .with("prefix", prefix);
-        let row: Option<ApiKeyRow> = gone_is_none(self.tx(unit, binds).await)?;
-        row.map(ApiKeyRow::into_key).transpose()
+        let Some(rolled) = gone_is_none(self.tx::<RolledRow>(unit, binds).await)? else {
+            return Ok(None);
+        };
+        self.inner.known.forget_caller(&rolled.old);
+        rolled.key.into_key().map(Some)
     }
 
     /// False when the account has no such key.
@@ -131,11 +182,16 @@ impl Store {
             IF $old = NONE { THROW 'gone' };
             DELETE type::record('api_key_hash', $old) RETURN NONE;
             DELETE $key RETURN NONE;
-            UPDATE $account SET api_keys -= 1 RETURN NONE";
+            UPDATE $account SET api_keys -= 1, stamp += 1 RETURN NONE;
+            RETURN $old";
         let binds = Binds::new()
             .with("account", key::account(account))
             .with("key", key::api_key(account, api_key));
-        Ok(gone_is_none(self.write(unit, binds).await)?.is_some())
+        let old: Option<String> = gone_is_none(self.tx(unit, binds).await)?;
+        if let Some(old) = &old {
+            self.inner.known.forget_caller(old);
+        }
+        Ok(old.is_some())
     }
 }
 

@@ -1,5 +1,7 @@
 //! What can go wrong in the store: what a caller decides upon has a name, the rest is the engine's.
 
+use crate::Stamp;
+
 /// Why a call changed nothing.
 ///
 /// *Invariant:* after any of these but [`Error::Unavailable`] the store is as it was before the
@@ -25,9 +27,10 @@ pub enum Error {
     /// What was to be created exists, or what was to be reopened has an open equal.
     #[error("the same thing exists already")]
     Duplicate,
-    /// The month's calls are used up; `used` is what was counted.
+    /// The month's calls are used up; `used` is what was counted, and `stamp` says whether the
+    /// limit was that of the account as it is.
     #[error("all calls of the month are used: {used}")]
-    Exhausted { used: u64 },
+    Exhausted { used: u64, stamp: Stamp },
     /// A plugin's state would outgrow its quota.
     #[error("the state would be larger than its quota")]
     StateQuota,

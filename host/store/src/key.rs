@@ -218,6 +218,17 @@ pub(crate) fn uuid_at(id: &RecordId, place: usize) -> Result<Uuid> {
     Uuid::from_value(value).map_err(|error| Error::corrupt("id", error))
 }
 
+/// A text inside an id.
+pub(crate) fn text_at(id: &RecordId, place: usize) -> Result<String> {
+    let value = match &id.key {
+        RecordIdKey::String(text) if place == 0 => return Ok(text.clone()),
+        RecordIdKey::Array(parts) => parts.get(place).cloned(),
+        _ => None,
+    };
+    let value = value.ok_or_else(|| Error::corrupt("id", "it is too short"))?;
+    String::from_value(value).map_err(|error| Error::corrupt("id", error))
+}
+
 fn key<const N: usize>(parts: [Value; N]) -> RecordIdKey {
     if N > 1 {
         return RecordIdKey::Array(Array::from(Vec::from(parts)));

@@ -21,6 +21,7 @@ mod delivery;
 mod engine;
 mod error;
 mod key;
+mod known;
 mod migrate;
 mod open;
 mod page;
@@ -42,10 +43,12 @@ use engine::Engine;
 pub use check::CheckContext;
 pub use commit::{Commit, Settle};
 pub use error::{Error, Result};
+pub use known::{Found, Stamp};
 pub use open::Options;
 pub use page::{CheckFilter, Page};
 pub use plugin_state::StateScope;
 pub use schedule::{Lease, Runs};
+pub use usage::Counted;
 
 /// A handle on what is remembered; clones share it.
 #[derive(Clone)]
@@ -54,17 +57,30 @@ pub struct Store {
 }
 
 struct Inner {
-    engine: Box<dyn Engine>,
+    engine: Arc<dyn Engine>,
     /// Writers of this process to one and the same row take turns: the engine would let one of
     /// them through and send all others back.
     turns: [Mutex<()>; 64],
     calls: usage::Turnstile,
+    known: known::Known,
 }
 
 impl Store {
-    fn new(engine: Box<dyn Engine>) -> Self {
+    fn new(engine: Arc<dyn Engine>) -> Self {
         let turns = std::array::from_fn(|_| Mutex::new(()));
-        Self { inner: Arc::new(Inner { engine, turns, calls: usage::Turnstile::default() }) }
+        let inner = Inner {
+            engine,
+            turns,
+            calls: usage::Turnstile::default(),
+            known: known::Known::default(),
+        };
+        Self { inner: Arc::new(inner) }
+    }
+
+    /// Another node on the same database: it shares the rows and nothing else.
+    #[cfg(test)]
+    fn without_memory(&self) -> Self {
+        Self::new(Arc::clone(&self.inner.engine))
     }
 
     /// Waits until no other task of this process writes a row that many writers want.

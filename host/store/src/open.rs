@@ -61,7 +61,7 @@ impl Store {
 
 /// The version is settled before anything may write: in any other order a new store would look
 /// like one from before versions, and be refused for ever.
-async fn embedded(url: &str, options: Options) -> Result<Box<dyn Engine>> {
+async fn embedded(url: &str, options: Options) -> Result<Arc<dyn Engine>> {
     let config = ConfigMap::empty()
         .with_key_value("surrealkv_max_memtable_size", options.memtable_bytes.to_string())
         .with_key_value("surrealkv_block_cache_capacity", options.cache_bytes.to_string());
@@ -78,17 +78,17 @@ async fn embedded(url: &str, options: Options) -> Result<Box<dyn Engine>> {
         .await
         .map_err(refused)?;
     db.use_ns(NAMESPACE).use_db(DATABASE).await.map_err(refused)?;
-    Ok(Box::new(Embedded { db, datastore }))
+    Ok(Arc::new(Embedded { db, datastore }))
 }
 
-async fn remote(url: &str) -> Result<Box<dyn Engine>> {
+async fn remote(url: &str) -> Result<Arc<dyn Engine>> {
     let server = Server::parse(url)?;
     let db: Surreal<Any> = any::connect(server.address).await.map_err(unreachable)?;
     db.signin(Root { username: server.user, password: server.password })
         .await
         .map_err(unreachable)?;
     db.use_ns(server.namespace).use_db(server.database).await.map_err(unreachable)?;
-    Ok(Box::new(Remote { db }))
+    Ok(Arc::new(Remote { db }))
 }
 
 /// Every commit is on disk before it is answered, whatever the engine's default will be one day.

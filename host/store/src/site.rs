@@ -39,7 +39,7 @@ impl Store {
     ) -> Result<()> {
         let _turn = self.turn(site.account_id.0).await;
         let unit = "IF record::exists($key) { THROW 'duplicate' };
-            LET $room = (UPDATE $account SET sites += 1 WHERE sites < $limit RETURN AFTER);
+            LET $room = (UPDATE $account SET sites += 1, stamp += 1 WHERE sites < $limit RETURN AFTER);
             IF array::is_empty($room) {
                 IF record::exists($account) { THROW 'site_limit' } ELSE { THROW 'gone' }
             };
@@ -84,11 +84,13 @@ impl Store {
                     CREATE $key RETURN NONE;
                 };
                 UPDATE $site SET version = $version + 1, key = $key, doc = $doc RETURN NONE;
+                UPDATE $account SET stamp += 1 RETURN NONE;
                 DELETE $anew RETURN NONE;
                 LET $planned = (SELECT VALUE id FROM $schedules);
                 DELETE array::complement($planned, $wanted) RETURN NONE;
                 INSERT INTO schedule $schedule.filter(|$row| $row.id NOT IN $planned) RETURN NONE";
             let binds = Binds::new()
+                .with("account", key::account(account))
                 .with("site", key::site(account, site))
                 .with("version", version)
                 .with("key", key::site_key(&changed))
@@ -119,7 +121,7 @@ impl Store {
             DELETE $owner RETURN NONE;
             DELETE $schedules RETURN NONE;
             DELETE $counts RETURN NONE;
-            UPDATE $account SET sites -= 1 RETURN NONE;
+            UPDATE $account SET sites -= 1, stamp += 1 RETURN NONE;
             CREATE $purge RETURN NONE";
         let binds = Binds::new()
             .with("account", key::account(account))

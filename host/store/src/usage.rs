@@ -4,50 +4,91 @@
 //! call is admitted only after the write that counts it is durable.
 
 use std::collections::HashMap;
-use std::sync::Mutex;
+use std::collections::hash_map::Entry;
+use std::sync::{Mutex, MutexGuard};
 
-use surrealdb::types::SurrealValue;
+use surrealdb::types::{Array, Object, RecordId, SurrealValue, Value};
 use tokio::sync::oneshot;
 use vedette_model::AccountId;
 
 use crate::error::{Error, Result};
 use crate::tx::Binds;
-use crate::{Store, key};
+use crate::{Stamp, Store, key};
 
-/// Who waits to be counted. One durable write counts all who wait for the same account at that
-/// moment, so the rate of calls is not bound to the rate of writes.
-#[derive(Default)]
-pub(crate) struct Turnstile {
-    waiting: Mutex<HashMap<Counter, Vec<Waiter>>>,
+/// A call that was counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Counted {
+    /// The calls of the month, this one among them.
+    pub used: u64,
+    /// Where the account stood when it was counted.
+    pub stamp: Stamp,
 }
 
-type Waiter = oneshot::Sender<Result<u64>>;
+/// Who waits to be counted. One durable write counts all who wait at that moment, of whatever
+/// account, so the rate of calls is not bound to the rate of writes.
+#[derive(Default)]
+pub(crate) struct Turnstile {
+    queue: Mutex<Queue>,
+}
 
-/// Calls that one write can count together. The limit is a part because a plan may change
-/// between two calls.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct Counter {
-    account: AccountId,
-    month: String,
+#[derive(Default)]
+struct Queue {
+    calls: Vec<Call>,
+    /// Whether somebody counts them already.
+    in_charge: bool,
+}
+
+struct Call {
+    of: Month,
     limit: u64,
+    waiter: oneshot::Sender<Result<Counted>>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Month {
+    account: AccountId,
+    /// `2026-11`
+    month: String,
+}
+
+/// The calls that one write counts.
+type Batch = HashMap<Month, Group>;
+
+/// Calls of one account under one limit: a plan may change between two calls.
+struct Group {
+    limit: u64,
+    waiters: Vec<oneshot::Sender<Result<Counted>>>,
 }
 
 #[derive(SurrealValue)]
-struct Counted {
+struct AddedRow {
+    counted: Vec<UsageRow>,
+    stamps: Vec<StampRow>,
+}
+
+#[derive(SurrealValue)]
+struct UsageRow {
+    id: RecordId,
     before: u64,
-    after: u64,
+    used: u64,
+}
+
+#[derive(SurrealValue)]
+struct StampRow {
+    id: RecordId,
+    stamp: Stamp,
 }
 
 impl Store {
-    /// Counts one call of the month (`2026-11`) and answers how many were made with it, or
-    /// `Exhausted`. A call whose future is dropped while it waits may be counted all the same.
-    pub async fn count_call(&self, account: AccountId, month: &str, limit: u64) -> Result<u64> {
-        let counter = Counter { account, month: month.to_owned(), limit };
+    /// Counts one call of the month (`2026-11`), or answers `Exhausted`. A call whose future is
+    /// dropped while it waits may be counted all the same.
+    pub async fn count_call(&self, account: AccountId, month: &str, limit: u64) -> Result<Counted> {
         let (waiter, answer) = oneshot::channel();
-        if self.inner.calls.join(&counter, waiter) {
+        let of = Month { account, month: month.to_owned() };
+        if self.inner.calls.join(Call { of, limit, waiter }) {
             // Apart from this future: if the caller goes away, the others still wait.
             let store = self.clone();
-            tokio::spawn(async move { store.count_waiting(counter).await });
+            tokio::spawn(async move { store.count_waiting().await });
         }
         answer.await.unwrap_or_else(|_| Err(Error::Unavailable("the store is closing".to_owned())))
     }
@@ -63,77 +104,129 @@ impl Store {
         Ok(used.unwrap_or(0))
     }
 
-    async fn count_waiting(&self, counter: Counter) {
-        let in_charge = InCharge { turnstile: &self.inner.calls, counter: &counter };
-        while let Some(waiters) = self.inner.calls.next(&counter) {
-            let counted = self.add(&counter, waiters.len() as u64).await;
-            for (nth, waiter) in (1_u64..).zip(waiters) {
-                let answer = match &counted {
-                    Ok(counted) if counted.before + nth <= counted.after => {
-                        Ok(counted.before + nth)
-                    }
-                    Ok(counted) => Err(Error::Exhausted { used: counted.after }),
-                    Err(Error::Conflict) => Err(Error::Conflict),
-                    Err(error) => Err(Error::Unavailable(error.to_string())),
-                };
-                // Who no longer waits was counted like the others.
-                let _ = waiter.send(answer);
+    async fn count_waiting(&self) {
+        let in_charge = InCharge(&self.inner.calls);
+        while let Some(batch) = self.inner.calls.next() {
+            match self.add(&batch).await {
+                Ok(added) => admit(batch, &added),
+                Err(error) => refuse(batch, &error),
             }
         }
         // `next` has given up the charge already, and somebody else may have it by now.
         std::mem::forget(in_charge);
     }
 
-    /// Counts up to `calls`, as far as the limit goes; writes nothing once it is reached.
-    async fn add(&self, counter: &Counter, calls: u64) -> Result<Counted> {
-        let unit = "LET $before = (SELECT VALUE used FROM ONLY $usage) ?? 0;
-            LET $after = math::max([$before, math::min([$before + $calls, $limit])]);
-            IF $after > $before { UPSERT $usage SET used = $after RETURN NONE };
-            RETURN { before: $before, after: $after }";
-        let binds = Binds::new()
-            .with("usage", key::usage(counter.account, &counter.month))
-            .with("calls", calls)
-            .with("limit", counter.limit);
-        self.tx(unit, binds).await
+    /// Counts the calls of each account as far as its limit goes.
+    async fn add(&self, batch: &Batch) -> Result<HashMap<Month, Added>> {
+        let unit = "LET $counted = (INSERT INTO usage $rows ON DUPLICATE KEY UPDATE
+                before = used ?? 0,
+                used = math::max([used ?? 0, math::min([(used ?? 0) + $input.calls, $input.quota])])
+                RETURN AFTER);
+            RETURN { counted: $counted, stamps: (SELECT id, stamp FROM $accounts) }";
+        let accounts: Array =
+            batch.keys().map(|of| key::account(of.account).into_value()).collect();
+        let rows: Array = batch.iter().map(|(of, group)| row(of, group)).collect();
+        let binds = Binds::new().with("rows", rows).with("accounts", accounts);
+        let row: AddedRow = self.tx(unit, binds).await?;
+        let stamps: HashMap<AccountId, Stamp> = row
+            .stamps
+            .into_iter()
+            .map(|row| Ok((key::uuid_at(&row.id, 0)?.into(), row.stamp)))
+            .collect::<Result<_>>()?;
+        let counted = row.counted.into_iter().map(|row| {
+            let account: AccountId = key::uuid_at(&row.id, 0)?.into();
+            let of = Month { account, month: key::text_at(&row.id, 1)? };
+            let stamp = stamps.get(&account).copied().unwrap_or_default();
+            Ok((of, Added { before: row.before, after: row.used, stamp }))
+        });
+        counted.collect()
+    }
+}
+
+/// What a write made of the calls of one account.
+struct Added {
+    before: u64,
+    after: u64,
+    stamp: Stamp,
+}
+
+/// A row as it is when it is the first of its month.
+fn row(of: &Month, group: &Group) -> Value {
+    let calls = group.waiters.len() as u64;
+    let mut row = Object::new();
+    row.insert("id", key::usage(of.account, &of.month));
+    row.insert("before", 0_u64);
+    row.insert("used", calls.min(group.limit));
+    row.insert("calls", calls);
+    row.insert("quota", group.limit);
+    Value::Object(row)
+}
+
+/// Who no longer waits was counted like the others.
+fn admit(batch: Batch, added: &HashMap<Month, Added>) {
+    for (of, group) in batch {
+        for (nth, waiter) in (1_u64..).zip(group.waiters) {
+            let _ = waiter.send(match added.get(&of) {
+                Some(added) if added.before + nth <= added.after => {
+                    Ok(Counted { used: added.before + nth, stamp: added.stamp })
+                }
+                Some(added) => Err(Error::Exhausted { used: added.after, stamp: added.stamp }),
+                None => Err(Error::Engine("a call was not counted".to_owned())),
+            });
+        }
+    }
+}
+
+fn refuse(batch: Batch, error: &Error) {
+    for waiter in batch.into_values().flat_map(|group| group.waiters) {
+        let _ = waiter.send(Err(match error {
+            Error::Conflict => Error::Conflict,
+            error => Error::Unavailable(error.to_string()),
+        }));
     }
 }
 
 /// Lets nobody wait for ever for a task that panicked or was dropped with its runtime.
-struct InCharge<'a> {
-    turnstile: &'a Turnstile,
-    counter: &'a Counter,
-}
+struct InCharge<'a>(&'a Turnstile);
 
 impl Drop for InCharge<'_> {
     fn drop(&mut self) {
-        self.turnstile.lock().remove(self.counter);
+        *self.0.lock() = Queue::default();
     }
 }
 
 impl Turnstile {
     /// Joins those who wait; true for the first, who has to see to it that they are counted.
-    fn join(&self, counter: &Counter, waiter: Waiter) -> bool {
-        let mut waiting = self.lock();
-        if let Some(waiters) = waiting.get_mut(counter) {
-            waiters.push(waiter);
-            return false;
-        }
-        waiting.insert(counter.clone(), vec![waiter]);
-        true
+    fn join(&self, call: Call) -> bool {
+        let mut queue = self.lock();
+        queue.calls.push(call);
+        !std::mem::replace(&mut queue.in_charge, true)
     }
 
-    /// All who wait now; none, and nobody is in charge any more, when nobody does.
-    fn next(&self, counter: &Counter) -> Option<Vec<Waiter>> {
-        let mut waiting = self.lock();
-        let waiters = std::mem::take(waiting.get_mut(counter)?);
-        if waiters.is_empty() {
-            waiting.remove(counter);
+    /// All who wait now, but for calls of an account that comes with two limits: the second waits
+    /// for the next write. None, and nobody is in charge any more, when nobody waits.
+    fn next(&self) -> Option<Batch> {
+        let mut queue = self.lock();
+        if queue.calls.is_empty() {
+            queue.in_charge = false;
             return None;
         }
-        Some(waiters)
+        let mut batch = Batch::new();
+        for call in std::mem::take(&mut queue.calls) {
+            match batch.entry(call.of.clone()) {
+                Entry::Vacant(entry) => {
+                    entry.insert(Group { limit: call.limit, waiters: vec![call.waiter] });
+                }
+                Entry::Occupied(mut entry) if entry.get().limit == call.limit => {
+                    entry.get_mut().waiters.push(call.waiter);
+                }
+                Entry::Occupied(_) => queue.calls.push(call),
+            }
+        }
+        Some(batch)
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<Counter, Vec<Waiter>>> {
-        self.waiting.lock().expect("nothing panics while it holds this lock")
+    fn lock(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().expect("nothing panics while it holds this lock")
     }
 }

@@ -12,9 +12,14 @@ use salvo::{
     prelude::*,
 };
 use vedette_model::{Edition, Plan, Timestamp, quota};
+use vedette_store::Stamp;
 
 use super::limit::{Month, Standing, over};
-use crate::{App, Caller, Error, Result, limits::TokenHash, service};
+use crate::{
+    App, Caller, Error, Result,
+    limits::{TokenHash, Usage},
+    service,
+};
 
 /// Accepts or refuses the credential, then counts the request: the account's window first, the
 /// month last, so that a 429 never costs a call (decisions: monthly calls).
@@ -47,55 +52,77 @@ impl Authenticate {
 impl Authenticate {
     async fn admit(&self, app: &App, headers: &HeaderMap, depot: &mut Depot) -> Result<Caller> {
         let token = bearer(headers)?;
+        let standing = depot
+            .get_typed_mut::<Standing>()
+            .map_err(|_| anyhow::anyhow!("the request was not counted"))?;
+        let mut caller = self.recognise(app, token).await?;
+        let mut counted = count(app, &caller, token, standing).await?;
+        if counted.stamp != caller.stamp {
+            // Its keys, plan or sites were changed since it was remembered, on another node.
+            service::account::forget(app, token);
+            caller = self.recognise(app, token).await?;
+            if counted.admitted.is_err() {
+                counted = count(app, &caller, token, standing).await?;
+            }
+        }
+        counted.admitted.map(|()| caller)
+    }
+
+    async fn recognise(&self, app: &App, token: &str) -> Result<Caller> {
         let caller = service::account::authenticate(app, token).await?;
         if caller.edition.id != self.edition.id {
             return Err(Error::Unauthenticated("the credential is not valid here".into()));
         }
-        let plan = service::account::plan(&caller.account)?;
-        let token = TokenHash::of(token);
-        let standing = depot
-            .get_typed_mut::<Standing>()
-            .map_err(|_| anyhow::anyhow!("the request was not counted"))?;
-        let month = count(app, &caller, plan, token, standing).await?;
-        standing.month = month;
         Ok(caller)
     }
 }
 
-/// The account's two limits. What is refused says how long to wait for every limit that is used
-/// up, not just for the one that was met first.
+/// A request that was held against the account's two limits.
+struct Counted {
+    /// Where the account stood then.
+    stamp: Stamp,
+    /// What is refused says how long to wait for every limit that is used up, not just for the
+    /// one that was met first.
+    admitted: Result<()>,
+}
+
 async fn count(
     app: &App,
     caller: &Caller,
-    plan: &Plan,
-    token: TokenHash,
+    token: &str,
     standing: &mut Standing,
-) -> Result<Month> {
-    let account = caller.account.id;
+) -> Result<Counted> {
+    let plan = service::account::plan(&caller.account)?;
+    let (account, token) = (caller.account.id, TokenHash::of(token));
     let now = app.clock.now();
     let limit = quota::Limit::of_plan(plan);
-    let admitted = app.limits.admit_account(account, limit, now);
     let month = quota::month(now);
-    if let Err(refused) = admitted {
-        let used = app.store.usage(account, &month).await?;
+    if let Err(refused) = app.limits.admit_account(account, limit, now) {
+        let used = match app.limits.recent.used(&token, &month) {
+            Some(used) => used,
+            None => app.store.usage(account, &month).await?,
+        };
         standing.month = Month { limit: plan.monthly_calls, used: used.min(plan.monthly_calls) };
         let exhausted = (used >= plan.monthly_calls).then(|| quota::next_month(now));
-        app.limits.recent.note(token, account, limit, exhausted);
+        app.limits.recent.note(token, account, limit, Usage { month, used, exhausted });
         let wait = longest(now, refused.retry_after, standing, exhausted);
         let qps = plan.qps;
-        return Err(over(wait, &format!("more than {qps} requests of this account in 10 s")));
+        let refused = over(wait, &format!("more than {qps} requests of this account in 10 s"));
+        return Ok(Counted { stamp: caller.stamp, admitted: Err(refused) });
     }
     match app.store.count_call(account, &month, plan.monthly_calls).await {
-        Ok(used) => {
-            app.limits.recent.note(token, account, limit, None);
-            Ok(Month { limit: plan.monthly_calls, used })
+        Ok(vedette_store::Counted { used, stamp }) => {
+            standing.month = Month { limit: plan.monthly_calls, used };
+            app.limits.recent.note(token, account, limit, Usage { month, used, exhausted: None });
+            Ok(Counted { stamp, admitted: Ok(()) })
         }
-        Err(vedette_store::Error::Exhausted { .. }) => {
-            let until = quota::next_month(now);
-            app.limits.recent.note(token, account, limit, Some(until));
+        Err(vedette_store::Error::Exhausted { used, stamp }) => {
+            let until = Some(quota::next_month(now));
+            app.limits.recent.note(token, account, limit, Usage { month, used, exhausted: until });
             standing.month = Month { limit: plan.monthly_calls, used: plan.monthly_calls };
-            let wait = longest(now, Duration::ZERO, standing, Some(until));
-            Err(month_over(caller.edition, plan, wait))
+            let wait = longest(now, Duration::ZERO, standing, until);
+            let refused = month_over(caller.edition, plan, wait);
+            Ok(Counted { stamp, admitted: Err(refused) })
         }
         Err(cause) => Err(cause.into()),
     }

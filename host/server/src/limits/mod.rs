@@ -24,7 +24,7 @@ use guard::Guard;
 use windows::Windows;
 
 pub use address::client_address;
-pub use recent::{Recent, TokenHash};
+pub use recent::{Recent, TokenHash, Usage};
 
 /// All windows of a process.
 pub struct Limits {
@@ -104,7 +104,7 @@ impl Limits {
     pub fn wait_of_account(&self, token: &TokenHash, now: Timestamp) -> Option<Duration> {
         let seen = self.recent.get(token)?;
         let window = self.accounts.look(&seen.account, seen.limit, now).err();
-        let month = seen.exhausted_until.and_then(|until| (until - now).to_std().ok());
+        let month = seen.usage.exhausted.and_then(|until| (until - now).to_std().ok());
         window.map(|refused| refused.retry_after).max(month)
     }
 

@@ -1,5 +1,5 @@
-//! Whose credential a request carries, as far as it was seen lately: enough to tell a refused
-//! address the whole wait without asking the database.
+//! Whose credential a request carries, as far as it was seen lately: enough to refuse who is over
+//! a limit, with the whole wait and the headers, without asking the database.
 
 use std::collections::HashMap;
 
@@ -17,12 +17,21 @@ pub struct Recent {
     seen: Mutex<HashMap<TokenHash, Seen>>,
 }
 
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(super) struct Seen {
     pub(super) account: AccountId,
     pub(super) limit: Limit,
+    pub(super) usage: Usage,
+}
+
+/// What an account had used when it was counted last.
+#[derive(Clone, Debug)]
+pub struct Usage {
+    /// `2026-11`.
+    pub month: String,
+    pub used: u64,
     /// The month's end, once its quota was found used up.
-    pub(super) exhausted_until: Option<Timestamp>,
+    pub exhausted: Option<Timestamp>,
 }
 
 impl TokenHash {
@@ -34,22 +43,22 @@ impl TokenHash {
 
 impl Recent {
     /// Remembers a credential that was accepted.
-    pub fn note(
-        &self,
-        token: TokenHash,
-        account: AccountId,
-        limit: Limit,
-        exhausted_until: Option<Timestamp>,
-    ) {
+    pub fn note(&self, token: TokenHash, account: AccountId, limit: Limit, usage: Usage) {
         let mut seen = self.seen.lock();
         if seen.len() >= MOST && !seen.contains_key(&token) {
             seen.clear();
         }
-        seen.insert(token, Seen { account, limit, exhausted_until });
+        seen.insert(token, Seen { account, limit, usage });
     }
 
     pub(super) fn get(&self, token: &TokenHash) -> Option<Seen> {
-        self.seen.lock().get(token).copied()
+        self.seen.lock().get(token).cloned()
+    }
+
+    /// The calls of a month at the last count; none when there was none yet.
+    pub fn used(&self, token: &TokenHash, month: &str) -> Option<u64> {
+        let seen = self.get(token)?;
+        (seen.usage.month == month).then_some(seen.usage.used)
     }
 }
 

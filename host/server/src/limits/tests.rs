@@ -100,7 +100,7 @@ fn a_refused_address_is_told_the_wait_of_its_account() {
     let limit = Limit { max: 2, span: Duration::from_secs(10) };
     let token = TokenHash::of("ct_token");
     assert_eq!(limits.wait_of_account(&token, hand.now()), None);
-    limits.recent.note(token, account, limit, None);
+    limits.recent.note(token, account, limit, usage(None));
     assert_eq!(limits.wait_of_account(&token, hand.now()), None);
     for _ in 0..2 {
         limits.admit_account(account, limit, hand.now()).unwrap();
@@ -108,8 +108,23 @@ fn a_refused_address_is_told_the_wait_of_its_account() {
     let wait = limits.wait_of_account(&token, hand.now()).unwrap();
     assert!(wait > Duration::from_secs(9) && wait < Duration::from_secs(11));
     let until = hand.now() + Duration::from_secs(86_400);
-    limits.recent.note(token, account, limit, Some(until));
+    limits.recent.note(token, account, limit, usage(Some(until)));
     assert_eq!(limits.wait_of_account(&token, hand.now()), Some(Duration::from_secs(86_400)));
+}
+
+#[test]
+fn what_was_used_is_told_of_the_same_month_only() {
+    let (limits, _) = limits();
+    let token = TokenHash::of("ct_token");
+    assert_eq!(limits.recent.used(&token, "2027-01"), None);
+    let limit = Limit { max: 2, span: Duration::from_secs(10) };
+    limits.recent.note(token, AccountId(uuid::Uuid::nil()), limit, usage(None));
+    assert_eq!(limits.recent.used(&token, "2027-01"), Some(7));
+    assert_eq!(limits.recent.used(&token, "2027-02"), None);
+}
+
+fn usage(exhausted: Option<Timestamp>) -> Usage {
+    Usage { month: "2027-01".to_owned(), used: 7, exhausted }
 }
 
 fn limits() -> (Limits, ManualClock) {

@@ -1,8 +1,9 @@
 //! Accounts: made by the operator, recognised by their keys.
 //!
 //! *Invariant:* a credential that cannot be one of our keys costs no look into the database.
-//! *Invariant:* a deleted, rolled or expired key is refused from the next request on: nothing
-//! about keys is cached.
+//! *Invariant:* a deleted, rolled or expired key is refused from the next request on, on every
+//! node: what the store answers from memory holds only while the account stands at its stamp,
+//! which each request compares when it is counted.
 
 use anyhow::Context;
 use chrono::TimeDelta;
@@ -11,6 +12,7 @@ use vedette_model::{
     api_key::{shown_prefix, well_formed},
     email,
 };
+use vedette_store::Found;
 
 use super::{
     api_key::{hash, mint},
@@ -80,20 +82,31 @@ pub async fn authenticate(app: &App, bearer: &str) -> Result<Caller> {
     let edition =
         Edition::all().into_iter().find(|edition| well_formed(bearer, edition.key_prefix));
     let edition = edition.ok_or_else(invalid_key)?;
-    let found = app.store.caller(&hash(bearer)).await?;
-    let (key, account) = found.ok_or_else(invalid_key)?;
+    let now = app.clock.now();
+    let hash = hash(bearer);
+    let mut found = app.store.caller(&hash).await?;
+    // Another node may have extended it meanwhile.
+    if found.as_ref().is_some_and(|found| found.key.expired(now)) {
+        found = app.store.caller_anew(&hash).await?;
+    }
+    let found = found.ok_or_else(invalid_key)?;
+    let Found { key, account, stamp } = &*found;
     // The prefix said which edition's key this is; the account must agree.
     if account.edition != edition.id {
         return Err(invalid_key());
     }
-    let now = app.clock.now();
     if key.expired(now) {
         return Err(Error::Unauthenticated("the API key has expired; extend its expiry".into()));
     }
     if touch_is_due(key.last_used_at, now) {
-        app.store.touch_api_key(account.id, key.id, now).await?;
+        app.store.touch_api_key(account.id, key, now).await?;
     }
-    Ok(Caller { account, key: Some(key.id), edition })
+    Ok(Caller { account: account.clone(), key: Some(key.id), edition, stamp: *stamp })
+}
+
+/// Has the next look at a credential go to the store.
+pub fn forget(app: &App, bearer: &str) {
+    app.store.forget_caller(&hash(bearer));
 }
 
 /// The plan that bounds an account.

@@ -23,7 +23,8 @@ use crate::{App, Caller, Error, Result};
 /// plan's limit only the oldest are checked.
 pub async fn list(app: &App, caller: &Caller) -> Result<Vec<Site>> {
     let plan = account::plan(&caller.account)?;
-    Ok(in_effect(app.store.sites(caller.account.id).await?, plan))
+    let sites = app.store.sites_at(caller.account.id, caller.stamp).await?;
+    Ok(in_effect(sites.to_vec(), plan))
 }
 
 /// Registers a site; its checks run for the first time right away.

@@ -15,7 +15,8 @@ fn an_account_reads_back_as_it_was_made() {
         assert!(store.any_account().await.unwrap());
         assert_eq!(store.account(account.id).await.unwrap(), Some(account.clone()));
         assert_eq!(store.api_keys(account.id).await.unwrap(), [key.clone()]);
-        assert_eq!(store.caller(&key.hash).await.unwrap(), Some((key, account)));
+        let found = store.caller(&key.hash).await.unwrap().unwrap();
+        assert_eq!((&found.key, &found.account), (&key, &account));
     });
 }
 
@@ -96,7 +97,7 @@ fn a_rolled_key_keeps_everything_but_its_secret() {
             ApiKey { hash: "newhash".into(), prefix: "ct_newnewne".into(), ..old.clone() };
         assert_eq!(rolled, expected);
         assert!(store.caller(&old.hash).await.unwrap().is_none());
-        assert_eq!(store.caller("newhash").await.unwrap().unwrap().0, expected);
+        assert_eq!(store.caller("newhash").await.unwrap().unwrap().key, expected);
     });
 }
 
@@ -108,7 +109,7 @@ fn an_expiry_is_set_and_cleared() {
         let at = Some(noon() + seconds(5));
         let set = store.update_api_key_expiry(account.id, key.id, at).await.unwrap().unwrap();
         assert_eq!(set.expires_at, at);
-        assert_eq!(store.caller(&key.hash).await.unwrap().unwrap().0, set);
+        assert_eq!(store.caller(&key.hash).await.unwrap().unwrap().key, set);
         let cleared = store.update_api_key_expiry(account.id, key.id, None).await.unwrap();
         assert_eq!(cleared, Some(key));
     });
@@ -120,7 +121,7 @@ fn the_last_use_never_goes_back() {
         let account = signed_up(&store).await;
         let key = only(store.api_keys(account.id).await.unwrap());
         for at in [noon(), noon() + seconds(9), noon() + seconds(3)] {
-            store.touch_api_key(account.id, key.id, at).await.unwrap();
+            store.touch_api_key(account.id, &key, at).await.unwrap();
         }
         let used = only(store.api_keys(account.id).await.unwrap()).last_used_at;
         assert_eq!(used, Some(noon() + seconds(9)));

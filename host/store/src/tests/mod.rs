@@ -4,6 +4,7 @@ mod alert;
 mod api_key;
 mod commit;
 mod delivery;
+mod known;
 mod page;
 mod plan;
 mod plugin_state;

@@ -48,7 +48,7 @@ fn a_strangers_id_finds_and_changes_nothing() {
         assert_eq!(store.update_api_key_expiry(stranger, key.id, None).await.unwrap(), None);
         assert_eq!(store.roll_api_key(stranger, key.id, "h", "p").await.unwrap(), None);
         assert!(!store.delete_api_key(stranger, key.id).await.unwrap());
-        store.touch_api_key(stranger, key.id, noon()).await.unwrap();
+        store.touch_api_key(stranger, &key, noon()).await.unwrap();
         assert_eq!(store.usage(stranger, "2026-11").await.unwrap(), 0);
 
         let committed =
@@ -56,7 +56,8 @@ fn a_strangers_id_finds_and_changes_nothing() {
         assert!(matches!(committed.await, Err(Error::Gone)));
 
         assert_eq!(rows(&store).await, before);
-        assert_eq!(store.caller(&key.hash).await.unwrap(), Some((key, owner.clone())));
+        let found = store.caller(&key.hash).await.unwrap().unwrap();
+        assert_eq!((&found.key, &found.account), (&key, &owner));
         assert_eq!(store.sites(owner.id).await.unwrap(), [site]);
         assert_eq!(store.alert(owner.id, alert.id).await.unwrap(), Some(alert));
     });
