@@ -17,6 +17,7 @@ mod address;
 mod connect;
 pub(crate) mod der;
 mod dns_server;
+mod expansion;
 mod http;
 mod net_error;
 mod policy;
@@ -26,6 +27,7 @@ mod tls;
 mod trust;
 mod unchecked;
 pub mod url;
+mod validating;
 
 pub use self::http::{HttpRequest, HttpResponse, HttpTiming};
 pub use address::{Class, classify};

@@ -26,7 +26,10 @@ use parking_lot::Mutex;
 use tokio::time::{sleep, timeout_at};
 use vedette_model::DomainName;
 
-use super::{DnsServer, NetError, Phase, SetupError, Transport, Trust, code, unchecked::Unchecked};
+use super::{
+    DnsServer, NetError, Phase, SetupError, Transport, Trust, code, unchecked::Unchecked,
+    validating::Validating,
+};
 
 /// At most this many addresses of a name are looked at.
 const MAX_ADDRESSES: usize = 16;
@@ -58,7 +61,7 @@ struct Server {
     /// As a visitor asks.
     plain: TokioResolver,
     unchecked: hickory_resolver::Resolver<Unchecked>,
-    validating: hickory_resolver::Resolver<Unchecked>,
+    validating: Validating,
 }
 
 /// Whose validation an answer has been through.
@@ -122,10 +125,10 @@ impl Resolver {
         let attempt = attempt.clamp(Duration::from_secs(1), Duration::from_millis(2400));
         let servers = servers.into_iter().map(|server| {
             let plain = TokioRuntimeProvider::default();
-            let plain = build(&server, &trust, attempt, plain, None)?;
-            let unchecked = build(&server, &trust, attempt, Unchecked::default(), None)?;
-            let anchors = Some(Arc::clone(&anchors));
-            let validating = build(&server, &trust, attempt, Unchecked::default(), anchors)?;
+            let plain = build(&server, &trust, attempt, plain)?;
+            let unchecked = build(&server, &trust, attempt, Unchecked::default())?;
+            let (tls, options) = (verifying(&trust), options(attempt));
+            let validating = Validating::new(&server, tls, options, Arc::clone(&anchors));
             Ok(Server { server, plain, unchecked, validating })
         });
         let servers = servers
@@ -345,16 +348,12 @@ fn build<P: ConnectionProvider>(
     trust: &Trust,
     attempt: Duration,
     provider: P,
-    anchors: Option<Arc<TrustAnchors>>,
 ) -> Result<hickory_resolver::Resolver<P>, net::NetError> {
     let config = ResolverConfig::from_name_servers(vec![server.config()]);
     let builder = hickory_resolver::Resolver::builder_with_config(config, provider);
     let mut builder = builder.with_options(options(attempt));
     if matches!(server.transport, Transport::Tls { .. } | Transport::Https { .. }) {
         builder = builder.with_tls_config(verifying(trust));
-    }
-    if let Some(anchors) = anchors {
-        builder = builder.with_trust_anchor(anchors);
     }
     builder.build()
 }

@@ -1,9 +1,6 @@
-//! What the validator takes on trust, looked at once more (RFC 4035).
-//!
-//! Two of its rules differ from the standard: it believes a key set whose every key the parent
-//! vouches for, also where the signature over the set has expired (section 5.2 asks for one that
-//! holds); and for an answer made from a wildcard it asks for a denial of the very wildcard that
-//! made it (section 5.3.4 asks that no closer name exists).
+//! What the validator takes on trust, looked at once more: it believes a key set whose every key
+//! the parent vouches for, also where the signature over the set has expired (RFC 4035 section 5.2
+//! asks for one that holds).
 
 use std::time::Instant;
 
@@ -12,9 +9,8 @@ use hickory_resolver::{
     proto::{
         dnssec::{
             Proof,
-            rdata::{DNSSECRData, NSEC, RRSIG},
+            rdata::{DNSSECRData, RRSIG},
         },
-        op::DnsResponse,
         rr::{Name, RData, Record, RecordType},
     },
 };
@@ -77,43 +73,6 @@ pub(super) async fn are_keys_signed(
     true
 }
 
-/// Whether a positive answer that was refused is a sound expansion of a wildcard: everything in it
-/// is validly signed, and for each name that a wildcard made there is proof that no closer name
-/// exists.
-pub(super) fn is_sound_expansion(response: &DnsResponse) -> bool {
-    let answers = &response.answers;
-    let plain = |record: &&Record| record.record_type() != RecordType::RRSIG;
-    if !answers.iter().any(|record| plain(&record)) {
-        return false;
-    }
-    let all_secure = answers.iter().filter(plain).all(|record| record.proof == Proof::Secure);
-    let mut expanded =
-        answers.iter().filter(|record| record.proof == Proof::Secure).filter_map(|record| {
-            let labels = signature(record)?.input().num_labels;
-            (labels < record.name.num_labels()).then_some((&record.name, labels))
-        });
-    all_secure && expanded.all(|(name, labels)| has_no_closer_match(response, name, labels))
-}
-
-/// An NSEC record that covers the name, and shows that the wildcard's parent is the closest name
-/// there is above it.
-fn has_no_closer_match(response: &DnsResponse, name: &Name, labels: u8) -> bool {
-    let secure = response.authorities.iter().filter(|record| record.proof == Proof::Secure);
-    secure.filter_map(|record| Some((&record.name, denial(record)?))).any(|(owner, nsec)| {
-        let next = nsec.next_domain_name();
-        // The last record of a zone points back to its apex.
-        let covers = owner < name && (name < next || next <= owner);
-        covers && common_labels(name, owner).max(common_labels(name, next)) == labels
-    })
-}
-
-/// Labels that two names share, counted from the root.
-fn common_labels(one: &Name, other: &Name) -> u8 {
-    let pairs = one.iter().rev().zip(other.iter().rev());
-    let shared = pairs.take_while(|(one, other)| one.eq_ignore_ascii_case(other)).count();
-    u8::try_from(shared).unwrap_or(u8::MAX)
-}
-
 async fn ask(
     resolver: &Resolver,
     name: &Name,
@@ -140,30 +99,5 @@ fn signature(record: &Record) -> Option<&RRSIG> {
     }
 }
 
-fn denial(record: &Record) -> Option<&NSEC> {
-    match &record.data {
-        RData::DNSSEC(DNSSECRData::NSEC(nsec)) => Some(nsec),
-        _ => None,
-    }
-}
-
 /// Zone cuts between a name and the root.
 const MOST_CUTS: usize = 8;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn labels_are_shared_from_the_root() {
-        let name = |text: &str| Name::from_ascii(text).expect("a name");
-        for (one, other, shared) in [
-            ("a.w.example.", "w.example.", 2),
-            ("a.w.example.", "B.W.example.", 2),
-            ("a.example.", "a.other.", 0),
-            ("a.example.", ".", 0),
-        ] {
-            assert_eq!(common_labels(&name(one), &name(other)), shared, "{one} {other}");
-        }
-    }
-}

@@ -160,13 +160,6 @@ fn read(outcome: Result<Lookup, DnsFailure>) -> Option<Found> {
             let signers = chain::signers(authorities);
             Found { signers, ..empty(none.response_code, state, None) }
         }
-        DnsFailure::Dns(DnsError::Nsec { response, proof: Proof::Bogus, .. })
-            if chain::is_sound_expansion(&response) =>
-        {
-            of_answers(response.metadata.response_code, &response.answers, |record| {
-                record.record_type() != RecordType::RRSIG
-            })
-        }
         DnsFailure::Dns(DnsError::Nsec { response, proof, .. }) => {
             let detail = "the denial of existence is not proven";
             let detail = (proof == Proof::Bogus).then_some(detail);
@@ -189,24 +182,15 @@ fn read(outcome: Result<Lookup, DnsFailure>) -> Option<Found> {
 fn positive(lookup: &Lookup) -> Found {
     // Signatures are how the answer is judged, not what was asked for.
     let asked_for_signatures = lookup.query().query_type() == RecordType::RRSIG;
-    let rcode = lookup.message().metadata.response_code;
-    of_answers(rcode, lookup.answers(), |record| {
-        asked_for_signatures || record.record_type() != RecordType::RRSIG
-    })
-}
-
-fn of_answers(
-    rcode: ResponseCode,
-    answers: &[Record],
-    is_shown: impl Fn(&Record) -> bool,
-) -> Found {
-    let shown = answers.iter().filter(|record| is_shown(record));
+    let answers = lookup.answers().iter();
+    let shown =
+        answers.filter(|record| asked_for_signatures || record.record_type() != RecordType::RRSIG);
     Found {
-        rcode,
+        rcode: lookup.message().metadata.response_code,
         records: shown.clone().map(shown_record).collect(),
         dnssec: weakest(shown.map(|record| record.proof)),
         detail: None,
-        signers: chain::signers(answers.iter()),
+        signers: chain::signers(lookup.answers().iter()),
     }
 }
 

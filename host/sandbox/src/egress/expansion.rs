@@ -1,0 +1,217 @@
+//! Positive answers that a wildcard made, in zones signed with NSEC (RFC 4035 section 5.3.4).
+//!
+//! What is asked for is proof that no closer name exists than the wildcard's parent: else the
+//! wildcard's records could be passed off as those of a name that has its own.
+//!
+//! *Invariant:* pure; it judges records that were validated before, and believes no other.
+
+use hickory_resolver::proto::{
+    dnssec::{
+        Proof,
+        rdata::{DNSSECRData, NSEC, RRSIG},
+    },
+    op::Query,
+    rr::{Name, RData, Record, RecordType},
+};
+
+/// Whether an answer has what was asked for, everything in it is validly signed, a wildcard made
+/// some of it, and no name that a wildcard made has a closer match.
+pub(super) fn is_sound(query: &Query, answers: &[Record], authorities: &[Record]) -> bool {
+    let answers_it = |record: &Record| {
+        let rtype = record.record_type();
+        record.name == query.name && (rtype == query.query_type || rtype == RecordType::CNAME)
+    };
+    let mut plain = answers.iter().filter(|record| record.record_type() != RecordType::RRSIG);
+    let expanded: Vec<(&Name, &RRSIG)> = secure(answers)
+        .filter_map(|record| Some((&record.name, signature(record)?)))
+        .filter(|(name, signature)| signature.input().num_labels < name.num_labels())
+        .collect();
+    answers.iter().any(answers_it)
+        && plain.all(|record| record.proof == Proof::Secure)
+        && !expanded.is_empty()
+        && expanded
+            .into_iter()
+            .all(|(name, signature)| has_no_closer_match(authorities, name, signature))
+}
+
+/// An NSEC record of the same zone that covers the name, and shows that the wildcard's parent is
+/// the closest name there is above it.
+fn has_no_closer_match(authorities: &[Record], name: &Name, made_by: &RRSIG) -> bool {
+    let zone = &made_by.input().signer_name;
+    let denials = secure(authorities).filter_map(|record| Some((&record.name, denial(record)?)));
+    // A parent's record at a zone cut says nothing of the names below it (RFC 6840, 4.1).
+    let mut of_zone = denials.filter(|(owner, _)| is_signed_by(authorities, owner, zone));
+    of_zone.any(|(owner, nsec)| {
+        let next = nsec.next_domain_name();
+        // The last record of a zone points back to its apex.
+        let covers = owner < name && (name < next || next <= owner);
+        let closest = common_labels(name, owner).max(common_labels(name, next));
+        covers && closest == made_by.input().num_labels
+    })
+}
+
+fn is_signed_by(authorities: &[Record], owner: &Name, zone: &Name) -> bool {
+    let mut signatures = secure(authorities).filter(|record| record.name == *owner);
+    signatures.any(|record| {
+        signature(record).is_some_and(|signature| {
+            let input = signature.input();
+            input.type_covered == RecordType::NSEC && input.signer_name == *zone
+        })
+    })
+}
+
+/// Labels that two names share, counted from the root.
+fn common_labels(one: &Name, other: &Name) -> u8 {
+    let pairs = one.iter().rev().zip(other.iter().rev());
+    let shared = pairs.take_while(|(one, other)| one.eq_ignore_ascii_case(other)).count();
+    u8::try_from(shared).unwrap_or(u8::MAX)
+}
+
+fn secure(records: &[Record]) -> impl Iterator<Item = &Record> {
+    records.iter().filter(|record| record.proof == Proof::Secure)
+}
+
+fn signature(record: &Record) -> Option<&RRSIG> {
+    match &record.data {
+        RData::DNSSEC(DNSSECRData::RRSIG(signature)) => Some(signature),
+        _ => None,
+    }
+}
+
+fn denial(record: &Record) -> Option<&NSEC> {
+    match &record.data {
+        RData::DNSSEC(DNSSECRData::NSEC(nsec)) => Some(nsec),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hickory_resolver::proto::{
+        dnssec::{Algorithm, rdata::SigInput},
+        rr::{SerialNumber, rdata::A},
+    };
+
+    use super::*;
+
+    const ZONE: &str = "example.";
+
+    fn name(text: &str) -> Name {
+        Name::from_ascii(text).expect("a test writes a name")
+    }
+
+    fn record(owner: &str, data: RData) -> Record {
+        let mut record = Record::from_rdata(name(owner), 300, data);
+        record.proof = Proof::Secure;
+        record
+    }
+
+    fn signed(owner: &str, covers: RecordType, labels: u8, zone: &str) -> Record {
+        let input = SigInput {
+            type_covered: covers,
+            algorithm: Algorithm::ECDSAP256SHA256,
+            num_labels: labels,
+            original_ttl: 300,
+            sig_expiration: SerialNumber::new(0),
+            sig_inception: SerialNumber::new(0),
+            key_tag: 1,
+            signer_name: name(zone),
+        };
+        record(owner, RData::DNSSEC(DNSSECRData::RRSIG(RRSIG::from_sig(input, Vec::new()))))
+    }
+
+    /// An address of `owner`, made by the wildcard whose parent has so many labels.
+    fn expanded(owner: &str, labels: u8) -> Vec<Record> {
+        let address = RData::A(A([192, 0, 2, 1].into()));
+        vec![record(owner, address), signed(owner, RecordType::A, labels, ZONE)]
+    }
+
+    fn is_proven(owner: &str, labels: u8, authorities: &[Record]) -> bool {
+        let query = Query::query(name(owner), RecordType::A);
+        is_sound(&query, &expanded(owner, labels), authorities)
+    }
+
+    fn nsec(owner: &str, next: &str, zone: &str) -> Vec<Record> {
+        let nsec = NSEC::new(name(next), [RecordType::A]);
+        let labels = name(owner).num_labels();
+        let data = RData::DNSSEC(DNSSECRData::NSEC(nsec));
+        vec![record(owner, data), signed(owner, RecordType::NSEC, labels, zone)]
+    }
+
+    #[test]
+    fn what_covers_the_name_and_ends_at_the_wildcards_parent_is_proof() {
+        for (owner, labels, from, to) in [
+            // The wildcard's own record, the last of its zone: as `named` answers.
+            ("a.w.example.", 2, "*.w.example.", "example."),
+            ("A.W.example.", 2, "*.w.example.", "x.example."),
+            ("b.a.w.example.", 2, "*.w.example.", "x.example."),
+            ("b.w.example.", 2, "a.w.example.", "c.w.example."),
+            ("b.example.", 1, "a.example.", "example."),
+        ] {
+            let authorities = nsec(from, to, ZONE);
+            assert!(is_proven(owner, labels, &authorities), "{owner}: {from} to {to}");
+        }
+    }
+
+    #[test]
+    fn what_leaves_room_for_a_closer_name_is_none() {
+        for (owner, labels, from, to) in [
+            ("a.w.example.", 2, "x.example.", "example."),
+            ("d.w.example.", 2, "a.w.example.", "c.w.example."),
+            // There is a name between the wildcard and the one that was asked for.
+            ("b.a.w.example.", 2, "a.w.example.", "c.w.example."),
+            ("a.w.example.", 2, "*.w.example.", "z.a.w.example."),
+            // The name itself.
+            ("a.w.example.", 2, "a.w.example.", "c.w.example."),
+        ] {
+            let authorities = nsec(from, to, ZONE);
+            assert!(!is_proven(owner, labels, &authorities), "{owner}: {from} to {to}");
+        }
+        assert!(!is_proven("a.w.example.", 2, &[]));
+    }
+
+    #[test]
+    fn proof_is_signed_and_of_the_wildcards_own_zone() {
+        let query = Query::query(name("a.w.example."), RecordType::A);
+        let answers = expanded("a.w.example.", 2);
+        let proof = nsec("*.w.example.", "example.", ZONE);
+        assert!(is_sound(&query, &answers, &proof));
+        assert!(!is_sound(&query, &answers, &nsec("*.w.example.", "example.", ".")), "another's");
+        for unproven in 0..2 {
+            let mut authorities = proof.clone();
+            authorities[unproven].proof = Proof::Bogus;
+            assert!(!is_sound(&query, &answers, &authorities));
+            let mut answers = answers.clone();
+            answers[unproven].proof = Proof::Indeterminate;
+            assert!(!is_sound(&query, &answers, &proof));
+        }
+    }
+
+    #[test]
+    fn what_was_not_asked_for_is_no_answer() {
+        let proof = nsec("*.w.example.", "example.", ZONE);
+        let answers = expanded("a.w.example.", 2);
+        for (owner, rtype) in [("a.w.example.", RecordType::MX), ("b.w.example.", RecordType::A)] {
+            let query = Query::query(name(owner), rtype);
+            assert!(!is_sound(&query, &answers, &proof), "{owner} {rtype}");
+            assert!(!is_sound(&query, &[], &proof));
+        }
+    }
+
+    #[test]
+    fn what_no_wildcard_made_was_refused_for_another_reason() {
+        assert!(!is_proven("a.w.example.", 3, &nsec("*.w.example.", "example.", ZONE)));
+    }
+
+    #[test]
+    fn labels_are_shared_from_the_root() {
+        for (one, other, shared) in [
+            ("a.w.example.", "w.example.", 2),
+            ("a.w.example.", "B.W.example.", 2),
+            ("a.example.", "a.other.", 0),
+            ("a.example.", ".", 0),
+        ] {
+            assert_eq!(common_labels(&name(one), &name(other)), shared, "{one} {other}");
+        }
+    }
+}
