@@ -72,6 +72,16 @@ impl Dns {
         self.zone.lock().remove(name);
     }
 
+    /// From the next question on nobody is answered, whatever is asked.
+    pub fn fall_silent(&self) {
+        self.zone.lock().is_silent = true;
+    }
+
+    /// From the next question on everything is as it was.
+    pub fn answer_again(&self) {
+        self.zone.lock().is_silent = false;
+    }
+
     /// How often this was asked so far.
     pub fn asked(&self, name: &str, record_type: RecordType) -> usize {
         self.zone.lock().asked(name, record_type)

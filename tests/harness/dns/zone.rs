@@ -26,6 +26,7 @@ pub enum Reply {
 pub(super) struct Zone {
     names: HashMap<String, Entry>,
     asked: HashMap<(String, RecordType), usize>,
+    pub(super) is_silent: bool,
 }
 
 /// One answer of a server that is not silent.
@@ -99,6 +100,9 @@ impl Zone {
     pub(super) fn ask(&mut self, name: &Name, record_type: RecordType) -> Option<Said> {
         let asked = (canonical(&name.to_ascii()), record_type);
         *self.asked.entry(asked).or_default() += 1;
+        if self.is_silent {
+            return None;
+        }
         let mut owner = name.clone();
         let mut records: Vec<Record> = Vec::new();
         loop {

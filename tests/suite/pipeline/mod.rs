@@ -8,5 +8,6 @@ mod delivery;
 mod dns;
 mod domain;
 mod every_check;
+mod guard;
 mod restart;
 mod uptime;
