@@ -3,11 +3,14 @@
 //! By itself it would admit up to 2N − 1 in a trailing span, and it never refuses what an exact
 //! window admits. It matters when a flood of addresses has pushed exact windows out of memory:
 //! an address whose window was dropped starts a new one, but not a new guard.
+//!
+//! *Invariant:* it is bounded too. When more addresses count than it keeps, it lets everything
+//! pass until some of them are idle: the exact windows go on counting.
 
 use std::{
     net::IpAddr,
     num::NonZeroU32,
-    sync::atomic::{AtomicU64, Ordering},
+    sync::atomic::{AtomicBool, AtomicU64, Ordering},
     time::Duration,
 };
 
@@ -24,6 +27,8 @@ use crate::Clock;
 pub(super) struct Guard {
     cells: RateLimiter<IpAddr, DashMapStateStore<IpAddr>, Monotone, NoOpMiddleware<Duration>>,
     clock: Monotone,
+    requests: AtomicU64,
+    full: AtomicBool,
 }
 
 /// The service's clock, except that it never runs backwards; as the windows do it, time stands
@@ -41,11 +46,19 @@ impl Guard {
             .expect("an address's span is not zero")
             .allow_burst(burst);
         let clock = Monotone { clock: clock.clone(), latest: Default::default() };
-        Self { cells: RateLimiter::new(quota, DashMapStateStore::default(), clock.clone()), clock }
+        Self {
+            cells: RateLimiter::new(quota, DashMapStateStore::default(), clock.clone()),
+            clock,
+            requests: AtomicU64::new(0),
+            full: AtomicBool::new(false),
+        }
     }
 
     /// Counts a request, or says when the next one passes.
     pub(super) fn pass(&self, address: &IpAddr, now: Timestamp) -> Result<(), Refused> {
+        if self.is_full() {
+            return Ok(());
+        }
         self.cells.check_key(address).map_err(|not_until| {
             let wait = not_until.wait_time_from(clock::Clock::now(&self.clock));
             let retry_after = wait.max(Duration::from_millis(1));
@@ -56,6 +69,22 @@ impl Guard {
     pub(super) fn forget_idle(&self) {
         self.cells.retain_recent();
         self.cells.shrink_to_fit();
+    }
+
+    #[cfg(test)]
+    pub(super) fn len(&self) -> usize {
+        self.cells.len()
+    }
+
+    /// Looks once in so many requests, since looking visits every shard; what is idle goes first.
+    fn is_full(&self) -> bool {
+        if self.requests.fetch_add(1, Ordering::Relaxed).is_multiple_of(LOOK_EVERY) {
+            if self.cells.len() > MOST {
+                self.cells.retain_recent();
+            }
+            self.full.store(self.cells.len() > MOST, Ordering::Relaxed);
+        }
+        self.full.load(Ordering::Relaxed)
     }
 }
 
@@ -68,3 +97,7 @@ impl clock::Clock for Monotone {
         Duration::from_millis(latest)
     }
 }
+
+/// At about 60 bytes each, 16 MB.
+pub(super) const MOST: usize = 1 << 18;
+pub(super) const LOOK_EVERY: u64 = 1 << 14;

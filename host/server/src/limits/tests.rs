@@ -83,6 +83,41 @@ fn a_flood_of_addresses_stays_within_bounds_and_leaves_busy_windows_alone() {
 }
 
 #[test]
+fn a_million_addresses_cost_no_more_memory_than_the_bounds() {
+    let (limits, hand) = limits();
+    for number in 0..1_000_000 {
+        limits.admit_address(Class::Private, address(number), hand.now()).unwrap();
+    }
+    let AddressLayer { windows, guard, .. } = &limits.private;
+    assert!(windows.len() <= MOST_ADDRESSES + 64, "{} windows", windows.len());
+    assert!(guard.len() <= guard::MOST + guard::LOOK_EVERY as usize, "{} cells", guard.len());
+    hand.advance(Duration::from_secs(61));
+    limits.forget_idle(hand.now());
+    assert_eq!((windows.len(), guard.len()), (0, 0));
+}
+
+#[test]
+fn guard_and_window_together_admit_what_a_plain_log_would() {
+    for seed in 1..=50 {
+        let (limits, hand) = limits();
+        let mut dice = seed;
+        let mut admitted: Vec<Timestamp> = Vec::new();
+        for _ in 0..1_000 {
+            // Bursts, drips, and waits of up to a window and a half.
+            let most = [1, 50, 6_100, 90_000][throw(&mut dice, 4) as usize];
+            hand.advance(Duration::from_millis(throw(&mut dice, most)));
+            let now = hand.now();
+            let counts = admitted.iter().rev().take_while(|at| now - **at <= minute()).count();
+            let passed = limits.admit_address(Class::Public, address(1), now).is_ok();
+            assert_eq!(passed, counts < 10, "seed {seed}, {counts} within the minute before {now}");
+            if passed {
+                admitted.push(now);
+            }
+        }
+    }
+}
+
+#[test]
 fn a_dropped_window_does_not_double_what_the_guard_admits() {
     let (limits, hand) = limits();
     for _ in 0..60 {
@@ -138,4 +173,10 @@ fn address(number: u32) -> IpAddr {
 
 fn minute() -> chrono::TimeDelta {
     chrono::TimeDelta::minutes(1)
+}
+
+/// A number below `most`, by a linear congruence: the same for the same seed.
+fn throw(dice: &mut u64, most: u64) -> u64 {
+    *dice = dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+    (*dice >> 33) % most
 }
