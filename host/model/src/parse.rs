@@ -110,7 +110,7 @@ pub fn page(limit: Option<&str>, offset: Option<&str>) -> Result<(u32, u32), Inv
     let offset = match offset {
         None => 0,
         Some(text) => number(text)
-            .ok_or_else(|| Invalid::new("offset", "must be a whole number, 0 or more"))?,
+            .ok_or_else(|| Invalid::new("offset", "must be between 0 and 4294967295"))?,
     };
     Ok((limit, offset))
 }
