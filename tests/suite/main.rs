@@ -4,4 +4,7 @@
 mod api;
 mod command;
 mod pipeline;
+mod refusal;
+mod tenant;
+mod wire;
 mod world;

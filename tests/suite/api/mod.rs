@@ -4,6 +4,10 @@
 mod account;
 mod alert;
 mod api_key;
+mod bad_body;
+mod bad_path;
+mod bad_site;
+mod bounds;
 mod cert_history;
 mod check;
 mod check_config;
@@ -15,6 +19,7 @@ mod check_ssl;
 mod check_ssl_server;
 mod check_uptime;
 mod error;
+mod foreign_id;
 mod limit;
 mod public;
 mod settings;
