@@ -6,6 +6,7 @@ mod alert;
 mod api_key;
 mod bad_body;
 mod bad_path;
+mod bad_query;
 mod bad_site;
 mod bounds;
 mod cert_history;
