@@ -182,7 +182,7 @@ impl Service {
         let (status, headers) = (response.status().as_u16(), response.headers().clone());
         let number = |name: &str| {
             let value = headers.get(name)?.to_str().ok()?;
-            Some(value.parse().expect("an integer"))
+            Some(value.parse::<u64>().expect("an integer"))
         };
         Seen {
             status,

@@ -82,10 +82,10 @@ impl Store {
     ) -> Result<()> {
         let unit = "UPDATE $key SET last_used_at = $now
             WHERE last_used_at = NONE OR last_used_at < $now RETURN NONE";
+        // Before the write: of requests that come together one writes.
+        self.inner.known.note_use(&api_key.hash, now);
         let id = key::api_key(account, api_key.id);
-        self.write(unit, Binds::new().with("key", id).with("now", now)).await?;
-        self.inner.known.forget_caller(&api_key.hash);
-        Ok(())
+        self.write(unit, Binds::new().with("key", id).with("now", now)).await
     }
 
     /// An account's keys, oldest first.

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use moka::sync::Cache;
 use surrealdb::types::SurrealValue;
-use vedette_model::{Account, AccountId, ApiKey, Site};
+use vedette_model::{Account, AccountId, ApiKey, Site, Timestamp};
 
 use crate::error::Result;
 use crate::tx::Binds;
@@ -63,6 +63,14 @@ impl Known {
 
     pub(crate) fn keep_caller(&self, found: Arc<Found>) {
         self.callers.insert(found.key.hash.clone(), found);
+    }
+
+    pub(crate) fn note_use(&self, hash: &str, now: Timestamp) {
+        if let Some(found) = self.callers.get(hash) {
+            let mut found = Found::clone(&found);
+            found.key.last_used_at = Some(now);
+            self.callers.insert(hash.to_owned(), Arc::new(found));
+        }
     }
 
     pub(crate) fn forget_caller(&self, hash: &str) {

@@ -12,7 +12,7 @@ use vedette_model::{
     api_key::{shown_prefix, well_formed},
     email,
 };
-use vedette_store::Found;
+use vedette_store::{Error as StoreError, Found};
 
 use super::{
     api_key::{hash, mint},
@@ -99,7 +99,11 @@ pub async fn authenticate(app: &App, bearer: &str) -> Result<Caller> {
         return Err(Error::Unauthenticated("the API key has expired; extend its expiry".into()));
     }
     if touch_is_due(key.last_used_at, now) {
-        app.store.touch_api_key(account.id, key, now).await?;
+        match app.store.touch_api_key(account.id, key, now).await {
+            // Who lost to others lost to requests of the same moment: it is noted.
+            Ok(()) | Err(StoreError::Conflict) => {}
+            Err(cause) => return Err(cause.into()),
+        }
     }
     Ok(Caller { account: account.clone(), key: Some(key.id), edition, stamp: *stamp })
 }
