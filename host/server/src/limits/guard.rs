@@ -98,6 +98,6 @@ impl clock::Clock for Monotone {
     }
 }
 
-/// At about 60 bytes each, 16 MB.
+/// With keys and tables about 60 bytes each, so 16 MB.
 pub(super) const MOST: usize = 1 << 18;
 pub(super) const LOOK_EVERY: u64 = 1 << 14;
