@@ -33,5 +33,9 @@ ids! {
     CheckId
     /// Stable over all attempts; receivers see it as `X-Vedette-Delivery`.
     DeliveryId
+    IncidentId
+    /// One entry of an incident's stream.
+    IncidentUpdateId
+    MaintenanceWindowId
     SiteId
 }

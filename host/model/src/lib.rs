@@ -19,6 +19,8 @@ pub mod edition;
 pub mod email;
 pub mod guard;
 pub mod id;
+pub mod incident;
+pub mod maintenance;
 pub mod parse;
 pub mod patch;
 pub mod plan;
@@ -37,7 +39,12 @@ pub use check::{CheckRecord, CheckState, CheckStatus, CheckType, Source};
 pub use delivery::{Delivery, DeliveryState};
 pub use domain_name::{DomainName, Target};
 pub use edition::Edition;
-pub use id::{AccountId, AlertId, ApiKeyId, CheckId, DeliveryId, SiteId};
+pub use id::{
+    AccountId, AlertId, ApiKeyId, CheckId, DeliveryId, IncidentId, IncidentUpdateId,
+    MaintenanceWindowId, SiteId,
+};
+pub use incident::{Incident, IncidentFilter, IncidentStatus, IncidentUpdate};
+pub use maintenance::MaintenanceWindow;
 pub use parse::Invalid;
 pub use patch::Patch;
 pub use plan::{Feature, Plan};

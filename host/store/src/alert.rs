@@ -5,7 +5,7 @@
 
 use surrealdb::types::{Array, RecordId, RecordIdKey, SurrealValue, Value};
 use uuid::Uuid;
-use vedette_model::{AccountId, Alert, AlertFilter, AlertId, Timestamp};
+use vedette_model::{AccountId, Alert, AlertFilter, AlertId, Severity, SiteId, Timestamp};
 
 use crate::error::{Error, Result, gone_is_none};
 use crate::page::Page;
@@ -52,6 +52,34 @@ impl Store {
         let rows: Vec<AlertRow> = self.read(&statement, binds).await?;
         let docs: Vec<String> = rows.into_iter().map(|row| row.doc).collect();
         Ok(Page { items: row::read_all("alert", &docs)?, total })
+    }
+
+    /// How many open alerts of a severity there are, and the sites that have them: from the
+    /// counters, so that it costs the same however many there are.
+    pub async fn open_alerts(
+        &self,
+        account: AccountId,
+        severity: Severity,
+    ) -> Result<(u64, Vec<SiteId>)> {
+        let counts: Vec<CountRow> = self
+            .read(
+                "SELECT * FROM $counts",
+                Binds::new().with("counts", key::of_account("alert_count", account)),
+            )
+            .await?;
+        let filter = AlertFilter {
+            severity: Some(severity),
+            resolved: Some(false),
+            ..AlertFilter::default()
+        };
+        let mut sites = Vec::new();
+        for count in counts.iter().filter(|count| count.n > 0 && counts_for(count, &filter)) {
+            let site = SiteId(key::uuid_at(&count.id, 1)?);
+            if !sites.contains(&site) {
+                sites.push(site);
+            }
+        }
+        Ok((total(&counts, &filter), sites))
     }
 
     pub async fn alert(&self, account: AccountId, alert: AlertId) -> Result<Option<Alert>> {
@@ -120,18 +148,20 @@ impl Store {
     }
 }
 
-/// A counter's id is [account, site, alert type, severity, is_resolved].
 fn total(counts: &[CountRow], filter: &AlertFilter) -> u64 {
-    let counted = counts.iter().filter(|count| {
-        let RecordIdKey::Array(parts) = &count.id.key else { return false };
-        let fits = |place: usize, wanted: Option<Value>| {
-            wanted.is_none_or(|wanted| parts.get(place) == Some(&wanted))
-        };
-        fits(2, filter.alert_type.as_deref().map(SurrealValue::into_value))
-            && fits(3, filter.severity.map(|severity| key::severity(severity).into_value()))
-            && fits(4, filter.resolved.map(SurrealValue::into_value))
-    });
+    let counted = counts.iter().filter(|count| counts_for(count, filter));
     counted.map(|count| u64::try_from(count.n).unwrap_or(0)).sum()
+}
+
+/// A counter's id is [account, site, alert type, severity, is_resolved].
+fn counts_for(count: &CountRow, filter: &AlertFilter) -> bool {
+    let RecordIdKey::Array(parts) = &count.id.key else { return false };
+    let fits = |place: usize, wanted: Option<Value>| {
+        wanted.is_none_or(|wanted| parts.get(place) == Some(&wanted))
+    };
+    fits(2, filter.alert_type.as_deref().map(SurrealValue::into_value))
+        && fits(3, filter.severity.map(|severity| key::severity(severity).into_value()))
+        && fits(4, filter.resolved.map(SurrealValue::into_value))
 }
 
 /// Only the conditions that were asked for, so that the usual page is a short walk along an

@@ -24,6 +24,8 @@ pub enum Error {
     SiteLimit,
     #[error("the account has as many API keys as its plan allows")]
     KeyLimit,
+    #[error("the account has as many maintenance windows as it may")]
+    WindowLimit,
     /// What was to be created exists, or what was to be reopened has an open equal.
     #[error("the same thing exists already")]
     Duplicate,

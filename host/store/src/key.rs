@@ -8,8 +8,8 @@ use surrealdb::types::{
 };
 use uuid::Uuid;
 use vedette_model::{
-    AccountId, Alert, AlertId, ApiKeyId, CheckId, CheckType, DeliveryId, Severity, Site, SiteId,
-    Timestamp,
+    AccountId, Alert, AlertId, ApiKeyId, CheckId, CheckType, DeliveryId, IncidentId,
+    IncidentStatus, MaintenanceWindowId, Severity, Site, SiteId, Timestamp,
 };
 
 use crate::error::{Error, Result};
@@ -143,6 +143,28 @@ pub(crate) fn cert_history(site: SiteId, at: Timestamp, check: CheckId, nth: usi
     let nth = i64::try_from(nth).expect("findings are few");
     let key = [site.0.into_value(), rev(at).into_value(), check.0.into_value(), nth.into_value()];
     id("cert_history", key)
+}
+
+pub(crate) fn incident(account: AccountId, incident: IncidentId) -> RecordId {
+    id("incident", [account.0.into_value(), incident.0.into_value()])
+}
+
+/// The counter that an incident is in.
+pub(crate) fn incident_count(account: AccountId, status: IncidentStatus) -> RecordId {
+    id("incident_count", [account.0.into_value(), status.as_str().into_value()])
+}
+
+/// What every transaction that adds a window writes.
+pub(crate) fn maintenance(account: AccountId) -> RecordId {
+    id("maintenance", [account.0.into_value()])
+}
+
+pub(crate) fn maintenance_window(account: AccountId, window: MaintenanceWindowId) -> RecordId {
+    id("maintenance_window", [account.0.into_value(), window.0.into_value()])
+}
+
+pub(crate) fn maintenance_windows(account: AccountId) -> RecordId {
+    under("maintenance_window", [account.0.into_value()])
 }
 
 pub(crate) fn delivery(delivery: DeliveryId) -> RecordId {

@@ -78,5 +78,8 @@ fn checksum(text: &str) -> String {
 }
 
 /// In the order in which they run, from number 1.
-const MIGRATIONS: &[&str] =
-    &[include_str!("migrations/0001_initial.surql"), include_str!("migrations/0002_stamp.surql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("migrations/0001_initial.surql"),
+    include_str!("migrations/0002_stamp.surql"),
+    include_str!("migrations/0003_incidents.surql"),
+];

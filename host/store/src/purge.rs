@@ -51,8 +51,9 @@ struct Leftover {
 }
 
 fn leftovers(account: AccountId, site: SiteId) -> Vec<Leftover> {
-    let indexed = [BY_SITE_CHECKS, BY_SITE_ALERTS, BY_SITE_CERT_HISTORY, BY_SITE_DELIVERIES]
-        .map(|ids| Leftover { ids, of: site.0.into_value() });
+    let indexed =
+        [BY_SITE_CHECKS, BY_SITE_ALERTS, BY_SITE_CERT_HISTORY, BY_SITE_DELIVERIES, BY_SITE_WINDOWS]
+            .map(|ids| Leftover { ids, of: site.0.into_value() });
     let keyed = ["check_day", "check_state", "check_memory", "plugin_state", "plugin_state_size"]
         .map(|table| Leftover { ids: KEYED, of: key::of_site(table, site).into_value() });
     let counts = key::of_account_site("alert_count", account, site).into_value();
@@ -65,4 +66,6 @@ const BY_SITE_ALERTS: &str = "SELECT VALUE id FROM alert WHERE site = $of LIMIT 
 const BY_SITE_CERT_HISTORY: &str =
     "SELECT VALUE id FROM cert_history WHERE site = $of LIMIT $batch";
 const BY_SITE_DELIVERIES: &str = "SELECT VALUE id FROM delivery WHERE site = $of LIMIT $batch";
+pub(crate) const BY_SITE_WINDOWS: &str =
+    "SELECT VALUE id FROM maintenance_window WHERE site = $of LIMIT $batch";
 const KEYED: &str = "SELECT VALUE id FROM $of LIMIT $batch";

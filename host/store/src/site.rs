@@ -1,7 +1,9 @@
 //! Sites. Beside the row stand the key that makes it unique, its owner for those who know only
 //! the site, and its schedule; all of them come and go in one transaction.
 
-use surrealdb::types::SurrealValue;
+use std::collections::BTreeSet;
+
+use surrealdb::types::{RecordId, SurrealValue};
 use vedette_model::{AccountId, CheckType, Site, SiteId, Timestamp};
 
 use crate::error::{Error, Result, gone_is_none};
@@ -23,6 +25,14 @@ impl Store {
         let mut sites: Vec<Site> = row::read_all("site", &docs)?;
         sites.sort_by_key(|site| (site.created_at, site.id));
         Ok(sites)
+    }
+
+    /// The ids of an account's sites.
+    pub async fn site_ids(&self, account: AccountId) -> Result<BTreeSet<SiteId>> {
+        let rows: Vec<RecordId> = self
+            .read("SELECT VALUE id FROM $sites", Binds::new().with("sites", key::sites(account)))
+            .await?;
+        ids(&rows)
     }
 
     pub async fn site(&self, account: AccountId, site: SiteId) -> Result<Option<Site>> {
@@ -121,11 +131,14 @@ impl Store {
             DELETE $owner RETURN NONE;
             DELETE $schedules RETURN NONE;
             DELETE $counts RETURN NONE;
+            LET $windows = (SELECT VALUE id FROM maintenance_window WHERE site = $site_id);
+            DELETE $windows RETURN NONE;
             UPDATE $account SET sites -= 1, stamp += 1 RETURN NONE;
             CREATE $purge RETURN NONE";
         let binds = Binds::new()
             .with("account", key::account(account))
             .with("site", key::site(account, site))
+            .with("site_id", site.0)
             .with("owner", key::site_owner(site))
             .with("schedules", key::of_site("schedule", site))
             .with("counts", key::of_account_site("alert_count", account, site))
@@ -143,6 +156,11 @@ impl Store {
             .await?;
         row.map(|row| Ok((row::read("site", &row.doc)?, row.version))).transpose()
     }
+}
+
+/// The sites of these rows.
+pub(crate) fn ids(rows: &[RecordId]) -> Result<BTreeSet<SiteId>> {
+    rows.iter().map(|row| key::uuid_at(row, 1).map(SiteId)).collect()
 }
 
 const ATTEMPTS: usize = 16;

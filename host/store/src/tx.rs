@@ -122,6 +122,7 @@ fn thrown(message: &str) -> Error {
         "site_limit" => Error::SiteLimit,
         "stale" => Error::Stale,
         "state_quota" => Error::StateQuota,
+        "window_limit" => Error::WindowLimit,
         _ => Error::Engine(message.to_owned()),
     }
 }

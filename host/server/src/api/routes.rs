@@ -5,7 +5,7 @@ use std::sync::Arc;
 use salvo::prelude::*;
 use vedette_model::Edition;
 
-use super::{alert, api_key, caller, check, public, settings, site};
+use super::{alert, api_key, caller, check, incident, maintenance, public, settings, site};
 use crate::App;
 
 /// The routes of the editions that the configuration mounts.
@@ -53,6 +53,31 @@ fn private(app: &Arc<App>) -> Router {
                 .delete(api_key::delete),
         )
         .push(Router::with_path("api-keys/roll").post(api_key::roll))
+        .push(
+            Router::with_path("incidents")
+                .get(incident::list)
+                .head(incident::list)
+                .post(incident::create),
+        )
+        .push(
+            Router::with_path("incidents/{id}")
+                .get(incident::read)
+                .head(incident::read)
+                .patch(incident::update),
+        )
+        .push(
+            Router::with_path("incidents/{id}/updates")
+                .get(incident::list_updates)
+                .head(incident::list_updates)
+                .post(incident::add_update),
+        )
+        .push(
+            Router::with_path("maintenance-windows")
+                .get(maintenance::list)
+                .head(maintenance::list)
+                .post(maintenance::create)
+                .delete(maintenance::delete),
+        )
         .push(
             Router::with_path("settings/notifications")
                 .get(settings::read)

@@ -13,6 +13,8 @@ pub mod account;
 pub mod alert;
 pub mod api_key;
 pub mod check;
+pub mod incident;
+pub mod maintenance;
 pub mod settings;
 pub mod site;
 

@@ -13,16 +13,21 @@ fn pages_and_queues_walk_one_index_up_to_their_limit() {
         let store = memory().await;
         let alerts = format!("{}{}", crate::alert::PAGE, crate::alert::ORDER);
         let all_alerts = format!("{}{}", crate::alert::PAGE_ALL, crate::alert::ORDER);
+        let incidents = format!("{}{}", crate::incident::PAGE, crate::incident::ORDER);
+        let all_incidents = format!("{}{}", crate::incident::PAGE_ALL, crate::incident::ORDER);
         for (statement, index) in [
             (crate::page::RECORDS, "check_page"),
             (&*alerts, "alert_page"),
             (&*all_alerts, "alert_page_all"),
+            (&*incidents, "incident_page"),
+            (&*all_incidents, "incident_page_all"),
             (crate::schedule::DUE, "schedule_due"),
             (crate::schedule::NEXT_DUE, "schedule_due"),
             (crate::delivery::DUE, "delivery_due"),
             (crate::delivery::NEXT_DUE, "delivery_due"),
             (crate::cert_history::CHANGES, "cert_history_page"),
             (crate::purge::BY_SITE_CHECKS, "check_page"),
+            (crate::purge::BY_SITE_WINDOWS, "maintenance_window_site"),
         ] {
             let plan = plan(&store, statement).await;
             let scan = format!("IndexScan [ctx: Db] [index: {index},");
@@ -70,6 +75,7 @@ async fn plan(store: &Store, statement: &str) -> String {
         .with("check_type", "ssl")
         .with("type", "ssl")
         .with("is_resolved", false)
+        .with("status", "resolved")
         .with("near", -5_i64)
         .with("now", noon())
         .with("limit", 50)

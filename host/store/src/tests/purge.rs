@@ -27,6 +27,8 @@ async fn busy(store: &Store, account: &Account, site: &Site) {
             store.commit(commit).await.unwrap();
         }
     }
+    let window = maintenance::window(account, Some(site.id), 0);
+    store.create_maintenance_window(&window, 9).await.unwrap();
     for plugin in ["ct", "dns"] {
         let scope = StateScope { plugin, site: Some(site.id) };
         store.plugin_state_set(scope, "k", b"v", None, noon(), 100).await.unwrap();

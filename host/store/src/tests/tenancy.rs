@@ -1,7 +1,7 @@
 //! What belongs to somebody else does not exist.
 
-use vedette_model::AlertFilter;
 use vedette_model::delivery::queue;
+use vedette_model::{AlertFilter, IncidentFilter};
 
 use super::*;
 use crate::{CheckFilter, Error, Runs};
@@ -21,6 +21,10 @@ fn a_strangers_id_finds_and_changes_nothing() {
         let commit = Commit { deliveries: &deliveries, ..plain(&owner, 0, &decision) };
         store.commit(commit).await.unwrap();
         let alert = raised(&decision);
+        let incident = incident::incident(&owner, noon(), &[site.id]);
+        store.create_incident(&incident).await.unwrap();
+        let window = maintenance::window(&owner, Some(site.id), 0);
+        store.create_maintenance_window(&window, 9).await.unwrap();
 
         let stranger = signed_up(&store).await.id;
         let before = rows(&store).await;
@@ -44,6 +48,20 @@ fn a_strangers_id_finds_and_changes_nothing() {
         let resolved = store.set_alert_resolved(stranger, alert.id, true, noon()).await;
         assert_eq!(resolved.unwrap(), None);
         assert_eq!(store.deliveries_of(stranger, alert.id).await.unwrap(), None);
+        assert!(store.site_ids(stranger).await.unwrap().is_empty());
+        let open = store.open_alerts(stranger, Severity::Warning).await.unwrap();
+        assert_eq!(open, (0, vec![]));
+        assert_eq!(store.incident(stranger, incident.id).await.unwrap(), None);
+        let all = IncidentFilter { limit: 50, ..IncidentFilter::default() };
+        let incidents = store.incidents(stranger, &all).await.unwrap();
+        assert_eq!((incidents.items, incidents.total), (vec![], 0));
+        let changed =
+            store.update_incident(stranger, incident.id, |_| -> std::result::Result<(), ()> {
+                panic!("nothing to change")
+            });
+        assert_eq!(changed.await.unwrap(), None);
+        assert!(store.maintenance_windows(stranger).await.unwrap().is_empty());
+        assert!(!store.delete_maintenance_window(stranger, window.id).await.unwrap());
         assert_eq!(only(store.api_keys(stranger).await.unwrap()).account_id, stranger);
         assert_eq!(store.update_api_key_expiry(stranger, key.id, None).await.unwrap(), None);
         assert_eq!(store.roll_api_key(stranger, key.id, "h", "p").await.unwrap(), None);
@@ -60,5 +78,7 @@ fn a_strangers_id_finds_and_changes_nothing() {
         assert_eq!((&found.key, &found.account), (&key, &owner));
         assert_eq!(store.sites(owner.id).await.unwrap(), [site]);
         assert_eq!(store.alert(owner.id, alert.id).await.unwrap(), Some(alert));
+        assert_eq!(store.incident(owner.id, incident.id).await.unwrap(), Some(incident));
+        assert_eq!(store.maintenance_windows(owner.id).await.unwrap(), [window]);
     });
 }

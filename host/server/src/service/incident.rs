@@ -1,0 +1,112 @@
+//! Incidents: opened by hand or from the critical alerts of the moment, and told update by update.
+
+use serde_json::Value;
+use vedette_model::{
+    AlertFilter, Incident, IncidentFilter, IncidentId, Severity, SiteId,
+    incident::{CriticalAlerts, Full, IncidentPatch, NewIncident, NewUpdate},
+};
+use vedette_store::Page;
+
+use super::random;
+use crate::{App, Caller, Error, Result};
+
+/// The caller's incidents that pass the filter, newest first.
+pub async fn list(app: &App, caller: &Caller, filter: &IncidentFilter) -> Result<Page<Incident>> {
+    Ok(app.store.incidents(caller.account.id, filter).await?)
+}
+
+/// An incident with its whole stream.
+///
+/// # Errors
+/// `NotFound` when there is no such incident, or it is someone else's.
+pub async fn read(app: &App, caller: &Caller, id: IncidentId) -> Result<Incident> {
+    app.store.incident(caller.account.id, id).await?.ok_or(UNKNOWN)
+}
+
+/// Opens an incident with its first update.
+///
+/// # Errors
+/// `Invalid` for a bad field, `NotFound` for an affected site that is not the caller's.
+pub async fn create(app: &App, caller: &Caller, body: &Value) -> Result<Incident> {
+    let new = NewIncident::parse(body)?;
+    own_sites(app, caller, new.named_sites()).await?;
+    let critical = if new.auto_create() {
+        critical_alerts(app, caller).await?
+    } else {
+        CriticalAlerts::default()
+    };
+    let account = caller.account.id;
+    let now = app.clock.now();
+    let incident = new.into_incident(random::id(), random::id(), account, &critical, now);
+    app.store.create_incident(&incident).await?;
+    Ok(incident)
+}
+
+/// Changes what the body names; a status is told as an update of its own.
+///
+/// # Errors
+/// `NotFound` for an incident or a site that is not the caller's, `Invalid` for a bad field,
+/// `Forbidden` when the incident is full.
+pub async fn update(app: &App, caller: &Caller, id: IncidentId, body: &Value) -> Result<Incident> {
+    let patch = IncidentPatch::parse(body)?;
+    if let Some(sites) = patch.affected_sites.value() {
+        // Of two things that are not there, the one in the path is told.
+        read(app, caller, id).await?;
+        own_sites(app, caller, sites).await?;
+    }
+    let (account, update, now) = (caller.account.id, random::id(), app.clock.now());
+    let change = |incident: &mut Incident| patch.apply(incident, update, account, now);
+    let changed = app.store.update_incident(account, id, change).await?;
+    changed.ok_or(UNKNOWN)?.map_err(full)
+}
+
+/// Appends an update, which is the last one of the answer; `resolved` resolves the incident.
+///
+/// # Errors
+/// `NotFound` for an incident that is not the caller's, `Invalid` for a bad field, `Forbidden`
+/// when the incident is full.
+pub async fn add_update(
+    app: &App,
+    caller: &Caller,
+    id: IncidentId,
+    body: &Value,
+) -> Result<Incident> {
+    let account = caller.account.id;
+    let new = NewUpdate::parse(body)?.into_update(random::id(), account, app.clock.now());
+    let append = |incident: &mut Incident| incident.append(new.clone());
+    let changed = app.store.update_incident(account, id, append).await?;
+    changed.ok_or(UNKNOWN)?.map_err(full)
+}
+
+/// Refuses sites that the caller does not have (decisions: ids in bodies).
+async fn own_sites(app: &App, caller: &Caller, sites: &[SiteId]) -> Result<()> {
+    if sites.is_empty() {
+        return Ok(());
+    }
+    let own = app.store.site_ids(caller.account.id).await?;
+    let owned = sites.iter().all(|site| own.contains(site));
+    if owned { Ok(()) } else { Err(Error::NotFound("site")) }
+}
+
+async fn critical_alerts(app: &App, caller: &Caller) -> Result<CriticalAlerts> {
+    let account = caller.account.id;
+    let severity = Severity::Critical;
+    let (total, sites) = app.store.open_alerts(account, severity).await?;
+    let newest = AlertFilter {
+        severity: Some(severity),
+        resolved: Some(false),
+        limit: MOST_TOLD,
+        ..AlertFilter::default()
+    };
+    let page = app.store.alerts(account, &newest).await?;
+    let messages = page.items.into_iter().map(|alert| alert.message).collect();
+    Ok(CriticalAlerts { total, sites, messages })
+}
+
+fn full(full: Full) -> Error {
+    Error::forbidden(full.to_string())
+}
+
+const UNKNOWN: Error = Error::NotFound("incident");
+/// Alerts in the first update; of the others it tells the number.
+const MOST_TOLD: u32 = 50;

@@ -1,0 +1,67 @@
+//! Maintenance windows. The windows of a site go with the site.
+
+use surrealdb::types::SurrealValue;
+use vedette_model::{AccountId, MaintenanceWindow, MaintenanceWindowId};
+
+use crate::error::{Result, gone_is_none};
+use crate::tx::Binds;
+use crate::{Store, key, row};
+
+impl Store {
+    /// All windows of an account, past ones too, the earliest first. One range of ids, and no
+    /// more rows than the limit that they were made under: what
+    /// [`vedette_model::maintenance::silences`] is asked with.
+    pub async fn maintenance_windows(&self, account: AccountId) -> Result<Vec<MaintenanceWindow>> {
+        let docs: Vec<String> = self
+            .read(
+                "SELECT VALUE doc FROM $windows",
+                Binds::new().with("windows", key::maintenance_windows(account)),
+            )
+            .await?;
+        let mut windows: Vec<MaintenanceWindow> = row::read_all("maintenance window", &docs)?;
+        windows.sort_by_key(|window| (window.starts_at, window.ends_at, window.id));
+        Ok(windows)
+    }
+
+    /// Adds a window while the account has fewer than `limit`, else `WindowLimit`; `Gone` when
+    /// the account has no such site.
+    pub async fn create_maintenance_window(
+        &self,
+        window: &MaintenanceWindow,
+        limit: u32,
+    ) -> Result<()> {
+        let account = window.account_id;
+        let _turn = self.turn(account.0).await;
+        // The site is read for update: in conflict with its deletion.
+        let unit = "IF !record::exists($account) { THROW 'gone' };
+            IF $site != NONE {
+                IF (SELECT VALUE id FROM ONLY $site FOR UPDATE) = NONE { THROW 'gone' }
+            };
+            UPSERT $maintenance SET made = (made ?? 0) + 1 RETURN NONE;
+            LET $have = (SELECT count() FROM $windows GROUP ALL)[0].count ?? 0;
+            IF $have >= $limit { THROW 'window_limit' };
+            CREATE $window SET site = $site_id, doc = $doc RETURN NONE";
+        let binds = Binds::new()
+            .with("account", key::account(account))
+            .with("site", window.site_id.map(|site| key::site(account, site)))
+            .with("site_id", window.site_id.map(|site| site.0))
+            .with("maintenance", key::maintenance(account))
+            .with("windows", key::maintenance_windows(account))
+            .with("limit", limit)
+            .with("window", key::maintenance_window(account, window.id))
+            .with("doc", row::write("maintenance window", window)?);
+        self.write(unit, binds).await
+    }
+
+    /// False when the account has no such window.
+    pub async fn delete_maintenance_window(
+        &self,
+        account: AccountId,
+        window: MaintenanceWindowId,
+    ) -> Result<bool> {
+        let unit = "IF !record::exists($window) { THROW 'gone' };
+            DELETE $window RETURN NONE";
+        let binds = Binds::new().with("window", key::maintenance_window(account, window));
+        Ok(gone_is_none(self.write(unit, binds).await)?.is_some())
+    }
+}
