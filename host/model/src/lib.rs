@@ -27,6 +27,7 @@ pub mod plan;
 pub mod quota;
 pub mod schedule;
 pub mod secret;
+pub mod session;
 pub mod settings;
 pub mod site;
 

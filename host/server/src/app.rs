@@ -7,7 +7,7 @@ use vedette_model::{Account, ApiKeyId, Edition, guard::Guard};
 use vedette_sandbox::Sandbox;
 use vedette_store::{Stamp, Store};
 
-use crate::{Clock, Config, limits::Limits, work::Pulse};
+use crate::{Clock, Config, limits::Limits, oidc::Oidc, work::Pulse};
 
 /// One per process, behind an `Arc`.
 pub struct App {
@@ -16,6 +16,8 @@ pub struct App {
     pub sandbox: Sandbox,
     pub clock: Clock,
     pub limits: Limits,
+    /// Who issues session tokens; none where no issuer is configured.
+    pub oidc: Option<Oidc>,
     pub wake: Wake,
     /// Whether the background work keeps up.
     pub pulse: Pulse,

@@ -13,6 +13,7 @@ pub mod clock;
 pub mod config;
 pub mod error;
 pub mod limits;
+pub mod oidc;
 pub mod service;
 pub mod work;
 

@@ -21,7 +21,7 @@ use vedette_sandbox::{Sandbox, StateStore, egress};
 use vedette_store::Store;
 
 use crate::{
-    App, Clock, Config, Wake, api, limits::Limits, plugin_state::PluginState, service,
+    App, Clock, Config, Wake, api, limits::Limits, oidc::Oidc, plugin_state::PluginState, service,
     service::account::CreatedAccount, work,
 };
 
@@ -59,6 +59,7 @@ pub async fn serve(
     let sandbox = install(sandbox, Plugins::All).await?;
     let app = Arc::new(App {
         limits: Limits::new(&clock),
+        oidc: Oidc::new(&config.oidc, sandbox.egress().clone(), clock.clone()),
         node: format!("{}-{}", std::process::id(), uuid::Uuid::now_v7()),
         wake: Wake::default(),
         pulse: work::Pulse::new(clock.now()),

@@ -30,6 +30,10 @@ pub(crate) fn api_key_hash(hash: &str) -> RecordId {
     id("api_key_hash", [hash.into_value()])
 }
 
+pub(crate) fn identity(identity: &str) -> RecordId {
+    id("identity", [identity.into_value()])
+}
+
 pub(crate) fn usage(account: AccountId, month: &str) -> RecordId {
     id("usage", [account.0.into_value(), month.into_value()])
 }

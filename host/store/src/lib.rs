@@ -20,6 +20,7 @@ mod commit;
 mod delivery;
 mod engine;
 mod error;
+mod identity;
 mod incident;
 mod key;
 mod known;

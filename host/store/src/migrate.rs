@@ -82,4 +82,5 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0001_initial.surql"),
     include_str!("migrations/0002_stamp.surql"),
     include_str!("migrations/0003_incidents.surql"),
+    include_str!("migrations/0004_identity.surql"),
 ];

@@ -69,7 +69,7 @@ impl Authenticate {
     }
 
     async fn recognise(&self, app: &App, token: &str) -> Result<Caller> {
-        let caller = service::account::authenticate(app, token).await?;
+        let caller = service::account::authenticate(app, self.edition, token).await?;
         if caller.edition.id != self.edition.id {
             return Err(Error::Unauthenticated("the credential is not valid here".into()));
         }

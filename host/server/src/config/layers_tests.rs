@@ -69,6 +69,29 @@ fn a_bad_value_is_refused_with_its_key() {
 }
 
 #[test]
+fn an_issuer_comes_with_its_audience_and_a_place_for_its_keys() {
+    let load = |text: &str| Config::load(Some(file(text).path()), |_| None, Table::new());
+    let (issuer, named) = ("issuer = \"https://login.example/\"", "issuer = \"login\"");
+    let (audience, keys) = ("audience = \"a\"", "jwks_url = \"https://login.example/keys\"");
+    for good in [
+        format!("[oidc]\n{issuer}\n{audience}\n"),
+        format!("[oidc]\n{issuer}\n{audience}\n{keys}\n"),
+        format!("[oidc]\n{named}\n{audience}\n{keys}\n"),
+    ] {
+        load(&good).unwrap();
+    }
+    for (bad, key) in [
+        (format!("[oidc]\n{issuer}\n"), "oidc.audience"),
+        (format!("[oidc]\n{audience}\n"), "oidc.issuer"),
+        (format!("[oidc]\n{keys}\n"), "oidc.issuer"),
+        (format!("[oidc]\n{named}\n{audience}\n"), "oidc.issuer"),
+    ] {
+        let cause = load(&bad).unwrap_err().to_string();
+        assert!(cause.starts_with(key), "{bad}: {cause}");
+    }
+}
+
+#[test]
 fn the_environment_carries_lists_and_tables() {
     let environment = |name: &str| match name {
         "VEDETTE_DNS_SERVER" => Some("127.0.0.1:5353, [::1]:53".to_owned()),

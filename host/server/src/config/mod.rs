@@ -111,6 +111,7 @@ impl Config {
         if !self.plugins.is_whois_root_a_place() {
             return Err(Error::key("plugins.domain.whois_root", "must be host:port"));
         }
+        self.oidc.check()?;
         if self.location.is_empty() {
             return Err(Error::key("location", "must not be empty"));
         }

@@ -7,7 +7,10 @@ use serde::Deserialize;
 use url::Url;
 use vedette_model::{schedule, secret::Secret};
 
-use super::text::{nets, optional_url, span};
+use super::{
+    Error,
+    text::{nets, optional_url, span},
+};
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -88,9 +91,12 @@ pub struct Smtp {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Oidc {
+    /// Exactly as tokens write it in `iss`. None = no session tokens.
     pub issuer: Option<String>,
+    /// None = what the issuer's discovery document names.
     #[serde(deserialize_with = "optional_url")]
     pub jwks_url: Option<Url>,
+    /// What tokens for us write in `aud`; required with an issuer.
     pub audience: Option<String>,
 }
 
@@ -136,6 +142,27 @@ pub struct Channels {
 pub struct Signup {
     /// Free accounts that one address may create (team edition).
     pub max_free_per_ip: u32,
+}
+
+impl Oidc {
+    pub(super) fn check(&self) -> Result<(), Error> {
+        let Some(issuer) = &self.issuer else {
+            return match self.audience.is_some() || self.jwks_url.is_some() {
+                true => Err(Error::key("oidc.issuer", "is required by the other keys of [oidc]")),
+                false => Ok(()),
+            };
+        };
+        if self.audience.is_none() {
+            return Err(Error::key("oidc.audience", "is required with oidc.issuer"));
+        }
+        let is_place =
+            || Url::parse(issuer).is_ok_and(|url| matches!(url.scheme(), "http" | "https"));
+        if self.jwks_url.is_none() && !is_place() {
+            let reason = "must be a URL such as https://login.example.com/ without oidc.jwks_url";
+            return Err(Error::key("oidc.issuer", reason));
+        }
+        Ok(())
+    }
 }
 
 impl Default for Log {

@@ -1,6 +1,7 @@
-//! Accounts: made by the operator, recognised by their keys.
+//! Accounts: made by the operator or a first session, recognised by their credentials.
 //!
-//! *Invariant:* a credential that cannot be one of our keys costs no look into the database.
+//! *Invariant:* a credential that cannot be one of our keys, or that the issuer has not signed,
+//! costs no look into the database.
 //! *Invariant:* a deleted, rolled or expired key is refused from the next request on, on every
 //! node: what the store answers from memory holds only while the account stands at its stamp,
 //! which each request compares when it is counted.
@@ -11,12 +12,13 @@ use vedette_model::{
     Account, ApiKey, Edition, Plan, Timestamp,
     api_key::{shown_prefix, well_formed},
     email,
+    session::looks_like_one,
 };
 use vedette_store::{Error as StoreError, Found};
 
 use super::{
     api_key::{hash, mint},
-    random,
+    random, session,
 };
 use crate::{App, Caller, Error, Result};
 
@@ -74,11 +76,15 @@ pub async fn first_account(app: &App, edition: &Edition) -> Result<Option<Create
     create(app, FIRST_ADDRESS, plan.id, edition.id).await.map(Some)
 }
 
-/// Whose request this is. `bearer` is what stands behind `Authorization: Bearer`.
+/// Whose request this is. `bearer` is what stands behind `Authorization: Bearer`. A session is one
+/// of the edition that was `asked`; a key is one of its own, which its prefix names.
 ///
 /// # Errors
-/// `Unauthenticated` for everything that is not a living key.
-pub async fn authenticate(app: &App, bearer: &str) -> Result<Caller> {
+/// `Unauthenticated` for everything that is neither a living key nor a session token that holds.
+pub async fn authenticate(app: &App, asked: &'static Edition, bearer: &str) -> Result<Caller> {
+    if looks_like_one(bearer) {
+        return session::authenticate(app, asked, bearer).await;
+    }
     let edition =
         Edition::all().into_iter().find(|edition| well_formed(bearer, edition.key_prefix));
     let edition = edition.ok_or_else(invalid_key)?;

@@ -25,4 +25,5 @@ pub(crate) mod pipeline;
 pub(crate) mod run;
 
 mod random;
+mod session;
 mod signature;

@@ -1,7 +1,8 @@
 //! What goes on without being asked: one file per loop.
 //!
 //! due check → [`scheduler`] → pipeline; queued delivery → [`outbox`] → receiver; deleted site →
-//! [`purge`]; our own network and threads → [`guard`]; and, where configured, a sign of life → [`heartbeat`].
+//! [`purge`]; our own network and threads → [`guard`]; and, where configured, the keys of session
+//! tokens → [`session_keys`] and a sign of life → [`heartbeat`].
 //!
 //! *Invariant:* work is taken by a lease in the store, and its result counts only under that
 //! lease's epoch: nothing here is remembered that a crash could lose.
@@ -16,6 +17,7 @@ mod outbox;
 mod pulse;
 mod purge;
 mod scheduler;
+mod session_keys;
 
 use std::{sync::Arc, time::Duration};
 
@@ -40,6 +42,9 @@ pub async fn start(
     keep(tasks, "outbox", app, shutdown, outbox::run);
     keep(tasks, "guard", app, shutdown, guard::run);
     keep(tasks, "purge", app, shutdown, purge::run);
+    if app.oidc.is_some() {
+        keep(tasks, "session keys", app, shutdown, session_keys::run);
+    }
     if app.config.heartbeat.url.is_some() {
         keep(tasks, "heartbeat", app, shutdown, heartbeat::run);
     }

@@ -1,0 +1,178 @@
+//! Session tokens of the identity provider that the operator names: JWTs under its published keys
+//! (decisions: session tokens).
+//!
+//! token → seen lately? → its header names a key → [`KeySet`] → signature → claims. Keys come from
+//! [`Source`]: at the start, every ten minutes, and when a token names one that is not known. What
+//! the claims must say is the model's rule.
+//!
+//! *Invariant:* the algorithm is the key's own, RS256 or ES256; what a token brings along (`jwk`,
+//! `jku`, `x5c`) is never looked at.
+//! *Invariant:* tokens cause at most one question to the issuer in [`LOOK_EVERY`], whatever they
+//! name, and no token under a known key waits for it.
+//! *Invariant:* how long ago keys were fetched is measured on the monotonic clock: setting the
+//! time neither ages nor refreshes them.
+
+mod key_set;
+mod source;
+
+use std::{sync::Arc, time::Duration};
+
+use parking_lot::RwLock;
+use tokio::{sync::Mutex, time::Instant};
+use vedette_model::session::Claims;
+use vedette_sandbox::egress::Egress;
+
+use crate::{Clock, config, limits::TokenHash};
+use key_set::{KeySet, Wanted};
+use source::Source;
+
+/// One per process where an issuer is configured. Clones share the keys.
+#[derive(Clone)]
+pub struct Oidc {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    issuer: String,
+    audience: String,
+    source: Source,
+    clock: Clock,
+    known: RwLock<Option<Known>>,
+    /// Held by whoever asks the issuer: before this moment no token makes us ask again.
+    next_look: Mutex<Option<Instant>>,
+}
+
+struct Known {
+    set: Arc<KeySet>,
+    fetched_at: Instant,
+}
+
+impl Oidc {
+    /// None when no issuer is configured.
+    pub fn new(config: &config::Oidc, egress: Egress, clock: Clock) -> Option<Self> {
+        let (issuer, audience) = (config.issuer.clone()?, config.audience.clone()?);
+        // An error only says that one was named already; without one the first token would panic
+        // in a build where two are compiled in.
+        let _ = jsonwebtoken::crypto::aws_lc::DEFAULT_PROVIDER.install_default();
+        let source = Source::new(issuer.clone(), config.jwks_url.clone(), egress);
+        let inner = Inner {
+            issuer,
+            audience,
+            source,
+            clock,
+            known: RwLock::default(),
+            next_look: Mutex::default(),
+        };
+        Some(Self { inner: Arc::new(inner) })
+    }
+
+    pub fn issuer(&self) -> &str {
+        &self.inner.issuer
+    }
+
+    /// What a token says, if it is the issuer's, for us, and of now. Why another is refused is
+    /// nobody's business.
+    pub(crate) async fn verify(&self, token: &str) -> Option<Arc<Claims>> {
+        let claims = self.signed(token).await?;
+        let Inner { issuer, audience, clock, .. } = &*self.inner;
+        claims.hold(issuer, audience, clock.now()).then_some(claims)
+    }
+
+    /// Fetches the keys; what was known stays when that fails.
+    pub(crate) async fn refresh(&self) {
+        let _turn = self.inner.next_look.lock().await;
+        self.inner.fetch().await;
+    }
+
+    /// What the issuer signed, whatever it says.
+    async fn signed(&self, token: &str) -> Option<Arc<Claims>> {
+        let hash = TokenHash::of(token);
+        if let Some(set) = self.inner.known()
+            && let Some(claims) = set.seen(&hash).await
+        {
+            return Some(claims);
+        }
+        let wanted = Wanted::of(token)?;
+        let set = self.set_with(wanted.clone()).await?;
+        set.verify(token, &wanted, hash).await
+    }
+
+    async fn set_with(&self, wanted: Wanted) -> Option<Arc<KeySet>> {
+        if let Some(set) = self.inner.known_with(&wanted) {
+            return Some(set);
+        }
+        // Apart from this request: a client that goes away must not take the answer with it.
+        let inner = Arc::clone(&self.inner);
+        tokio::spawn(async move { inner.look_for(&wanted).await }).await.ok().flatten()
+    }
+}
+
+impl Inner {
+    /// The keys, while they are young enough to be believed.
+    fn known(&self) -> Option<Arc<KeySet>> {
+        let known = self.known.read();
+        let known = known.as_ref().filter(|known| known.fetched_at.elapsed() < BELIEVED_FOR)?;
+        Some(Arc::clone(&known.set))
+    }
+
+    fn known_with(&self, wanted: &Wanted) -> Option<Arc<KeySet>> {
+        self.known().filter(|set| set.has(wanted))
+    }
+
+    /// Asks the issuer for a key that it may have begun to use. Those who come meanwhile wait for
+    /// the answer, which is theirs too.
+    async fn look_for(&self, wanted: &Wanted) -> Option<Arc<KeySet>> {
+        let mut next_look = self.next_look.lock().await;
+        if let Some(set) = self.known_with(wanted) {
+            return Some(set);
+        }
+        if next_look.is_some_and(|at| Instant::now() < at) {
+            return None;
+        }
+        let is_first = self.known().is_none();
+        self.fetch().await;
+        // The first keys are no second look. Without any key nobody gets in, so an issuer that
+        // comes back is not left waiting.
+        let pause = match (is_first, self.known().is_some()) {
+            (true, true) => Duration::ZERO,
+            (true, false) => RETRY_EVERY,
+            (false, _) => LOOK_EVERY,
+        };
+        *next_look = Some(Instant::now() + pause);
+        self.known_with(wanted)
+    }
+
+    async fn fetch(&self) {
+        let issuer = self.issuer.as_str();
+        match self.source.keys().await {
+            Ok(keys) => self.learn(KeySet::new(keys)),
+            Err(cause) => {
+                tracing::warn!(issuer, "the keys of {issuer} were not fetched: {cause:#}");
+            }
+        }
+    }
+
+    /// Keeps the set that is known when it is the same: the tokens seen under it stay seen.
+    fn learn(&self, fetched: KeySet) {
+        let mut known = self.known.write();
+        let same = known.take().map(|known| known.set).filter(|set| set.is_same(&fetched));
+        if same.is_none() {
+            let (issuer, keys) = (self.issuer.as_str(), fetched.len());
+            tracing::info!(
+                issuer,
+                keys,
+                "session tokens are verified with {keys} keys of {issuer}"
+            );
+        }
+        let set = same.unwrap_or_else(|| Arc::new(fetched));
+        *known = Some(Known { set, fetched_at: Instant::now() });
+    }
+}
+
+/// How often the keys are fetched when nothing else asks for it.
+pub(crate) const REFRESH_EVERY: Duration = Duration::from_secs(10 * 60);
+/// Keys that could not be fetched anew for this long are not believed any more.
+const BELIEVED_FOR: Duration = Duration::from_secs(24 * 60 * 60);
+/// How often tokens under unknown keys may make us ask.
+const LOOK_EVERY: Duration = Duration::from_secs(30);
+const RETRY_EVERY: Duration = Duration::from_secs(5);

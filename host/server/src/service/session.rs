@@ -1,0 +1,76 @@
+//! Session tokens: whoever the identity provider vouches for has an account, from the first token
+//! on (decisions: session tokens).
+//!
+//! *Invariant:* an account belongs to an issuer's subject in one edition. Its address never leads
+//! to it: whoever could put another's address into a token would else take over that account.
+//! *Invariant:* every token that does not hold gets the same answer.
+
+use anyhow::Context;
+use serde_json::json;
+use vedette_model::{Account, Edition, session::Claims};
+use vedette_store::{Error as StoreError, Stamp};
+
+use super::{api_key::hash, random};
+use crate::{App, Caller, Error, Result};
+
+/// Whose request this is; makes the account of somebody new.
+///
+/// # Errors
+/// `Unauthenticated` for a token that does not hold, and for somebody new without an address.
+pub(super) async fn authenticate(
+    app: &App,
+    edition: &'static Edition,
+    token: &str,
+) -> Result<Caller> {
+    let Some(oidc) = &app.oidc else {
+        return Err(Error::Unauthenticated(NOT_TAKEN.into()));
+    };
+    let claims = oidc.verify(token).await;
+    let claims = claims.ok_or_else(|| Error::Unauthenticated(INVALID.into()))?;
+    let identity = identity(edition, oidc.issuer(), &claims);
+    let (account, stamp) = match app.store.account_of(&identity).await? {
+        Some(found) => found,
+        None => sign_up(app, edition, &identity, &claims).await?,
+    };
+    Ok(Caller { account, key: None, edition, stamp })
+}
+
+/// A free account. Of several first requests at once one makes it, and the others find it.
+async fn sign_up(
+    app: &App,
+    edition: &Edition,
+    identity: &str,
+    claims: &Claims,
+) -> Result<(Account, Stamp)> {
+    let email = claims.verified_email();
+    let email = email.ok_or_else(|| Error::Unauthenticated(NO_ADDRESS.into()))?;
+    let account = Account {
+        id: random::id(),
+        email,
+        edition: edition.id.to_owned(),
+        plan: edition.lowest_plan().id.to_owned(),
+        created_at: app.clock.now(),
+    };
+    match app.store.sign_up(identity, &account).await {
+        Ok(()) => {
+            let (id, edition) = (account.id, edition.id);
+            tracing::info!(account_id = %id, edition, "account {id} created by its first session");
+            Ok((account, Stamp::default()))
+        }
+        Err(StoreError::Duplicate) => {
+            let made = app.store.account_of(identity).await?;
+            Ok(made.context("an identity has an account and has none")?)
+        }
+        Err(cause) => Err(cause.into()),
+    }
+}
+
+/// Names somebody by what they are stored under. A list as JSON: no two of them run together.
+fn identity(edition: &Edition, issuer: &str, claims: &Claims) -> String {
+    hash(&json!([edition.id, issuer, claims.sub]).to_string())
+}
+
+const NOT_TAKEN: &str = "session tokens are not accepted here; send an API key";
+const INVALID: &str = "the session token is not valid or has expired; sign in again";
+const NO_ADDRESS: &str = "the session token carries no verified e-mail address, which a new account \
+     needs; confirm one with your identity provider and sign in again";

@@ -1,0 +1,51 @@
+//! Identities: who somebody is to the identity provider, and the account that it made for them.
+
+use surrealdb::types::SurrealValue;
+use vedette_model::Account;
+
+use crate::account::AccountRow;
+use crate::error::Result;
+use crate::tx::Binds;
+use crate::{Stamp, Store, key};
+
+/// An account that is gone leaves nothing to read.
+#[derive(SurrealValue)]
+struct IdentityRow {
+    account: Option<AccountRow>,
+    stamp: Option<Stamp>,
+}
+
+impl Store {
+    /// The account of an identity, by the hash that names it, and where the account stands. One
+    /// round trip.
+    pub async fn account_of(&self, identity: &str) -> Result<Option<(Account, Stamp)>> {
+        let row: Option<IdentityRow> = self
+            .read(
+                "SELECT account.*, account.stamp AS stamp FROM ONLY $identity",
+                Binds::new().with("identity", key::identity(identity)),
+            )
+            .await?;
+        let Some(IdentityRow { account: Some(account), stamp }) = row else { return Ok(None) };
+        Ok(Some((account.into_account()?, stamp.unwrap_or_default())))
+    }
+
+    /// Creates the account of an identity that has none, without a key; `Duplicate` when it has
+    /// one. Of several at once the first makes the account: all write the identity's row.
+    pub async fn sign_up(&self, identity: &str, account: &Account) -> Result<()> {
+        let unit = "LET $known = (SELECT VALUE account FROM ONLY $identity);
+            IF $known != NONE {
+                IF record::exists($known) { THROW 'duplicate' }
+            };
+            UPSERT $identity SET account = $account RETURN NONE;
+            CREATE $account SET email = $email, edition = $edition, plan = $plan,
+                created_at = $created_at, sites = 0, api_keys = 0 RETURN NONE";
+        let binds = Binds::new()
+            .with("identity", key::identity(identity))
+            .with("account", key::account(account.id))
+            .with("email", account.email.as_str())
+            .with("edition", account.edition.as_str())
+            .with("plan", account.plan.as_str())
+            .with("created_at", account.created_at);
+        self.write(unit, binds).await
+    }
+}

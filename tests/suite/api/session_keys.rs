@@ -1,0 +1,101 @@
+//! The keys behind session tokens: rotated, unknown, out of reach, found by discovery.
+
+use futures::future::join_all;
+use serde_json::json;
+use vedette_tests::{
+    Client, Issuer, Lab, Service, Settings,
+    Signature::{Es256, Rs256},
+};
+
+use super::session::{refused, session, user, world};
+use crate::world::World;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn new_keys_count_at_once_and_what_the_old_ones_signed_no_longer() {
+    let (world, mut issuer) = world().await;
+    let (old_rsa, old_curve) = (issuer.token(Rs256, "anna"), issuer.token(Es256, "anna"));
+    let anna = user(&world, &old_rsa).await;
+    assert_eq!(user(&world, &old_curve).await, anna);
+
+    issuer.rotate().expect("keys are generated");
+    assert_eq!(user(&world, &old_rsa).await, anna, "known keys need no issuer");
+    assert_eq!(user(&world, &issuer.token(Es256, "anna")).await, anna);
+    for old in [&old_rsa, &old_curve] {
+        refused(&session(&world, old).get("/sites").await, "its key has left the set");
+    }
+    assert_eq!(user(&world, &issuer.token(Rs256, "anna")).await, anna);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn unknown_keys_do_not_make_us_ask_the_issuer_again_and_again() {
+    let (world, issuer) = world().await;
+    user(&world, &issuer.token(Rs256, "anna")).await;
+    let before = issuer.fetches();
+    let bad: Vec<String> = (0..50)
+        .map(|nth| {
+            issuer.sign(Es256, json!({"kid": format!("no-{nth}")}), issuer.claims("x", json!({})))
+        })
+        .collect();
+    let (early, late) = bad.split_at(25);
+    let answers = join_all(early.iter().map(|token| {
+        let client = session(&world, token);
+        async move { client.get("/sites").await }
+    }));
+    for answer in answers.await {
+        refused(&answer, "no such key");
+    }
+    for token in late {
+        refused(&session(&world, token).get("/sites").await, "no such key");
+    }
+    assert!(issuer.fetches() - before <= 2, "{} fetches", issuer.fetches() - before);
+    user(&world, &issuer.token(Rs256, "anna")).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn sessions_go_on_while_the_issuer_is_down() {
+    let (world, mut issuer) = world().await;
+    let anna = user(&world, &issuer.token(Rs256, "anna")).await;
+    issuer.stop();
+    assert_eq!(user(&world, &issuer.token(Rs256, "anna")).await, anna);
+    assert_eq!(user(&world, &issuer.token(Es256, "anna")).await, anna);
+    let unknown = issuer.sign(Es256, json!({"kid": "new"}), issuer.claims("anna", json!({})));
+    refused(&session(&world, &unknown).get("/sites").await, "nobody can say whose key this is");
+    assert_eq!(user(&world, &issuer.token(Es256, "anna")).await, anna);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_keys_are_found_by_the_issuers_discovery_document() {
+    let issuer = Issuer::start().await.expect("loopback has free ports");
+    let toml = issuer.discovered_toml();
+    let world = World::with(|settings| {
+        settings.toml = toml;
+        // What the operator names is dialled as written.
+        settings.egress_allow.clear();
+    })
+    .await;
+    user(&world, &issuer.token(Rs256, "anna")).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_an_issuer_there_are_no_sessions() {
+    let issuer = Issuer::start().await.expect("loopback has free ports");
+    let world = World::start().await;
+    refused(&session(&world, &issuer.token(Rs256, "anna")).get("/sites").await, "not configured");
+    world.owner.client.get("/sites").await.expect(200);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_edition_has_an_account_of_its_own_for_somebody() {
+    let issuer = Issuer::start().await.expect("loopback has free ports");
+    let lab = Lab::start().await.expect("loopback has free ports");
+    let settings = Settings { edition: "both".into(), toml: issuer.toml(), ..lab.settings() };
+    let service = Service::start(settings).await.expect("the service starts");
+    let token = issuer.token(Rs256, "anna");
+    let sites = async |prefix: &str| {
+        let client = Client::new(&format!("http://{}{prefix}", service.api), Some(&token));
+        client.get("/sites").await.expect(200)
+    };
+    let (standard, team) = (sites("/v1").await, sites("/api").await);
+    assert_ne!(standard["userId"], team["userId"]);
+    assert_eq!(sites("/api").await["userId"], team["userId"]);
+}
