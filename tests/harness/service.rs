@@ -17,7 +17,7 @@ use tokio::{
     process::{Child, ChildStdout, Command},
 };
 
-use crate::Client;
+use crate::{Client, Ran};
 
 /// Debug builds on a loaded machine open the store and compile plugins in this time.
 const START: Duration = Duration::from_secs(120);
@@ -98,6 +98,20 @@ impl Service {
         let (settings, folder) = (self.settings.clone(), Arc::clone(&self.folder));
         drop(self);
         Self::start_in(settings, folder).await
+    }
+
+    /// Starts it in the same folder where it is expected to refuse; returns how that ended.
+    pub async fn refusal(&self) -> anyhow::Result<Ran> {
+        let mut command = command(&self.settings, self.folder.path())?;
+        let output = command.stdin(Stdio::null()).kill_on_drop(true).output();
+        let output = tokio::time::timeout(START, output)
+            .await
+            .with_context(|| format!("it still runs after {START:?}"))??;
+        Ok(Ran {
+            code: output.status.code(),
+            output: String::from_utf8(output.stdout)?,
+            errors: String::from_utf8_lossy(&output.stderr).into_owned(),
+        })
     }
 
     async fn start_in(settings: Settings, folder: Arc<TempDir>) -> anyhow::Result<Self> {

@@ -19,6 +19,7 @@ pub mod work;
 
 mod api;
 mod plugin_state;
+mod seal_key;
 mod start;
 
 pub use app::{App, Caller, Wake};

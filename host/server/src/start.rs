@@ -1,7 +1,7 @@
 //! Brings the parts up in their order and takes them down in the opposite one.
 //!
-//! listeners → store → sandbox and plugins → first account → work loops → servers. The ports are
-//! bound first: what they turn out to be is what no check may connect to.
+//! listeners → key file → store → sandbox and plugins → first account → work loops → servers. The
+//! ports are bound first: what they turn out to be is what no check may connect to.
 
 use std::{net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
 
@@ -21,8 +21,8 @@ use vedette_sandbox::{Sandbox, StateStore, egress};
 use vedette_store::Store;
 
 use crate::{
-    App, Clock, Config, Wake, api, limits::Limits, oidc::Oidc, plugin_state::PluginState, service,
-    service::account::CreatedAccount, work,
+    App, Clock, Config, Wake, api, limits::Limits, oidc::Oidc, plugin_state::PluginState,
+    seal_key::SealKey, service, service::account::CreatedAccount, work,
 };
 
 /// A service that is up.
@@ -51,8 +51,10 @@ pub async fn serve(
     let api = bind(config.listen).await?;
     let admin = bind(config.admin_listen).await?;
     let (api_addr, admin_addr) = (api.local_addr()?, admin.local_addr()?);
-    let store = Store::open(&config.db, vedette_store::Options::default())
+    let key = SealKey::of(&config)?;
+    let store = Store::open(&config.db, vedette_store::Options::new(key.seal.clone()))
         .await
+        .map_err(|cause| key.explain(cause))
         .with_context(|| format!("cannot open the database {}", without_password(&config.db)))?;
     let state = Arc::new(PluginState::new(store.clone(), clock.clone()));
     let sandbox = sandbox(&config, vec![api_addr, admin_addr], state)?;

@@ -15,7 +15,7 @@ use vedette_model::{
     Account, ApiKey, Assessment, CheckId, CheckRecord, CheckStatus, CheckType, DomainName, Health,
     Site, Source, Timestamp,
 };
-use vedette_store::{CheckFilter, Commit, Options, Settle, Store};
+use vedette_store::{CheckFilter, Commit, Options, Seal, Settle, Store};
 
 type Outcome<T> = Result<T, Box<dyn Error + Send + Sync>>;
 
@@ -34,7 +34,7 @@ fn main() -> Outcome<()> {
 async fn measure(records: usize, directory: &Path) -> Outcome<()> {
     let url = format!("surrealkv://{}", directory.display());
     let begun = Instant::now();
-    let store = Arc::new(Store::open(&url, Options::default()).await?);
+    let store = Arc::new(Store::open(&url, Options::new(Seal::ephemeral())).await?);
     println!("open                      {:>9.1?}", begun.elapsed());
 
     let account = sign_up(&store).await?;

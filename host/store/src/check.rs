@@ -15,8 +15,9 @@ use vedette_model::{
 
 use crate::account::AccountRow;
 use crate::error::{Error, Result};
+use crate::site::SiteDoc;
 use crate::tx::Binds;
-use crate::{Store, key, row, settings};
+use crate::{Store, key, row};
 
 /// All that a run is judged by, as it was at one moment.
 #[derive(Clone, Debug)]
@@ -35,7 +36,7 @@ pub struct CheckContext {
 #[derive(SurrealValue)]
 struct ContextRow {
     account: Option<AccountRow>,
-    site: Option<String>,
+    site: Option<SiteDoc>,
     settings: Option<String>,
     states: Vec<StateRow>,
     memory: Option<String>,
@@ -74,7 +75,7 @@ impl Store {
         let statement = format!(
             "RETURN {{
                 account: (SELECT * FROM ONLY $account),
-                site: (SELECT VALUE doc FROM ONLY $site),
+                site: (SELECT doc, sealed FROM ONLY $site),
                 settings: (SELECT VALUE doc FROM ONLY $settings),
                 states: (SELECT check_type, latest FROM $states),
                 memory: (SELECT VALUE doc FROM ONLY $memory),
@@ -90,13 +91,13 @@ impl Store {
             .with("states", key::of_site("check_state", site))
             .with("memory", key::check_memory(site, check_type));
         let row: ContextRow = self.read(&statement, binds).await?;
-        let (Some(account), Some(site)) = (row.account, row.site) else { return Ok(None) };
+        let (Some(owner), Some(site)) = (row.account, row.site) else { return Ok(None) };
         let mut latest = latest(row.states)?;
         let mut open: Vec<Alert> = row::read_all("alert", &row.open)?;
         open.sort_by_key(|alert| (alert.created_at, alert.id));
         Ok(Some(CheckContext {
-            account: account.into_account()?,
-            site: row::read("site", &site)?,
+            account: owner.into_account()?,
+            site: self.open_site(account, &site)?,
             state: state(row.memory.as_deref(), latest.remove(check_type))?,
             open,
             siblings: latest
@@ -104,7 +105,7 @@ impl Store {
                 .filter(|(_, record)| !record.result.is_null())
                 .map(|(check_type, record)| (check_type, record.result))
                 .collect(),
-            settings: settings::read(row.settings.as_deref())?,
+            settings: self.open_settings(account, row.settings.as_deref())?,
         }))
     }
 

@@ -45,6 +45,9 @@ pub enum Error {
     /// A migration that ran once is no longer what it was.
     #[error("migration {0} differs from the one that was run, restore its text")]
     Rewritten(i64),
+    /// The secrets in the store were sealed with a key that was not given; names it.
+    #[error("the database was sealed with another key, whose id is {0}")]
+    WrongKey(String),
     /// A row does not read back as what was written.
     #[error("cannot read a stored {what}: {reason}")]
     Corrupt { what: &'static str, reason: String },

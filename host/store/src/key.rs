@@ -179,6 +179,11 @@ pub(crate) fn purge(account: AccountId, site: SiteId) -> RecordId {
     id("purge", [account.0.into_value(), site.0.into_value()])
 }
 
+/// The row that tells whether a key is the database's own.
+pub(crate) fn seal() -> RecordId {
+    id("seal", ["sample".into_value()])
+}
+
 /// All rows of `table` that belong to a site and are keyed by it first.
 pub(crate) fn of_site(table: &'static str, site: SiteId) -> RecordId {
     under(table, [site.0.into_value()])

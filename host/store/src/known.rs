@@ -79,8 +79,8 @@ impl Known {
 }
 
 impl Store {
-    /// An account's sites, oldest first, as they are at `stamp` or later. From memory when they
-    /// were read at that stamp.
+    /// An account's sites, oldest first, as they are at `stamp` or later, without their secrets.
+    /// From memory when they were read at that stamp.
     pub async fn sites_at(&self, account: AccountId, stamp: Stamp) -> Result<Arc<[Site]>> {
         if let Some((at, sites)) = self.inner.known.sites.get(&account)
             && at == stamp

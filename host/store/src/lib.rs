@@ -10,6 +10,8 @@
 //! *Invariant:* no clock: `now` is a parameter.
 //! *Invariant:* a limit holds exactly, because each transaction under it writes the same row.
 //! *Invariant:* rows are read forward and bounded; totals come from counters.
+//! *Invariant:* secrets are sealed before they are bound ([`Seal`]); the model refuses to write one
+//! anywhere else.
 
 mod account;
 mod alert;
@@ -30,8 +32,10 @@ mod open;
 mod page;
 mod plugin_state;
 mod purge;
+mod reseal;
 mod row;
 mod schedule;
+mod seal;
 mod settings;
 mod site;
 mod tx;
@@ -51,6 +55,7 @@ pub use open::Options;
 pub use page::{CheckFilter, Page};
 pub use plugin_state::StateScope;
 pub use schedule::{Lease, Runs};
+pub use seal::{KeyError, Seal};
 pub use usage::Counted;
 
 /// A handle on what is remembered; clones share it.
@@ -61,6 +66,7 @@ pub struct Store {
 
 struct Inner {
     engine: Arc<dyn Engine>,
+    seal: Seal,
     /// Writers of this process to one and the same row take turns: the engine would let one of
     /// them through and send all others back.
     turns: [Mutex<()>; 64],
@@ -69,10 +75,11 @@ struct Inner {
 }
 
 impl Store {
-    fn new(engine: Arc<dyn Engine>) -> Self {
+    fn new(engine: Arc<dyn Engine>, seal: Seal) -> Self {
         let turns = std::array::from_fn(|_| Mutex::new(()));
         let inner = Inner {
             engine,
+            seal,
             turns,
             calls: usage::Turnstile::default(),
             known: known::Known::default(),
@@ -83,7 +90,7 @@ impl Store {
     /// Another node on the same database: it shares the rows and nothing else.
     #[cfg(test)]
     fn without_memory(&self) -> Self {
-        Self::new(Arc::clone(&self.inner.engine))
+        Self::new(Arc::clone(&self.inner.engine), self.inner.seal.clone())
     }
 
     /// Waits until no other task of this process writes a row that many writers want.

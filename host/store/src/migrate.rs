@@ -83,4 +83,5 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0002_stamp.surql"),
     include_str!("migrations/0003_incidents.surql"),
     include_str!("migrations/0004_identity.surql"),
+    include_str!("migrations/0005_seal.surql"),
 ];

@@ -10,40 +10,49 @@ use surrealdb_cnf::ConfigMap;
 use surrealdb_core::kvs::Datastore;
 use url::Url;
 
-use crate::Store;
 use crate::engine::{Embedded, Engine, Remote};
 use crate::error::{Error, Result};
+use crate::{Seal, Store};
 
-/// How much memory the embedded engine may use. Its own defaults are made for a machine that
-/// runs nothing else: a cache of half the memory, and writes kept resident up to 4 GiB.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// How much memory the embedded engine may use, and the keys of what is secret. The engine's own
+/// defaults are made for a machine that runs nothing else: a cache of half the memory, and writes
+/// kept resident up to 4 GiB.
+#[derive(Clone, Debug)]
 pub struct Options {
     /// Bytes of recent writes kept in memory before they are flushed to a table; a transaction
     /// cannot be larger.
     pub memtable_bytes: usize,
     /// Bytes of table blocks kept in memory.
     pub cache_bytes: usize,
+    pub seal: Seal,
 }
 
-impl Default for Options {
-    fn default() -> Self {
-        Self { memtable_bytes: 16 << 20, cache_bytes: 64 << 20 }
+impl Options {
+    /// There is no default key: a database is opened again with the one it was made with.
+    pub fn new(seal: Seal) -> Self {
+        Self { memtable_bytes: 16 << 20, cache_bytes: 64 << 20, seal }
     }
 }
 
 impl Store {
     /// Opens `mem://`, `surrealkv://path` or `ws(s)://user:password@host:port[/namespace/database]`
-    /// and brings its schema up to date.
+    /// and brings its schema up to date. `WrongKey` when its secrets were sealed with a key that is
+    /// not given: then nothing in it has changed but the schema.
     ///
     /// Needs a multi-threaded runtime with 10 MiB stacks. One process at a time opens a
     /// `surrealkv` directory; a second one is refused. Commits are durable when they return.
     pub async fn open(url: &str, options: Options) -> Result<Self> {
         let store = match url.split_once("://").map(|(scheme, _)| scheme) {
-            Some("mem" | "surrealkv") => Self::new(embedded(url, options).await?),
-            Some("ws" | "wss") => Self::new(remote(url).await?),
+            Some("mem" | "surrealkv") => Self::new(embedded(url, &options).await?, options.seal),
+            Some("ws" | "wss") => Self::new(remote(url).await?, options.seal),
             _ => return Err(Error::Address(format!("{url} is none of {SCHEMES}"))),
         };
         store.migrate().await?;
+        if let Err(error) = store.settle_seal().await {
+            // Whoever finds the right key opens it again, perhaps from this process.
+            let _ = store.close().await;
+            return Err(error);
+        }
         Ok(store)
     }
 
@@ -61,7 +70,7 @@ impl Store {
 
 /// The version is settled before anything may write: in any other order a new store would look
 /// like one from before versions, and be refused for ever.
-async fn embedded(url: &str, options: Options) -> Result<Arc<dyn Engine>> {
+async fn embedded(url: &str, options: &Options) -> Result<Arc<dyn Engine>> {
     let config = ConfigMap::empty()
         .with_key_value("surrealkv_max_memtable_size", options.memtable_bytes.to_string())
         .with_key_value("surrealkv_block_cache_capacity", options.cache_bytes.to_string());

@@ -1,9 +1,10 @@
-//! Notification settings, one row per account.
+//! Notification settings, one row per account, sealed as a whole.
 
 use surrealdb::types::SurrealValue;
 use vedette_model::{AccountId, NotificationSettings};
 
 use crate::error::{Error, Result};
+use crate::seal::Place;
 use crate::tx::Binds;
 use crate::{Store, key, row};
 
@@ -45,7 +46,7 @@ impl Store {
             .read("SELECT * FROM ONLY $id", Binds::new().with("id", key::settings(account)))
             .await?;
         match row {
-            Some(row) => Ok((read(Some(&row.doc))?, row.version)),
+            Some(row) => Ok((self.open_settings(account, Some(&row.doc))?, row.version)),
             None => Ok((NotificationSettings::default(), 0)),
         }
     }
@@ -64,17 +65,33 @@ impl Store {
             .with("account", key::account(account))
             .with("id", key::settings(account))
             .with("version", version)
-            .with("doc", row::write("settings", settings)?);
+            .with("doc", self.seal_settings(account, settings)?);
         self.write(unit, binds).await
+    }
+
+    pub(crate) fn seal_settings(
+        &self,
+        account: AccountId,
+        settings: &NotificationSettings,
+    ) -> Result<String> {
+        row::seal("settings", settings, &self.inner.seal, &place(account))
+    }
+
+    /// A row that does not exist holds the defaults.
+    pub(crate) fn open_settings(
+        &self,
+        account: AccountId,
+        doc: Option<&str>,
+    ) -> Result<NotificationSettings> {
+        match doc {
+            Some(doc) => row::open("settings", doc, &self.inner.seal, &place(account)),
+            None => Ok(NotificationSettings::default()),
+        }
     }
 }
 
-/// A row that does not exist holds the defaults.
-pub(crate) fn read(doc: Option<&str>) -> Result<NotificationSettings> {
-    match doc {
-        Some(doc) => row::read("settings", doc),
-        None => Ok(NotificationSettings::default()),
-    }
+fn place(account: AccountId) -> Place {
+    Place::new("settings", &[account.0])
 }
 
 const ATTEMPTS: usize = 16;

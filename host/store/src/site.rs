@@ -1,12 +1,16 @@
 //! Sites. Beside the row stand the key that makes it unique, its owner for those who know only
-//! the site, and its schedule; all of them come and go in one transaction.
+//! the site, and its schedule; all of them come and go in one transaction. Its provider and
+//! deployment settings stand sealed in a column of their own; the rest is plain.
 
 use std::collections::BTreeSet;
 
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use surrealdb::types::{RecordId, SurrealValue};
-use vedette_model::{AccountId, CheckType, Site, SiteId, Timestamp};
+use vedette_model::{AccountId, CheckType, Secret, Site, SiteId, Timestamp};
 
 use crate::error::{Error, Result, gone_is_none};
+use crate::seal::Place;
 use crate::tx::Binds;
 use crate::{Runs, Store, key, row, schedule};
 
@@ -14,15 +18,30 @@ use crate::{Runs, Store, key, row, schedule};
 struct SiteRow {
     version: i64,
     doc: String,
+    sealed: Option<String>,
+}
+
+/// A site as its row holds it: `doc` without secrets, and these.
+#[derive(SurrealValue)]
+pub(crate) struct SiteDoc {
+    pub(crate) doc: String,
+    pub(crate) sealed: Option<String>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct SiteSecrets {
+    dns_provider_config: Option<Secret<Value>>,
+    deploy_config: Option<Secret<Value>>,
 }
 
 impl Store {
     /// An account's sites, oldest first.
     pub async fn sites(&self, account: AccountId) -> Result<Vec<Site>> {
-        let docs: Vec<String> = self
-            .read("SELECT VALUE doc FROM $sites", Binds::new().with("sites", key::sites(account)))
+        let rows: Vec<SiteDoc> = self
+            .read("SELECT doc, sealed FROM $sites", Binds::new().with("sites", key::sites(account)))
             .await?;
-        let mut sites: Vec<Site> = row::read_all("site", &docs)?;
+        let mut sites: Vec<Site> =
+            rows.iter().map(|row| self.open_site(account, row)).collect::<Result<_>>()?;
         sites.sort_by_key(|site| (site.created_at, site.id));
         Ok(sites)
     }
@@ -47,6 +66,7 @@ impl Store {
         limit: u32,
         due: &[(CheckType, Timestamp)],
     ) -> Result<()> {
+        let SiteDoc { doc, sealed } = self.seal_site(site.account_id, site)?;
         let _turn = self.turn(site.account_id.0).await;
         let unit = "IF record::exists($key) { THROW 'duplicate' };
             LET $room = (UPDATE $account SET sites += 1, stamp += 1 WHERE sites < $limit RETURN AFTER);
@@ -54,7 +74,7 @@ impl Store {
                 IF record::exists($account) { THROW 'site_limit' } ELSE { THROW 'gone' }
             };
             CREATE $key RETURN NONE;
-            CREATE $site SET version = 1, key = $key, doc = $doc RETURN NONE;
+            CREATE $site SET version = 1, key = $key, doc = $doc, sealed = $sealed RETURN NONE;
             CREATE $owner SET account = $account RETURN NONE;
             INSERT INTO schedule $schedule RETURN NONE";
         let binds = Binds::new()
@@ -62,7 +82,8 @@ impl Store {
             .with("limit", limit)
             .with("key", key::site_key(site))
             .with("site", key::site(site.account_id, site.id))
-            .with("doc", row::write("site", site)?)
+            .with("doc", doc)
+            .with("sealed", sealed)
             .with("owner", key::site_owner(site.id))
             .with("schedule", schedule::rows(site.account_id, site.id, due));
         self.write(unit, binds).await
@@ -85,6 +106,7 @@ impl Store {
             let old_key = key::site_key(&changed);
             let Runs { due, anew } = change(&mut changed).into();
             let planned = schedule::rows(account, site, &due);
+            let SiteDoc { doc, sealed } = self.seal_site(account, &changed)?;
             let unit = "LET $was = (SELECT VALUE version FROM ONLY $site);
                 IF $was = NONE { THROW 'gone' };
                 IF $was != $version { THROW 'stale' };
@@ -93,7 +115,8 @@ impl Store {
                     DELETE $old_key RETURN NONE;
                     CREATE $key RETURN NONE;
                 };
-                UPDATE $site SET version = $version + 1, key = $key, doc = $doc RETURN NONE;
+                UPDATE $site SET version = $version + 1, key = $key, doc = $doc,
+                    sealed = $sealed RETURN NONE;
                 UPDATE $account SET stamp += 1 RETURN NONE;
                 DELETE $anew RETURN NONE;
                 LET $planned = (SELECT VALUE id FROM $schedules);
@@ -105,7 +128,8 @@ impl Store {
                 .with("version", version)
                 .with("key", key::site_key(&changed))
                 .with("old_key", old_key)
-                .with("doc", row::write("site", &changed)?)
+                .with("doc", doc)
+                .with("sealed", sealed)
                 .with("schedules", key::of_site("schedule", site))
                 .with("anew", schedule::ids_of(site, &anew))
                 .with("wanted", schedule::ids(&planned))
@@ -154,7 +178,35 @@ impl Store {
         let row: Option<SiteRow> = self
             .read("SELECT * FROM ONLY $id", Binds::new().with("id", key::site(account, site)))
             .await?;
-        row.map(|row| Ok((row::read("site", &row.doc)?, row.version))).transpose()
+        row.map(|SiteRow { version, doc, sealed }| {
+            Ok((self.open_site(account, &SiteDoc { doc, sealed })?, version))
+        })
+        .transpose()
+    }
+
+    pub(crate) fn seal_site(&self, account: AccountId, site: &Site) -> Result<SiteDoc> {
+        let mut bare = site.clone();
+        let secrets = SiteSecrets {
+            dns_provider_config: bare.dns_provider_config.take(),
+            deploy_config: bare.deploy_config.take(),
+        };
+        let sealed = if secrets.dns_provider_config.is_none() && secrets.deploy_config.is_none() {
+            String::new()
+        } else {
+            row::seal(SECRETS, &secrets, &self.inner.seal, &place(account, site.id))?
+        };
+        Ok(SiteDoc { doc: row::write("site", &bare)?, sealed: Some(sealed) })
+    }
+
+    pub(crate) fn open_site(&self, account: AccountId, row: &SiteDoc) -> Result<Site> {
+        let mut site: Site = row::read("site", &row.doc)?;
+        if let Some(sealed) = row.sealed.as_deref().filter(|sealed| !sealed.is_empty()) {
+            let place = place(account, site.id);
+            let secrets: SiteSecrets = row::open(SECRETS, sealed, &self.inner.seal, &place)?;
+            site.dns_provider_config = secrets.dns_provider_config;
+            site.deploy_config = secrets.deploy_config;
+        }
+        Ok(site)
     }
 }
 
@@ -163,4 +215,9 @@ pub(crate) fn ids(rows: &[RecordId]) -> Result<BTreeSet<SiteId>> {
     rows.iter().map(|row| key::uuid_at(row, 1).map(SiteId)).collect()
 }
 
+fn place(account: AccountId, site: SiteId) -> Place {
+    Place::new("site", &[account.0, site.0])
+}
+
+const SECRETS: &str = "secret of a site";
 const ATTEMPTS: usize = 16;

@@ -10,4 +10,5 @@ mod domain;
 mod every_check;
 mod guard;
 mod restart;
+mod secrets;
 mod uptime;

@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::{NotificationSettings, signing};
 use crate::parse::{self, Body};
+use crate::secret::revealed;
 use crate::{DomainName, Feature, Invalid, Plan, Secret, email};
 
 /// Why settings were not changed; nothing of the request was applied.
@@ -76,7 +77,8 @@ impl NotificationSettings {
             return None;
         }
         let [next, default] = [self, &Self::default()]
-            .map(|settings| serde_json::to_value(settings).expect("settings are plain data"));
+            .map(|settings| revealed(|| serde_json::to_value(settings)))
+            .map(|value| value.expect("settings are plain data"));
         lacking
             .into_iter()
             .find(|(field, _)| next.get(field) != default.get(field))

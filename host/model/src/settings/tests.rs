@@ -258,7 +258,7 @@ fn logs_print_no_webhook_urls() {
 fn rows_are_read_back_and_older_rows_have_defaults() {
     let body = json!({"email": true, "webhook_secret": SECRET, "status_page_title": "T"});
     let settings = patched(&body, pro()).unwrap();
-    let row = serde_json::to_value(&settings).unwrap();
+    let row = crate::secret::revealed(|| serde_json::to_value(&settings)).unwrap();
     assert_eq!(serde_json::from_value::<NotificationSettings>(row).unwrap(), settings);
     let older = serde_json::from_value::<NotificationSettings>(json!({"email": true})).unwrap();
     assert_eq!(older, NotificationSettings { email: true, ..Default::default() });

@@ -120,6 +120,8 @@ pub struct Cron {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Secrets {
+    /// Holds the key that seals secrets at rest; made if absent. None = in the folder of the
+    /// embedded database.
     pub key_file: Option<PathBuf>,
 }
 

@@ -17,7 +17,7 @@ use vedette_sandbox::{
     egress::{Audience, HttpRequest, NetError},
 };
 
-use super::signature;
+use super::{signature, veil::veiled};
 use crate::App;
 
 /// What is to be said on a channel.
@@ -96,7 +96,7 @@ async fn send(
     }
     let request = HttpRequest {
         method: method.clone(),
-        url,
+        url: url.clone(),
         headers,
         secret_headers: Vec::new(),
         body: Some(body.clone().into_bytes()),
@@ -116,7 +116,11 @@ async fn send(
         },
         Err(cause) => Receipt { error: Some(token(&cause).to_owned()), ..Receipt::default() },
     };
-    interpret(app, channel, receipt).await
+    match interpret(app, channel, receipt).await {
+        Outcome::Rejected(reason) => Outcome::Rejected(veiled(&reason, &url)),
+        // Their reasons are our own words.
+        kept @ (Outcome::Delivered | Outcome::Retry { .. }) => kept,
+    }
 }
 
 /// What the plugin makes of the reply. A plugin that broke does not lose a delivery: then the

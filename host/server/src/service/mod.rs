@@ -27,3 +27,4 @@ pub(crate) mod run;
 mod random;
 mod session;
 mod signature;
+mod veil;

@@ -14,6 +14,7 @@ mod plugin_state;
 mod purge;
 mod reopen;
 mod schedule;
+mod seal;
 mod settings;
 mod site;
 mod tenancy;
@@ -33,7 +34,7 @@ use vedette_model::{
     DomainName, Finding, Health, Severity, Site, Source, Timestamp,
 };
 
-use crate::{CheckContext, Commit, Options, Result, Store};
+use crate::{CheckContext, Commit, Options, Result, Seal, Store};
 
 /// Runs a test on a fresh store of each kind.
 fn on_both<F: Future<Output = ()>>(test: impl Fn(Store) -> F) {
@@ -61,7 +62,12 @@ async fn memory() -> Store {
 }
 
 async fn open(url: &str) -> Store {
-    Store::open(url, Options::default()).await.unwrap()
+    Store::open(url, options()).await.unwrap()
+}
+
+/// Every store of these tests has the same key, so that each may open what another left.
+fn options() -> Options {
+    Options::new(Seal::parse(KEYS[0]).unwrap())
 }
 
 fn on_disk(directory: &std::path::Path) -> String {
@@ -89,6 +95,12 @@ fn noon() -> Timestamp {
 fn seconds(seconds: i64) -> TimeDelta {
     TimeDelta::seconds(seconds)
 }
+
+/// Two keys, each the text of a key file.
+const KEYS: [&str; 2] = [
+    "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=\n",
+    "Hx4dHBsaGRgXFhUUExIREA8ODQwLCgkIBwYFBAMCAQA=\n",
+];
 
 const LEASE: Duration = Duration::from_secs(60);
 

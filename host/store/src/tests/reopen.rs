@@ -61,7 +61,7 @@ fn addresses_that_name_no_store_are_refused() {
         for url in
             ["", "file:///tmp/x", "rocksdb://x", "http://u:p@localhost:8000", "ws://localhost"]
         {
-            let refused = Store::open(url, Options::default()).await;
+            let refused = Store::open(url, options()).await;
             assert!(matches!(refused, Err(Error::Address(_))), "{url}: {refused:?}");
         }
     });
@@ -73,7 +73,7 @@ fn a_server_that_does_not_answer_is_unavailable() {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("ws://u:hunter2@{}", listener.local_addr().unwrap());
         drop(listener);
-        let refused = Store::open(&url, Options::default()).await.unwrap_err();
+        let refused = Store::open(&url, options()).await.unwrap_err();
         assert!(matches!(refused, Error::Unavailable(_)), "{refused:?}");
         assert!(!refused.to_string().contains("hunter2"), "{refused}");
     });

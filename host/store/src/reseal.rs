@@ -1,0 +1,163 @@
+//! Holds the database and the keys together when it is opened.
+//!
+//! One row is a known word, sealed by the key that the database belongs to. Who cannot open it has
+//! another key and is refused before anything is written. Where the word is sealed with a key that
+//! is no longer the first, or where not everything is sealed yet, all secrets are sealed anew,
+//! batch by batch, and only then does the row say so: cut short, it goes on at the next start.
+//!
+//! *Invariant:* a row is sealed anew as it was read or not at all: its version is compared.
+
+use surrealdb::types::{RecordId, SurrealValue};
+use vedette_model::{AccountId, Site};
+
+use crate::error::{Error, Result};
+use crate::seal::{Place, key_id};
+use crate::site::SiteDoc;
+use crate::tx::Binds;
+use crate::{Store, key};
+
+#[derive(SurrealValue)]
+struct SealRow {
+    sample: String,
+    complete: bool,
+}
+
+#[derive(SurrealValue)]
+struct OldSettings {
+    id: RecordId,
+    version: i64,
+    doc: String,
+}
+
+#[derive(SurrealValue)]
+struct OldSite {
+    id: RecordId,
+    version: i64,
+    doc: String,
+    sealed: Option<String>,
+}
+
+/// Statements that seal one batch of rows anew.
+#[derive(Default)]
+struct Batch {
+    text: String,
+    binds: Binds,
+    rows: usize,
+}
+
+impl Store {
+    pub(crate) async fn settle_seal(&self) -> Result<()> {
+        let SealRow { sample, complete } = self.seal_row().await?;
+        let seal = &self.inner.seal;
+        let opened = seal.open(&Place::new("seal", &[]), &sample);
+        if opened.is_err() {
+            return Err(Error::WrongKey(key_id(&sample).to_owned()));
+        }
+        if complete && sample.starts_with(&seal.prefix()) {
+            return Ok(());
+        }
+        let rows = self.reseal_settings().await? + self.reseal_sites().await?;
+        let unit = "UPDATE $id SET sample = $sample, complete = true RETURN NONE";
+        let binds = Binds::new().with("id", key::seal()).with("sample", self.sample());
+        self.write(unit, binds).await?;
+        if rows > 0 {
+            tracing::info!(rows, "sealed the secrets in {rows} rows with the first key");
+        }
+        Ok(())
+    }
+
+    /// The row as it stands; made by whoever comes first.
+    async fn seal_row(&self) -> Result<SealRow> {
+        for _ in 0..2 {
+            let row: Option<SealRow> =
+                self.read("SELECT * FROM ONLY $id", Binds::new().with("id", key::seal())).await?;
+            if let Some(row) = row {
+                return Ok(row);
+            }
+            let unit = "CREATE $id SET sample = $sample, complete = false RETURN NONE";
+            let binds = Binds::new().with("id", key::seal()).with("sample", self.sample());
+            match self.write(unit, binds).await {
+                // Another node was faster: look at whose key that is.
+                Ok(()) | Err(Error::Duplicate) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Err(Error::Conflict)
+    }
+
+    fn sample(&self) -> String {
+        self.inner.seal.seal(&Place::new("seal", &[]), WORD)
+    }
+
+    async fn reseal_settings(&self) -> Result<usize> {
+        let mut done = 0;
+        loop {
+            let rows: Vec<OldSettings> = self.read(OLD_SETTINGS, self.old()).await?;
+            if rows.is_empty() {
+                return Ok(done);
+            }
+            let mut batch = Batch::default();
+            for row in rows {
+                let account = AccountId(key::uuid_at(&row.id, 0)?);
+                let settings = self.open_settings(account, Some(&row.doc))?;
+                let doc = self.seal_settings(account, &settings)?;
+                batch.add(row.id, row.version, doc, None);
+            }
+            done += batch.rows;
+            self.write(&batch.text, batch.binds).await?;
+        }
+    }
+
+    async fn reseal_sites(&self) -> Result<usize> {
+        let mut done = 0;
+        loop {
+            let rows: Vec<OldSite> = self.read(OLD_SITES, self.old()).await?;
+            if rows.is_empty() {
+                return Ok(done);
+            }
+            let mut batch = Batch::default();
+            for OldSite { id, version, doc, sealed } in rows {
+                let account = AccountId(key::uuid_at(&id, 0)?);
+                let site: Site = self.open_site(account, &SiteDoc { doc, sealed })?;
+                let SiteDoc { doc, sealed } = self.seal_site(account, &site)?;
+                batch.add(id, version, doc, sealed);
+            }
+            done += batch.rows;
+            self.write(&batch.text, batch.binds).await?;
+        }
+    }
+
+    fn old(&self) -> Binds {
+        Binds::new().with("current", self.inner.seal.prefix()).with("batch", BATCH)
+    }
+}
+
+impl Batch {
+    fn add(&mut self, id: RecordId, version: i64, doc: String, sealed: Option<String>) {
+        let nth = self.rows;
+        self.rows += 1;
+        let sets_sealed =
+            if sealed.is_some() { format!(", sealed = $sealed{nth}") } else { String::new() };
+        self.text.push_str(&format!(
+            "UPDATE $id{nth} SET doc = $doc{nth}{sets_sealed}
+                WHERE version = $version{nth} RETURN NONE;\n"
+        ));
+        self.binds.bind(format!("id{nth}"), id);
+        self.binds.bind(format!("version{nth}"), version);
+        self.binds.bind(format!("doc{nth}"), doc);
+        if let Some(sealed) = sealed {
+            self.binds.bind(format!("sealed{nth}"), sealed);
+        }
+    }
+}
+
+const OLD_SETTINGS: &str = "SELECT id, version, doc FROM settings
+    WHERE string::starts_with(doc, $current) = false LIMIT $batch";
+
+const OLD_SITES: &str = "SELECT id, version, doc, sealed FROM site
+    WHERE sealed = NONE OR (sealed != '' AND string::starts_with(sealed ?? '', $current) = false)
+    LIMIT $batch";
+
+const WORD: &str = "vedette";
+/// Rows of one transaction; settings may hold 10 kB of style each.
+const BATCH: usize = 100;
