@@ -1,6 +1,7 @@
 //! A certificate authority: a root, one intermediate, and leaves made to order.
 
 use anyhow::Context;
+use base64::{Engine, engine::general_purpose::STANDARD};
 use rcgen::{
     BasicConstraints, CertificateParams, DistinguishedName, DnType, ExtendedKeyUsagePurpose, IsCa,
     Issuer, KeyPair, KeyUsagePurpose, PKCS_RSA_SHA256, RsaKeySize,
@@ -137,6 +138,14 @@ impl Leaf {
     }
 }
 
+impl Certificate {
+    /// The chain and the key, as the two files that servers are configured with.
+    pub fn pem(&self) -> (String, String) {
+        let chain = self.chain.iter().map(|der| pem("CERTIFICATE", der)).collect();
+        (chain, pem("PRIVATE KEY", self.key.secret_der()))
+    }
+}
+
 impl Clone for Certificate {
     fn clone(&self) -> Self {
         Self { chain: self.chain.clone(), key: self.key.clone_key() }
@@ -155,6 +164,11 @@ fn ca_params(name: &str) -> CertificateParams {
     params.not_before = now - Duration::days(365);
     params.not_after = now + Duration::days(3650);
     params
+}
+
+fn pem(label: &str, der: &[u8]) -> String {
+    let text = STANDARD.encode(der);
+    format!("-----BEGIN {label}-----\n{text}\n-----END {label}-----\n")
 }
 
 fn private_key(key: &KeyPair) -> anyhow::Result<PrivateKeyDer<'static>> {

@@ -263,7 +263,7 @@ async fn read_ready_lines(
         output.push(line.clone());
         if let Some(address) = line.strip_prefix("admin on http://") {
             admin = Some(address.trim().parse()?);
-        } else if let Some(address) = line.strip_prefix("listening on http://") {
+        } else if let Some((_scheme, address)) = listening(&line) {
             let admin = admin.context("the operator's port is printed first")?;
             return Ok(Ready { api: address.trim().parse()?, admin, key });
         } else if let Some(found) = find_key(&line) {
@@ -271,6 +271,11 @@ async fn read_ready_lines(
         }
     }
     bail!("the service ended before it was ready")
+}
+
+/// `listening on http://ADDR`, or `https` where the service has a certificate.
+fn listening(line: &str) -> Option<(&str, &str)> {
+    line.strip_prefix("listening on ")?.split_once("://")
 }
 
 fn find_key(line: &str) -> Option<String> {

@@ -18,9 +18,11 @@ pub mod service;
 pub mod work;
 
 mod api;
+mod listen;
 mod plugin_state;
 mod seal_key;
 mod start;
+mod tls;
 
 pub use app::{App, Caller, Wake};
 pub use clock::Clock;

@@ -1,28 +1,30 @@
 //! Brings the parts up in their order and takes them down in the opposite one.
 //!
-//! listeners → key file → store → sandbox and plugins → first account → work loops → servers. The
-//! ports are bound first: what they turn out to be is what no check may connect to.
+//! certificate → listeners → key file → store → sandbox and plugins → first account → work loops →
+//! servers. The ports are bound early: what they turn out to be is what no check may connect to.
 
 use std::{net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
 
 use anyhow::Context;
 use parking_lot::Mutex;
 use rustls::pki_types::{CertificateDer, pem::PemObject};
-use salvo::{
-    Service,
-    conn::tcp::TcpAcceptor,
-    fuse::FuseConfig,
-    server::{Server, ServerHandle},
-};
-use tokio::{net::TcpListener, task::JoinHandle};
+use tokio::task::JoinHandle;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use vedette_model::{CheckType, Edition, guard::Guard};
 use vedette_sandbox::{Sandbox, StateStore, egress};
 use vedette_store::Store;
 
 use crate::{
-    App, Clock, Config, Wake, api, limits::Limits, oidc::Oidc, plugin_state::PluginState,
-    seal_key::SealKey, service, service::account::CreatedAccount, work,
+    App, Clock, Config, Wake, api,
+    limits::Limits,
+    listen::{self, Listening},
+    oidc::Oidc,
+    plugin_state::PluginState,
+    seal_key::SealKey,
+    service,
+    service::account::CreatedAccount,
+    tls::Identity,
+    work,
 };
 
 /// A service that is up.
@@ -48,8 +50,9 @@ pub async fn serve(
     shutdown: CancellationToken,
 ) -> anyhow::Result<Running> {
     std::sync::LazyLock::force(&api::METRICS);
-    let api = bind(config.listen).await?;
-    let admin = bind(config.admin_listen).await?;
+    let identity = Identity::load(&config.tls).await?;
+    let api = listen::bind(config.listen).await?;
+    let admin = listen::bind(config.admin_listen).await?;
     let (api_addr, admin_addr) = (api.local_addr()?, admin.local_addr()?);
     let key = SealKey::of(&config)?;
     let store = Store::open(&config.db, vedette_store::Options::new(key.seal.clone()))
@@ -76,12 +79,17 @@ pub async fn serve(
     let tasks = TaskTracker::new();
     work::start(&app, &tasks, &shutdown).await?;
     tasks.spawn(housekeeping(Arc::clone(&app), shutdown.clone()));
-    let servers = [
-        listen(api, api::service(Arc::clone(&app)), &tasks)?,
-        listen(admin, api::operator(Arc::clone(&app)), &tasks)?,
+    let public = api::service(Arc::clone(&app));
+    let operator = api::operator(Arc::clone(&app));
+    let listeners = [
+        listen::serve(api, identity.as_ref(), public, &tasks, &shutdown)?,
+        listen::serve(admin, None, operator, &tasks, &shutdown)?,
     ];
+    if let Some(identity) = identity {
+        tasks.spawn(identity.follow(shutdown.clone()));
+    }
     tasks.close();
-    let end = tokio::spawn(end(Arc::clone(&app), servers, tasks, shutdown));
+    let end = tokio::spawn(end(Arc::clone(&app), listeners, tasks, shutdown));
     Ok(Running { api_addr, admin_addr, app, first_account, end })
 }
 
@@ -97,7 +105,7 @@ impl Running {
         let prefix = first_edition(config).prefix;
         match &config.public_url {
             Some(url) => format!("{}{prefix}", url.as_str().trim_end_matches('/')),
-            None => format!("http://{}{prefix}", self.api_addr),
+            None => format!("{}://{}{prefix}", config.tls.scheme(), self.api_addr),
         }
     }
 }
@@ -163,37 +171,16 @@ fn check_name(id: &str) -> Option<&str> {
     id.strip_prefix("vedette.check-")
 }
 
-async fn bind(address: SocketAddr) -> anyhow::Result<TcpListener> {
-    TcpListener::bind(address).await.with_context(|| format!("cannot listen on {address}"))
-}
-
-fn listen(
-    listener: TcpListener,
-    service: Service,
-    tasks: &TaskTracker,
-) -> anyhow::Result<ServerHandle> {
-    let acceptor = TcpAcceptor::try_from(listener)?;
-    let fuse = FuseConfig::strict().with_connection_idle_timeout(LONGEST_SILENCE);
-    let server = Server::new(acceptor).fuse_config(fuse).max_connections(MOST_CONNECTIONS);
-    let handle = server.handle();
-    tasks.spawn(async move {
-        if let Err(cause) = server.try_serve(service).await {
-            tracing::error!(error = %cause, "a listener ended: {cause}");
-        }
-    });
-    Ok(handle)
-}
-
 /// The other half of [`serve`].
 async fn end(
     app: Arc<App>,
-    servers: [ServerHandle; 2],
+    listeners: [Listening; 2],
     tasks: TaskTracker,
     shutdown: CancellationToken,
 ) -> anyhow::Result<()> {
     shutdown.cancelled().await;
-    for server in &servers {
-        server.stop_graceful(GRACE);
+    for listener in &listeners {
+        listener.stop(GRACE).await;
     }
     // Checks and deliveries end by their own deadlines; what does not is as good as crashed,
     // and nothing depends on a goodbye.
@@ -267,6 +254,3 @@ fn without_password(url: &str) -> String {
 const JUMP_CHECKS: u32 = 2;
 /// How long requests that run may go on after the first signal.
 const GRACE: Duration = Duration::from_secs(10);
-/// Longer than the longest check, during which a connection carries nothing.
-const LONGEST_SILENCE: Duration = Duration::from_secs(60);
-const MOST_CONNECTIONS: usize = 16_384;

@@ -14,7 +14,10 @@ use salvo::{
 use vedette_model::{Edition, Plan, Timestamp, quota};
 use vedette_store::Stamp;
 
-use super::limit::{Month, Standing, over};
+use super::{
+    limit::{Month, Standing, over},
+    trace,
+};
 use crate::{
     App, Caller, Error, Result,
     limits::{TokenHash, Usage},
@@ -56,6 +59,7 @@ impl Authenticate {
             .get_typed_mut::<Standing>()
             .map_err(|_| anyhow::anyhow!("the request was not counted"))?;
         let mut caller = self.recognise(app, token).await?;
+        trace::note_account(caller.account.id);
         let mut counted = count(app, &caller, token, standing).await?;
         if counted.stamp != caller.stamp {
             // Its keys, plan or sites were changed since it was remembered, on another node.

@@ -19,6 +19,9 @@ pub(super) async fn rules(
 ) {
     let app = caller::app(depot);
     let allowed = allowed(req, &app);
+    if depends_on_origin(req, &app) {
+        res.headers_mut().append(header::VARY, HeaderValue::from_static("origin"));
+    }
     let preflight = req.method() == Method::OPTIONS
         && req.headers().contains_key(header::ACCESS_CONTROL_REQUEST_METHOD);
     if preflight && let Some(origin) = &allowed {
@@ -47,15 +50,19 @@ fn allowed(req: &Request, app: &App) -> Option<HeaderValue> {
     known.then(|| origin.clone())
 }
 
+/// Also for a request that no script sent: its answer may be kept, and a script's be another one.
+fn depends_on_origin(req: &Request, app: &App) -> bool {
+    !app.config.cors.origins.is_empty() && !limit::is_public(req, app)
+}
+
 fn permit(headers: &mut HeaderMap, origin: HeaderValue) {
-    if origin != "*" {
-        headers.append(header::VARY, HeaderValue::from_static("origin"));
-    }
     headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
     headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static(limit::EXPOSED));
 }
 
 const METHODS: &str = "GET, HEAD, POST, PATCH, DELETE";
-const HEADERS: &str = "authorization, content-type";
+/// What clients of JSON interfaces send, also where we pass it over.
+const HEADERS: &str =
+    "authorization, content-type, if-none-match, x-request-id, idempotency-key, cache-control";
 /// Ten minutes.
 const MAX_AGE: &str = "600";

@@ -154,10 +154,6 @@ fn observe(req: &Request, res: &Response, took: Duration) {
         route => route.to_owned(),
     };
     let status = res.status_code.unwrap_or(StatusCode::OK);
-    tracing::debug!(
-        method = %req.method(), path = req.uri().path(), status = status.as_u16(), ?took,
-        "answered",
-    );
     // Methods are the client's text: an unknown one is not a label.
     let method = match *req.method() {
         Method::GET => "GET",
@@ -177,7 +173,8 @@ fn observe(req: &Request, res: &Response, took: Duration) {
 }
 
 pub(super) const EXPOSED: &str = "x-ratelimit-limit, x-ratelimit-remaining, x-ratelimit-reset, \
-     x-monthlylimit-limit, x-monthlylimit-used, x-monthlylimit-remaining, retry-after, x-request-id";
+     x-monthlylimit-limit, x-monthlylimit-used, x-monthlylimit-remaining, retry-after, \
+     x-request-id, etag";
 
 const LIMIT: &str = "x-ratelimit-limit";
 const REMAINING: &str = "x-ratelimit-remaining";

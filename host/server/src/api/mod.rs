@@ -1,8 +1,9 @@
 //! HTTP: the API on the public listener and the operator's port.
 //!
 //! Around every request, whatever becomes of it: request id → counting and the limit headers →
-//! cross-origin rules → panics caught → refusal of what is over the limit. Then the route table,
-//! and for private routes the caller. A handler parses, calls one service and answers.
+//! cross-origin rules → packing → tags and 304 → panics caught → refusal of what is over the limit.
+//! Then the route table, and for private routes the caller. A handler parses, calls one service
+//! and answers.
 //!
 //! *Invariant:* every answer is JSON and carries the six limit headers, also where no route fits.
 //! *Invariant:* an error becomes a status here ([`reply`]) and nowhere else.
@@ -12,7 +13,9 @@ mod api_key;
 mod body;
 mod caller;
 mod check;
+mod compression;
 mod cors;
+mod etag;
 mod incident;
 mod limit;
 mod maintenance;
@@ -24,6 +27,7 @@ mod reply;
 mod routes;
 mod settings;
 mod site;
+mod trace;
 
 use std::sync::Arc;
 
@@ -33,7 +37,6 @@ use salvo::{
     catcher::Catcher,
     http::{HeaderValue, header},
     prelude::*,
-    request_id::RequestId,
 };
 
 use crate::App;
@@ -44,11 +47,14 @@ pub(crate) use operator::METRICS;
 pub(crate) fn service(app: Arc<App>) -> Service {
     let router = routes::mounted(&app);
     Service::new(router)
-        .hoop(request_id())
+        .hoop(trace::request)
         .hoop(plain_answers)
         .hoop(affix_state::inject(Arc::clone(&app)))
         .hoop(limit::count)
         .hoop(cors::rules)
+        .hoop(compression::tell_length)
+        .hoop(compression::pack)
+        .hoop(etag::revalidate)
         .hoop(CatchPanic::new())
         .hoop(limit::refuse)
         .catcher(Catcher::new(reply::catch))
@@ -57,7 +63,7 @@ pub(crate) fn service(app: Arc<App>) -> Service {
 /// What the operator's port serves.
 pub(crate) fn operator(app: Arc<App>) -> Service {
     Service::new(operator::routes())
-        .hoop(request_id())
+        .hoop(trace::request)
         .hoop(plain_answers)
         .hoop(affix_state::inject(app))
         .hoop(CatchPanic::new())
@@ -65,14 +71,11 @@ pub(crate) fn operator(app: Arc<App>) -> Service {
         .catcher(Catcher::new(reply::catch))
 }
 
-/// Answers are data for one caller: not to be kept on the way, and never to be guessed at.
+/// Answers are data for one caller: not to be kept on the way, and never to be guessed at. What a
+/// tag comes with is told apart further in ([`etag`]).
 #[handler]
 fn plain_answers(res: &mut Response) {
     let headers = res.headers_mut();
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-}
-
-fn request_id() -> RequestId {
-    RequestId::new().generator(|| uuid::Uuid::now_v7().to_string())
 }

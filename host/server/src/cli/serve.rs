@@ -38,6 +38,12 @@ pub(super) struct Args {
     /// The address that clients use, where it is not the one listened on
     #[arg(long, value_name = "URL")]
     public_url: Option<String>,
+    /// Speak TLS with the chain in this PEM file, which is read again when it changes
+    #[arg(long, value_name = "PEM")]
+    tls_cert: Option<String>,
+    /// The key of --tls-cert
+    #[arg(long, value_name = "PEM")]
+    tls_key: Option<String>,
     /// Do not create an account on an empty database
     #[arg(long)]
     no_first_account: bool,
@@ -63,6 +69,8 @@ impl Args {
         flags::text(&mut table, "db", self.db.as_ref());
         flags::text(&mut table, "edition", self.edition.as_ref());
         flags::text(&mut table, "public_url", self.public_url.as_ref());
+        flags::text(&mut table, "tls.cert_file", self.tls_cert.as_ref());
+        flags::text(&mut table, "tls.key_file", self.tls_key.as_ref());
         flags::list(&mut table, "egress.public_allow", &self.public_egress_allow);
         flags::list(&mut table, "trusted_proxy", &self.trusted_proxy);
         self.network.layer(&mut table);
@@ -92,7 +100,7 @@ fn announce(out: &mut impl Write, running: &Running) -> std::io::Result<()> {
         writeln!(out)?;
     }
     writeln!(out, "admin on http://{}", running.admin_addr)?;
-    writeln!(out, "listening on http://{}", running.api_addr)?;
+    writeln!(out, "listening on {}://{}", running.app.config.tls.scheme(), running.api_addr)?;
     out.flush()
 }
 

@@ -134,6 +134,8 @@ const KEYS: &[(&str, &str, Kind)] = &[
     ("dns_server", "VEDETTE_DNS_SERVER", Kind::List),
     ("ca_file", "VEDETTE_CA_FILE", Kind::List),
     ("trusted_proxy", "VEDETTE_TRUSTED_PROXY", Kind::List),
+    ("tls.cert_file", "VEDETTE_TLS_CERT_FILE", Kind::Text),
+    ("tls.key_file", "VEDETTE_TLS_KEY_FILE", Kind::Text),
     ("log.filter", "VEDETTE_LOG", Kind::Text),
     ("log.format", "VEDETTE_LOG_FORMAT", Kind::Text),
     ("admin.token", "VEDETTE_ADMIN_TOKEN", Kind::Text),

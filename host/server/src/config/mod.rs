@@ -22,7 +22,7 @@ pub use layers::{Error, set};
 pub use plugins::{CtSource, CtSourceKind, CtSources, DomainSources, Plugins};
 pub use sections::{
     Admin, Channels, Confirm, Cors, Cron, Egress, Heartbeat, Intervals, Log, LogFormat, Oidc,
-    Payments, Secrets, Signup, Smtp,
+    Payments, Secrets, Signup, Smtp, Tls,
 };
 use text::{nets, optional_url, resolvers};
 
@@ -55,6 +55,7 @@ pub struct Config {
     /// Only from these is `X-Forwarded-For` believed.
     #[serde(deserialize_with = "nets")]
     pub trusted_proxy: Vec<IpNet>,
+    pub tls: Tls,
     pub log: Log,
     pub admin: Admin,
     pub cors: Cors,
@@ -89,6 +90,15 @@ impl Config {
                 "admin.token",
                 "is required when admin_listen is not on loopback",
             ));
+        }
+        match (&self.tls.cert_file, &self.tls.key_file) {
+            (Some(_), None) => {
+                return Err(Error::key("tls.key_file", "is required with tls.cert_file"));
+            }
+            (None, Some(_)) => {
+                return Err(Error::key("tls.cert_file", "is required with tls.key_file"));
+            }
+            (Some(_), Some(_)) | (None, None) => {}
         }
         let spans = [
             ("intervals.ssl", self.intervals.ssl),
@@ -134,6 +144,7 @@ impl Default for Config {
             dnssec_anchor: None,
             ca_file: Vec::new(),
             trusted_proxy: Vec::new(),
+            tls: Tls::default(),
             log: Log::default(),
             admin: Admin::default(),
             cors: Cors::default(),
@@ -175,6 +186,18 @@ mod tests {
     #[test]
     fn defaults_pass_their_own_check() {
         Config::default().check().unwrap();
+    }
+
+    #[test]
+    fn a_certificate_needs_its_key_and_a_key_its_certificate() {
+        let of = |cert: Option<&str>, key: Option<&str>| {
+            let tls = Tls { cert_file: cert.map(Into::into), key_file: key.map(Into::into) };
+            Config { tls, ..Config::default() }.check()
+        };
+        assert!(of(Some("c"), None).unwrap_err().to_string().starts_with("tls.key_file"));
+        assert!(of(None, Some("k")).unwrap_err().to_string().starts_with("tls.cert_file"));
+        assert_eq!(of(Some("c"), Some("k")).unwrap().tls.scheme(), "https");
+        assert_eq!(of(None, None).unwrap().tls.scheme(), "http");
     }
 
     #[test]

@@ -12,6 +12,15 @@ use super::{
     text::{nets, optional_url, span},
 };
 
+/// The API's own certificate; without it the API speaks plain HTTP.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Tls {
+    /// PEM, the leaf first. Read again when it changes, like the key.
+    pub cert_file: Option<PathBuf>,
+    pub key_file: Option<PathBuf>,
+}
+
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Log {
@@ -164,6 +173,13 @@ impl Oidc {
             return Err(Error::key("oidc.issuer", reason));
         }
         Ok(())
+    }
+}
+
+impl Tls {
+    /// What clients put before the address.
+    pub fn scheme(&self) -> &'static str {
+        if self.cert_file.is_some() { "https" } else { "http" }
     }
 }
 

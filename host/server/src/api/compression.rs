@@ -1,0 +1,226 @@
+//! Packs long text for clients that unpack it: brotli or gzip, as `Accept-Encoding` prefers.
+//!
+//! Only bodies that are whole in memory are packed: a stream of events must flow.
+
+use async_compression::{
+    Level,
+    tokio::bufread::{BrotliEncoder, GzipEncoder},
+};
+use salvo::{
+    http::{HeaderMap, HeaderValue, Method, ResBody, header},
+    prelude::*,
+};
+use tokio::io::AsyncReadExt;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Coding {
+    Brotli,
+    Gzip,
+}
+
+/// Packs what is worth it, on the way out.
+#[handler]
+pub(super) async fn pack(
+    req: &mut Request,
+    depot: &mut Depot,
+    res: &mut Response,
+    ctrl: &mut FlowCtrl,
+) {
+    ctrl.call_next(req, depot, res).await;
+    let is_text = is_text(res.headers());
+    if !is_text && res.status_code != Some(StatusCode::NOT_MODIFIED) {
+        return;
+    }
+    // Also where it is not packed: another client's answer to the same question might be.
+    res.headers_mut().append(header::VARY, HeaderValue::from_static("accept-encoding"));
+    let accepted = req.headers().get_all(header::ACCEPT_ENCODING);
+    let accepted = accepted.iter().filter_map(|line| line.to_str().ok());
+    let Some(coding) = preferred(accepted) else { return };
+    if res.headers().contains_key(header::CONTENT_ENCODING) {
+        return;
+    }
+    let Some(plain) = whole(&res.body) else { return };
+    // An encoder is large, and most answers need none.
+    match Box::pin(coding.encode(&plain)).await {
+        Ok(packed) if packed.len() < plain.len() => {
+            res.body(packed);
+            let coding = HeaderValue::from_static(coding.name());
+            res.headers_mut().insert(header::CONTENT_ENCODING, coding);
+        }
+        Ok(_) => {}
+        Err(cause) => tracing::warn!(error = %cause, "an answer could not be packed: {cause}"),
+    }
+}
+
+/// A HEAD says how long the GET would be; its body is left out further on.
+#[handler]
+pub(super) async fn tell_length(
+    req: &mut Request,
+    depot: &mut Depot,
+    res: &mut Response,
+    ctrl: &mut FlowCtrl,
+) {
+    ctrl.call_next(req, depot, res).await;
+    if *req.method() == Method::HEAD
+        && let ResBody::Once(_) | ResBody::Chunks(_) = res.body
+        && let Some(size) = res.body.size()
+    {
+        res.headers_mut().insert(header::CONTENT_LENGTH, size.into());
+    }
+}
+
+impl Coding {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Brotli => "br",
+            Self::Gzip => "gzip",
+        }
+    }
+
+    async fn encode(self, plain: &[u8]) -> std::io::Result<Vec<u8>> {
+        let mut packed = Vec::with_capacity(plain.len() / 4);
+        match self {
+            Self::Brotli => {
+                let mut encoder = BrotliEncoder::with_quality(plain, BROTLI);
+                encoder.read_to_end(&mut packed).await?;
+            }
+            Self::Gzip => {
+                let mut encoder = GzipEncoder::with_quality(plain, Level::Fastest);
+                encoder.read_to_end(&mut packed).await?;
+            }
+        }
+        Ok(packed)
+    }
+}
+
+/// The bytes of a body that is long enough to be packed.
+fn whole(body: &ResBody) -> Option<Vec<u8>> {
+    let size = usize::try_from(body.size()?).ok().filter(|size| *size >= SHORTEST)?;
+    match body {
+        ResBody::Once(bytes) => Some(bytes.to_vec()),
+        ResBody::Chunks(chunks) => {
+            let mut all = Vec::with_capacity(size);
+            for chunk in chunks {
+                all.extend_from_slice(chunk);
+            }
+            Some(all)
+        }
+        _ => None,
+    }
+}
+
+fn is_text(headers: &HeaderMap) -> bool {
+    let kind = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    let kind = kind.unwrap_or_default().split(';').next().unwrap_or_default();
+    let kind = kind.trim().to_ascii_lowercase();
+    match kind.split_once('/') {
+        Some(("text", subtype)) => subtype != "event-stream",
+        Some((_, subtype)) => {
+            matches!(subtype, "json" | "javascript" | "xml")
+                || subtype.ends_with("+json")
+                || subtype.ends_with("+xml")
+        }
+        None => false,
+    }
+}
+
+/// RFC 9110, 12.5.3. None = as it is; brotli where the client has no preference.
+fn preferred<'a>(lines: impl Iterator<Item = &'a str>) -> Option<Coding> {
+    let (mut brotli, mut gzip, mut identity, mut other) = (None, None, None, None);
+    for item in lines.flat_map(|line| line.split(',')) {
+        let (name, weight) = weighed(item);
+        match name.to_ascii_lowercase().as_str() {
+            "br" => brotli = Some(weight),
+            "gzip" | "x-gzip" => gzip = Some(weight),
+            "identity" => identity = Some(weight),
+            "*" => other = Some(weight),
+            _ => {}
+        }
+    }
+    let brotli = brotli.or(other).unwrap_or(0.0);
+    let gzip = gzip.or(other).unwrap_or(0.0);
+    let (coding, weight) =
+        if brotli >= gzip { (Coding::Brotli, brotli) } else { (Coding::Gzip, gzip) };
+    (weight > 0.0 && weight >= identity.unwrap_or(0.0)).then_some(coding)
+}
+
+/// A coding and its weight; one that cannot be read is none at all.
+fn weighed(item: &str) -> (&str, f32) {
+    let mut parts = item.split(';').map(str::trim);
+    let name = parts.next().unwrap_or_default();
+    let weight = parts.find_map(|part| part.strip_prefix("q=").or(part.strip_prefix("Q=")));
+    let weight = weight.map_or(Some(1.0), |text| text.parse::<f32>().ok());
+    (name, weight.filter(|weight| (0.0..=1.0).contains(weight)).unwrap_or(0.0))
+}
+
+/// Less than this fits into the packet that the headers need anyway.
+const SHORTEST: usize = 1 << 10;
+/// Packs better than gzip, and about as fast.
+const BROTLI: Level = Level::Precise(4);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_client_decides_how_an_answer_is_packed() {
+        let table: &[(&str, Option<Coding>)] = &[
+            ("", None),
+            ("gzip", Some(Coding::Gzip)),
+            ("GZIP", Some(Coding::Gzip)),
+            ("br", Some(Coding::Brotli)),
+            ("gzip, deflate, br, zstd", Some(Coding::Brotli)),
+            ("br;q=0.5, gzip;q=0.8", Some(Coding::Gzip)),
+            ("br;q=0, gzip", Some(Coding::Gzip)),
+            ("*", Some(Coding::Brotli)),
+            ("br;q=0, *;q=0.1", Some(Coding::Gzip)),
+            ("gzip;q=0, br;q=0", None),
+            ("*;q=0", None),
+            ("identity", None),
+            ("identity, gzip;q=0.5", None),
+            ("identity;q=0.5, gzip", Some(Coding::Gzip)),
+            ("gzip; q=1.0", Some(Coding::Gzip)),
+            ("gzip;q=2", None),
+            ("gzip;q=x", None),
+            ("deflate, zstd", None),
+        ];
+        for (line, expected) in table {
+            assert_eq!(preferred([*line].into_iter()), *expected, "{line}");
+        }
+        assert_eq!(preferred(["gzip", "br"].into_iter()), Some(Coding::Brotli));
+        assert_eq!(preferred([].into_iter()), None);
+    }
+
+    #[test]
+    fn text_is_packed_and_what_flows_or_is_packed_already_is_not() {
+        let of = |kind: &'static str| {
+            let mut headers = HeaderMap::new();
+            headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
+            is_text(&headers)
+        };
+        for kind in [
+            "application/json; charset=utf-8",
+            "application/problem+json",
+            "text/html",
+            "TEXT/CSS",
+            "application/rss+xml",
+            "image/svg+xml",
+        ] {
+            assert!(of(kind), "{kind}");
+        }
+        for kind in ["text/event-stream", "image/png", "application/gzip", "json", ""] {
+            assert!(!of(kind), "{kind}");
+        }
+        assert!(!is_text(&HeaderMap::new()));
+    }
+
+    #[test]
+    fn short_bodies_stay_as_they_are() {
+        assert_eq!(whole(&ResBody::from("x".repeat(SHORTEST - 1))), None);
+        let long = "x".repeat(SHORTEST);
+        assert_eq!(whole(&ResBody::from(long.clone())), Some(long.clone().into_bytes()));
+        let chunks = ResBody::Chunks(["x".to_owned(), long].into_iter().map(Into::into).collect());
+        assert_eq!(whole(&chunks).map(|all| all.len()), Some(SHORTEST + 1));
+        assert_eq!(whole(&ResBody::None), None);
+    }
+}

@@ -1,0 +1,108 @@
+//! Answers to reads carry a tag of their content; who has that content already gets a 304.
+//!
+//! The tag is weak: one content has one tag, however its bytes are packed on the way.
+//!
+//! *Invariant:* a request that ends in a 304 was admitted, counted and done like any other.
+
+use aws_lc_rs::digest::{Context, SHA256};
+use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
+use salvo::{
+    http::{HeaderValue, Method, ResBody, header},
+    prelude::*,
+};
+
+/// Tags what a GET or HEAD answers with 200. Browsers may keep it, but ask before they use it.
+#[handler]
+pub(super) async fn revalidate(
+    req: &mut Request,
+    depot: &mut Depot,
+    res: &mut Response,
+    ctrl: &mut FlowCtrl,
+) {
+    ctrl.call_next(req, depot, res).await;
+    let is_read = matches!(*req.method(), Method::GET | Method::HEAD);
+    if !is_read || res.status_code != Some(StatusCode::OK) {
+        return;
+    }
+    let Some(opaque) = opaque(&res.body) else { return };
+    let tag = HeaderValue::try_from(format!("W/\"{opaque}\"")).expect("base64 is plain text");
+    let headers = res.headers_mut();
+    headers.insert(header::ETAG, tag);
+    // A handler that knows better has said so already.
+    if headers.get(header::CACHE_CONTROL).is_none_or(|value| value == "no-store") {
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("private, no-cache"));
+    }
+    let known = req.headers().get_all(header::IF_NONE_MATCH);
+    if known.iter().filter_map(|line| line.to_str().ok()).any(|line| names(line, &opaque)) {
+        res.headers_mut().remove(header::CONTENT_TYPE);
+        res.body(ResBody::None);
+        res.status_code(StatusCode::NOT_MODIFIED);
+    }
+}
+
+/// What stands between the quotes of the tag; none for streams, which are not known beforehand.
+fn opaque(body: &ResBody) -> Option<String> {
+    let mut hash = Context::new(&SHA256);
+    match body {
+        ResBody::Once(bytes) => hash.update(bytes),
+        ResBody::Chunks(chunks) => {
+            for chunk in chunks {
+                hash.update(chunk);
+            }
+        }
+        _ => return None,
+    }
+    Some(URL_SAFE_NO_PAD.encode(&hash.finish().as_ref()[..16]))
+}
+
+/// Whether a line of `If-None-Match` names the tag: RFC 9110, 13.1.2, weak comparison.
+fn names(line: &str, opaque: &str) -> bool {
+    if line.trim() == "*" {
+        return true;
+    }
+    let mut rest = line;
+    loop {
+        rest = rest.trim_start_matches([' ', '\t', ',']);
+        let tag = rest.strip_prefix("W/").unwrap_or(rest);
+        let Some((found, after)) = tag.strip_prefix('"').and_then(|tag| tag.split_once('"')) else {
+            return false;
+        };
+        if found == opaque {
+            return true;
+        }
+        rest = after;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tag_is_found_wherever_it_stands_in_the_list() {
+        for line in [
+            "W/\"abc\"",
+            "\"abc\"",
+            "*",
+            " * ",
+            "\"x\", W/\"abc\"",
+            "W/\"x,y\",\"abc\" , \"z\"",
+            ",, \"abc\"",
+        ] {
+            assert!(names(line, "abc"), "{line}");
+        }
+        for line in ["", "abc", "W/abc", "\"ab\"", "\"abc", "w/\"abc\"", "\"x\" abc", "**", "\"\""]
+        {
+            assert!(!names(line, "abc"), "{line}");
+        }
+    }
+
+    #[test]
+    fn chunks_have_the_tag_of_the_whole() {
+        let whole = ResBody::from("one and two");
+        let chunks = ResBody::Chunks(["one ", "and two"].into_iter().map(Into::into).collect());
+        assert_eq!(opaque(&whole), opaque(&chunks));
+        assert_ne!(opaque(&whole), opaque(&ResBody::from("one and three")));
+        assert_eq!(opaque(&ResBody::None), None);
+    }
+}

@@ -1,0 +1,181 @@
+//! The listeners: what a connection may cost, in clear or over TLS, and how it ends.
+//!
+//! HTTP/1.1 and HTTP/2 are told apart by a connection's first bytes, so HTTP/2 works with ALPN
+//! over TLS and with prior knowledge in clear.
+//!
+//! *Invariant:* a connection that brings nothing costs nothing for long: the handshake, the head,
+//! the body and silence each have an end.
+
+use std::{io, net::SocketAddr, time::Duration};
+
+use anyhow::Context;
+use salvo::{
+    Service, async_trait,
+    conn::{Accepted, Acceptor, ConnCtrl, Holding, rustls::RustlsAcceptor, tcp::TcpAcceptor},
+    fuse::{
+        ArcConnObserver, ArcFusePolicy, ConnObserver, FuseAction, FuseConfig, FuseInfo, FusePolicy,
+    },
+    server::{Server, ServerHandle},
+};
+use tokio::net::TcpListener;
+use tokio_util::{
+    sync::{CancellationToken, DropGuard},
+    task::TaskTracker,
+};
+
+use crate::tls::Identity;
+
+/// A listener that is served.
+pub(crate) struct Listening {
+    handle: ServerHandle,
+    closed: CancellationToken,
+}
+
+pub(crate) async fn bind(address: SocketAddr) -> anyhow::Result<TcpListener> {
+    TcpListener::bind(address).await.with_context(|| format!("cannot listen on {address}"))
+}
+
+/// Serves until `shutdown`, and after that what runs: see [`Listening::stop`].
+pub(crate) fn serve(
+    listener: TcpListener,
+    identity: Option<&Identity>,
+    service: Service,
+    tasks: &TaskTracker,
+    shutdown: &CancellationToken,
+) -> anyhow::Result<Listening> {
+    let acceptor = TcpAcceptor::try_from(listener)?;
+    Ok(match identity {
+        None => run(acceptor, service, tasks, shutdown),
+        Some(identity) => {
+            // The token would end a reloading task of the framework's own; there is none.
+            let secure =
+                RustlsAcceptor::new(acceptor, identity.acceptor(), CancellationToken::new());
+            run(secure, service, tasks, shutdown)
+        }
+    })
+}
+
+impl Listening {
+    /// To be called after `shutdown`: what runs has `grace` to end.
+    pub(crate) async fn stop(&self, grace: Duration) {
+        // At its most connections the server does not accept, and so gives its socket back only
+        // after it was told to stop.
+        let _ = tokio::time::timeout(CLOSE, self.closed.cancelled()).await;
+        self.handle.stop_graceful(grace);
+    }
+}
+
+fn run<A: Acceptor + 'static>(
+    acceptor: A,
+    service: Service,
+    tasks: &TaskTracker,
+    shutdown: &CancellationToken,
+) -> Listening {
+    let closed = CancellationToken::new();
+    let closing = Closing {
+        holdings: acceptor.holdings().to_vec(),
+        inner: Some(acceptor),
+        shutdown: shutdown.clone(),
+        closed: closed.clone(),
+    };
+    let mut server = Server::new(closing)
+        .fuse_policy(Doorman { shutdown: shutdown.clone() })
+        .max_connections(MOST_CONNECTIONS);
+    server.http1_mut().max_header_size(LARGEST_HEAD);
+    server
+        .http2_mut()
+        .max_concurrent_streams(MOST_STREAMS)
+        .max_header_list_size(LARGEST_HEAD as u32);
+    let handle = server.handle();
+    tasks.spawn(async move {
+        if let Err(cause) = server.try_serve(service).await {
+            tracing::error!(error = %cause, "a listener ended: {cause}");
+        }
+    });
+    Listening { handle, closed }
+}
+
+/// Gives its socket back at `shutdown`: whoever connects after that is refused, rather than left
+/// in a queue that nobody empties.
+struct Closing<A> {
+    inner: Option<A>,
+    holdings: Vec<Holding>,
+    shutdown: CancellationToken,
+    closed: CancellationToken,
+}
+
+impl<A: Acceptor> Acceptor for Closing<A> {
+    type Coupler = A::Coupler;
+    type Stream = A::Stream;
+
+    fn holdings(&self) -> &[Holding] {
+        &self.holdings
+    }
+
+    async fn accept(
+        &mut self,
+        fuse_policy: Option<ArcFusePolicy>,
+    ) -> io::Result<Accepted<Self::Coupler, Self::Stream>> {
+        if let Some(inner) = &mut self.inner {
+            tokio::select! {
+                biased;
+                () = self.shutdown.cancelled() => (),
+                accepted = inner.accept(fuse_policy) => return accepted,
+            }
+        }
+        self.inner = None;
+        self.closed.cancel();
+        std::future::pending().await
+    }
+}
+
+/// Lets everybody in, with an end to every patience. At `shutdown` it shows out who has not said
+/// anything yet; the server itself waits for them as if they were at work.
+struct Doorman {
+    shutdown: CancellationToken,
+}
+
+#[async_trait]
+impl FusePolicy for Doorman {
+    async fn decide(&self, _info: &FuseInfo) -> FuseAction {
+        let fuse = FuseConfig::strict()
+            .with_http1_header_timeout(HEAD_PATIENCE)
+            .with_request_body_timeout(BODY_PATIENCE)
+            .with_connection_idle_timeout(LONGEST_SILENCE);
+        FuseAction::Accept(fuse)
+    }
+
+    fn observe(&self, _info: &FuseInfo, connection: &ConnCtrl) -> Option<ArcConnObserver> {
+        let (shutdown, connection) = (self.shutdown.clone(), connection.clone());
+        let gone = CancellationToken::new();
+        let present = Present { _gone: gone.clone().drop_guard() };
+        tokio::spawn(async move {
+            tokio::select! {
+                () = gone.cancelled() => (),
+                () = shutdown.cancelled() => connection.graceful_shutdown(),
+            }
+        });
+        Some(std::sync::Arc::new(present))
+    }
+}
+
+/// Dropped with its connection.
+struct Present {
+    _gone: DropGuard,
+}
+
+impl ConnObserver for Present {}
+
+/// The request's head, from the connection's first moment or the answer before.
+const HEAD_PATIENCE: Duration = Duration::from_secs(10);
+/// Between two pieces of a body; the whole of it has an end of its own where it is read.
+const BODY_PATIENCE: Duration = Duration::from_secs(15);
+/// Longer than the longest check, during which a connection carries nothing.
+const LONGEST_SILENCE: Duration = Duration::from_secs(60);
+const MOST_CONNECTIONS: usize = 16_384;
+/// Of one HTTP/2 connection at a time.
+const MOST_STREAMS: u32 = 128;
+/// Bytes of a request's head; more is answered with 431.
+const LARGEST_HEAD: usize = 16 << 10;
+/// How long a listener may take to notice the shutdown.
+const CLOSE: Duration = Duration::from_millis(500);

@@ -1,0 +1,51 @@
+//! The end: what runs is finished, what is idle is closed, what is new is refused.
+
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+use tokio::{io::AsyncReadExt, net::TcpStream};
+use vedette_tests::Script;
+
+use crate::world::{World, until};
+
+/// Longer than it takes to see the refusal, shorter than what the service waits.
+const SLOW: Duration = Duration::from_secs(3);
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_check_that_runs_is_answered_and_whoever_comes_late_is_refused() {
+    let world = World::start().await;
+    let pages = world.lab.pages("slow.example").await.expect("free port");
+    pages.at("/", Script::html("<h1>at last</h1>").late(SLOW));
+    let address = world.service.api;
+    let client = world.owner.client.clone();
+    let body = json!({"domain": "slow.example", "port": pages.port()});
+    let running = tokio::spawn(async move { client.post("/check-uptime", body).await });
+    until("the check to be under way", async || (!pages.asked("/").is_empty()).then_some(())).await;
+
+    let mut service = world.service;
+    let late = async {
+        until("the refusal", async || TcpStream::connect(address).await.err()).await;
+        running.is_finished()
+    };
+    let (exit, too_late) = tokio::join!(service.stop(), late);
+    assert!(!too_late, "refused while the check still ran");
+    assert_eq!(exit.expect("stops"), Some(0), "a clean exit");
+    let result = running.await.expect("no panic").expect(200);
+    assert_eq!(result["status_code"], 200, "{result:#}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nobody_who_is_idle_holds_up_the_end() {
+    let world = World::start().await;
+    // Kept alive after an answer, and never used at all.
+    world.owner.client.get("/sites").await.expect(200);
+    let mut silent = TcpStream::connect(world.service.api).await.expect("it listens");
+    let mut service = world.service;
+    let begun = Instant::now();
+    assert_eq!(service.stop().await.expect("stops"), Some(0), "a clean exit");
+    assert!(begun.elapsed() < Duration::from_secs(8), "{:?}", begun.elapsed());
+    let mut rest = Vec::new();
+    // Closed, in whichever way.
+    let _ = silent.read_to_end(&mut rest).await;
+    assert!(rest.is_empty());
+}
