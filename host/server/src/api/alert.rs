@@ -85,4 +85,4 @@ fn resolved(text: Option<&str>) -> Result<Option<bool>, Invalid> {
     }
 }
 
-const DOCUMENTED: [&str; 6] = ["ssl", "dns", "domain", "ct", "cert_change", "uptime"];
+pub(super) const DOCUMENTED: [&str; 6] = ["ssl", "dns", "domain", "ct", "cert_change", "uptime"];

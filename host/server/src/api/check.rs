@@ -69,4 +69,4 @@ fn known_type(app: &App, text: &str) -> Result<CheckType, Invalid> {
     ))
 }
 
-const DOCUMENTED: [&str; 5] = ["ssl", "dns", "domain", "ct", "uptime"];
+pub(super) const DOCUMENTED: [&str; 5] = ["ssl", "dns", "domain", "ct", "uptime"];

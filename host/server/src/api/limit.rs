@@ -130,7 +130,7 @@ pub(super) fn is_public(req: &Request, app: &App) -> bool {
     let mut editions = app.config.edition.ids().iter().filter_map(|id| Edition::by_id(id));
     editions.any(|edition| {
         path.strip_prefix(edition.prefix.trim_start_matches('/'))
-            .is_some_and(|rest| rest.starts_with("/public/"))
+            .is_some_and(|rest| rest.starts_with("/public/") || DESCRIPTION.contains(&rest))
     })
 }
 
@@ -171,6 +171,9 @@ fn observe(req: &Request, res: &Response, took: Duration) {
     .increment(1);
     metrics::histogram!("vedette_http_request_seconds", "route" => route).record(took);
 }
+
+/// What the service says of itself (decisions: OpenAPI).
+const DESCRIPTION: [&str; 2] = ["/openapi.json", "/docs"];
 
 pub(super) const EXPOSED: &str = "x-ratelimit-limit, x-ratelimit-remaining, x-ratelimit-reset, \
      x-monthlylimit-limit, x-monthlylimit-used, x-monthlylimit-remaining, retry-after, \

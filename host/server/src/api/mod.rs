@@ -5,7 +5,8 @@
 //! Then the route table, and for private routes the caller. A handler parses, calls one service
 //! and answers.
 //!
-//! *Invariant:* every answer is JSON and carries the six limit headers, also where no route fits.
+//! *Invariant:* every answer but the page for people is JSON, and every answer carries the six
+//! limit headers, also where no route fits.
 //! *Invariant:* an error becomes a status here ([`reply`]) and nowhere else.
 
 mod alert;
@@ -19,6 +20,7 @@ mod etag;
 mod incident;
 mod limit;
 mod maintenance;
+mod openapi;
 mod operator;
 mod path;
 mod public;

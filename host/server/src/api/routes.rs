@@ -3,30 +3,32 @@
 use std::sync::Arc;
 
 use salvo::prelude::*;
-use vedette_model::Edition;
+use vedette_model::{CheckType, Edition};
 
-use super::{alert, api_key, caller, check, incident, maintenance, public, settings, site};
+use super::{
+    alert, api_key, caller, check, incident, maintenance, openapi, public, settings, site,
+};
 use crate::App;
 
 /// The routes of the editions that the configuration mounts.
 pub(super) fn mounted(app: &Arc<App>) -> Router {
     let editions = app.config.edition.ids().iter().filter_map(|id| Edition::by_id(id));
     editions.fold(Router::new(), |root, edition| {
-        let open = open();
-        let private = private(app).hoop(caller::Authenticate { edition });
+        let open = open().push(openapi::routes(app, edition));
+        let private = private(app.sandbox.check_types()).hoop(caller::Authenticate { edition });
         root.push(
             Router::with_path(edition.prefix.trim_start_matches('/')).push(open).push(private),
         )
     })
 }
 
-/// Without a credential. Everything below `public/` counts in the public window.
-fn open() -> Router {
+/// Without a credential, and with the description counted in the public window.
+pub(super) fn open() -> Router {
     Router::new()
         .push(Router::with_path("public/check-ssl").get(public::check_ssl).head(public::check_ssl))
 }
 
-fn private(app: &Arc<App>) -> Router {
+pub(super) fn private(checks: Vec<CheckType>) -> Router {
     let mut router = Router::new()
         .push(
             Router::with_path("sites")
@@ -86,7 +88,7 @@ fn private(app: &Arc<App>) -> Router {
                 .post(settings::test),
         );
     // One for every installed check (decisions: more endpoints for free).
-    for check_type in app.sandbox.check_types() {
+    for check_type in checks {
         let path = format!("check-{check_type}");
         router = router.push(Router::with_path(path).post(check::OnDemand(check_type)));
     }

@@ -245,14 +245,14 @@ fn installed(name: &str, installed: &[CheckType]) -> Result<CheckType> {
     })
 }
 
-fn public_part(result: Value) -> Value {
+pub(crate) fn public_part(result: Value) -> Value {
     let Value::Object(mut members) = result else { return result };
     members.retain(|name, _| PUBLIC.contains(&name.as_str()));
     Value::Object(members)
 }
 
 /// A result as an edition shows it (spec: SSL check result, `tls_grade`).
-fn shown(edition: &Edition, mut result: Value) -> Value {
+pub(crate) fn shown(edition: &Edition, mut result: Value) -> Value {
     if let Some(members) = result.as_object_mut() {
         for field in edition.omitted() {
             match field.strip_prefix("records/") {
@@ -274,7 +274,7 @@ fn shown_record(edition: &Edition, record: CheckRecord) -> CheckRecord {
 }
 
 /// Spec: On-demand checks, `GET /public/check-ssl`.
-const PUBLIC: [&str; 7] =
+pub(crate) const PUBLIC: [&str; 7] =
     ["valid", "issuer", "expires_at", "days_remaining", "san", "chain_complete", "error"];
 
 /// What takes connections of its own and is no part of the public answer.

@@ -1,0 +1,85 @@
+//! The document itself: what it says ahead of its operations, and the two that serve it.
+
+use serde_json::{Value, json};
+use url::Url;
+use vedette_model::Edition;
+
+use super::operation::Operation;
+
+pub(super) const TAG: &str = "Description";
+
+pub(super) fn operations() -> Vec<Operation> {
+    let document = json!({
+        "schema": {
+            "type": "object",
+            "required": ["openapi", "info", "paths"],
+            "properties": { "openapi": { "type": "string" } },
+        },
+    });
+    vec![
+        Operation::get("/openapi.json", TAG, "readDescription", "This description, for programs")
+            .public()
+            .answers_with("An OpenAPI 3.1 document.", "application/json", document)
+            .unless_unchanged(),
+        Operation::get("/docs", TAG, "readReference", "This description, for people")
+            .public()
+            .answers_with(
+                "A page that needs nothing but itself.",
+                "text/html",
+                json!({ "schema": { "type": "string" } }),
+            )
+            .unless_unchanged(),
+    ]
+}
+
+pub(super) fn info(edition: &Edition) -> Value {
+    json!({
+        "title": "Vedette",
+        "version": "1.0.0",
+        "summary": "Watches certificates, DNS, registrations and uptime, and tells when \
+                    something is wrong.",
+        "description": description(edition),
+        "license": { "name": "Apache-2.0", "identifier": "Apache-2.0" },
+    })
+}
+
+/// The operator's address, or whatever address the document was read from.
+pub(super) fn servers(edition: &Edition, public_url: Option<&Url>) -> Value {
+    let base = public_url.map(|url| url.as_str().trim_end_matches('/')).unwrap_or_default();
+    json!([{ "url": format!("{base}{}", edition.prefix) }])
+}
+
+pub(super) fn security(edition: &Edition) -> Value {
+    let description = format!(
+        "An API key, which starts with `{}`: `Authorization: Bearer {}…`.",
+        edition.key_prefix, edition.key_prefix
+    );
+    json!({ "bearer": { "type": "http", "scheme": "bearer", "description": description } })
+}
+
+fn description(edition: &Edition) -> String {
+    let plans: Vec<String> = edition
+        .plans
+        .iter()
+        .map(|plan| {
+            format!(
+                "- `{}`: {} sites, {} API keys, {} requests in 10 seconds, {} calls a month",
+                plan.id, plan.sites, plan.api_keys, plan.qps, plan.monthly_calls
+            )
+        })
+        .collect();
+    format!(
+        "Bodies are JSON, times are UTC (RFC 3339), ids are UUIDs. Fields of a body that nobody \
+         knows are ignored; everything else that is wrong is a 400 which names the field, and \
+         nothing is changed. What belongs to somebody else is answered like what does not \
+         exist.\n\n\
+         Send an API key with every request: `Authorization: Bearer {prefix}…`. Operations that \
+         are marked public need none.\n\n\
+         An address may make 60 requests a minute, 10 to public operations. Each plan has \
+         further limits:\n\n{plans}\n\n\
+         Every answer carries six headers that tell where the request stands; a 429 also says \
+         in `Retry-After` how many seconds to wait.",
+        prefix = edition.key_prefix,
+        plans = plans.join("\n"),
+    )
+}

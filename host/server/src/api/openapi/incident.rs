@@ -1,0 +1,244 @@
+//! `/incidents` and `/maintenance-windows`.
+
+use serde_json::{Value, json};
+
+use super::{
+    operation::{Operation, path_id, query, required},
+    sample::{ACCOUNT, INCIDENT, NOW, SITE, SOON, UPDATE, WINDOW},
+    schema::{
+        boolean, count, list, moment, object, one_of, or_null, record, reference, said, success,
+        text, uuid,
+    },
+};
+
+pub(super) const TAG: &str = "Incidents";
+pub(super) const MAINTENANCE: &str = "Maintenance";
+
+pub(super) fn operations() -> Vec<Operation> {
+    let mut operations = vec![list_incidents(), create(), read(), update(), updates(), append()];
+    operations.extend(maintenance());
+    operations
+}
+
+fn list_incidents() -> Operation {
+    let listing = record(json!({ "incidents": list(reference("Incident")), "total": count() }));
+    Operation::get("/incidents", TAG, "listIncidents", "List the incidents")
+        .says("Newest first.")
+        .with(query("status", one_of(&STATUSES), "Only incidents with this status."))
+        .answers("The incidents.", listing, json!({ "incidents": [incident()], "total": 1 }))
+}
+
+fn create() -> Operation {
+    Operation::post("/incidents", TAG, "createIncident", "Open an incident")
+        .says(
+            "With `auto_create` the sites with unresolved critical alerts are affected, and the \
+             first update lists what the alerts say; a title is made where none is given.",
+        )
+        .takes(
+            reference("NewIncident"),
+            json!({ "title": TITLE, "severity": "major", "affected_sites": [SITE] }),
+        )
+        .answers("The incident.", one(), json!({ "incident": incident() }))
+        .fails(404, "One of `affected_sites` does not exist.")
+}
+
+fn read() -> Operation {
+    let shown = json!({
+        "incident": reference("Incident"),
+        "updates": list(reference("IncidentUpdate")),
+    });
+    Operation::get("/incidents/{id}", TAG, "readIncident", "Read an incident")
+        .with(id())
+        .answers(
+            "The incident with its updates.",
+            record(shown),
+            json!({ "incident": incident(), "updates": [entry()] }),
+        )
+        .fails(404, "There is no such incident.")
+}
+
+fn update() -> Operation {
+    let patch = object(
+        &[],
+        json!({
+            "status": one_of(&STATUSES),
+            "affected_sites": or_null(list(uuid())),
+        }),
+    );
+    Operation::patch("/incidents/{id}", TAG, "updateIncident", "Change an incident")
+        .says("Any status may follow any. A status appends an update.")
+        .with(id())
+        .takes(patch, json!({ "status": "identified" }))
+        .answers("The incident.", one(), json!({ "incident": incident() }))
+        .fails(404, "There is no such incident, or one of `affected_sites` does not exist.")
+}
+
+fn updates() -> Operation {
+    let listing = record(json!({ "updates": list(reference("IncidentUpdate")), "total": count() }));
+    Operation::get("/incidents/{id}/updates", TAG, "listIncidentUpdates", "List the updates")
+        .with(id())
+        .answers("The updates.", listing, json!({ "updates": [entry()], "total": 1 }))
+        .fails(404, "There is no such incident.")
+}
+
+fn append() -> Operation {
+    let body = record(json!({ "status": one_of(&STATUSES), "message": text() }));
+    Operation::post("/incidents/{id}/updates", TAG, "appendIncidentUpdate", "Append an update")
+        .says("The status `resolved` resolves the incident.")
+        .with(id())
+        .takes(body, json!({ "status": "investigating", "message": MESSAGE }))
+        .answers("The incident.", one(), json!({ "incident": incident() }))
+        .fails(404, "There is no such incident.")
+}
+
+fn maintenance() -> [Operation; 3] {
+    let path = "/maintenance-windows";
+    let listing = record(json!({
+        "windows": list(reference("MaintenanceWindow")),
+        "total": count(),
+    }));
+    let new = json!({ "site_id": SITE, "starts_at": NOW, "ends_at": SOON });
+    let window = || json!({ "window": reference("MaintenanceWindow") });
+    [
+        Operation::get(path, MAINTENANCE, "listMaintenanceWindows", "List the windows").answers(
+            "The windows.",
+            listing,
+            json!({ "windows": [planned()], "total": 1 }),
+        ),
+        Operation::post(path, MAINTENANCE, "createMaintenanceWindow", "Plan a window")
+            .says(
+                "Checks go on inside the window; what they find is stored and silenced. What \
+                 still holds at its end is told then.",
+            )
+            .takes(reference("NewMaintenanceWindow"), new)
+            .answers("The window.", record(window()), json!({ "window": planned() }))
+            .fails(404, "There is no site with this `site_id`."),
+        Operation::delete(path, MAINTENANCE, "deleteMaintenanceWindow", "Remove a window")
+            .with(required("id", uuid(), "The window.", WINDOW))
+            .answers("It is gone.", success(), json!({ "success": true }))
+            .fails(404, "There is no such window."),
+    ]
+}
+
+pub(super) fn schemas() -> Vec<(String, Value)> {
+    let incident = object(
+        &["id", "title", "severity", "affected_sites", "status", "created_at", "updated_at"],
+        json!({
+            "id": uuid(),
+            "title": { "type": "string", "maxLength": 200 },
+            "severity": one_of(&SEVERITIES),
+            "affected_sites": or_null(list(uuid())),
+            "auto_create": boolean(),
+            "status": one_of(&STATUSES),
+            "updates": list(reference("IncidentUpdate")),
+            "created_at": moment(),
+            "updated_at": moment(),
+        }),
+    );
+    let new = object(
+        &[],
+        json!({
+            "title": {
+                "type": "string",
+                "maxLength": 200,
+                "description": "Required unless `auto_create` is true.",
+            },
+            "severity": {
+                "type": "string",
+                "enum": SEVERITIES,
+                "default": "minor",
+            },
+            "affected_sites": or_null(list(uuid())),
+            "auto_create": {
+                "type": "boolean",
+                "default": false,
+                "description": "Made from the critical alerts that are open.",
+            },
+        }),
+    );
+    let update = object(
+        &["status", "message", "created_at"],
+        json!({
+            "id": uuid(),
+            "incident_id": uuid(),
+            "status": one_of(&STATUSES),
+            "message": text(),
+            "author_id": or_null(uuid()),
+            "created_at": moment(),
+        }),
+    );
+    let description = || or_null(json!({ "type": "string", "maxLength": 500 }));
+    let scope = || or_null(said(uuid(), "Null: all sites."));
+    let window = record(json!({
+        "id": uuid(),
+        "site_id": scope(),
+        "starts_at": moment(),
+        "ends_at": moment(),
+        "description": description(),
+        "created_at": moment(),
+    }));
+    let planned = object(
+        &["starts_at", "ends_at"],
+        json!({
+            "site_id": scope(),
+            "starts_at": moment(),
+            "ends_at": said(moment(), "After `starts_at`; no longer part of the window."),
+            "description": description(),
+        }),
+    );
+    vec![
+        ("Incident".to_owned(), said(incident, "Trouble that its owner tells about.")),
+        ("NewIncident".to_owned(), said(new, "An incident to be opened.")),
+        ("IncidentUpdate".to_owned(), said(update, "A step in an incident's story.")),
+        ("MaintenanceWindow".to_owned(), said(window, "Planned downtime: alerts are silenced.")),
+        ("NewMaintenanceWindow".to_owned(), said(planned, "A window to be planned.")),
+    ]
+}
+
+fn id() -> Value {
+    path_id("The incident.", INCIDENT)
+}
+
+fn one() -> Value {
+    record(json!({ "incident": reference("Incident") }))
+}
+
+fn incident() -> Value {
+    json!({
+        "id": INCIDENT,
+        "title": TITLE,
+        "severity": "major",
+        "affected_sites": [SITE],
+        "status": "investigating",
+        "updates": [entry()],
+        "created_at": NOW,
+        "updated_at": NOW,
+    })
+}
+
+fn entry() -> Value {
+    json!({
+        "id": UPDATE,
+        "incident_id": INCIDENT,
+        "status": "investigating",
+        "message": MESSAGE,
+        "author_id": ACCOUNT,
+        "created_at": NOW,
+    })
+}
+
+fn planned() -> Value {
+    json!({
+        "id": WINDOW,
+        "site_id": SITE,
+        "starts_at": NOW,
+        "ends_at": SOON,
+        "description": null,
+        "created_at": NOW,
+    })
+}
+
+const STATUSES: [&str; 4] = ["investigating", "identified", "monitoring", "resolved"];
+const SEVERITIES: [&str; 3] = ["minor", "major", "critical"];
+const TITLE: &str = "Checkout is slow";
+const MESSAGE: &str = "We are looking into it.";

@@ -1,0 +1,231 @@
+//! What the API says of itself: an OpenAPI 3.1 document and a page made from it, both public.
+//!
+//! The document is put together once for each edition, when the service starts, from the
+//! operations that the resources describe here and from the schemas that the installed plugins
+//! bring. Nothing is built on a request.
+//!
+//! *Invariant:* the document describes exactly the routes that are mounted; a test says so.
+//! *Invariant:* the page is one answer and asks for nothing else: no script, no font, no image.
+
+mod about;
+mod alert;
+mod answer;
+mod api_key;
+mod check;
+mod incident;
+mod operation;
+mod page;
+mod plugin;
+mod renewal;
+mod result;
+mod sample;
+mod schema;
+mod served;
+mod settings;
+mod site;
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+use salvo::Router;
+use serde_json::{Map, Value, json};
+use url::Url;
+use vedette_model::{Edition, Feature};
+use vedette_sandbox::CheckDescriptor;
+
+use self::{operation::Operation, served::Served};
+use super::{alert as alerts, check as checks};
+use crate::App;
+
+/// The routes of one edition's description.
+pub(super) fn routes(app: &App, edition: &'static Edition) -> Router {
+    let types = app.sandbox.check_types();
+    let checks: Vec<Arc<CheckDescriptor>> =
+        types.iter().filter_map(|check_type| app.sandbox.check(check_type)).collect();
+    let subject = Subject { edition, checks: &checks };
+    mounted(&document(&subject, app.config.public_url.as_ref()))
+}
+
+fn mounted(document: &Value) -> Router {
+    let (json, page) = (Served::document(document), Served::page(page::render(document)));
+    Router::new()
+        .push(Router::with_path("openapi.json").get(json.clone()).head(json))
+        .push(Router::with_path("docs").get(page.clone()).head(page))
+}
+
+/// What the document is about.
+struct Subject<'a> {
+    edition: &'static Edition,
+    /// The installed checks, by name.
+    checks: &'a [Arc<CheckDescriptor>],
+}
+
+impl Subject<'_> {
+    fn installed(&self) -> impl Iterator<Item = &str> {
+        self.checks.iter().map(|check| check.check_type.as_str())
+    }
+
+    /// What a site may list: the documented checks, and the installed ones.
+    fn check_types(&self) -> Vec<String> {
+        distinct(["ssl", "dns", "domain", "ct"].into_iter().chain(self.installed()))
+    }
+
+    /// What the history may be asked for.
+    fn history_types(&self) -> Vec<String> {
+        distinct(checks::DOCUMENTED.into_iter().chain(self.installed()))
+    }
+
+    /// What alerts may be filtered by.
+    fn alert_types(&self) -> Vec<String> {
+        let events = self.checks.iter().flat_map(|check| &check.events);
+        let raised = events.map(|event| event.alert_type.as_str());
+        distinct(alerts::DOCUMENTED.into_iter().chain(raised))
+    }
+
+    /// The schema of a plan's id.
+    fn plan(&self) -> Value {
+        let ids: Vec<&str> = self.edition.plans.iter().map(|plan| plan.id).collect();
+        schema::one_of(&ids)
+    }
+
+    /// From which plan on a feature is included, for sentences.
+    fn plans_with(&self, feature: Feature) -> String {
+        match self.edition.lowest_plan_with(feature) {
+            Some(plan) => format!("the `{}` plan", plan.id),
+            None => "a plan that there is not".to_owned(),
+        }
+    }
+}
+
+/// What is mounted, described.
+fn document(subject: &Subject<'_>, public_url: Option<&Url>) -> Value {
+    let mut operations = operations(subject);
+    operations.retain(|operation| !PENDING.contains(&operation.path.as_str()));
+    assembled(subject, operations, public_url)
+}
+
+fn assembled(subject: &Subject<'_>, operations: Vec<Operation>, public_url: Option<&Url>) -> Value {
+    let mut paths: BTreeMap<String, Map<String, Value>> = BTreeMap::new();
+    for operation in operations {
+        let (path, method) = (operation.path.clone(), operation.method);
+        paths.entry(path).or_default().insert(method.to_owned(), operation.finish());
+    }
+    let paths = json!(paths);
+    let tags: Vec<Value> = TAGS
+        .iter()
+        .filter(|(name, _)| uses(&paths, name))
+        .map(|(name, description)| json!({ "name": name, "description": description }))
+        .collect();
+    let responses = answer::responses();
+    let schemas = reachable(schemas(subject), &[&paths, &responses]);
+    json!({
+        "openapi": "3.1.0",
+        "info": about::info(subject.edition),
+        "servers": about::servers(subject.edition, public_url),
+        "security": [{ "bearer": [] }],
+        "tags": tags,
+        "paths": paths,
+        "components": {
+            "securitySchemes": about::security(subject.edition),
+            "headers": answer::headers(),
+            "responses": responses,
+            "schemas": schemas,
+        },
+    })
+}
+
+fn operations(subject: &Subject<'_>) -> Vec<Operation> {
+    let mut operations = site::operations(subject);
+    operations.extend(check::operations(subject));
+    operations.extend(alert::operations(subject));
+    operations.extend(api_key::operations(subject));
+    operations.extend(incident::operations());
+    operations.extend(settings::operations(subject));
+    operations.extend(renewal::operations(subject));
+    operations.extend(about::operations());
+    operations
+}
+
+fn schemas(subject: &Subject<'_>) -> BTreeMap<String, Value> {
+    let mut schemas: BTreeMap<String, Value> = answer::schemas().into_iter().collect();
+    schemas.extend(site::schemas(subject));
+    schemas.extend(check::schemas(subject));
+    schemas.extend(alert::schemas(subject));
+    schemas.extend(api_key::schemas());
+    schemas.extend(incident::schemas());
+    schemas.extend(settings::schemas());
+    schemas.extend(renewal::schemas());
+    for check in subject.checks {
+        schemas.extend(plugin::components(check, subject.edition));
+    }
+    schemas
+}
+
+/// The schemas that something refers to, directly or through others.
+fn reachable(mut schemas: BTreeMap<String, Value>, from: &[&Value]) -> Value {
+    let mut waiting = BTreeSet::new();
+    from.iter().for_each(|value| referred(value, &mut waiting));
+    let mut kept = Map::new();
+    while let Some(name) = waiting.pop_first() {
+        if let Some(schema) = schemas.remove(&name) {
+            referred(&schema, &mut waiting);
+            kept.insert(name, schema);
+        }
+    }
+    Value::Object(kept)
+}
+
+/// The names of the schemas that a value refers to.
+fn referred(value: &Value, names: &mut BTreeSet<String>) {
+    match value {
+        Value::Array(items) => items.iter().for_each(|item| referred(item, names)),
+        Value::Object(members) => {
+            if let Some(Value::String(to)) = members.get("$ref")
+                && let Some(pointer) = to.strip_prefix("#/components/schemas/")
+            {
+                let name = pointer.split('/').next().unwrap_or_default();
+                names.insert(name.to_owned());
+            }
+            members.values().for_each(|member| referred(member, names));
+        }
+        _ => {}
+    }
+}
+
+fn uses(paths: &Value, tag: &str) -> bool {
+    let items = paths.as_object().into_iter().flat_map(Map::values);
+    let mut operations = items.filter_map(Value::as_object).flat_map(Map::values);
+    operations.any(|operation| operation["tags"][0] == tag)
+}
+
+fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
+    let mut distinct: Vec<String> = Vec::new();
+    for name in names {
+        if !distinct.iter().any(|known| known == name) {
+            distinct.push(name.to_owned());
+        }
+    }
+    distinct
+}
+
+/// Described below, and left out until their routes are mounted.
+const PENDING: [&str; 2] = ["/renewal", "/renewal/certificate"];
+
+/// In the order in which the page shows them.
+const TAGS: [(&str, &str); 10] = [
+    (site::TAG, "The domains that are watched."),
+    (check::TAG, "Looking at any domain now."),
+    (check::HISTORY, "What was seen of a site so far."),
+    (alert::TAG, "What was found to be wrong."),
+    (incident::TAG, "What the owner tells about trouble."),
+    (incident::MAINTENANCE, "When trouble is expected."),
+    (settings::TAG, "Who is told, and where."),
+    (api_key::TAG, "Who may use the account."),
+    (renewal::TAG, "Renewing certificates. Deprecated, and closed to new users."),
+    (about::TAG, "This description."),
+];
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,167 @@
+//! One operation of the document, built step by step; what all have in common, such as the errors
+//! that anybody may be answered, is added here.
+
+use serde_json::{Map, Value, json};
+
+use super::answer::{failure_name, limit_headers};
+
+/// A method of a path, with its Operation Object.
+pub(super) struct Operation {
+    pub(super) path: String,
+    /// As the document writes it: lower case.
+    pub(super) method: &'static str,
+    public: bool,
+    value: Map<String, Value>,
+    parameters: Vec<Value>,
+    responses: Map<String, Value>,
+}
+
+impl Operation {
+    pub(super) fn get(path: &str, tag: &str, id: &str, summary: &str) -> Self {
+        Self::new("get", path, tag, id, summary)
+    }
+
+    pub(super) fn post(path: &str, tag: &str, id: &str, summary: &str) -> Self {
+        Self::new("post", path, tag, id, summary)
+    }
+
+    pub(super) fn patch(path: &str, tag: &str, id: &str, summary: &str) -> Self {
+        Self::new("patch", path, tag, id, summary)
+    }
+
+    pub(super) fn delete(path: &str, tag: &str, id: &str, summary: &str) -> Self {
+        Self::new("delete", path, tag, id, summary)
+    }
+
+    fn new(method: &'static str, path: &str, tag: &str, id: &str, summary: &str) -> Self {
+        let mut value = Map::new();
+        value.insert("operationId".to_owned(), json!(id));
+        value.insert("summary".to_owned(), json!(summary));
+        value.insert("tags".to_owned(), json!([tag]));
+        Self {
+            path: path.to_owned(),
+            method,
+            public: false,
+            value,
+            parameters: Vec::new(),
+            responses: Map::new(),
+        }
+    }
+
+    pub(super) fn says(mut self, description: &str) -> Self {
+        self.value.insert("description".to_owned(), json!(description));
+        self
+    }
+
+    /// Needs no credential.
+    pub(super) fn public(mut self) -> Self {
+        self.public = true;
+        self
+    }
+
+    pub(super) fn deprecated(mut self) -> Self {
+        self.value.insert("deprecated".to_owned(), json!(true));
+        self
+    }
+
+    /// A parameter, as [`query`] or [`path_id`] makes it.
+    pub(super) fn with(mut self, parameter: Value) -> Self {
+        self.parameters.push(parameter);
+        self.fails(400, "A parameter is missing, given twice or outside its bounds.")
+    }
+
+    /// A JSON body that must be there.
+    pub(super) fn takes(mut self, schema: Value, example: Value) -> Self {
+        let content = json!({ "application/json": { "schema": schema, "example": example } });
+        let body = json!({ "required": true, "content": content });
+        self.value.insert("requestBody".to_owned(), body);
+        self.fails(400, BAD).fails(413, "The body is larger than 64 KiB.")
+    }
+
+    pub(super) fn answers(self, description: &str, schema: Value, example: Value) -> Self {
+        let content = json!({ "schema": schema, "example": example });
+        self.answers_with(description, "application/json", content)
+    }
+
+    /// The same with a Media Type Object of its own.
+    pub(super) fn answers_with(mut self, description: &str, kind: &str, content: Value) -> Self {
+        let response = json!({
+            "description": description,
+            "headers": limit_headers(),
+            "content": { kind: content },
+        });
+        self.responses.insert("200".to_owned(), response);
+        self
+    }
+
+    /// Answers 304 to whoever has it already.
+    pub(super) fn unless_unchanged(mut self) -> Self {
+        let response = json!({
+            "description": "`If-None-Match` names what would be answered.",
+            "headers": limit_headers(),
+        });
+        self.responses.insert("304".to_owned(), response);
+        self
+    }
+
+    /// An error, and when it is answered. What is said later counts.
+    pub(super) fn fails(mut self, status: u16, when: &str) -> Self {
+        let name = failure_name(status);
+        let response = json!({
+            "$ref": format!("#/components/responses/{name}"),
+            "description": when,
+        });
+        self.responses.insert(status.to_string(), response);
+        self
+    }
+
+    /// The Operation Object.
+    pub(super) fn finish(mut self) -> Value {
+        if self.public {
+            self.value.insert("security".to_owned(), json!([]));
+        } else {
+            self = self.fails(401, "The credential is missing, wrong, expired or deleted.");
+        }
+        self = self
+            .fails(429, "A limit is used up; `Retry-After` tells for how long.")
+            .fails(500, "Something went wrong on the service's side.");
+        if !self.parameters.is_empty() {
+            self.value.insert("parameters".to_owned(), Value::Array(self.parameters));
+        }
+        self.value.insert("responses".to_owned(), Value::Object(self.responses));
+        Value::Object(self.value)
+    }
+}
+
+/// An optional query parameter.
+pub(super) fn query(name: &str, schema: Value, description: &str) -> Value {
+    json!({ "name": name, "in": "query", "schema": schema, "description": description })
+}
+
+/// A query parameter that must be there, with a value for the example.
+pub(super) fn required(name: &str, schema: Value, description: &str, example: &str) -> Value {
+    let mut parameter = query(name, schema, description);
+    parameter["required"] = json!(true);
+    parameter["example"] = json!(example);
+    parameter
+}
+
+/// The `{id}` of a path.
+pub(super) fn path_id(description: &str, example: &str) -> Value {
+    let mut parameter = required("id", super::schema::uuid(), description, example);
+    parameter["in"] = json!("path");
+    parameter
+}
+
+/// `limit` and `offset` of a listing.
+pub(super) fn page() -> [Value; 2] {
+    let limit = json!({ "type": "integer", "minimum": 1, "maximum": 200, "default": 50 });
+    let offset = json!({ "type": "integer", "minimum": 0, "maximum": u32::MAX, "default": 0 });
+    [
+        query("limit", limit, "How many entries to answer."),
+        query("offset", offset, "How many entries to leave out, counted from the newest."),
+    ]
+}
+
+const BAD: &str = "The body is no JSON object, or a parameter or field is missing or outside its \
+     bounds; the message names it.";

@@ -1,0 +1,69 @@
+//! `/renewal`, deprecated.
+
+use serde_json::{Value, json};
+use vedette_model::Feature;
+
+use super::{
+    Subject,
+    operation::{Operation, required},
+    sample::{NOW, SITE},
+    schema::{list, moment, one_of, record, reference, said, text, uuid},
+};
+
+pub(super) const TAG: &str = "Renewal";
+
+pub(super) fn operations(subject: &Subject<'_>) -> Vec<Operation> {
+    let site = || required("site_id", uuid(), "The site.", SITE);
+    let entry = json!({ "status": "success", "message": "The certificate is renewed.",
+        "created_at": NOW });
+    let needs = format!("Closed to new users. Needs {}.", subject.plans_with(Feature::Renewal));
+    vec![
+        Operation::post("/renewal", TAG, "renewCertificate", "Renew a certificate")
+            .deprecated()
+            .says(&needs)
+            .takes(record(json!({ "site_id": uuid() })), json!({ "site_id": SITE }))
+            .answers(
+                "The renewal has begun; its log tells how it goes.",
+                record(json!({ "message": text(), "site_id": uuid() })),
+                json!({ "message": "the renewal has begun", "site_id": SITE }),
+            )
+            .fails(403, "The plan does not include renewal, or it is closed to this account.")
+            .fails(404, "There is no such site."),
+        Operation::get("/renewal", TAG, "listRenewalLog", "Read the log of renewals")
+            .deprecated()
+            .says(&needs)
+            .with(site())
+            .answers(
+                "The log.",
+                record(json!({ "logs": list(reference("RenewalLogEntry")) })),
+                json!({ "logs": [entry] }),
+            )
+            .fails(403, "The plan does not include renewal.")
+            .fails(404, "There is no such site."),
+        Operation::get(
+            "/renewal/certificate",
+            TAG,
+            "readRenewedCertificate",
+            "Fetch a certificate",
+        )
+        .deprecated()
+        .says(&needs)
+        .with(site())
+        .answers(
+            "What the last renewal brought.",
+            json!({ "type": "object" }),
+            json!({ "certificate": "-----BEGIN CERTIFICATE-----\n…" }),
+        )
+        .fails(403, "The plan does not include renewal.")
+        .fails(404, "There is no such site, or it was never renewed."),
+    ]
+}
+
+pub(super) fn schemas() -> Vec<(String, Value)> {
+    let entry = record(json!({
+        "status": one_of(&["pending", "success", "failed"]),
+        "message": text(),
+        "created_at": moment(),
+    }));
+    vec![("RenewalLogEntry".to_owned(), said(entry, "A step of a renewal."))]
+}

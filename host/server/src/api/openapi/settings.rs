@@ -1,0 +1,134 @@
+//! `/settings/notifications`.
+
+use serde_json::{Value, json};
+use vedette_model::Feature;
+
+use super::{
+    Subject,
+    operation::Operation,
+    schema::{boolean, list, object, or_null, record, reference, said, text},
+};
+
+pub(super) const TAG: &str = "Notifications";
+
+pub(super) fn operations(subject: &Subject<'_>) -> Vec<Operation> {
+    let path = "/settings/notifications";
+    let shown = || json!({ "settings": reference("NotificationSettings") });
+    let mut with_plan = shown();
+    with_plan["plan"] = subject.plan();
+    vec![
+        Operation::get(path, TAG, "readNotificationSettings", "Read the settings").answers(
+            "The settings, and the account's plan.",
+            record(with_plan),
+            json!({ "settings": example(), "plan": "pro" }),
+        ),
+        Operation::patch(path, TAG, "updateNotificationSettings", "Change the settings")
+            .says(&format!(
+                "Changes what the body names, all or nothing: a value sets, null clears, what is \
+                 absent stays. E-mail needs {}, team chats {}, the custom webhook {}, the styling \
+                 of the status page {}.",
+                subject.plans_with(Feature::Email),
+                subject.plans_with(Feature::ChatWebhooks),
+                subject.plans_with(Feature::CustomWebhook),
+                subject.plans_with(Feature::StatusPageStyle),
+            ))
+            .takes(
+                reference("NotificationSettingsPatch"),
+                json!({ "alert_emails": ["ops@example.com"], "status_page_enabled": true }),
+            )
+            .answers("The settings.", record(shown()), json!({ "settings": example() }))
+            .fails(403, "The plan does not include the channel or feature."),
+        Operation::post(path, TAG, "testNotifications", "Send a test notification")
+            .says("To every channel that is configured, now, whatever maintenance is under way.")
+            .answers(
+                "Which channels were tried; a failing one is named in `message`.",
+                record(json!({ "message": text(), "channels": list(text()) })),
+                json!({
+                    "message": "test notification sent to webhook",
+                    "channels": ["webhook"],
+                }),
+            )
+            .fails(503, "E-mail is all that is configured, and there is no mail relay."),
+    ]
+}
+
+pub(super) fn schemas() -> Vec<(String, Value)> {
+    let mut shown = fields();
+    shown["webhook_secret_set"] =
+        said(boolean(), "Whether deliveries to the custom webhook are signed.");
+    let mut patch = fields();
+    patch["webhook_secret"] = or_null(json!({
+        "type": "string",
+        "pattern": "^whsec_",
+        "description": "`whsec_` and the base64 of 24 to 64 bytes (Standard Webhooks). Written, \
+                        never shown.",
+    }));
+    vec![
+        (
+            "NotificationSettings".to_owned(),
+            said(record(shown), "How the account is told, and how its status page looks."),
+        ),
+        (
+            "NotificationSettingsPatch".to_owned(),
+            said(object(&[], patch), "The settings that are to change."),
+        ),
+    ]
+}
+
+/// What is both written and shown.
+fn fields() -> Value {
+    let hook = |of: &str| or_null(url(2048, &format!("Incoming webhook of {of}.")));
+    json!({
+        "email": said(boolean(), "Alerts by e-mail."),
+        "alert_emails": {
+            "type": "array",
+            "items": { "type": "string", "maxLength": 254 },
+            "maxItems": 5,
+            "description": "Recipients, in lower case; empty: the account's own address.",
+        },
+        "slack_webhook_url": hook("Slack"),
+        "discord_webhook_url": hook("Discord"),
+        "teams_webhook": hook("Microsoft Teams"),
+        "custom_webhook_url": or_null(url(2048, "Receives every event as JSON.")),
+        "status_page_enabled": boolean(),
+        "status_page_title": { "type": "string", "maxLength": 100 },
+        "status_page_logo_url": or_null(url(500, "An image.")),
+        "status_page_accent_color": {
+            "type": "string",
+            "pattern": "^#([0-9a-fA-F]{3}|[0-9a-fA-F]{6})$",
+        },
+        "status_page_favicon_url": or_null(url(500, "An image.")),
+        "status_page_custom_domain": or_null(said(text(), "A bare host name.")),
+        "status_page_hide_powered_by": boolean(),
+        "status_page_custom_css": or_null(json!({ "type": "string", "maxLength": 10_000 })),
+    })
+}
+
+fn url(longest: u32, description: &str) -> Value {
+    json!({
+        "type": "string",
+        "maxLength": longest,
+        "pattern": "^[hH][tT][tT][pP][sS]?://",
+        "description": description,
+    })
+}
+
+fn example() -> Value {
+    json!({
+        "email": false,
+        "alert_emails": ["ops@example.com"],
+        "slack_webhook_url": null,
+        "discord_webhook_url": null,
+        "teams_webhook": null,
+        "custom_webhook_url": "https://hooks.example.com/vedette",
+        "webhook_secret_set": true,
+        "status_page_enabled": true,
+        "status_page_title": "Example Shop",
+        "status_page_logo_url": null,
+        "status_page_accent_color": "#2f6feb",
+        "status_page_favicon_url": null,
+        "status_page_custom_domain": null,
+        "status_page_hide_powered_by": false,
+        "status_page_custom_css": null,
+    })
+}

@@ -1,0 +1,167 @@
+//! `/sites`.
+
+use serde_json::{Map, Value, json};
+
+use super::{
+    Subject,
+    operation::{Operation, required},
+    plugin::config_name,
+    sample::{ACCOUNT, DOMAIN, NOW, SITE},
+    schema::{
+        boolean, domain, list, moment, object, one_of, or_null, record, reference, said, success,
+        text, uuid,
+    },
+};
+
+pub(super) const TAG: &str = "Sites";
+
+pub(super) fn operations(subject: &Subject<'_>) -> Vec<Operation> {
+    let id = || required("id", uuid(), "The site.", SITE);
+    let one = || record(json!({ "site": reference("Site") }));
+    let new = json!({ "domain": DOMAIN, "check_types": ["ssl", "dns"], "alert_days": 30 });
+    let listing = record(json!({
+        "sites": list(reference("Site")),
+        "plan": subject.plan(),
+        "userId": uuid(),
+    }));
+    vec![
+        Operation::get("/sites", TAG, "listSites", "List the sites")
+            .says("All sites of the account, oldest first.")
+            .answers(
+                "The sites, and the account's plan.",
+                listing,
+                json!({ "sites": [example()], "plan": "pro", "userId": ACCOUNT }),
+            ),
+        Operation::post("/sites", TAG, "createSite", "Add a site")
+            .says(
+                "Its checks run for the first time right away. The same domain with the same \
+                 `custom_port` and `origin_ip` twice is a 400.",
+            )
+            .takes(reference("NewSite"), new)
+            .answers("The site.", one(), json!({ "site": example() }))
+            .fails(403, "All sites of the plan are in use."),
+        Operation::patch("/sites", TAG, "updateSite", "Change a site")
+            .says("Changes what the body names: a value sets, null clears, what is absent stays.")
+            .with(id())
+            .takes(reference("SitePatch"), json!({ "alert_days": 7, "custom_port": 8443 }))
+            .answers("The site.", one(), json!({ "site": changed() }))
+            .fails(404, "There is no such site."),
+        Operation::delete("/sites", TAG, "deleteSite", "Remove a site")
+            .says("Removes the site and all its data: checks, alerts, certificate history.")
+            .with(id())
+            .answers("It is gone.", success(), json!({ "success": true }))
+            .fails(404, "There is no such site."),
+    ]
+}
+
+pub(super) fn schemas(subject: &Subject<'_>) -> Vec<(String, Value)> {
+    let site = record(json!({
+        "id": uuid(),
+        "domain": said(text(), "In lower case, international labels as `xn--…`."),
+        "check_types": list(text()),
+        "custom_port": or_null(port()),
+        "origin_ip": or_null(origin_ip()),
+        "alert_days": alert_days(),
+        "monitoring_enabled": said(
+            boolean(),
+            "Whether its checks run. In a listing also false for sites over the plan's number.",
+        ),
+        "check_config": json!({
+            "type": "object",
+            "additionalProperties": { "type": "object" },
+            "description": "What each check of the site is configured with, by check type.",
+        }),
+        "created_at": moment(),
+    }));
+    let patch = object(&[], changeable(subject));
+    let mut members = changeable(subject);
+    members["domain"] = domain();
+    members["check_types"]["default"] = json!(["ssl", "dns", "domain", "ct"]);
+    members["alert_days"]["default"] = json!(14);
+    members["monitoring_enabled"]["default"] = json!(true);
+    let new = object(&["domain"], members);
+    vec![
+        ("Site".to_owned(), said(site, "A domain that is watched.")),
+        ("NewSite".to_owned(), said(new, "A site to be added.")),
+        ("SitePatch".to_owned(), said(patch, "What is to change of a site.")),
+    ]
+}
+
+/// The members that both bodies have.
+fn changeable(subject: &Subject<'_>) -> Value {
+    let types = subject.check_types();
+    let types: Vec<&str> = types.iter().map(String::as_str).collect();
+    let name = || or_null(json!({ "type": "string", "maxLength": 500 }));
+    let secret = || or_null(said(json!({ "type": "object" }), "Stored, and never shown again."));
+    json!({
+        "check_types": {
+            "type": "array",
+            "items": one_of(&types),
+            "minItems": 1,
+            "description": "The checks that run. `uptime` runs whether it is listed or not.",
+        },
+        "custom_port": or_null(port()),
+        "origin_ip": or_null(origin_ip()),
+        "alert_days": alert_days(),
+        "monitoring_enabled": said(boolean(), "Whether its checks run."),
+        "check_config": check_config(subject),
+        "dns_provider": said(name(), "Provider for the challenges of certificate issuance."),
+        "dns_provider_config": secret(),
+        "deploy_target": said(name(), "Where a renewed certificate goes."),
+        "deploy_config": secret(),
+    })
+}
+
+fn check_config(subject: &Subject<'_>) -> Value {
+    let of = |check_type: &str| (check_type.to_owned(), reference(&config_name(check_type)));
+    let properties: Map<String, Value> = subject.installed().map(of).collect();
+    json!({
+        "type": ["object", "null"],
+        "properties": properties,
+        "additionalProperties": false,
+        "description": "Replaces the configuration of all checks; null clears it.",
+    })
+}
+
+fn port() -> Value {
+    json!({
+        "type": "integer",
+        "minimum": 1,
+        "maximum": 65535,
+        "description": "The port that is checked; null is 443.",
+    })
+}
+
+fn origin_ip() -> Value {
+    said(text(), "The address that is dialled instead of what the domain resolves to.")
+}
+
+fn alert_days() -> Value {
+    json!({
+        "type": "integer",
+        "minimum": 1,
+        "maximum": 365,
+        "description": "Days before an expiry at which to alert.",
+    })
+}
+
+fn example() -> Value {
+    json!({
+        "id": SITE,
+        "domain": DOMAIN,
+        "check_types": ["ssl", "dns"],
+        "custom_port": null,
+        "origin_ip": null,
+        "alert_days": 30,
+        "monitoring_enabled": true,
+        "check_config": {},
+        "created_at": NOW,
+    })
+}
+
+fn changed() -> Value {
+    let mut site = example();
+    site["alert_days"] = json!(7);
+    site["custom_port"] = json!(8443);
+    site
+}
