@@ -141,8 +141,16 @@ impl Leaf {
 impl Certificate {
     /// The chain and the key, as the two files that servers are configured with.
     pub fn pem(&self) -> (String, String) {
-        let chain = self.chain.iter().map(|der| pem("CERTIFICATE", der)).collect();
-        (chain, pem("PRIVATE KEY", self.key.secret_der()))
+        (self.chain_pem(), self.key_pem())
+    }
+
+    /// The chain as a PEM file holds it.
+    pub fn chain_pem(&self) -> String {
+        self.chain.iter().map(|der| pem("CERTIFICATE", der)).collect()
+    }
+
+    pub fn key_pem(&self) -> String {
+        pem("PRIVATE KEY", self.key.secret_der())
     }
 }
 
@@ -168,7 +176,9 @@ fn ca_params(name: &str) -> CertificateParams {
 
 fn pem(label: &str, der: &[u8]) -> String {
     let text = STANDARD.encode(der);
-    format!("-----BEGIN {label}-----\n{text}\n-----END {label}-----\n")
+    let lines = text.as_bytes().chunks(64).map(|line| String::from_utf8_lossy(line) + "\n");
+    let lines: String = lines.collect();
+    format!("-----BEGIN {label}-----\n{lines}-----END {label}-----\n")
 }
 
 fn private_key(key: &KeyPair) -> anyhow::Result<PrivateKeyDer<'static>> {

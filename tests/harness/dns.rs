@@ -1,13 +1,13 @@
 //! A DNS server whose answers the test writes: records of any type, rotations, failures, silence.
 //!
 //! It answers as a recursive server would: aliases are followed within the names it knows, and
-//! what is too large for UDP is asked again over TCP.
+//! what is too large for UDP is asked again over TCP. Whoever has its key may change it.
 
 use std::{net::SocketAddr, sync::Arc};
 
 use hickory_proto::{
     op::{Edns, Message, OpCode},
-    rr::RecordType,
+    rr::{RData, RecordType},
 };
 use parking_lot::Mutex;
 use tokio::{
@@ -16,10 +16,12 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
+pub use update::UpdateKey;
 pub use zone::Reply;
 use zone::Zone;
 
 pub mod record;
+mod update;
 mod zone;
 
 /// What fits into a datagram (EDNS over UDP).
@@ -82,6 +84,16 @@ impl Dns {
         self.zone.lock().is_silent = false;
     }
 
+    /// From the next message on this key may add and remove records.
+    pub fn take_updates(&self, key: &UpdateKey) {
+        self.zone.lock().take_updates(key.signer());
+    }
+
+    /// The records of one type that updates have left at a name.
+    pub fn records(&self, name: &str, record_type: RecordType) -> Vec<RData> {
+        self.zone.lock().records(name, record_type)
+    }
+
     /// How often this was asked so far.
     pub fn asked(&self, name: &str, record_type: RecordType) -> usize {
         self.zone.lock().asked(name, record_type)
@@ -135,7 +147,12 @@ async fn converse(mut stream: TcpStream, zone: Arc<Mutex<Zone>>) -> std::io::Res
 
 /// The answer, and how many bytes of it the asker takes by UDP. None: silence.
 fn respond(question: &[u8], zone: &Mutex<Zone>) -> Option<(usize, Message)> {
-    let question = Message::from_vec(question).ok()?;
+    let bytes = question;
+    let question = Message::from_vec(bytes).ok()?;
+    if question.metadata.op_code == OpCode::Update {
+        let done = update::respond(bytes, &question, &mut zone.lock());
+        return Some((usize::from(PAYLOAD), done));
+    }
     let query = question.queries.first()?.clone();
     let mut response = Message::response(question.metadata.id, OpCode::Query);
     response.metadata.recursion_desired = question.metadata.recursion_desired;

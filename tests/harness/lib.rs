@@ -28,7 +28,7 @@ pub use authority::{Authority, Certificate, Leaf};
 pub use client::{Answer, Client};
 pub use command::{Ran, check};
 pub use ct::{CtKind, CtSource, Issuance};
-pub use dns::{Dns, Reply, record};
+pub use dns::{Dns, Reply, UpdateKey, record};
 pub use hickory_proto::{op::ResponseCode, rr::RecordType};
 pub use issuer::{Issuer, Signature, unsigned};
 pub use peer::{Manner, OldTls, Peer};

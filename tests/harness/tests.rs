@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use hickory_proto::{
     op::{Edns, Message, MessageType, OpCode, Query},
-    rr::Name,
+    rr::{DNSClass, Name, Record},
     serialize::binary::BinEncodable,
 };
 use tokio::{
@@ -50,6 +50,39 @@ async fn aliases_are_followed_and_loops_end() {
         assert_eq!(answer.answers.len(), records, "{name} {record_type}");
     }
     assert_eq!(dns.asked("www.example", RecordType::A), 1);
+}
+
+#[tokio::test]
+async fn updates_are_made_for_the_key_alone() {
+    let dns = Dns::start().await.expect("free port");
+    let (key, other) = (UpdateKey::new("one-key"), UpdateKey::new("other-key"));
+    dns.take_updates(&key);
+    let txt = || record::txt(&[b"proof"]);
+    for (key, class, code, left) in [
+        (&other, DNSClass::IN, ResponseCode::NotAuth, 0),
+        (&key, DNSClass::IN, ResponseCode::NoError, 1),
+        (&key, DNSClass::IN, ResponseCode::NoError, 1),
+        (&other, DNSClass::NONE, ResponseCode::NotAuth, 1),
+        (&key, DNSClass::NONE, ResponseCode::NoError, 0),
+    ] {
+        let name = Name::from_ascii("_proof.shop.example.").expect("a name");
+        let mut record = Record::from_rdata(name, 0, txt());
+        record.dns_class = class;
+        let mut update = Message::new(7, MessageType::Query, OpCode::Update);
+        let zone = Name::from_ascii("shop.example.").expect("a name");
+        update.add_query(Query::query(zone, RecordType::SOA));
+        update.add_authority(record);
+        let now = std::time::UNIX_EPOCH.elapsed().expect("after 1970").as_secs();
+        update.finalize(&key.signer(), now).expect("signed");
+        let socket = UdpSocket::bind("127.0.0.1:0").await.expect("free port");
+        let bytes = update.to_bytes().expect("an update");
+        socket.send_to(&bytes, dns.address()).await.expect("sent");
+        let mut buffer = [0; 4096];
+        let length = socket.recv(&mut buffer).await.expect("answered");
+        let answer = Message::from_vec(&buffer[..length]).expect("an answer");
+        assert_eq!(answer.metadata.response_code, code);
+        assert_eq!(dns.records("_proof.shop.example", RecordType::TXT).len(), left);
+    }
 }
 
 #[tokio::test]

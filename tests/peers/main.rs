@@ -7,6 +7,7 @@
 //! *Invariant:* every server listens on 127.0.0.1, on a port from the system, in a folder of its
 //! own, and ends with the value that owns it.
 
+mod acme;
 mod dnssec;
 mod program;
 mod tls;

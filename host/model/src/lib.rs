@@ -25,11 +25,14 @@ pub mod parse;
 pub mod patch;
 pub mod plan;
 pub mod quota;
+pub mod renewal;
 pub mod schedule;
 pub mod secret;
 pub mod session;
 pub mod settings;
 pub mod site;
+
+mod base64;
 
 pub use account::Account;
 pub use alert::{Alert, AlertFilter, Decision, Notice, Severity};
@@ -49,6 +52,7 @@ pub use maintenance::MaintenanceWindow;
 pub use parse::Invalid;
 pub use patch::Patch;
 pub use plan::{Feature, Plan};
+pub use renewal::{RenewalEntry, RenewalStatus, RenewedCertificate};
 pub use secret::Secret;
 pub use settings::NotificationSettings;
 pub use site::{NewSite, Site, SitePatch};

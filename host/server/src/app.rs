@@ -35,6 +35,8 @@ pub struct Wake {
     pub schedule: Notify,
     /// A delivery was queued.
     pub outbox: Notify,
+    /// A renewal has begun.
+    pub renewal: Notify,
     /// Something was deleted whose rows are still there.
     pub purge: Notify,
 }

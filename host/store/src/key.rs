@@ -9,7 +9,8 @@ use surrealdb::types::{
 use uuid::Uuid;
 use vedette_model::{
     AccountId, Alert, AlertId, ApiKeyId, CheckId, CheckType, DeliveryId, IncidentId,
-    IncidentStatus, MaintenanceWindowId, Severity, Site, SiteId, Timestamp,
+    IncidentStatus, MaintenanceWindowId, RenewalEntry, RenewalStatus, Severity, Site, SiteId,
+    Timestamp,
 };
 
 use crate::error::{Error, Result};
@@ -173,6 +174,32 @@ pub(crate) fn maintenance_windows(account: AccountId) -> RecordId {
 
 pub(crate) fn delivery(delivery: DeliveryId) -> RecordId {
     id("delivery", [delivery.0.into_value()])
+}
+
+pub(crate) fn renewal_switch(account: AccountId) -> RecordId {
+    id("renewal_switch", [account.0.into_value()])
+}
+
+pub(crate) fn renewal_job(site: SiteId) -> RecordId {
+    id("renewal_job", [site.0.into_value()])
+}
+
+pub(crate) fn renewal_certificate(site: SiteId) -> RecordId {
+    id("renewal_certificate", [site.0.into_value()])
+}
+
+/// Of one moment the end of a renewal stands before its beginning: newest first.
+pub(crate) fn renewal_log(site: SiteId, entry: &RenewalEntry) -> RecordId {
+    let place: i64 = match entry.status {
+        RenewalStatus::Success | RenewalStatus::Failed => 0,
+        RenewalStatus::Pending => 1,
+    };
+    let key = [site.0.into_value(), rev(entry.created_at).into_value(), place.into_value()];
+    id("renewal_log", key)
+}
+
+pub(crate) fn acme_account(directory: &str) -> RecordId {
+    id("acme_account", [directory.into_value()])
 }
 
 pub(crate) fn purge(account: AccountId, site: SiteId) -> RecordId {

@@ -84,4 +84,5 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0003_incidents.surql"),
     include_str!("migrations/0004_identity.surql"),
     include_str!("migrations/0005_seal.surql"),
+    include_str!("migrations/0006_renewal.surql"),
 ];

@@ -54,8 +54,15 @@ fn leftovers(account: AccountId, site: SiteId) -> Vec<Leftover> {
     let indexed =
         [BY_SITE_CHECKS, BY_SITE_ALERTS, BY_SITE_CERT_HISTORY, BY_SITE_DELIVERIES, BY_SITE_WINDOWS]
             .map(|ids| Leftover { ids, of: site.0.into_value() });
-    let keyed = ["check_day", "check_state", "check_memory", "plugin_state", "plugin_state_size"]
-        .map(|table| Leftover { ids: KEYED, of: key::of_site(table, site).into_value() });
+    let keyed = [
+        "check_day",
+        "check_state",
+        "check_memory",
+        "plugin_state",
+        "plugin_state_size",
+        "renewal_log",
+    ]
+    .map(|table| Leftover { ids: KEYED, of: key::of_site(table, site).into_value() });
     let counts = key::of_account_site("alert_count", account, site).into_value();
     let counts = Leftover { ids: KEYED, of: counts };
     indexed.into_iter().chain(keyed).chain([counts]).collect()

@@ -8,9 +8,10 @@
 //! *Invariant:* a row is sealed anew as it was read or not at all: its version is compared.
 
 use surrealdb::types::{RecordId, SurrealValue};
-use vedette_model::{AccountId, Site};
+use vedette_model::{AccountId, Site, SiteId};
 
 use crate::error::{Error, Result};
+use crate::renewal::{account_place, certificate_place};
 use crate::seal::{Place, key_id};
 use crate::site::SiteDoc;
 use crate::tx::Binds;
@@ -37,6 +38,12 @@ struct OldSite {
     sealed: Option<String>,
 }
 
+#[derive(SurrealValue)]
+struct OldText {
+    id: RecordId,
+    doc: String,
+}
+
 /// Statements that seal one batch of rows anew.
 #[derive(Default)]
 struct Batch {
@@ -56,7 +63,10 @@ impl Store {
         if complete && sample.starts_with(&seal.prefix()) {
             return Ok(());
         }
-        let rows = self.reseal_settings().await? + self.reseal_sites().await?;
+        let rows = self.reseal_settings().await?
+            + self.reseal_sites().await?
+            + self.reseal_texts(OLD_CERTIFICATES, certificate_place_of).await?
+            + self.reseal_texts(OLD_ACCOUNTS, |_| Ok(account_place())).await?;
         let unit = "UPDATE $id SET sample = $sample, complete = true RETURN NONE";
         let binds = Binds::new().with("id", key::seal()).with("sample", self.sample());
         self.write(unit, binds).await?;
@@ -127,9 +137,40 @@ impl Store {
         }
     }
 
+    /// Texts that are sealed as a whole, each in the place that its row's id says.
+    async fn reseal_texts(
+        &self,
+        old: &str,
+        place: impl Fn(&RecordId) -> Result<Place>,
+    ) -> Result<usize> {
+        let mut done = 0;
+        loop {
+            let rows: Vec<OldText> = self.read(old, self.old()).await?;
+            if rows.is_empty() {
+                return Ok(done);
+            }
+            for OldText { id, doc } in rows {
+                let place = place(&id)?;
+                let plain = self.inner.seal.open(&place, &doc);
+                let plain = plain.map_err(|reason| Error::corrupt("sealed text", reason))?;
+                let unit = "UPDATE $id SET doc = $doc WHERE doc = $old RETURN NONE";
+                let binds = Binds::new()
+                    .with("id", id)
+                    .with("doc", self.inner.seal.seal(&place, &plain))
+                    .with("old", doc);
+                self.write(unit, binds).await?;
+                done += 1;
+            }
+        }
+    }
+
     fn old(&self) -> Binds {
         Binds::new().with("current", self.inner.seal.prefix()).with("batch", BATCH)
     }
+}
+
+fn certificate_place_of(row: &RecordId) -> Result<Place> {
+    Ok(certificate_place(SiteId(key::uuid_at(row, 0)?)))
 }
 
 impl Batch {
@@ -152,6 +193,12 @@ impl Batch {
 }
 
 const OLD_SETTINGS: &str = "SELECT id, version, doc FROM settings
+    WHERE string::starts_with(doc, $current) = false LIMIT $batch";
+
+const OLD_CERTIFICATES: &str = "SELECT id, doc FROM renewal_certificate
+    WHERE string::starts_with(doc, $current) = false LIMIT $batch";
+
+const OLD_ACCOUNTS: &str = "SELECT id, doc FROM acme_account
     WHERE string::starts_with(doc, $current) = false LIMIT $batch";
 
 const OLD_SITES: &str = "SELECT id, version, doc, sealed FROM site

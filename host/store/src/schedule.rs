@@ -120,18 +120,20 @@ impl Store {
         self.write(unit, binds).await
     }
 
-    /// Ends every lease on checks and deliveries at once, for the start of a process that has the
-    /// engine to itself: whoever held them is dead. Where other nodes share the database nothing
-    /// happens; there leases run out. Answers how many there were.
+    /// Ends every lease on checks, deliveries and renewals at once, for the start of a process that
+    /// has the engine to itself: whoever held them is dead. Where other nodes share the database
+    /// nothing happens; there leases run out. Answers how many there were.
     pub async fn recover_leases(&self, now: Timestamp) -> Result<u64> {
         if !self.embedded() {
             return Ok(0);
         }
         let unit = "LET $checks = (SELECT VALUE id FROM schedule WHERE owner != '');
             LET $deliveries = (SELECT VALUE id FROM delivery WHERE finished = false AND owner != '');
+            LET $renewals = (SELECT VALUE id FROM renewal_job WHERE owner != '');
             UPDATE $checks SET due_at = planned_at, owner = '' RETURN NONE;
             UPDATE $deliveries SET due_at = $now, owner = '' RETURN NONE;
-            RETURN array::len($checks) + array::len($deliveries)";
+            UPDATE $renewals SET due_at = $now, owner = '' RETURN NONE;
+            RETURN array::len($checks) + array::len($deliveries) + array::len($renewals)";
         self.tx(unit, Binds::new().with("now", now)).await
     }
 }

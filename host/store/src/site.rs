@@ -157,6 +157,7 @@ impl Store {
             DELETE $counts RETURN NONE;
             LET $windows = (SELECT VALUE id FROM maintenance_window WHERE site = $site_id);
             DELETE $windows RETURN NONE;
+            DELETE $renewals RETURN NONE;
             UPDATE $account SET sites -= 1, stamp += 1 RETURN NONE;
             CREATE $purge RETURN NONE";
         let binds = Binds::new()
@@ -166,6 +167,7 @@ impl Store {
             .with("owner", key::site_owner(site))
             .with("schedules", key::of_site("schedule", site))
             .with("counts", key::of_account_site("alert_count", account, site))
+            .with("renewals", vec![key::renewal_job(site), key::renewal_certificate(site)])
             .with("purge", key::purge(account, site));
         Ok(gone_is_none(self.write(unit, binds).await)?.is_some())
     }

@@ -4,7 +4,7 @@ use std::{collections::HashMap, net::IpAddr};
 
 use hickory_proto::{
     op::ResponseCode,
-    rr::{Name, RData, Record, RecordType, rdata},
+    rr::{Name, RData, Record, RecordType, TSigner, rdata},
 };
 
 /// What the server says about one name, or about one type of its records.
@@ -27,6 +27,8 @@ pub(super) struct Zone {
     names: HashMap<String, Entry>,
     asked: HashMap<(String, RecordType), usize>,
     pub(super) is_silent: bool,
+    /// Whose updates are taken.
+    key: Option<TSigner>,
 }
 
 /// One answer of a server that is not silent.
@@ -89,6 +91,41 @@ impl Zone {
 
     pub(super) fn remove(&mut self, name: &str) {
         self.names.remove(&canonical(name));
+    }
+
+    pub(super) fn take_updates(&mut self, key: TSigner) {
+        self.key = Some(key);
+    }
+
+    pub(super) fn key(&self) -> Option<TSigner> {
+        self.key.clone()
+    }
+
+    /// Adds a record beside those that updates added before.
+    pub(super) fn add(&mut self, name: &str, data: RData) {
+        let entry = self.names.entry(canonical(name)).or_default();
+        let reply = entry.of_type.entry(data.record_type()).or_insert_with(Reply::no_data);
+        if let Reply::Records(records) = reply
+            && !records.contains(&data)
+        {
+            records.push(data);
+        }
+    }
+
+    pub(super) fn take_out(&mut self, name: &str, data: &RData) {
+        let entry = self.names.get_mut(&canonical(name));
+        let reply = entry.and_then(|entry| entry.of_type.get_mut(&data.record_type()));
+        if let Some(Reply::Records(records)) = reply {
+            records.retain(|other| other != data);
+        }
+    }
+
+    pub(super) fn records(&self, name: &str, record_type: RecordType) -> Vec<RData> {
+        let entry = self.names.get(&canonical(name));
+        match entry.and_then(|entry| entry.of_type.get(&record_type)) {
+            Some(Reply::Records(records)) => records.clone(),
+            _ => Vec::new(),
+        }
     }
 
     pub(super) fn asked(&self, name: &str, record_type: RecordType) -> usize {

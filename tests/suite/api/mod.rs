@@ -31,6 +31,7 @@ mod limit;
 mod maintenance;
 mod openapi;
 mod public;
+mod renewal;
 mod request_id;
 mod session;
 mod session_keys;

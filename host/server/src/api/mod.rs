@@ -25,6 +25,7 @@ mod operator;
 mod path;
 mod public;
 mod query;
+mod renewal;
 mod reply;
 mod routes;
 mod settings;

@@ -7,11 +7,13 @@ use std::{net::IpAddr, sync::LazyLock};
 
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 use salvo::{
+    Extractible,
+    extract::Metadata,
     http::{HeaderValue, header},
     prelude::*,
 };
 use serde_json::json;
-use vedette_model::parse;
+use vedette_model::{AccountId, parse};
 
 use super::{
     body::Body,
@@ -43,6 +45,7 @@ pub(super) fn routes() -> Router {
                 .head(list_accounts)
                 .post(create_account),
         )
+        .push(Router::with_path("admin/accounts/{id}").patch(change_account))
 }
 
 /// Refuses whoever is not the operator.
@@ -166,6 +169,37 @@ async fn list_accounts(app: State, query: Query) -> Answer {
         })
         .collect();
     Ok(Json(json!({ "accounts": accounts, "limit": limit, "offset": offset })))
+}
+
+/// `{renewal}` → the account: the switch of the deprecated renewal (decisions: Deprecated renewal).
+#[handler]
+async fn change_account(app: State, named: Named, body: Body) -> Answer {
+    let on = parse::Body::of(&body)?.required("renewal", parse::boolean)?;
+    let account = service::renewal::switch(&app, named.0, on).await?;
+    Ok(Json(json!({
+        "account_id": account.id,
+        "email": account.email,
+        "plan": account.plan,
+        "edition": account.edition,
+        "renewal": on,
+        "created_at": account.created_at,
+    })))
+}
+
+/// The account that the path names.
+struct Named(AccountId);
+
+impl<'ex> Extractible<'ex> for Named {
+    fn metadata() -> &'static Metadata {
+        static METADATA: Metadata = Metadata::new("Named");
+        &METADATA
+    }
+
+    #[allow(refining_impl_trait)]
+    async fn extract(req: &'ex mut Request, _depot: &'ex mut Depot) -> Result<Self> {
+        let id = req.param::<String>("id").unwrap_or_default();
+        Ok(Self(AccountId(parse::uuid("id", &id)?)))
+    }
 }
 
 /// Seconds; from a request served from memory to a check that waited for its target.

@@ -6,7 +6,7 @@ use salvo::prelude::*;
 use vedette_model::{CheckType, Edition};
 
 use super::{
-    alert, api_key, caller, check, incident, maintenance, openapi, public, settings, site,
+    alert, api_key, caller, check, incident, maintenance, openapi, public, renewal, settings, site,
 };
 use crate::App;
 
@@ -86,6 +86,19 @@ pub(super) fn private(checks: Vec<CheckType>) -> Router {
                 .head(settings::read)
                 .patch(settings::update)
                 .post(settings::test),
+        )
+        .push(
+            Router::with_path("renewal")
+                .hoop(renewal::deprecated)
+                .get(renewal::log)
+                .head(renewal::log)
+                .post(renewal::start),
+        )
+        .push(
+            Router::with_path("renewal/certificate")
+                .hoop(renewal::deprecated)
+                .get(renewal::certificate)
+                .head(renewal::certificate),
         );
     // One for every installed check (decisions: more endpoints for free).
     for check_type in checks {

@@ -3,9 +3,10 @@
 use std::{io::Write, time::Duration};
 
 use anyhow::{Context, bail};
-use clap::Subcommand;
+use clap::{Subcommand, ValueEnum};
 use reqwest::{Client, RequestBuilder, Url};
 use serde_json::{Value, json};
+use uuid::Uuid;
 
 #[derive(Subcommand)]
 pub(super) enum Command {
@@ -22,11 +23,26 @@ pub(super) enum Command {
         #[command(flatten)]
         admin: Admin,
     },
+    /// Switch the deprecated certificate renewal on or off for one account
+    Renewal {
+        /// The account's id, as `create` and `list` print it
+        #[arg(value_name = "ACCOUNT-ID")]
+        account: Uuid,
+        switch: Switch,
+        #[command(flatten)]
+        admin: Admin,
+    },
     /// Print all accounts as one JSON object
     List {
         #[command(flatten)]
         admin: Admin,
     },
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub(super) enum Switch {
+    On,
+    Off,
 }
 
 /// Where the operator's port is; its token, where it has one, is read from VEDETTE_ADMIN_TOKEN.
@@ -51,6 +67,12 @@ pub(super) async fn run(command: Command) -> anyhow::Result<()> {
             }
             let (client, url) = admin.accounts()?;
             admin.send(client.post(url).json(&body)).await?
+        }
+        Command::Renewal { account, switch, admin } => {
+            let (client, mut url) = admin.accounts()?;
+            url.set_path(&format!("{}/{account}", url.path()));
+            let body = json!({ "renewal": matches!(switch, Switch::On) });
+            admin.send(client.patch(url).json(&body)).await?
         }
         Command::List { admin } => json!({ "accounts": all_accounts(&admin).await? }),
     };

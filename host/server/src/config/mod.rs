@@ -22,7 +22,7 @@ pub use layers::{Error, set};
 pub use plugins::{CtSource, CtSourceKind, CtSources, DomainSources, Plugins};
 pub use sections::{
     Admin, Channels, Confirm, Cors, Cron, Egress, Heartbeat, Intervals, Log, LogFormat, Oidc,
-    Payments, Secrets, Signup, Smtp, Tls,
+    Payments, Renewal, Secrets, Signup, Smtp, Tls,
 };
 use text::{nets, optional_url, resolvers};
 
@@ -67,6 +67,7 @@ pub struct Config {
     pub oidc: Oidc,
     pub payments: Payments,
     pub cron: Cron,
+    pub renewal: Renewal,
     pub secrets: Secrets,
     pub heartbeat: Heartbeat,
     pub channels: Channels,
@@ -156,6 +157,7 @@ impl Default for Config {
             oidc: Oidc::default(),
             payments: Payments::default(),
             cron: Cron::default(),
+            renewal: Renewal::default(),
             secrets: Secrets::default(),
             heartbeat: Heartbeat::default(),
             channels: Channels::default(),

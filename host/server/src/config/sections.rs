@@ -9,7 +9,7 @@ use vedette_model::{schedule, secret::Secret};
 
 use super::{
     Error,
-    text::{nets, optional_url, span},
+    text::{nets, optional_url, span, url},
 };
 
 /// The API's own certificate; without it the API speaks plain HTTP.
@@ -126,6 +126,20 @@ pub struct Cron {
     pub secret: Option<Secret<String>>,
 }
 
+/// The deprecated renewal of certificates.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Renewal {
+    /// The directory of the authority that is asked (RFC 8555, 7.1.1).
+    #[serde(deserialize_with = "url")]
+    pub directory_url: Url,
+    /// The e-mail address that the authority is told.
+    pub contact: Option<String>,
+    /// How long the name servers of a zone may take to agree after an update.
+    #[serde(deserialize_with = "span")]
+    pub propagation: Duration,
+}
+
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Secrets {
@@ -199,6 +213,17 @@ impl Default for Intervals {
 impl Default for Confirm {
     fn default() -> Self {
         Self { recheck: Duration::from_secs(10) }
+    }
+}
+
+impl Default for Renewal {
+    fn default() -> Self {
+        let directory = "https://acme-v02.api.letsencrypt.org/directory";
+        Self {
+            directory_url: Url::parse(directory).expect("a URL written here is one"),
+            contact: None,
+            propagation: Duration::from_secs(10),
+        }
     }
 }
 

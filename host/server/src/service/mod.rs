@@ -15,6 +15,7 @@ pub mod api_key;
 pub mod check;
 pub mod incident;
 pub mod maintenance;
+pub mod renewal;
 pub mod settings;
 pub mod site;
 

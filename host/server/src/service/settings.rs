@@ -201,7 +201,8 @@ fn refuse(caller: &Caller, plan: &Plan, refused: PatchError) -> Error {
     }
 }
 
-fn not_in(caller: &Caller, plan: &Plan, feature: Feature) -> Error {
+/// What a plan answers to whoever asks for a feature that it lacks.
+pub(super) fn not_in(caller: &Caller, plan: &Plan, feature: Feature) -> Error {
     let lacks = format!("the {} plan does not include {}", plan.id, feature.noun());
     Error::forbidden(match caller.edition.lowest_plan_with(feature) {
         Some(other) => format!("{lacks}; the {} plan does", other.id),

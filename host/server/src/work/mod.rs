@@ -1,8 +1,9 @@
 //! What goes on without being asked: one file per loop.
 //!
 //! due check → [`scheduler`] → pipeline; queued delivery → [`outbox`] → receiver; deleted site →
-//! [`purge`]; our own network and threads → [`guard`]; and, where configured, the keys of session
-//! tokens → [`session_keys`] and a sign of life → [`heartbeat`].
+//! [`purge`]; renewal that was asked for → [`renewal`]; our own network and threads → [`guard`];
+//! and, where configured, the keys of session tokens → [`session_keys`] and a sign of life →
+//! [`heartbeat`].
 //!
 //! *Invariant:* work is taken by a lease in the store, and its result counts only under that
 //! lease's epoch: nothing here is remembered that a crash could lose.
@@ -16,6 +17,7 @@ mod lanes;
 mod outbox;
 mod pulse;
 mod purge;
+mod renewal;
 mod scheduler;
 mod session_keys;
 
@@ -42,6 +44,7 @@ pub async fn start(
     keep(tasks, "outbox", app, shutdown, outbox::run);
     keep(tasks, "guard", app, shutdown, guard::run);
     keep(tasks, "purge", app, shutdown, purge::run);
+    keep(tasks, "renewal", app, shutdown, renewal::run);
     if app.oidc.is_some() {
         keep(tasks, "session keys", app, shutdown, session_keys::run);
     }

@@ -12,6 +12,7 @@ mod page;
 mod plan;
 mod plugin_state;
 mod purge;
+mod renewal;
 mod reopen;
 mod schedule;
 mod seal;

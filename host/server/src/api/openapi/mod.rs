@@ -101,14 +101,8 @@ impl Subject<'_> {
 
 /// What is mounted, described.
 fn document(subject: &Subject<'_>, public_url: Option<&Url>) -> Value {
-    let mut operations = operations(subject);
-    operations.retain(|operation| !PENDING.contains(&operation.path.as_str()));
-    assembled(subject, operations, public_url)
-}
-
-fn assembled(subject: &Subject<'_>, operations: Vec<Operation>, public_url: Option<&Url>) -> Value {
     let mut paths: BTreeMap<String, Map<String, Value>> = BTreeMap::new();
-    for operation in operations {
+    for operation in operations(subject) {
         let (path, method) = (operation.path.clone(), operation.method);
         paths.entry(path).or_default().insert(method.to_owned(), operation.finish());
     }
@@ -209,9 +203,6 @@ fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
     }
     distinct
 }
-
-/// Described below, and left out until their routes are mounted.
-const PENDING: [&str; 2] = ["/renewal", "/renewal/certificate"];
 
 /// In the order in which the page shows them.
 const TAGS: [(&str, &str); 10] = [

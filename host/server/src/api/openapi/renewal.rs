@@ -51,8 +51,16 @@ pub(super) fn operations(subject: &Subject<'_>) -> Vec<Operation> {
         .with(site())
         .answers(
             "What the last renewal brought.",
-            json!({ "type": "object" }),
-            json!({ "certificate": "-----BEGIN CERTIFICATE-----\n…" }),
+            record(json!({
+                "certificate": said(text(), "The chain, as PEM, the leaf first."),
+                "private_key": said(text(), "As PEM (PKCS #8)."),
+                "expires_at": moment(),
+            })),
+            json!({
+                "certificate": "-----BEGIN CERTIFICATE-----\n…",
+                "private_key": "-----BEGIN PRIVATE KEY-----\n…",
+                "expires_at": NOW,
+            }),
         )
         .fails(403, "The plan does not include renewal.")
         .fails(404, "There is no such site, or it was never renewed."),

@@ -1,0 +1,209 @@
+//! `/renewal`: the plan, the operator's switch, what a site must be set to, and the log.
+
+use serde_json::{Value, json};
+use uuid::Uuid;
+use vedette_tests::{Account, UpdateKey, free_port, program};
+
+use crate::world::{World, text, time, until};
+
+/// The operator switches renewal on or off.
+async fn switch(world: &World, account: &Account, on: bool) -> Value {
+    let path = format!("/admin/accounts/{}", account.id);
+    world.service.operator().patch(&path, json!({"renewal": on})).await.expect(200)
+}
+
+/// What a site needs, with the lab's name server.
+fn provider(world: &World, zone: &str) -> Value {
+    let key = UpdateKey::new("renewal-key");
+    json!({
+        "dns_provider": "rfc2136",
+        "dns_provider_config": {
+            "server": world.lab.dns.address().to_string(),
+            "zone": zone,
+            "key_name": key.name,
+            "key_secret": key.secret(),
+        },
+    })
+}
+
+async fn logs(world: &World, site: &str) -> Vec<Value> {
+    let path = format!("/renewal?site_id={site}");
+    let log = world.owner.client.get(&path).await.expect(200);
+    log["logs"].as_array().cloned().expect("a list")
+}
+
+/// The log, as soon as its newest line is the end of a renewal.
+async fn ended(world: &World, site: &str) -> Vec<Value> {
+    until("a renewal to end", async || {
+        let log = logs(world, site).await;
+        log.first().is_some_and(|newest| newest["status"] != "pending").then_some(log)
+    })
+    .await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn below_pro_everything_is_403_and_names_the_plan() {
+    let world = World::start().await;
+    let site = world.quiet("shop.example").await;
+    for plan in ["free", "starter"] {
+        let account = world.account(plan).await;
+        switch(&world, &account, true).await;
+        let client = &account.client;
+        for body in [json!({"site_id": site}), json!({}), json!({"site_id": 7})] {
+            let refused = client.post("/renewal", body).await.expect(403);
+            assert!(text(&refused["message"]).contains("pro"), "{refused}");
+        }
+        for path in ["/renewal", "/renewal/certificate"] {
+            let refused = client.get(&format!("{path}?site_id={site}")).await.expect(403);
+            assert!(text(&refused["message"]).contains("pro"), "{refused}");
+            client.get(path).await.expect(403);
+        }
+    }
+    let anybody = world.service.client();
+    anybody.post("/renewal", json!({"site_id": site})).await.expect(401);
+    anybody.get(&format!("/renewal?site_id={site}")).await.expect(401);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn renewal_is_closed_until_the_operator_switches_it_on() {
+    let world = World::start().await;
+    let site = world.quiet("shop.example").await;
+    let client = &world.owner.client;
+    let closed = client.post("/renewal", json!({"site_id": site})).await;
+    assert!(closed.header("deprecation").is_some_and(|since| since.starts_with('@')));
+    let closed = closed.expect(403);
+    assert!(text(&closed["message"]).contains("closed to new users"), "{closed}");
+    assert!(closed["error"].is_string(), "{closed}");
+    assert_eq!(logs(&world, &site).await, Vec::<Value>::new(), "the log can be read all the same");
+
+    let switched = switch(&world, &world.owner, true).await;
+    assert_eq!(switched["account_id"], json!(world.owner.id));
+    assert_eq!(switched["renewal"], true);
+    client.post("/renewal", json!({"site_id": site})).await.expect(400);
+    let other = world.account("pro").await.client;
+    other.post("/renewal", json!({"site_id": site})).await.expect(403);
+
+    switch(&world, &world.owner, false).await;
+    let closed = client.post("/renewal", json!({"site_id": site})).await.expect(403);
+    assert!(text(&closed["message"]).contains("closed to new users"), "{closed}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_operator_switches_accounts_that_exist() {
+    let world = World::start().await;
+    let operator = world.service.operator();
+    let nobody = format!("/admin/accounts/{}", Uuid::new_v4());
+    operator.patch(&nobody, json!({"renewal": true})).await.expect(404);
+    operator.patch("/admin/accounts/17", json!({"renewal": true})).await.expect(400);
+    let owner = format!("/admin/accounts/{}", world.owner.id);
+    for body in [json!({}), json!({"renewal": "on"}), json!({"renewal": null})] {
+        let refused = operator.patch(&owner, body).await.expect(400);
+        assert!(text(&refused["message"]).contains("renewal"), "{refused}");
+    }
+
+    let site = world.quiet("shop.example").await;
+    let post = async || world.owner.client.post("/renewal", json!({"site_id": site})).await.status;
+    let admin = format!("http://{}", world.service.admin);
+    for (word, status) in [("on", 400), ("off", 403)] {
+        let arguments = ["account", "renewal", &world.owner.id, word, "--admin", &admin];
+        let mut command = tokio::process::Command::new(program().expect("built"));
+        let ran = command.args(arguments).output().await.expect("it runs");
+        assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+        let said: Value = serde_json::from_slice(&ran.stdout).expect("one JSON object");
+        assert_eq!(said["renewal"], word == "on");
+        assert_eq!(post().await, status, "{word}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn strangers_and_unknown_sites_get_the_same_answer() {
+    let world = World::start().await;
+    let site = world.quiet("shop.example").await;
+    let stranger = world.account("pro").await;
+    switch(&world, &stranger, true).await;
+    let client = &stranger.client;
+    let unknown = Uuid::new_v4().to_string();
+    for path in ["/renewal?site_id=", "/renewal/certificate?site_id="] {
+        let theirs = client.get(&format!("{path}{site}")).await;
+        let nobodys = client.get(&format!("{path}{unknown}")).await;
+        assert_eq!((theirs.status, &theirs.text), (404, &nobodys.text), "{path}");
+    }
+    let theirs = client.post("/renewal", json!({"site_id": site})).await;
+    let nobodys = client.post("/renewal", json!({"site_id": unknown})).await;
+    assert_eq!((theirs.status, &theirs.text), (404, &nobodys.text));
+    for path in ["/renewal", "/renewal?site_id=17", "/renewal/certificate"] {
+        client.get(path).await.expect(400);
+    }
+    for body in [json!({}), json!({"site_id": "17"}), json!({"site_id": null})] {
+        let refused = client.post("/renewal", body).await.expect(400);
+        assert!(text(&refused["message"]).contains("site_id"), "{refused}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_provider_that_cannot_be_used_is_named() {
+    let world = World::start().await;
+    switch(&world, &world.owner, true).await;
+    let site = world.quiet("shop.example").await;
+    let client = &world.owner.client;
+    let path = format!("/sites?id={site}");
+    let good = provider(&world, "shop.example");
+    let with = |member: &str, value: Value| {
+        let mut changed = good.clone();
+        changed["dns_provider_config"][member] = value;
+        changed
+    };
+    for (settings, field) in [
+        (json!({}), "dns_provider"),
+        (json!({"dns_provider": "cloudflare"}), "dns_provider"),
+        (json!({"dns_provider": "rfc2136"}), "dns_provider_config"),
+        (with("zone", json!("other.example")), "dns_provider_config.zone"),
+        (with("key_secret", json!("s3cr3t!")), "dns_provider_config.key_secret"),
+        (with("algorithm", json!("hmac-md5")), "dns_provider_config.algorithm"),
+        (with("server", json!("169.254.169.254:53")), "dns_provider_config.server"),
+        (with("server", json!("10.0.0.1")), "dns_provider_config.server"),
+    ] {
+        client.patch(&path, settings.clone()).await.expect(200);
+        let refused = client.post("/renewal", json!({"site_id": site})).await.expect(400);
+        let said = text(&refused["message"]);
+        assert!(said.contains(field) && !said.contains("s3cr3t"), "{settings}: {said}");
+    }
+    assert_eq!(logs(&world, &site).await, Vec::<Value>::new(), "nothing has begun");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_renewal_that_fails_says_why_in_the_log() {
+    let nobody = free_port().await.expect("loopback has free ports");
+    let directory = format!("[renewal]\ndirectory_url = \"http://{nobody}/directory\"\n");
+    let world = World::with(|settings| settings.toml = directory).await;
+    switch(&world, &world.owner, true).await;
+    let site = world.quiet_with("shop.example", provider(&world, "shop.example")).await;
+    let client = &world.owner.client;
+    let begun = client.post("/renewal", json!({"site_id": site})).await.expect(200);
+    assert_eq!(begun["site_id"], json!(site));
+    assert!(text(&begun["message"]).contains("shop.example"), "{begun}");
+
+    let log = ended(&world, &site).await;
+    let statuses: Vec<_> = log.iter().map(|entry| text(&entry["status"])).collect();
+    assert_eq!(statuses, ["failed", "pending"]);
+    assert!(text(&log[0]["message"]).contains("certificate authority"), "{log:?}");
+    assert!(time(&log[0]["created_at"]) >= time(&log[1]["created_at"]));
+    let secret = UpdateKey::new("renewal-key").secret();
+    assert!(!format!("{log:?}{}", world.service.output()).contains(&secret));
+    client.get(&format!("/renewal/certificate?site_id={site}")).await.expect(404);
+
+    let elsewhere = json!({"deploy_target": "nginx"});
+    client.patch(&format!("/sites?id={site}"), elsewhere).await.expect(200);
+    client.post("/renewal", json!({"site_id": site})).await.expect(200);
+    let log = until("the second renewal to end", async || {
+        let log = logs(&world, &site).await;
+        (log.len() == 4).then_some(log)
+    })
+    .await;
+    assert_eq!(log[0]["status"], "failed");
+    let said = text(&log[0]["message"]);
+    assert!(said.contains("deploy_target") && said.contains("download"), "{said}");
+
+    client.delete(&format!("/sites?id={site}")).await.expect(200);
+    client.get(&format!("/renewal?site_id={site}")).await.expect(404);
+}
