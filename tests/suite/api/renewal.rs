@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use uuid::Uuid;
-use vedette_tests::{Account, UpdateKey, free_port, program};
+use vedette_tests::{Account, Receiver, Response, UpdateKey, free_port, program};
 
 use crate::world::{World, text, time, until};
 
@@ -206,4 +206,26 @@ async fn a_renewal_that_fails_says_why_in_the_log() {
 
     client.delete(&format!("/sites?id={site}")).await.expect(200);
     client.get(&format!("/renewal?site_id={site}")).await.expect(404);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_renewal_that_a_crash_interrupted_is_taken_up_again() {
+    let authority = Receiver::start().await.expect("loopback has free ports");
+    authority.answer_next(Response::Hang);
+    let directory = format!("[renewal]\ndirectory_url = \"{}\"\n", authority.url("/directory"));
+    let mut world = World::with(|settings| settings.toml = directory).await;
+    switch(&world, &world.owner, true).await;
+    let site = world.quiet_with("shop.example", provider(&world, "shop.example")).await;
+    world.owner.client.post("/renewal", json!({"site_id": site})).await.expect(200);
+    authority.wait_for(1).await.expect("the authority is asked");
+    let again = world.owner.client.post("/renewal", json!({"site_id": site})).await.expect(200);
+    assert!(text(&again["message"]).contains("under way"), "{again}");
+    assert_eq!(logs(&world, &site).await.len(), 1, "one at a time");
+
+    world.service.kill().await.expect("killed");
+    world.service = world.service.start_again().await.expect("starts again");
+    world.owner.client = world.service.client().with_key(&world.owner.key);
+    authority.wait_for(2).await.expect("the authority is asked again");
+    let log = ended(&world, &site).await;
+    assert_eq!((log.len(), &log[0]["status"]), (2, &json!("failed")), "{log:?}");
 }
