@@ -6,7 +6,15 @@
 //! *Invariant:* a connection that brings nothing costs nothing for long: the handshake, the head,
 //! the body and silence each have an end.
 
-use std::{io, net::SocketAddr, time::Duration};
+use std::{
+    io,
+    net::SocketAddr,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
 
 use anyhow::Context;
 use salvo::{
@@ -129,8 +137,8 @@ impl<A: Acceptor> Acceptor for Closing<A> {
     }
 }
 
-/// Lets everybody in, with an end to every patience. At `shutdown` it shows out who has not said
-/// anything yet; the server itself waits for them as if they were at work.
+/// Lets everybody in, with an end to every patience. Who has said nothing yet is shown out after a
+/// while, and at `shutdown`; the server itself waits for them as if they were at work.
 struct Doorman {
     shutdown: CancellationToken,
 }
@@ -148,26 +156,44 @@ impl FusePolicy for Doorman {
     fn observe(&self, _info: &FuseInfo, connection: &ConnCtrl) -> Option<ArcConnObserver> {
         let (shutdown, connection) = (self.shutdown.clone(), connection.clone());
         let gone = CancellationToken::new();
-        let present = Present { _gone: gone.clone().drop_guard() };
+        let answered = Arc::new(AtomicBool::new(false));
+        let present = Present { _gone: gone.clone().drop_guard(), answered: answered.clone() };
         tokio::spawn(async move {
+            tokio::select! {
+                () = gone.cancelled() => return,
+                () = shutdown.cancelled() => return connection.graceful_shutdown(),
+                () = tokio::time::sleep(FIRST_PATIENCE) => {}
+            }
+            // A first request that runs that long is finished, and the connection with it.
+            if !answered.load(Ordering::Relaxed) {
+                return connection.graceful_shutdown();
+            }
             tokio::select! {
                 () = gone.cancelled() => (),
                 () = shutdown.cancelled() => connection.graceful_shutdown(),
             }
         });
-        Some(std::sync::Arc::new(present))
+        Some(Arc::new(present))
     }
 }
 
 /// Dropped with its connection.
 struct Present {
     _gone: DropGuard,
+    answered: Arc<AtomicBool>,
 }
 
-impl ConnObserver for Present {}
+impl ConnObserver for Present {
+    fn on_write(&self, _bytes: usize) {
+        self.answered.store(true, Ordering::Relaxed);
+    }
+}
 
-/// The request's head, from the connection's first moment or the answer before.
-const HEAD_PATIENCE: Duration = Duration::from_secs(10);
+/// For the first request of a connection.
+const FIRST_PATIENCE: Duration = Duration::from_secs(10);
+/// A request's head, from the answer before on: who keeps a connection open between requests must
+/// not find it closed at the moment of the next.
+const HEAD_PATIENCE: Duration = Duration::from_secs(30);
 /// Between two pieces of a body; the whole of it has an end of its own where it is read.
 const BODY_PATIENCE: Duration = Duration::from_secs(15);
 /// Longer than the longest check, during which a connection carries nothing.

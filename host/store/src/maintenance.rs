@@ -1,6 +1,5 @@
 //! Maintenance windows. The windows of a site go with the site.
 
-use surrealdb::types::SurrealValue;
 use vedette_model::{AccountId, MaintenanceWindow, MaintenanceWindowId};
 
 use crate::error::{Result, gone_is_none};

@@ -214,7 +214,7 @@ mod tests {
             seen.verification.trusted &= seen.verification.error.is_none();
             assert_eq!(of_certificate(&seen, NOW), Some(*token));
         }
-        for token in PRECEDENCE {
+        for token in CERTIFICATE_TOKENS {
             let mut seen = fixture::examination();
             seen.verification.error = Some((*token).to_owned());
             assert_eq!(of_certificate(&seen, NOW), Some(*token));

@@ -13,7 +13,7 @@ use crate::{
 #[tokio::test(flavor = "multi_thread")]
 async fn a_path_that_is_none_is_404_in_json() {
     let world = World::start().await;
-    let long = format!("/v1/{}", "a".repeat(60_000));
+    let long = format!("/v1/{}", "a".repeat(10_000));
     for target in [
         "/",
         "/v1",
@@ -184,7 +184,7 @@ async fn credentials_in_every_shape_but_the_right_one_are_401() {
         format!("Bearer {key}x").into_bytes(),
         format!("Bearer {}", &key[..key.len() - 1]).into_bytes(),
         format!("Bearer {}", key.to_lowercase()).into_bytes(),
-        format!("Bearer {}", "x".repeat(60_000)).into_bytes(),
+        format!("Bearer {}", "x".repeat(10_000)).into_bytes(),
         format!("Bearer ct_{}", "\u{fc}".repeat(18)).into_bytes(),
     ];
     for value in values {

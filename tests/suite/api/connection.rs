@@ -10,8 +10,8 @@ use tokio::{
 
 use crate::world::World;
 
-/// The service waits ten seconds for a head.
-const PATIENCE: Duration = Duration::from_secs(25);
+/// The service waits ten seconds for a first word, and thirty for a whole head.
+const PATIENCE: Duration = Duration::from_secs(45);
 
 #[tokio::test(flavor = "multi_thread")]
 async fn http_2_works_in_clear_for_who_knows_beforehand() {

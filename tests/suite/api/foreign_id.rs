@@ -183,9 +183,11 @@ fn told(answer: &Answer) -> (u16, Vec<(String, String)>, &str) {
     (answer.status, headers, answer.text.as_str())
 }
 
-const DIFFERING: [&str; 5] = [
+/// What the caller's own requests change.
+const DIFFERING: [&str; 6] = [
     "date",
     "x-request-id",
+    "x-ratelimit-remaining",
     "x-ratelimit-reset",
     "x-monthlylimit-used",
     "x-monthlylimit-remaining",

@@ -4,7 +4,7 @@
 use std::sync::LazyLock;
 
 use jsonschema::Validator;
-use salvo::routing::{Filter, FilterInfo};
+use salvo::routing::FilterInfo;
 use vedette_model::edition::{STANDARD, TEAM};
 use vedette_sandbox::MemoryState;
 
