@@ -154,7 +154,10 @@ impl Plugin {
                 "plugin {plugin} was stopped, {why}: {message}"
             );
         }
-        match self.breaker.lock().record(stopped.is_some(), now) {
+        // A plugin that says it could not work, as without DNS all must, has not broken: paused, it
+        // would be away when the trouble is over, and judge no result that others bring.
+        let broke = stopped.is_some_and(|(why, _)| why != Stop::Failed);
+        match self.breaker.lock().record(broke, now) {
             Some(Change::Opened { pause }) => {
                 tracing::error!(
                     plugin,

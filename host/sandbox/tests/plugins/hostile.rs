@@ -216,6 +216,19 @@ async fn a_plugin_that_keeps_breaking_is_paused() {
 }
 
 #[tokio::test]
+async fn a_plugin_that_could_not_work_is_not_paused() {
+    let mut guest = Guest::check("", &[]);
+    let answer = guest.data().check_error(3, "no answer");
+    guest.run(move |code| {
+        code.i32_const(answer);
+    });
+    let sandbox = holding(&guest);
+    for _ in 0..6 {
+        assert_eq!(stop(&sandbox).await, Stop::Failed);
+    }
+}
+
+#[tokio::test]
 async fn assessments_are_of_listed_events_and_bounded() {
     let with = |event: &'static str, count: usize| {
         let mut guest = Guest::check("", &[]);
