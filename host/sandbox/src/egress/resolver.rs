@@ -81,12 +81,6 @@ pub(crate) struct Answered {
     pub(crate) outcome: Result<Records, net::NetError>,
 }
 
-impl Answered {
-    fn is_silence(&self) -> bool {
-        self.outcome.as_ref().is_err_and(is_silence)
-    }
-}
-
 impl Resolver {
     /// `trust`: what the certificates of servers over TLS and HTTPS are verified against.
     pub(super) fn new(
@@ -156,7 +150,10 @@ impl Resolver {
     ) -> Result<Vec<IpAddr>, NetError> {
         let bound = deadline.min(Instant::now() + PATIENCE);
         match timeout_at(bound.into(), self.both_families(name)).await {
-            Ok(Err(Failure::Silent)) | Err(_) => self.blame(deadline).await,
+            Ok(Err(Failure::Silent)) | Err(_) => {
+                Err(self.blame(deadline, NetError::Timeout(Phase::Resolve)).await)
+            }
+            Ok(Err(Failure::Unfound(error))) => Err(self.blame(deadline, error).await),
             Ok(Err(Failure::Certain(error))) => Err(error),
             Ok(Ok(addresses)) => Ok(addresses),
         }
@@ -179,7 +176,7 @@ impl Resolver {
                     Validation::Ours => server.validating.lookup(name, rtype).await,
                 };
                 let answered = Answered { server: server.server.address, outcome };
-                if !answered.is_silence() {
+                if answered.outcome.as_ref().err().is_none_or(is_knowledge) {
                     *self.heard.lock() = Some(Instant::now());
                 }
                 match &answered.outcome {
@@ -199,15 +196,13 @@ impl Resolver {
         last.expect("there is at least one server, and each leaves an answer or returns")
     }
 
-    /// Whether any server answers at all: asked for the root's name servers, any answer counts.
+    /// Whether any server can find out anything at all: asked for the root's name servers, any
+    /// answer counts but that it failed, which is what a recursor without its uplink says.
     pub(crate) async fn is_alive(&self, deadline: Instant) -> bool {
         let root = Name::root();
         let ask = self.lookup(&root, RecordType::NS, Validation::Servers);
         match timeout_at(deadline.into(), ask).await {
-            Ok(answered) => match answered.outcome {
-                Ok(_) => true,
-                Err(error) => !is_silence(&error),
-            },
+            Ok(answered) => answered.outcome.as_ref().err().is_none_or(is_knowledge),
             Err(_) => false,
         }
     }
@@ -285,13 +280,14 @@ impl Resolver {
         Ok(addresses.collect())
     }
 
-    /// Silence for one name is that name's trouble only where the servers answer another.
-    async fn blame<T>(&self, deadline: Instant) -> Result<T, NetError> {
+    /// What nobody found out of one name is that name's trouble only where the servers find out
+    /// something of another.
+    async fn blame(&self, deadline: Instant, of_name: NetError) -> NetError {
         let bound = deadline.max(Instant::now() + Duration::from_secs(1));
         if self.is_alive(bound).await {
-            return Err(NetError::Timeout(Phase::Resolve));
+            return of_name;
         }
-        Err(NetError::other(code::RESOLVER_DOWN, "the DNS servers do not answer"))
+        NetError::other(code::RESOLVER_DOWN, "the DNS servers do not answer, whatever is asked")
     }
 }
 
@@ -299,6 +295,8 @@ impl Resolver {
 enum Failure {
     /// Nobody answered: whose fault is still open.
     Silent,
+    /// Nobody could find out, which is as open.
+    Unfound(NetError),
     Certain(NetError),
 }
 
@@ -307,7 +305,8 @@ impl Failure {
     fn or(self, other: Self) -> Self {
         match self {
             Self::Silent => other,
-            Self::Certain(_) => self,
+            Self::Unfound(_) if matches!(other, Self::Certain(_)) => other,
+            Self::Unfound(_) | Self::Certain(_) => self,
         }
     }
 }
@@ -326,11 +325,29 @@ pub(crate) fn is_silence(error: &net::NetError) -> bool {
     matches!(error, E::Timeout | E::Io(_) | E::NoConnections | E::Busy | E::Truncated)
 }
 
+/// An answer that only a server which reaches others can give.
+fn is_knowledge(error: &net::NetError) -> bool {
+    !is_silence(error) && !is_server_failure(error)
+}
+
+fn is_server_failure(error: &net::NetError) -> bool {
+    let net::NetError::Dns(error) = error else { return false };
+    match error {
+        DnsError::ResponseCode(code) => *code == ResponseCode::ServFail,
+        DnsError::NoRecordsFound(none) => none.response_code == ResponseCode::ServFail,
+        _ => false,
+    }
+}
+
 /// Tells "there are no such records" from a failure.
 fn negative(error: net::NetError) -> Result<(), Failure> {
     let failed = |message: &str| Err(Failure::Certain(NetError::other(code::DNS_FAILED, message)));
     match error {
         error if is_silence(&error) => Err(Failure::Silent),
+        error if is_server_failure(&error) => {
+            let message = "the name's servers failed";
+            Err(Failure::Unfound(NetError::other(code::DNS_FAILED, message)))
+        }
         net::NetError::Dns(DnsError::NoRecordsFound(none)) => match none.response_code {
             ResponseCode::NoError | ResponseCode::NXDomain => Ok(()),
             _ => failed("the name's servers failed"),

@@ -35,7 +35,7 @@ fn rustls_agrees_but_for_what_is_explained() {
     assert!(agreed * 10 >= cases.len() * 9, "agreed {agreed} of {}", cases.len());
 }
 
-fn verify(case: &Case) -> Result<(), webpki::Error> {
+pub(crate) fn verify(case: &Case) -> Result<(), webpki::Error> {
     let roots: Vec<_> = case.roots.iter().map(|der| CertificateDer::from(der.as_slice())).collect();
     let anchors: Vec<_> =
         roots.iter().map(|root| webpki::anchor_from_trusted_cert(root).unwrap()).collect();

@@ -152,12 +152,19 @@ async fn trouble_with_a_name_is_told_from_trouble_with_the_resolver() {
     let NetError::Other(kind, _) = resolve("broken.example").await else { panic!("a code") };
     assert_eq!(kind, code::DNS_FAILED);
 
-    let silent = Dns::new(|_, _, _| Reply::Silence).await;
-    let alone = to_loopback(Some(&silent));
-    let target = Target::parse("any.example").unwrap();
-    let deadline = Instant::now() + Duration::from_secs(1);
-    let error = alone.resolve(&target, Audience::Authenticated, deadline).await.unwrap_err();
-    assert!(matches!(&error, NetError::Other(kind, _) if kind == code::RESOLVER_DOWN), "{error}");
+    // One that is gone, and a recursor that has lost its way out.
+    for useless in [
+        Dns::new(|_, _, _| Reply::Silence).await,
+        Dns::new(|_, _, _| Reply::Code(ResponseCode::ServFail)).await,
+    ] {
+        let alone = to_loopback(Some(&useless));
+        let target = Target::parse("any.example").unwrap();
+        let deadline = Instant::now() + Duration::from_secs(1);
+        let error = alone.resolve(&target, Audience::Authenticated, deadline).await.unwrap_err();
+        let NetError::Other(kind, _) = &error else { panic!("{error}") };
+        assert_eq!(kind, code::RESOLVER_DOWN);
+        assert!(!alone.resolver().is_resolving(soon()).await);
+    }
 }
 
 #[tokio::test]

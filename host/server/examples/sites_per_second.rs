@@ -1,0 +1,212 @@
+//! `GET /v1/sites` with twenty sites, a key and all limits, beside a bare salvo that says hello:
+//!
+//! ```text
+//! cargo run --release -p vedette-server --example sites_per_second -- [SECONDS] [DATABASE]
+//! ```
+//!
+//! Both run in this process and are asked by the same clients in turn, so that what the machine
+//! does and what the clients cost is the same for both; the ratio is the figure. The service's
+//! clock runs ahead, so that no window fills: every request is still counted in each.
+
+use std::{
+    net::SocketAddr,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU32, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context, ensure};
+use salvo::{
+    Listener,
+    conn::{Acceptor, TcpListener},
+    prelude::*,
+};
+use serde_json::json;
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+    task::JoinSet,
+};
+use tokio_util::sync::CancellationToken;
+use vedette_server::{Caller, Clock, Config, service};
+
+const ACCOUNTS: usize = 64;
+const SITES: usize = 20;
+const CLIENTS: usize = 64;
+const ROUNDS: usize = 3;
+/// What each tick of the wall's clock is on the service's.
+const TICK: (Duration, Duration) = (Duration::from_millis(10), Duration::from_secs(30));
+
+#[handler]
+async fn hello() -> &'static str {
+    "hello"
+}
+
+fn main() -> anyhow::Result<()> {
+    let mut arguments = std::env::args().skip(1);
+    let seconds: u64 = arguments.next().map_or(Ok(4), |text| text.parse())?;
+    let database = arguments.next();
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .thread_stack_size(10 << 20)
+        .enable_all()
+        .build()?;
+    runtime.block_on(async { tokio::spawn(measure(seconds, database)).await? })
+}
+
+async fn measure(seconds: u64, database: Option<String>) -> anyhow::Result<()> {
+    let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
+    let folder = tempfile::tempdir()?;
+    let database =
+        database.unwrap_or_else(|| format!("surrealkv://{}/db", folder.path().display()));
+    let (clock, hand) = Clock::manual("2026-11-01T00:00:00Z".parse()?);
+    let shutdown = CancellationToken::new();
+    let loopback = SocketAddr::from(([127, 0, 0, 1], 0));
+    let config = Config {
+        listen: loopback,
+        admin_listen: loopback,
+        db: database,
+        no_first_account: true,
+        trusted_proxy: vec!["127.0.0.0/8".parse()?],
+        ..Config::default()
+    };
+    let running = vedette_server::serve(config, clock, shutdown.clone()).await?;
+    let mut keys = Vec::new();
+    for number in 0..ACCOUNTS {
+        let email = format!("{number}@example.com");
+        let made = service::account::create(&running.app, &email, "pro", "standard").await?;
+        let caller: Caller = service::account::authenticate(
+            &running.app,
+            vedette_model::Edition::by_id("standard").context("the edition")?,
+            &made.key,
+        )
+        .await?;
+        for site in 0..SITES {
+            let domain = format!("site-{site}.example.com");
+            let body = json!({ "domain": domain, "monitoring_enabled": false });
+            service::site::create(&running.app, &caller, &body).await?;
+        }
+        keys.push(made.key);
+    }
+    let bare = TcpListener::new("127.0.0.1:0").bind().await;
+    let bare_at = bare.holdings()[0].local_addr.clone().into_std().context("an address")?;
+    tokio::spawn(Server::new(bare).serve(Router::new().get(hello)));
+
+    let ahead = tokio::spawn(async move {
+        let mut tick = tokio::time::interval(TICK.0);
+        loop {
+            tick.tick().await;
+            hand.advance(TICK.1);
+        }
+    });
+    let keys = Arc::new(keys);
+    let span = Duration::from_secs(seconds);
+    let (mut floor, mut ours) = (Vec::new(), Vec::new());
+    // The first round only warms up.
+    for round in 0..=ROUNDS {
+        let plain = load(bare_at, span, Arc::new(|_| "GET / HTTP/1.1\r\nhost: x\r\n\r\n".into()));
+        let plain = plain.await?;
+        let keys = Arc::clone(&keys);
+        let next = AtomicU32::new(0);
+        let asked = load(
+            running.api_addr,
+            span,
+            Arc::new(move |client| {
+                let number = next.fetch_add(1, Ordering::Relaxed);
+                let key = &keys[client % keys.len()];
+                let [_, a, b, c] = (number % (1 << 14)).to_be_bytes();
+                format!(
+                    "GET /v1/sites HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {key}\r\n\
+                     x-forwarded-for: 10.{a}.{b}.{c}\r\n\r\n"
+                )
+            }),
+        );
+        let asked = asked.await?;
+        if round > 0 {
+            println!("hello      {plain}");
+            println!("GET sites  {asked}");
+            floor.push(plain);
+            ours.push(asked);
+        }
+    }
+    ahead.abort();
+    let mean = |rounds: &[Load], of: fn(&Load) -> f64| {
+        rounds.iter().map(of).sum::<f64>() / rounds.len() as f64
+    };
+    println!(
+        "requests per second: {:.2} of hello; p99: {:.2} times hello's",
+        mean(&ours, |load| load.rate) / mean(&floor, |load| load.rate),
+        mean(&ours, |load| load.p99.as_secs_f64()) / mean(&floor, |load| load.p99.as_secs_f64()),
+    );
+    shutdown.cancel();
+    running.finished().await
+}
+
+/// What came of a load.
+struct Load {
+    rate: f64,
+    p50: Duration,
+    p99: Duration,
+}
+
+impl std::fmt::Display for Load {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:>8.0}/s  p50 {:.2?}  p99 {:.2?}", self.rate, self.p50, self.p99)
+    }
+}
+
+/// Clients that each keep a connection and ask again as soon as they are answered.
+async fn load(
+    to: SocketAddr,
+    span: Duration,
+    request: Arc<dyn Fn(usize) -> String + Send + Sync>,
+) -> anyhow::Result<Load> {
+    let ended = Arc::new(AtomicBool::new(false));
+    let begun = Instant::now();
+    let mut clients = JoinSet::new();
+    for client in 0..CLIENTS {
+        let (ended, request) = (Arc::clone(&ended), Arc::clone(&request));
+        clients.spawn(async move {
+            let mut stream = TcpStream::connect(to).await?;
+            stream.set_nodelay(true)?;
+            let mut times = Vec::new();
+            let mut answer = Vec::new();
+            while !ended.load(Ordering::Relaxed) {
+                let text = request(client);
+                let begun = Instant::now();
+                stream.write_all(text.as_bytes()).await?;
+                read(&mut stream, &mut answer).await?;
+                times.push(begun.elapsed());
+                let status = answer.get(..12).unwrap_or_default();
+                ensure!(status == b"HTTP/1.1 200", "{}", String::from_utf8_lossy(&answer));
+            }
+            Ok(times)
+        });
+    }
+    tokio::time::sleep(span).await;
+    ended.store(true, Ordering::Relaxed);
+    let mut times = Vec::new();
+    while let Some(client) = clients.join_next().await {
+        times.extend(client??);
+    }
+    let rate = times.len() as f64 / begun.elapsed().as_secs_f64();
+    times.sort_unstable();
+    let at = |share: usize| times.get(times.len() * share / 100).copied().unwrap_or_default();
+    Ok(Load { rate, p50: at(50), p99: at(99) })
+}
+
+/// One answer with a `Content-Length`, whole.
+async fn read(stream: &mut TcpStream, answer: &mut Vec<u8>) -> anyhow::Result<()> {
+    answer.clear();
+    loop {
+        ensure!(stream.read_buf(answer).await? > 0, "the connection was closed");
+        let Some(end) = answer.windows(4).position(|four| four == b"\r\n\r\n") else { continue };
+        let head = std::str::from_utf8(&answer[..end])?.to_ascii_lowercase();
+        let (_, length) = head.split_once("content-length: ").context("a length")?;
+        let length: usize = length.lines().next().unwrap_or_default().trim().parse()?;
+        if answer.len() >= end + 4 + length {
+            return Ok(());
+        }
+    }
+}

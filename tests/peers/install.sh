@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# The programs of others that some tests compare with, on Debian:
+#
+#   tests/peers/install.sh FOLDER
+#
+# Servers and scanners come from Debian's packages, the rest from PyPI, pinned, into a Python
+# environment at FOLDER. The tests find both with VEDETTE_PEERS=FOLDER, and pass over what is not
+# there with a line that says so.
+set -euo pipefail
+
+if [ "$#" -ne 1 ]; then
+    echo "usage: $0 FOLDER" >&2
+    exit 2
+fi
+folder=$1
+
+packages=(bind9 bind9-dnsutils faketime nginx openssl pebble python3-venv sslscan testssl.sh)
+missing=()
+for package in "${packages[@]}"; do
+    dpkg-query --show --showformat '${Status}' "$package" 2>/dev/null | grep -q "ok installed" ||
+        missing+=("$package")
+done
+if [ "${#missing[@]}" -gt 0 ]; then
+    export DEBIAN_FRONTEND=noninteractive
+    # The tests start what they need themselves: no server of the system's own beside them.
+    if [ ! -e /usr/sbin/policy-rc.d ]; then
+        printf '#!/bin/sh\nexit 101\n' >/usr/sbin/policy-rc.d
+        chmod +x /usr/sbin/policy-rc.d
+        trap 'rm -f /usr/sbin/policy-rc.d' EXIT
+    fi
+    apt-get update -qq
+    apt-get install --yes --quiet --no-install-recommends "${missing[@]}"
+fi
+
+[ -x "$folder/bin/python" ] || python3 -m venv "$folder"
+"$folder/bin/pip" install --quiet --disable-pip-version-check \
+    'schemathesis==4.32.5' 'sslyze==6.3.1' 'tlslite-ng==0.8.2'
