@@ -1,12 +1,16 @@
-//! `GET /v1/sites` with twenty sites, a key and all limits, beside a bare salvo that says hello:
+//! What the API bears, as ratios:
 //!
 //! ```text
-//! cargo run --release -p vedette-server --example sites_per_second -- [SECONDS] [DATABASE]
+//! cargo run --release -p vedette-server --example load -- [SECONDS] [DATABASE]
 //! ```
 //!
-//! Both run in this process and are asked by the same clients in turn, so that what the machine
-//! does and what the clients cost is the same for both; the ratio is the figure. The service's
-//! clock runs ahead, so that no window fills: every request is still counted in each.
+//! First `GET /v1/sites` with twenty sites, a key and all limits, beside a bare salvo that says
+//! hello. Both run in this process and are asked by the same clients in turn, so that what the
+//! machine does and what the clients cost is the same for both. The service's clock runs ahead, so
+//! that no window fills: every request is still counted in each.
+//!
+//! Then quiet tenants alone, and beside two thousand connections that send a byte now and then and
+//! a tenant that asks a hundred times as often as its plan has it.
 
 use std::{
     net::SocketAddr,
@@ -27,17 +31,19 @@ use serde_json::json;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpStream,
-    task::JoinSet,
+    task::{JoinHandle, JoinSet},
 };
 use tokio_util::sync::CancellationToken;
-use vedette_server::{Caller, Clock, Config, service};
+use vedette_server::{Caller, Clock, Config, clock::ManualClock, service};
 
 const ACCOUNTS: usize = 64;
 const SITES: usize = 20;
 const CLIENTS: usize = 64;
 const ROUNDS: usize = 3;
-/// What each tick of the wall's clock is on the service's.
-const TICK: (Duration, Duration) = (Duration::from_millis(10), Duration::from_secs(30));
+const SLOW: usize = 2_000;
+const TICK: Duration = Duration::from_millis(10);
+/// Instead of a tick, where no window is to fill.
+const AHEAD: Duration = Duration::from_secs(30);
 
 #[handler]
 async fn hello() -> &'static str {
@@ -93,35 +99,53 @@ async fn measure(seconds: u64, database: Option<String>) -> anyhow::Result<()> {
     let bare_at = bare.holdings()[0].local_addr.clone().into_std().context("an address")?;
     tokio::spawn(Server::new(bare).serve(Router::new().get(hello)));
 
-    let ahead = tokio::spawn(async move {
-        let mut tick = tokio::time::interval(TICK.0);
-        loop {
-            tick.tick().await;
-            hand.advance(TICK.1);
-        }
-    });
     let keys = Arc::new(keys);
     let span = Duration::from_secs(seconds);
+    let ahead = run_clock(hand.clone(), AHEAD);
+    beside_hello(running.api_addr, bare_at, span, &keys).await?;
+    ahead.abort();
+    let real = run_clock(hand, TICK);
+    beside_noise(running.api_addr, span, &keys).await?;
+    real.abort();
+    shutdown.cancel();
+    running.finished().await
+}
+
+/// Moves the service's clock by `step` with every tick of the wall's.
+fn run_clock(hand: ManualClock, step: Duration) -> JoinHandle<()> {
+    tokio::spawn(async move {
+        let mut tick = tokio::time::interval(TICK);
+        loop {
+            tick.tick().await;
+            hand.advance(step);
+        }
+    })
+}
+
+/// A request of the list, from the next of many addresses.
+fn request(key: &str) -> String {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    let [_, a, b, c] = (number % (1 << 14)).to_be_bytes();
+    format!(
+        "GET /v1/sites HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {key}\r\n\
+         x-forwarded-for: 10.{a}.{b}.{c}\r\n\r\n"
+    )
+}
+
+async fn beside_hello(
+    api: SocketAddr,
+    bare: SocketAddr,
+    span: Duration,
+    keys: &Arc<Vec<String>>,
+) -> anyhow::Result<()> {
     let (mut floor, mut ours) = (Vec::new(), Vec::new());
     // The first round only warms up.
     for round in 0..=ROUNDS {
-        let plain = load(bare_at, span, Arc::new(|_| "GET / HTTP/1.1\r\nhost: x\r\n\r\n".into()));
+        let plain = load(bare, span, Arc::new(|_| "GET / HTTP/1.1\r\nhost: x\r\n\r\n".into()));
         let plain = plain.await?;
-        let keys = Arc::clone(&keys);
-        let next = AtomicU32::new(0);
-        let asked = load(
-            running.api_addr,
-            span,
-            Arc::new(move |client| {
-                let number = next.fetch_add(1, Ordering::Relaxed);
-                let key = &keys[client % keys.len()];
-                let [_, a, b, c] = (number % (1 << 14)).to_be_bytes();
-                format!(
-                    "GET /v1/sites HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {key}\r\n\
-                     x-forwarded-for: 10.{a}.{b}.{c}\r\n\r\n"
-                )
-            }),
-        );
+        let keys = Arc::clone(keys);
+        let asked = load(api, span, Arc::new(move |client| request(&keys[client % keys.len()])));
         let asked = asked.await?;
         if round > 0 {
             println!("hello      {plain}");
@@ -130,7 +154,6 @@ async fn measure(seconds: u64, database: Option<String>) -> anyhow::Result<()> {
             ours.push(asked);
         }
     }
-    ahead.abort();
     let mean = |rounds: &[Load], of: fn(&Load) -> f64| {
         rounds.iter().map(of).sum::<f64>() / rounds.len() as f64
     };
@@ -139,8 +162,87 @@ async fn measure(seconds: u64, database: Option<String>) -> anyhow::Result<()> {
         mean(&ours, |load| load.rate) / mean(&floor, |load| load.rate),
         mean(&ours, |load| load.p99.as_secs_f64()) / mean(&floor, |load| load.p99.as_secs_f64()),
     );
-    shutdown.cancel();
-    running.finished().await
+    Ok(())
+}
+
+/// Quiet tenants by themselves, then with bad neighbours, several times in turn.
+async fn beside_noise(
+    api: SocketAddr,
+    span: Duration,
+    keys: &Arc<Vec<String>>,
+) -> anyhow::Result<()> {
+    let (noisy, quiet) = keys.split_last().context("there are accounts")?;
+    let (mut alone, mut beside) = (Vec::new(), Vec::new());
+    for _ in 0..ROUNDS {
+        alone.push(paced(api, span, quiet).await?);
+        let slow = slow_sockets(api).await?;
+        let flood = flood(api, noisy.clone());
+        beside.push(paced(api, span, quiet).await?);
+        flood.abort();
+        drop(slow);
+    }
+    let median = |rounds: &mut Vec<Duration>| {
+        rounds.sort_unstable();
+        rounds[rounds.len() / 2]
+    };
+    let (alone, beside) = (median(&mut alone), median(&mut beside));
+    println!(
+        "p99 of quiet tenants: {alone:.2?} alone, {beside:.2?} beside {SLOW} slow connections and \
+         a tenant at a hundred times its plan: {:.2} times",
+        beside.as_secs_f64() / alone.as_secs_f64()
+    );
+    Ok(())
+}
+
+/// One request every few milliseconds, of one tenant after the other; answers the p99.
+async fn paced(api: SocketAddr, span: Duration, keys: &[String]) -> anyhow::Result<Duration> {
+    let mut stream = TcpStream::connect(api).await?;
+    stream.set_nodelay(true)?;
+    let mut pace = tokio::time::interval(Duration::from_millis(4));
+    let (begun, mut times, mut answer) = (Instant::now(), Vec::new(), Vec::new());
+    for key in keys.iter().cycle() {
+        if begun.elapsed() > span {
+            break;
+        }
+        pace.tick().await;
+        let asked = Instant::now();
+        stream.write_all(request(key).as_bytes()).await?;
+        read(&mut stream, &mut answer).await?;
+        times.push(asked.elapsed());
+        ensure!(answer.starts_with(b"HTTP/1.1 200"), "{}", String::from_utf8_lossy(&answer));
+    }
+    times.sort_unstable();
+    Ok(times[times.len() * 99 / 100])
+}
+
+/// Connections that have begun a head and add a byte to it now and then.
+async fn slow_sockets(api: SocketAddr) -> anyhow::Result<JoinSet<()>> {
+    let mut slow = JoinSet::new();
+    for _ in 0..SLOW {
+        let mut stream = TcpStream::connect(api).await?;
+        stream.write_all(b"GET /v1/sites HTTP/1.1\r\nx-slow: ").await?;
+        slow.spawn(async move {
+            while stream.write_all(b"x").await.is_ok() {
+                tokio::time::sleep(Duration::from_secs(1)).await;
+            }
+        });
+    }
+    Ok(slow)
+}
+
+/// A thousand requests a second with one key: a hundred times what the plan admits.
+fn flood(api: SocketAddr, key: String) -> JoinHandle<anyhow::Result<()>> {
+    tokio::spawn(async move {
+        let mut stream = TcpStream::connect(api).await?;
+        stream.set_nodelay(true)?;
+        let mut pace = tokio::time::interval(Duration::from_millis(1));
+        let mut answer = Vec::new();
+        loop {
+            pace.tick().await;
+            stream.write_all(request(&key).as_bytes()).await?;
+            read(&mut stream, &mut answer).await?;
+        }
+    })
 }
 
 /// What came of a load.
