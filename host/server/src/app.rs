@@ -1,9 +1,11 @@
 //! What every request and every background loop holds: the configuration, the store, the
 //! sandbox, the clock and the limits.
 
+use bytes::Bytes;
+use moka::sync::Cache;
 use parking_lot::Mutex;
 use tokio::sync::Notify;
-use vedette_model::{Account, ApiKeyId, Edition, guard::Guard};
+use vedette_model::{Account, AccountId, ApiKeyId, Edition, guard::Guard};
 use vedette_sandbox::Sandbox;
 use vedette_store::{Stamp, Store};
 
@@ -23,9 +25,28 @@ pub struct App {
     pub pulse: Pulse,
     /// Whether what the checks find can be believed.
     pub guard: Mutex<Guard>,
+    /// Lists of sites as they are answered, by whose they are.
+    pub site_lists: Cache<AccountId, SiteList>,
     /// Names this process in leases; new with every start.
     pub node: String,
 }
+
+/// What `GET /sites` answers while the account stands at `stamp`.
+#[derive(Clone)]
+pub struct SiteList {
+    pub stamp: Stamp,
+    pub body: Bytes,
+}
+
+impl SiteList {
+    /// Room for the lists that are asked for most lately, bounded in bytes.
+    pub fn memory() -> Cache<AccountId, Self> {
+        let weight = |_: &AccountId, list: &Self| list.body.len().try_into().unwrap_or(u32::MAX);
+        Cache::builder().max_capacity(LISTS).weigher(weight).build()
+    }
+}
+
+const LISTS: u64 = 8 << 20;
 
 /// Hints that there is something to do before the next look at the store. A lost hint delays
 /// work until that look, and never loses it.

@@ -16,6 +16,7 @@ use vedette_store::Store;
 
 use crate::{
     App, Clock, Config, Wake, api,
+    app::SiteList,
     limits::Limits,
     listen::{self, Listening},
     oidc::Oidc,
@@ -67,6 +68,7 @@ pub async fn serve(
         oidc: Oidc::new(&config.oidc, sandbox.egress().clone(), clock.clone()),
         node: format!("{}-{}", std::process::id(), uuid::Uuid::now_v7()),
         wake: Wake::default(),
+        site_lists: SiteList::memory(),
         pulse: work::Pulse::new(clock.now()),
         guard: Mutex::new(Guard::new(config.confirm.recheck * JUMP_CHECKS)),
         config,

@@ -1,9 +1,10 @@
-//! Callers and lists of sites, kept in memory as long as they are true.
+//! Callers, kept in memory as long as they are true, and the stamp that tells whether they are.
 //!
-//! Each account carries a stamp that every transaction raises which changes what is kept here. A
-//! request learns the present stamp with the write that counts it ([`Store::count_call`]); what
-//! was kept under another one is read anew. So a change on one node is seen by the next request
-//! on every node, and no node tells another.
+//! Each account carries a stamp that every transaction raises which changes its plan, its keys or
+//! its sites. A request learns the present stamp with the write that counts it
+//! ([`Store::count_call`]); what was kept under another one, here or by whoever shows it, is read
+//! anew. So a change on one node is seen by the next request on every node, and no node tells
+//! another.
 //!
 //! *Invariant:* memory is bounded, whatever is asked for.
 
@@ -33,10 +34,7 @@ pub struct Found {
 pub(crate) struct Known {
     /// By the key's hash.
     callers: Cache<String, Arc<Found>>,
-    sites: Cache<AccountId, Sites>,
 }
-
-type Sites = (Stamp, Arc<[Site]>);
 
 #[derive(SurrealValue)]
 struct SitesRow {
@@ -46,13 +44,7 @@ struct SitesRow {
 
 impl Default for Known {
     fn default() -> Self {
-        let weight = |_: &AccountId, (_, sites): &Sites| {
-            u32::try_from(sites.len()).unwrap_or(u32::MAX).saturating_add(1)
-        };
-        Self {
-            callers: Cache::new(MOST_CALLERS),
-            sites: Cache::builder().max_capacity(MOST_SITES).weigher(weight).build(),
-        }
+        Self { callers: Cache::new(MOST_CALLERS) }
     }
 }
 
@@ -79,14 +71,9 @@ impl Known {
 }
 
 impl Store {
-    /// An account's sites, oldest first, as they are at `stamp` or later, without their secrets.
-    /// From memory when they were read at that stamp.
-    pub async fn sites_at(&self, account: AccountId, stamp: Stamp) -> Result<Arc<[Site]>> {
-        if let Some((at, sites)) = self.inner.known.sites.get(&account)
-            && at == stamp
-        {
-            return Ok(sites);
-        }
+    /// An account's sites, oldest first, without their secrets, and where the account stood when
+    /// they were read.
+    pub async fn listed_sites(&self, account: AccountId) -> Result<(Stamp, Vec<Site>)> {
         let row: SitesRow = self
             .read(
                 "RETURN { stamp: (SELECT VALUE stamp FROM ONLY $account),
@@ -98,15 +85,9 @@ impl Store {
             .await?;
         let mut sites: Vec<Site> = row::read_all("site", &row.docs)?;
         sites.sort_by_key(|site| (site.created_at, site.id));
-        let sites: Arc<[Site]> = sites.into();
-        if let Some(stamp) = row.stamp {
-            self.inner.known.sites.insert(account, (stamp, Arc::clone(&sites)));
-        }
-        Ok(sites)
+        Ok((row.stamp.unwrap_or_default(), sites))
     }
 }
 
 /// At some 600 bytes each, 10 MB.
 const MOST_CALLERS: u64 = 16_384;
-/// Over all accounts; at about 1 KB each, 20 MB.
-const MOST_SITES: u64 = 20_000;

@@ -1,18 +1,39 @@
 //! `/sites` (spec: Sites).
 
-use salvo::prelude::*;
+use salvo::{
+    http::{HeaderValue, header},
+    prelude::*,
+};
 use serde_json::json;
 
 use super::{body::Body, caller::State, query::Query, reply::Answer};
-use crate::{Caller, service};
+use crate::{App, Caller, Result, app::SiteList, service};
 
+/// From memory while the account stands where it stood when the list was written.
 #[handler]
-pub(super) async fn list(app: State, caller: Caller) -> Answer {
-    let sites = service::site::list(&app, &caller).await?;
+pub(super) async fn list(app: State, caller: Caller, res: &mut Response) -> Result<()> {
+    let kept = app.site_lists.get(&caller.account.id);
+    let answer = match kept.filter(|kept| kept.stamp == caller.stamp) {
+        Some(kept) => kept,
+        None => write_list(&app, &caller).await?,
+    };
+    res.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(JSON));
+    res.status_code(StatusCode::OK);
+    res.body(answer.body);
+    Ok(())
+}
+
+async fn write_list(app: &App, caller: &Caller) -> Result<SiteList> {
+    let (stamp, sites) = service::site::list(app, caller).await?;
     let sites: Vec<_> = sites.iter().map(|site| site.view()).collect();
     let account = &caller.account;
-    Ok(Json(json!({ "sites": sites, "plan": account.plan, "userId": account.id })))
+    let answer = json!({ "sites": sites, "plan": account.plan, "userId": account.id });
+    let written = SiteList { stamp, body: answer.to_string().into() };
+    app.site_lists.insert(account.id, written.clone());
+    Ok(written)
 }
+
+const JSON: &str = "application/json; charset=utf-8";
 
 #[handler]
 pub(super) async fn create(app: State, caller: Caller, body: Body) -> Answer {

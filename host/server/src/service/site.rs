@@ -14,17 +14,17 @@ use vedette_sandbox::{
     PluginError, ValidateError,
     egress::{Audience, Refusal},
 };
-use vedette_store::{Error as StoreError, Runs};
+use vedette_store::{Error as StoreError, Runs, Stamp};
 
 use super::{account, random, run};
 use crate::{App, Caller, Error, Result};
 
 /// The caller's sites, oldest first, each with `monitoring_enabled` as it is in effect: over the
-/// plan's limit only the oldest are checked.
-pub async fn list(app: &App, caller: &Caller) -> Result<Vec<Site>> {
+/// plan's limit only the oldest are checked. With where the account stood when they were read.
+pub async fn list(app: &App, caller: &Caller) -> Result<(Stamp, Vec<Site>)> {
     let plan = account::plan(&caller.account)?;
-    let sites = app.store.sites_at(caller.account.id, caller.stamp).await?;
-    Ok(in_effect(sites.to_vec(), plan))
+    let (stamp, sites) = app.store.listed_sites(caller.account.id).await?;
+    Ok((stamp, in_effect(sites, plan)))
 }
 
 /// Registers a site; its checks run for the first time right away.
