@@ -4,16 +4,7 @@ use reqwest::{Method, header};
 use serde_json::json;
 use vedette_tests::{Answer, Client};
 
-use crate::world::World;
-
-const LIMITS: [&str; 6] = [
-    "x-ratelimit-limit",
-    "x-ratelimit-remaining",
-    "x-ratelimit-reset",
-    "x-monthlylimit-limit",
-    "x-monthlylimit-used",
-    "x-monthlylimit-remaining",
-];
+use crate::{refusal::LIMIT_HEADERS, world::World};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_the_client_has_already_is_not_sent_again() {
@@ -31,7 +22,7 @@ async fn what_the_client_has_already_is_not_sent_again() {
     assert_eq!(known.header("content-type"), None);
     assert!(known.header("vary").is_some_and(|vary| vary.contains("accept-encoding")));
     assert!(known.header("x-request-id").is_some());
-    for name in LIMITS {
+    for name in LIMIT_HEADERS {
         known.number(name);
     }
     let used = |answer: &Answer| answer.number("x-monthlylimit-used");

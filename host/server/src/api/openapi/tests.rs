@@ -29,7 +29,7 @@ fn subject(edition: &'static Edition) -> Subject<'static> {
     Subject { edition, checks: &CHECKS }
 }
 
-/// Everything that can be described, mounted or not.
+/// What an edition serves at `/openapi.json`, with relative addresses.
 fn whole(edition: &'static Edition) -> Value {
     document(&subject(edition), None)
 }
