@@ -30,16 +30,7 @@ impl Store {
         limit: usize,
     ) -> Result<Vec<Delivery>> {
         let _turn = self.turn(Uuid::max()).await;
-        let unit = format!(
-            "LET $due = ({DUE});
-            RETURN (UPDATE $due.id SET due_at = $until, owner = $node, epoch += 1 RETURN AFTER)"
-        );
-        let binds = Binds::new()
-            .with("node", node)
-            .with("now", now)
-            .with("until", now + lease)
-            .with("limit", limit);
-        let rows: Vec<DeliveryRow> = self.tx(&unit, binds).await?;
+        let rows: Vec<DeliveryRow> = self.take_due(DUE, node, now, lease, limit).await?;
         let mut deliveries = read_all(rows)?;
         deliveries.sort_by_key(|delivery| delivery.due_at);
         Ok(deliveries)

@@ -96,16 +96,7 @@ impl Store {
         lease: Duration,
         limit: usize,
     ) -> Result<Vec<RenewalLease>> {
-        let unit = format!(
-            "LET $due = ({DUE});
-            RETURN (UPDATE $due.id SET due_at = $until, owner = $node, epoch += 1 RETURN AFTER)"
-        );
-        let binds = Binds::new()
-            .with("node", node)
-            .with("now", now)
-            .with("until", now + lease)
-            .with("limit", limit);
-        let rows: Vec<JobRow> = self.tx(&unit, binds).await?;
+        let rows: Vec<JobRow> = self.take_due(DUE, node, now, lease, limit).await?;
         Ok(rows.into_iter().map(JobRow::into_lease).collect())
     }
 

@@ -98,6 +98,28 @@ impl Store {
         Ok(leases)
     }
 
+    /// Makes `node` the owner, for `lease`, of the rows that a statement finds due; the statement
+    /// binds `$now` and `$limit`, and answers ids. The epoch grows with every owner.
+    pub(crate) async fn take_due<T: SurrealValue>(
+        &self,
+        due: &str,
+        node: &str,
+        now: Timestamp,
+        lease: Duration,
+        limit: usize,
+    ) -> Result<Vec<T>> {
+        let unit = format!(
+            "LET $due = ({due});
+            RETURN (UPDATE $due.id SET due_at = $until, owner = $node, epoch += 1 RETURN AFTER)"
+        );
+        let binds = Binds::new()
+            .with("node", node)
+            .with("now", now)
+            .with("until", now + lease)
+            .with("limit", limit);
+        self.tx(&unit, binds).await
+    }
+
     /// When the next check of the given types may be taken; none when nothing is planned.
     pub async fn next_due(&self, types: &[CheckType]) -> Result<Option<Timestamp>> {
         let mut binds = Binds::new();
