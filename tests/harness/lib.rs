@@ -22,7 +22,10 @@ mod service;
 mod site;
 mod web;
 
-use std::net::SocketAddr;
+use std::{
+    net::SocketAddr,
+    sync::atomic::{AtomicU32, Ordering},
+};
 
 pub use authority::{Authority, Certificate, Leaf};
 pub use client::{Answer, Client};
@@ -92,10 +95,23 @@ impl Lab {
     }
 }
 
-/// The port that nobody listens on: bound once, then given back.
+/// A port that nobody listens on, and that this process is not told again: programs that start at
+/// the same time never meet on one. It lies below those that the system gives to connections.
 pub async fn free_port() -> anyhow::Result<SocketAddr> {
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
-    Ok(listener.local_addr()?)
+    const FIRST: u32 = 10_000;
+    const COUNT: u32 = 20_000;
+    static TOLD: AtomicU32 = AtomicU32::new(0);
+    // Processes begin at different ports, so that two of them seldom try the same one.
+    let begin = std::process::id().wrapping_mul(101);
+    for _ in 0..COUNT {
+        let told = TOLD.fetch_add(1, Ordering::Relaxed);
+        let port = FIRST + begin.wrapping_add(told) % COUNT;
+        let address = SocketAddr::from(([127, 0, 0, 1], u16::try_from(port)?));
+        if tokio::net::TcpListener::bind(address).await.is_ok() {
+            return Ok(address);
+        }
+    }
+    anyhow::bail!("no port from {FIRST} to {} is free", FIRST + COUNT - 1)
 }
 
 /// Two TLS providers are compiled in; the process has to name one before the first handshake.
