@@ -63,8 +63,13 @@ fn description(edition: &Edition) -> String {
         .iter()
         .map(|plan| {
             format!(
-                "- `{}`: {} sites, {} API keys, {} requests in 10 seconds, {} calls a month",
-                plan.id, plan.sites, plan.api_keys, plan.qps, plan.monthly_calls
+                "- `{}`: {} sites, {} API key{}, {} requests in 10 seconds, {} calls a month",
+                plan.id,
+                plan.sites,
+                plan.api_keys,
+                if plan.api_keys == 1 { "" } else { "s" },
+                plan.qps,
+                plan.monthly_calls
             )
         })
         .collect();
