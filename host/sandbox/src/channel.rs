@@ -3,6 +3,8 @@
 use serde_json::Value;
 use vedette_model::{DeliveryId, Timestamp, delivery::Notice};
 
+use crate::egress::Vendor;
+
 /// What an installed notifier plugin says of itself, as the gate accepted it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChannelDescriptor {
@@ -21,8 +23,8 @@ pub struct ChannelDescriptor {
     pub batch_max: u32,
     /// The settings field that holds the channel's URL, from the manifest.
     pub url_field: Option<String>,
-    /// Hosts that the URL may name, from the manifest; empty = any.
-    pub hosts: Vec<String>,
+    /// What that URL may name, from the manifest.
+    pub vendor: Vendor,
 }
 
 /// What is to be said, once, on one channel.

@@ -8,6 +8,7 @@ use serde_json::Value;
 use vedette_model::CheckType;
 
 use crate::{
+    egress::Vendor,
     engine::Class,
     grants::{Capabilities, NoEntry},
     limits::{Ceiling, Limits},
@@ -23,9 +24,9 @@ pub struct Manifest {
     pub asked: Capabilities,
     pub interval: Option<Duration>,
     pub min_interval: Option<Duration>,
-    /// The settings field that holds a channel's URL, and the hosts it may name.
+    /// The settings field that holds a channel's URL, and what it may name.
     pub url_field: Option<String>,
-    pub hosts: Vec<String>,
+    pub vendor: Vendor,
     limits: LimitsTable,
 }
 
@@ -113,6 +114,13 @@ impl Manifest {
             let none = asked == Capabilities::default();
             require(none, "capabilities", "must be absent: the host sends for a notifier")?;
         }
+        let vendor = Vendor { hosts: settings.hosts, paths: settings.paths };
+        let formed = vendor.is_formed();
+        require(
+            formed,
+            "settings",
+            "must name hosts as example.com or *.example.com, and paths as /hooks/",
+        )?;
         Ok(Self {
             id: plugin.id,
             version: plugin.version,
@@ -121,7 +129,7 @@ impl Manifest {
             interval: schedule.interval.map(|Span(span)| span),
             min_interval: schedule.min_interval.map(|Span(span)| span),
             url_field: settings.url_field,
-            hosts: settings.hosts,
+            vendor,
             limits: plugin.limits,
         })
     }
@@ -233,6 +241,8 @@ struct SettingsTable {
     url_field: Option<String>,
     #[serde(default)]
     hosts: Vec<String>,
+    #[serde(default)]
+    paths: Vec<String>,
 }
 
 /// Bytes, written `64KiB`, `8MiB` or a plain number.
@@ -377,6 +387,11 @@ mod tests {
         let manifest = Manifest::parse(text, &Settings::new()).expect("a valid manifest");
         assert_eq!(manifest.kind, Kind::Notifier("webhook".into()));
         assert_eq!(manifest.url_field.as_deref(), Some("custom_webhook_url"));
+        assert_eq!(manifest.vendor, Vendor::default());
+        for line in ["hosts = [\"*evil.example\"]", "hosts = [\"\"]", "paths = [\"hooks\"]"] {
+            let odd = Manifest::parse(&format!("{text}\n{line}"), &Settings::new());
+            assert!(odd.is_err(), "{line}");
+        }
         let greedy = format!("{text}\n[capabilities]\nhttp = {{ to = [\"https://*\"] }}");
         assert!(Manifest::parse(&greedy, &Settings::new()).is_err());
     }

@@ -3,7 +3,10 @@
 use chrono::{DateTime, SecondsFormat};
 use serde::Serialize;
 use uuid::Uuid;
-use vedette_sdk::{Alert, Notification, Severity};
+use vedette_sdk::{
+    Alert, Notification, Severity,
+    message::{TEST, severity},
+};
 
 /// The documented fields, in the documented order.
 #[derive(Serialize)]
@@ -80,13 +83,3 @@ impl<'a> Entry<'a> {
         }
     }
 }
-
-fn severity(severity: Severity) -> &'static str {
-    match severity {
-        Severity::Info => "info",
-        Severity::Warning => "warning",
-        Severity::Critical => "critical",
-    }
-}
-
-const TEST: &str = "This is a test notification. No certificate is about to expire.";

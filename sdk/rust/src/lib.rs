@@ -102,6 +102,8 @@ mod config;
 mod cx;
 #[cfg(feature = "date")]
 pub mod date;
+mod http_date;
+pub mod message;
 mod net_token;
 mod notify;
 #[cfg(feature = "suffix")]

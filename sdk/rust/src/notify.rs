@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::{Config, Problem};
+use crate::{Config, Problem, http_date};
 
 pub use crate::bindings::notifier::exports::vedette::plugin::notifier::{
     Alert, Delivery, EmailDelivery, HttpDelivery, Notification, Receipt, Verdict,
@@ -75,9 +75,28 @@ impl Receipt {
         headers.find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
     }
 
-    /// `Retry-After` in seconds (RFC 9110, 10.2.3); a date is not understood.
+    /// `Retry-After` in seconds (RFC 9110, 10.2.3). A date is held against the reply's own `Date`:
+    /// a channel has no clock, and the receiver's is the one that counts.
     pub fn retry_after(&self) -> Option<u32> {
-        self.header("retry-after")?.trim().parse().ok()
+        let said = self.header("retry-after")?.trim();
+        if let Ok(seconds) = said.parse() {
+            return Some(seconds);
+        }
+        let (at, now) = (http_date::parse(said)?, http_date::parse(self.header("date")?.trim())?);
+        u32::try_from(at.saturating_sub(now).max(0)).ok()
+    }
+
+    /// What the reply of a chat service means: 2xx is delivered; a full service (429) is asked
+    /// again when it says, one that is silent or broken on the host's own schedule; any other 4xx
+    /// stays as it is, and `refused` says what to do about it.
+    pub fn verdict(&self, refused: impl FnOnce(&Self) -> String) -> Verdict {
+        match self.status {
+            200..=299 => Verdict::Delivered,
+            429 => Verdict::Retry(self.retry_after()),
+            408 => Verdict::Retry(None),
+            400..=499 => Verdict::Rejected(refused(self)),
+            _ => Verdict::Retry(None),
+        }
     }
 }
 
@@ -124,5 +143,40 @@ mod tests {
     fn receiver_that_names_a_time_is_heard() {
         assert_eq!(answered(429, &[("Retry-After", " 7 ")]), Verdict::Retry(Some(7)));
         assert_eq!(answered(429, &[("retry-after", "soon")]), Verdict::Retry(None));
+    }
+
+    #[test]
+    fn date_of_a_receiver_is_held_against_its_own_clock() {
+        let now = ("date", "Sun, 22 Nov 2026 01:58:29 GMT");
+        for (at, wait) in [
+            ("Sun, 22 Nov 2026 01:58:41 GMT", Some(12)),
+            ("Sun, 22 Nov 2026 01:58:29 GMT", Some(0)),
+            ("Sat, 21 Nov 2026 01:58:29 GMT", Some(0)),
+            ("tomorrow", None),
+        ] {
+            assert_eq!(answered(429, &[("retry-after", at), now]), Verdict::Retry(wait), "{at}");
+        }
+        let clockless = answered(429, &[("retry-after", "Sun, 22 Nov 2026 01:58:41 GMT")]);
+        assert_eq!(clockless, Verdict::Retry(None));
+    }
+
+    #[test]
+    fn chat_that_refuses_says_what_to_do() {
+        let verdict = |status: u16| {
+            let headers = vec![("retry-after".to_owned(), "7".to_owned())];
+            let receipt = Receipt { status, headers, body: String::new(), error: None };
+            receipt.verdict(|receipt| format!("refused with {}", receipt.status))
+        };
+        for status in [200, 202, 204] {
+            assert_eq!(verdict(status), Verdict::Delivered, "{status}");
+        }
+        assert_eq!(verdict(429), Verdict::Retry(Some(7)));
+        for status in [0, 302, 408, 500, 503] {
+            assert_eq!(verdict(status), Verdict::Retry(None), "{status}");
+        }
+        for status in [400, 401, 403, 404, 410, 413] {
+            let said = format!("refused with {status}");
+            assert_eq!(verdict(status), Verdict::Rejected(said), "{status}");
+        }
     }
 }

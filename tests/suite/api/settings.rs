@@ -64,6 +64,59 @@ async fn webhooks_to_blocked_addresses_are_refused() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn chat_webhooks_are_the_vendors_or_an_opened_address() {
+    let world = World::start().await;
+    let client = &world.owner.client;
+    let open = world.lab.receiver.url("/any");
+    for (field, good, bad) in [
+        (
+            "slack_webhook_url",
+            ["https://hooks.slack.com/services/T0/B0/x", open.as_str()],
+            [
+                "https://hooks.slack.com.evil.com/services/T0/B0/x",
+                "https://hooks.slack.com:444/services/T0/B0/x",
+                "http://hooks.slack.com/services/T0/B0/x",
+                "https://hooks.slack.com/",
+                "https://10.0.0.1/services/T0/B0/x",
+            ],
+        ),
+        (
+            "discord_webhook_url",
+            ["https://discord.com/api/webhooks/1/x", open.as_str()],
+            [
+                "https://discord.com@evil/api/webhooks/1/x",
+                "https://discord.com.evil.com/api/webhooks/1/x",
+                "https://discord.com/channels/1",
+                "https://hooks.slack.com/services/T0/B0/x",
+                "https://169.254.169.254/api/webhooks/1/x",
+            ],
+        ),
+        (
+            "teams_webhook",
+            ["https://acme.webhook.office.com/webhookb2/x", open.as_str()],
+            [
+                "https://webhook.office.com/webhookb2/x",
+                "https://evil-webhook.office.com/x",
+                "https://acme.webhook.office.com\\@evil.com/x",
+                "https://acme.webhook.office.com./x",
+                "https://8.8.8.8/x",
+            ],
+        ),
+    ] {
+        for url in bad {
+            let answer = client.patch("/settings/notifications", json!({ (field): url })).await;
+            assert_eq!(answer.status, 400, "{url}: {}", answer.text);
+            assert!(answer.text.contains(field), "{url}: {}", answer.text);
+        }
+        for url in good {
+            let body = json!({ (field): url });
+            let set = client.patch("/settings/notifications", body).await.expect(200);
+            assert_eq!(set["settings"][field], url);
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn bounds_and_types_are_kept() {
     let world = World::start().await;
     let client = &world.owner.client;

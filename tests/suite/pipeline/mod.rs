@@ -2,6 +2,7 @@
 //! that nothing acknowledged is lost.
 
 mod alerting;
+mod chat;
 mod crash;
 mod ct;
 mod delivery;

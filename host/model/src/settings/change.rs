@@ -1,6 +1,7 @@
 //! What a PATCH may change, within which bounds, and on which plan.
 
 use serde_json::Value;
+use url::Url;
 
 use super::{NotificationSettings, signing};
 use crate::parse::{self, Body};
@@ -90,8 +91,19 @@ fn webhook_url(field: &'static str, value: &Value) -> Result<Secret<String>, Inv
     http_url(field, value, LONGEST_URL).map(Secret::new)
 }
 
+/// A page will name it: what browsers would read in another way than it looks is refused.
 fn image_url(field: &'static str, value: &Value) -> Result<String, Invalid> {
-    http_url(field, value, LONGEST_IMAGE_URL)
+    let text = http_url(field, value, LONGEST_IMAGE_URL)?;
+    let plain = Url::parse(&text).is_ok_and(|url| {
+        matches!(url.scheme(), "http" | "https")
+            && url.has_host()
+            && url.username().is_empty()
+            && url.password().is_none()
+    });
+    if plain && !text.contains('\\') {
+        return Ok(text);
+    }
+    Err(Invalid::new(field, "must be an http or https URL of an image"))
 }
 
 fn http_url(field: &'static str, value: &Value, max: usize) -> Result<String, Invalid> {

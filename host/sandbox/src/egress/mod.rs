@@ -28,6 +28,7 @@ mod trust;
 mod unchecked;
 pub mod url;
 mod validating;
+mod vendor;
 
 pub use self::http::{HttpRequest, HttpResponse, HttpTiming};
 pub use address::{Class, classify};
@@ -38,6 +39,7 @@ pub use policy::{Audience, Policy};
 pub use refusal::Refusal;
 pub use resolver::Resolver;
 pub use trust::Trust;
+pub use vendor::Vendor;
 
 pub(crate) use resolver::{Validation, absolute, is_silence};
 pub(crate) use tls::{Recorder, client_config, handshake};

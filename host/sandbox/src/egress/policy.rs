@@ -83,6 +83,12 @@ impl Policy {
         Ok(url)
     }
 
+    /// Whether `egress.allow` names this address, special or not: then it may stand in for a
+    /// vendor's host.
+    pub(super) fn names(&self, address: IpAddr) -> bool {
+        within(&self.allow, address)
+    }
+
     fn opened(&self, audience: Audience) -> &[IpNet] {
         match audience {
             Audience::Authenticated => &self.allow,

@@ -89,7 +89,7 @@ pub(super) fn channel(
         secret_fields: said.secret_fields,
         batch_max: said.batch_max,
         url_field: manifest.url_field.clone(),
-        hosts: manifest.hosts.clone(),
+        vendor: manifest.vendor.clone(),
     };
     Ok(DescribedChannel { descriptor, config })
 }

@@ -1,0 +1,124 @@
+use super::*;
+
+fn alert(severity: Severity, resolved: bool) -> Alert {
+    Alert {
+        id: "0199b1a4-7c1e-7d30-8f3e-2f6d0c0c9f11".to_owned(),
+        site_id: None,
+        event: "ssl.expiring".to_owned(),
+        alert_type: "ssl".to_owned(),
+        severity,
+        domain: "example.com".to_owned(),
+        message: "the certificate\nexpires".to_owned(),
+        suggestion: Some("renew it".to_owned()),
+        resolved,
+        created_at: 0,
+        url: None,
+    }
+}
+
+fn told(test: bool, alerts: Vec<Alert>) -> Vec<Entry> {
+    let notification = Notification {
+        id: "b3e0c4c8-5a0e-5b0b-8f7e-0f3c1d9f2a10".to_owned(),
+        source: "vedette".to_owned(),
+        timestamp: 0,
+        test,
+        alerts,
+    };
+    entries(&notification)
+}
+
+fn bold(c: char, out: &mut String) {
+    if c == '*' {
+        out.push('\\');
+    }
+    out.push(c);
+}
+
+#[test]
+fn alert_is_marked_by_a_word_and_a_colour_of_its_own() {
+    let cases = [
+        (Severity::Critical, false, "Critical"),
+        (Severity::Warning, false, "Warning"),
+        (Severity::Info, false, "Info"),
+        (Severity::Critical, true, "Resolved"),
+    ];
+    for (severity, resolved, word) in cases {
+        assert_eq!(told(false, vec![alert(severity, resolved)])[0].mark.word(), word);
+    }
+    assert_eq!(told(true, vec![alert(Severity::Critical, true)])[0].mark, Mark::Test);
+    let mut colours: Vec<u32> = Mark::ALL.iter().map(|mark| mark.rgb()).collect();
+    colours.sort_unstable();
+    colours.dedup();
+    assert_eq!(colours.len(), Mark::ALL.len());
+}
+
+#[test]
+fn test_says_so_and_what_is_over_suggests_nothing() {
+    let test = &told(true, vec![alert(Severity::Info, false)])[0];
+    assert_eq!((test.message.as_str(), &test.suggestion), (TEST, &None));
+    assert_eq!(told(false, vec![alert(Severity::Info, true)])[0].suggestion, None);
+    let mut blank = alert(Severity::Info, false);
+    blank.suggestion = Some(" \u{200b}\n".to_owned());
+    assert_eq!(told(false, vec![blank])[0].suggestion, None);
+}
+
+#[test]
+fn headline_names_one_alert_and_counts_many() {
+    let one = told(false, vec![alert(Severity::Critical, false)]);
+    assert_eq!(headline(&one), "Critical: example.com");
+    assert_eq!(one[0].line(), "Critical: example.com: the certificate expires");
+    let many = told(
+        false,
+        vec![
+            alert(Severity::Warning, false),
+            alert(Severity::Critical, true),
+            alert(Severity::Critical, false),
+            alert(Severity::Warning, false),
+        ],
+    );
+    assert_eq!(headline(&many), "4 alerts: 1 critical, 2 warning, 1 resolved");
+}
+
+#[test]
+fn plain_text_is_one_line_that_reads_as_it_is_written() {
+    for (text, expected) in [
+        ("the certificate expires", "the certificate expires"),
+        ("  a\r\n\tb\u{0}c\u{2028}d ", "a b c d"),
+        ("safe\u{202e}moc.live\u{202c}", "safemoc.live"),
+        ("\u{feff}e\u{200b}x\u{ad}a\u{2066}m\u{2069}ple", "example"),
+        ("tag\u{e0041}ged", "tagged"),
+        ("\u{1b}[31mred", "[31mred"),
+        ("بانک\u{200c}ها", "بانک\u{200c}ها"),
+        ("\u{7}\u{9f}", ""),
+    ] {
+        assert_eq!(plain(text), expected, "{text:?}");
+    }
+}
+
+#[test]
+fn text_that_does_not_fit_ends_between_two_escapes() {
+    for (text, max, expected) in [
+        ("abc", 3, "abc"),
+        ("abcd", 3, "ab…"),
+        ("ab*", 4, "ab\\*"),
+        ("ab*", 3, "ab…"),
+        ("*b", 2, "…"),
+        ("**", 3, "\\*…"),
+        ("a😀", 3, "a😀"),
+        ("a😀", 2, "a…"),
+        ("", 1, ""),
+    ] {
+        let fitted = fit(text, max, bold);
+        assert_eq!(fitted, expected, "{text} in {max}");
+        assert!(units(&fitted) <= max, "{text} in {max}");
+    }
+}
+
+#[test]
+fn groups_keep_the_order_the_number_and_the_weight() {
+    let parted = |items: &[usize], most, room| parted(items.to_vec(), most, room, |item| *item);
+    assert_eq!(parted(&[], 3, 10), Vec::<Vec<usize>>::new());
+    assert_eq!(parted(&[1, 2, 3, 4], 3, 10), [vec![1, 2, 3], vec![4]]);
+    assert_eq!(parted(&[5, 5, 1], 3, 10), [vec![5, 5], vec![1]]);
+    assert_eq!(parted(&[11, 1, 20, 2], 3, 10), [vec![11], vec![1], vec![20], vec![2]]);
+}
