@@ -140,18 +140,18 @@ fn reply_of_discord_is_understood() {
 
 #[test]
 fn wait_that_discord_asks_for_is_rounded_up() {
-    let reset = [("X-RateLimit-Reset-After", "0.3"), ("Retry-After", "300")];
-    let cases: [(&str, &[(&str, &str)], Option<u32>); 7] = [
-        (r#"{"retry_after": 0.529, "global": false}"#, &[], Some(1)),
-        (r#"{"retry_after": 2}"#, &[("retry-after", "3")], Some(2)),
-        ("", &[("retry-after", "3")], Some(3)),
-        (r#"{"retry_after": 300}"#, &reset, Some(1)),
-        (r#"{"retry_after": -1}"#, &[], None),
-        (r#"{"retry_after": 1e99}"#, &[], Some(u32::MAX)),
-        ("<html>", &[], None),
+    let reset = vec![("X-RateLimit-Reset-After", "0.3"), ("Retry-After", "300")];
+    let cases = [
+        (r#"{"retry_after": 0.529, "global": false}"#, vec![], Some(1)),
+        (r#"{"retry_after": 2}"#, vec![("retry-after", "3")], Some(2)),
+        ("", vec![("retry-after", "3")], Some(3)),
+        (r#"{"retry_after": 300}"#, reset, Some(1)),
+        (r#"{"retry_after": -1}"#, vec![], None),
+        (r#"{"retry_after": 1e99}"#, vec![], Some(u32::MAX)),
+        ("<html>", vec![], None),
     ];
     for (body, headers, wait) in cases {
-        assert_eq!(answered(429, body, headers), Verdict::Retry(wait), "{body}");
+        assert_eq!(answered(429, body, &headers), Verdict::Retry(wait), "{body}");
     }
 }
 
@@ -161,9 +161,9 @@ fn answered(status: u16, body: &str, headers: &[(&str, &str)]) -> Verdict {
 }
 
 fn bodies(notification: Notification) -> Vec<Value> {
-    let body = |request: &Delivery| match request {
-        Delivery::Http(request) => serde_json::from_slice(&request.body).expect("a body of JSON"),
-        other => panic!("expected a request, got {other:?}"),
+    let body = |request: &Delivery| -> Value {
+        let Delivery::Http(request) = request else { panic!("{request:?}") };
+        serde_json::from_slice(&request.body).expect("a body of JSON")
     };
     rendered(notification).iter().map(body).collect()
 }

@@ -185,9 +185,9 @@ fn said(container: &Value, line: usize) -> &str {
 }
 
 fn bodies(notification: Notification) -> Vec<Value> {
-    let body = |request: &Delivery| match request {
-        Delivery::Http(request) => serde_json::from_slice(&request.body).expect("a body of JSON"),
-        other => panic!("expected a request, got {other:?}"),
+    let body = |request: &Delivery| -> Value {
+        let Delivery::Http(request) = request else { panic!("{request:?}") };
+        serde_json::from_slice(&request.body).expect("a body of JSON")
     };
     rendered(notification).iter().map(body).collect()
 }
