@@ -66,7 +66,18 @@ pub enum Rendered {
         subject: String,
         text: String,
         html: Option<String>,
+        /// Recipients who need no further attempt.
+        #[serde(default)]
+        told: Vec<Told>,
     },
+}
+
+/// A recipient of a mail, and how that ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Told {
+    pub address: String,
+    /// Why the mail is refused to him for good; none = he has it.
+    pub refused: Option<String>,
 }
 
 /// What became of one attempt.

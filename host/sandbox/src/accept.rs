@@ -152,6 +152,7 @@ fn rendered(delivery: wit_notifier::Delivery, fields: &[String]) -> Result<Rende
             subject: output::text("subject", mail.subject, MESSAGE)?,
             text: output::lines("text", mail.text, DELIVERED)?,
             html: mail.html.map(|html| output::lines("html", html, DELIVERED)).transpose()?,
+            told: Vec::new(),
         }),
     }
 }

@@ -6,7 +6,7 @@ use moka::sync::Cache;
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 use vedette_model::{Account, AccountId, ApiKeyId, Edition, guard::Guard};
-use vedette_sandbox::Sandbox;
+use vedette_sandbox::{Sandbox, egress::smtp::Relay};
 use vedette_store::{Stamp, Store};
 
 use crate::{Clock, Config, limits::Limits, oidc::Oidc, work::Pulse};
@@ -20,6 +20,8 @@ pub struct App {
     pub limits: Limits,
     /// Who issues session tokens; none where no issuer is configured.
     pub oidc: Option<Oidc>,
+    /// Who takes our mail; none where no relay is configured.
+    pub relay: Option<Relay>,
     pub wake: Wake,
     /// Whether the background work keeps up.
     pub pulse: Pulse,

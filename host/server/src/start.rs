@@ -11,7 +11,10 @@ use rustls::pki_types::{CertificateDer, pem::PemObject};
 use tokio::task::JoinHandle;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use vedette_model::{CheckType, Edition, guard::Guard};
-use vedette_sandbox::{Sandbox, StateStore, egress};
+use vedette_sandbox::{
+    Sandbox, StateStore,
+    egress::{self, smtp::Relay},
+};
 use vedette_store::Store;
 
 use crate::{
@@ -65,6 +68,7 @@ pub async fn serve(
     let sandbox = install(sandbox, Plugins::All).await?;
     let app = Arc::new(App {
         limits: Limits::new(&clock),
+        relay: relay(&config, sandbox.egress())?,
         oidc: Oidc::new(&config.oidc, sandbox.egress().clone(), clock.clone()),
         node: format!("{}-{}", std::process::id(), uuid::Uuid::now_v7()),
         wake: Wake::default(),
@@ -141,6 +145,14 @@ pub(crate) fn sandbox(
         state,
     };
     Sandbox::new(options).context("cannot start the sandbox")
+}
+
+/// None where no relay is configured.
+fn relay(config: &Config, egress: &egress::Egress) -> anyhow::Result<Option<Relay>> {
+    let Some(url) = &config.smtp.url else { return Ok(None) };
+    let from = config.smtp.from.as_deref();
+    let from = from.context("smtp.url needs smtp.from, the address that mail comes from")?;
+    Ok(Some(Relay::new(egress.clone(), url.expose(), from)?))
 }
 
 /// Installs built-in plugins, through the same door as anybody's.

@@ -42,7 +42,7 @@ fn text_reads_in_a_terminal() {
     let mail = mail(notification(vec![alert("example.com", Severity::Critical)]));
     let rule = "-".repeat(78);
     let expected = format!(
-        "CRITICAL  example.com\n\n  the certificate expires in 5 days\n\n  \
+        "CRITICAL example.com\n\n  the certificate expires in 5 days\n\n  \
          What to do: renew the certificate\n\n  Event: ssl.expiring\n  \
          Since: 2026-11-20 09:30 UTC\n  Alert: 0199b1a4-7c1e-7d30-8f3e-2f6d0c0c9f11\n\n{rule}\n\n\
          Sent by vedette, because e-mail is on in the notification settings of your\n\
@@ -89,7 +89,7 @@ fn batch_tells_every_alert_in_its_order() {
 fn resolution_asks_for_nothing_to_be_done() {
     let over = Alert { resolved: true, ..alert("example.com", Severity::Critical) };
     let mail = mail(notification(vec![over]));
-    assert!(mail.text.starts_with("RESOLVED  example.com\n"), "{}", mail.text);
+    assert!(mail.text.starts_with("RESOLVED example.com\n"), "{}", mail.text);
     let html = mail.html.as_deref().expect("an HTML part");
     assert!(html.contains(">RESOLVED</strong>") && html.contains("#1a7f37"), "{html}");
     assert!(!mail.text.contains("What to do") && !html.contains("What to do:"));
@@ -101,7 +101,7 @@ fn test_notification_says_that_it_is_one() {
     test.test = true;
     let mail = mail(test);
     assert_eq!(mail.subject, "[test] this is a test notification");
-    assert!(mail.text.starts_with("TEST  example.com\n"), "{}", mail.text);
+    assert!(mail.text.starts_with("TEST example.com\n"), "{}", mail.text);
     assert!(!mail.text.contains("Alert:"), "there is none to look for");
 }
 

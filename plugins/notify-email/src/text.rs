@@ -22,7 +22,7 @@ pub(crate) fn footer(source: &str) -> String {
 }
 
 fn one(text: &mut String, entry: &Entry) {
-    wrap(text, &format!("{}  {}", entry.tone.word().to_uppercase(), entry.domain), "");
+    wrap(text, &format!("{} {}", entry.tone.word().to_uppercase(), entry.domain), "");
     text.push('\n');
     wrap(text, &entry.message, "  ");
     text.push('\n');

@@ -179,7 +179,12 @@ fn an_outbox_row_is_read_back_as_it_was() {
             headers: vec![("content-type".into(), "application/json".into())],
             body: "{}".into(),
         },
-        Rendered::Email { subject: "s".into(), text: "t".into(), html: None },
+        Rendered::Email {
+            subject: "s".into(),
+            text: "t".into(),
+            html: None,
+            told: vec![Told { address: "a@example.com".into(), refused: Some("550".into()) }],
+        },
     ]);
     let row = serde_json::to_value(&delivery).unwrap();
     assert_eq!(row["created_at"], json!("2027-01-15T08:00:00Z"));

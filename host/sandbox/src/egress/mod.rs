@@ -1,4 +1,5 @@
-//! The one door through which every connection leaves: probes, plugin HTTP and TCP, webhooks.
+//! The one door through which every connection leaves: probes, plugin HTTP and TCP, webhooks,
+//! mail.
 //!
 //! ```text
 //! parse (url, names) → resolve → vet every address → connect to exactly those → compare the peer
@@ -23,6 +24,7 @@ mod net_error;
 mod policy;
 mod refusal;
 mod resolver;
+pub mod smtp;
 mod tls;
 mod trust;
 mod unchecked;

@@ -60,13 +60,13 @@ pub(crate) fn client_config(recorder: &Arc<Recorder>, alpn: &[String]) -> Arc<Cl
     Arc::new(config)
 }
 
-/// A configuration that verifies against `roots`, for HTTP/1.1.
-pub(super) fn verifying_config(roots: &Arc<RootCertStore>) -> Arc<ClientConfig> {
+/// A configuration that verifies against `roots`.
+pub(super) fn verifying_config(roots: &Arc<RootCertStore>, alpn: &[&[u8]]) -> Arc<ClientConfig> {
     let verifier =
         WebPkiServerVerifier::builder_with_provider(Arc::clone(roots), Arc::clone(&PROVIDER));
     let verifier = verifier.build().expect("the Mozilla roots are never empty");
     let mut config = builder(verifier);
-    config.alpn_protocols = vec![b"http/1.1".to_vec()];
+    config.alpn_protocols = alpn.iter().map(|protocol| protocol.to_vec()).collect();
     Arc::new(config)
 }
 

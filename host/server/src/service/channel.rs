@@ -5,11 +5,13 @@
 //! the value is put in for each attempt anew, vetted by the egress policy, and never logged.
 //! *Invariant:* no redirect is followed, and an attempt ends within ten seconds.
 
+mod email;
+
 use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value};
 use vedette_model::{
-    DeliveryId, Notice, NotificationSettings, Timestamp,
+    AccountId, DeliveryId, Notice, NotificationSettings, Timestamp,
     delivery::{ATTEMPT_TIMEOUT, Outcome, Rendered},
 };
 use vedette_sandbox::{
@@ -17,8 +19,11 @@ use vedette_sandbox::{
     egress::{Audience, HttpRequest, NetError},
 };
 
+use self::email::Words;
 use super::{signature, veil::veiled};
 use crate::App;
+
+pub(crate) use email::NO_RELAY;
 
 /// What is to be said on a channel.
 pub(crate) struct Message<'a> {
@@ -29,6 +34,14 @@ pub(crate) struct Message<'a> {
     pub(crate) created_at: Timestamp,
     /// Sent by hand to try the channel.
     pub(crate) test: bool,
+}
+
+/// Which delivery is attempted.
+pub(crate) struct Errand<'a> {
+    pub(crate) id: DeliveryId,
+    pub(crate) account: AccountId,
+    pub(crate) channel: &'a str,
+    pub(crate) created_at: Timestamp,
 }
 
 /// Has the channel's plugin write the messages, as many as it takes when the channel carries fewer
@@ -52,23 +65,37 @@ pub(crate) async fn render(app: &App, message: &Message<'_>) -> Result<Vec<Rende
 }
 
 /// Sends what was rendered, part by part, and says what became of it. Parts that were delivered
-/// are taken out of `parts`, so that a further attempt does not repeat them.
+/// are taken out of `parts`, so that a further attempt does not repeat them; a mail that some of
+/// its recipients are refused stays, and keeps the next one from nobody.
 pub(crate) async fn attempt(
     app: &App,
     settings: &NotificationSettings,
-    id: DeliveryId,
-    channel: &str,
+    errand: &Errand<'_>,
     parts: &mut Vec<Rendered>,
 ) -> Outcome {
-    while let Some(part) = parts.first() {
-        match send(app, settings, id, channel, part).await {
-            Outcome::Delivered => {
-                parts.remove(0);
+    let (mut next, mut refused) = (0, None);
+    while let Some(part) = parts.get_mut(next) {
+        let (outcome, is_mail) = match part {
+            Rendered::Email { subject, text, html, told } => {
+                let words = Words { subject, text, html: html.as_deref() };
+                (email::send(app, settings, errand, &words, told).await, true)
             }
-            failed => return failed,
+            Rendered::Http { .. } => {
+                (send(app, settings, errand.id, errand.channel, part).await, false)
+            }
+        };
+        match outcome {
+            Outcome::Delivered => {
+                parts.remove(next);
+            }
+            Outcome::Rejected(reason) if is_mail => {
+                refused = refused.or(Some(reason));
+                next += 1;
+            }
+            failed @ (Outcome::Retry { .. } | Outcome::Rejected(_)) => return failed,
         }
     }
-    Outcome::Delivered
+    refused.map_or(Outcome::Delivered, Outcome::Rejected)
 }
 
 async fn send(
@@ -79,7 +106,7 @@ async fn send(
     part: &Rendered,
 ) -> Outcome {
     let Rendered::Http { url, method, headers, body } = part else {
-        return Outcome::Rejected(NO_RELAY.to_owned());
+        return Outcome::Rejected("a mail is not sent over HTTP".to_owned());
     };
     let Some(descriptor) = app.sandbox.channel(channel) else {
         let reason = format!("no plugin for the channel {channel} is installed");
@@ -191,8 +218,6 @@ const SOURCE: &str = "vedette";
 
 /// The field whose receiver has the account's signing secret.
 const SIGNED_FIELD: &str = "custom_webhook_url";
-
-pub(crate) const NO_RELAY: &str = "no mail relay is configured";
 
 /// Bytes of a reply that a plugin gets to read.
 const LONGEST_REPLY: u32 = 16 << 10;

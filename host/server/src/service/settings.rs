@@ -9,14 +9,14 @@ use futures::future::join_all;
 use serde::Serialize;
 use serde_json::Value;
 use vedette_model::{
-    DeliveryId, Feature, Notice, NotificationSettings, Plan, Severity, SiteId, Timestamp,
-    alert::NoticeStatus, delivery::Outcome, settings::PatchError,
+    AccountId, DeliveryId, Feature, Notice, NotificationSettings, Plan, Severity, SiteId,
+    Timestamp, alert::NoticeStatus, delivery::Outcome, settings::PatchError,
 };
 use vedette_sandbox::egress::{Audience, NetError, Vendor, url as http_url};
 
 use super::{
     account,
-    channel::{self, Message, NO_RELAY},
+    channel::{self, Errand, Message, NO_RELAY},
     random,
 };
 use crate::{App, Caller, Error, Result};
@@ -59,17 +59,17 @@ pub async fn test(app: &App, caller: &Caller) -> Result<Tested> {
     let settings = app.store.settings(caller.account.id).await?;
     let configured = settings.active_channels(account::plan(&caller.account)?);
     let (ready, missing): (Vec<_>, Vec<_>) =
-        configured.iter().partition(|channel| app.sandbox.channel(channel).is_some());
-    if ready.is_empty() && missing.contains(&EMAIL) {
+        configured.iter().partition(|channel| lack(app, channel).is_none());
+    if ready.is_empty() && missing.contains(&EMAIL) && app.relay.is_none() {
         return Err(Error::NotConfigured(format!("{NO_RELAY}; set smtp.url and smtp.from")));
     }
     let now = app.clock.now();
-    let tries = ready.iter().map(|channel| try_out(app, &settings, channel, now));
+    let account = caller.account.id;
+    let tries = ready.iter().map(|channel| try_out(app, account, &settings, channel, now));
     let mut failed = join_all(tries).await;
-    failed.extend(missing.iter().map(|channel| match *channel {
-        EMAIL => Some(format!("{EMAIL}: {NO_RELAY}")),
-        other => Some(format!("{other}: no plugin for it is installed")),
-    }));
+    let lacks =
+        |channel: &&'static str| lack(app, channel).map(|lack| format!("{channel}: {lack}"));
+    failed.extend(missing.iter().map(lacks));
     let failed: Vec<String> = failed.into_iter().flatten().collect();
     Ok(Tested { message: summary(&ready, &failed), channels: ready })
 }
@@ -104,9 +104,19 @@ fn vendor_of(app: &App, field: &str) -> Vendor {
     reads.map(|channel| channel.vendor.clone()).unwrap_or_default()
 }
 
+/// What the operator has to see to before the channel can be tried.
+fn lack(app: &App, channel: &str) -> Option<&'static str> {
+    match channel {
+        EMAIL if app.relay.is_none() => Some(NO_RELAY),
+        _ if app.sandbox.channel(channel).is_none() => Some("no plugin for it is installed"),
+        _ => None,
+    }
+}
+
 /// None when the test was delivered, else the channel and why it was not.
 async fn try_out(
     app: &App,
+    account: AccountId,
     settings: &NotificationSettings,
     channel: &str,
     now: Timestamp,
@@ -121,7 +131,8 @@ async fn try_out(
             return Some(format!("{channel}: the message could not be written"));
         }
     };
-    match channel::attempt(app, settings, id, channel, &mut parts).await {
+    let errand = Errand { id, account, channel, created_at: now };
+    match channel::attempt(app, settings, &errand, &mut parts).await {
         Outcome::Delivered => None,
         Outcome::Retry { reason, .. } | Outcome::Rejected(reason) => {
             Some(format!("{channel}: {reason}"))

@@ -16,7 +16,7 @@ use vedette_sandbox::{PluginError, Stop};
 use super::lanes::{LEASE, Lanes, Placed, receiver};
 use crate::{
     App, Result,
-    service::channel::{self, Message},
+    service::channel::{self, Errand, Message},
 };
 
 /// The loop. After `shutdown` it finishes what is on its way and gives back the rest.
@@ -199,8 +199,13 @@ async fn send(app: &App, mut delivery: Delivery) -> Settled {
     let settings = app.store.settings(delivery.account_id).await;
     let settings = settings.map_err(|cause| (delivery.id, cause.into()))?;
     let mut parts = delivery.rendered.take().unwrap_or_default();
-    let outcome =
-        channel::attempt(app, &settings, delivery.id, &delivery.channel, &mut parts).await;
+    let errand = Errand {
+        id: delivery.id,
+        account: delivery.account_id,
+        channel: &delivery.channel,
+        created_at: delivery.created_at,
+    };
+    let outcome = channel::attempt(app, &settings, &errand, &mut parts).await;
     let label = match &outcome {
         Outcome::Delivered => "delivered",
         Outcome::Retry { .. } => "retry",

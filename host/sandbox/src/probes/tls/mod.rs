@@ -10,6 +10,7 @@ use tokio_rustls::client::TlsStream;
 use vedette_model::domain_name::Target;
 
 pub use starttls::StartTls;
+pub(crate) use starttls::begin;
 
 use super::{
     Endpoint, Reach, Timing, micros, peer_text,

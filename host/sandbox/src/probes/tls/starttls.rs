@@ -21,7 +21,7 @@ pub enum StartTls {
 }
 
 /// Speaks until the server is ready for the handshake. What it says is never quoted.
-pub(super) async fn begin(
+pub(crate) async fn begin(
     protocol: StartTls,
     stream: &mut TcpStream,
     domain: &str,

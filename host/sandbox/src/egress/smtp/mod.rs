@@ -1,0 +1,216 @@
+//! Mail through the operator's relay: egress dials and encrypts, lettre writes and speaks SMTP.
+//!
+//! *Invariant:* a mail has one recipient, so nobody learns of the others, and what is refused is
+//! refused to him alone.
+//! *Invariant:* neither the URL nor what it holds is in an error.
+
+mod message;
+mod server;
+mod wire;
+
+use std::{
+    error::Error as _,
+    fmt,
+    time::{Duration, Instant},
+};
+
+use lettre::{
+    Address,
+    message::Mailbox,
+    transport::smtp::{
+        self,
+        authentication::DEFAULT_MECHANISMS,
+        client::AsyncSmtpConnection,
+        commands::{Data, Mail as MailFrom, Rcpt, Rset},
+        extension::ClientId,
+    },
+};
+use parking_lot::Mutex;
+use thiserror::Error;
+use tokio::{sync::Semaphore, time::timeout_at};
+
+use super::{Egress, NetError};
+use server::Server;
+
+pub use message::Mail;
+
+/// The relay, with the connections to it that are open. One per process.
+pub struct Relay {
+    egress: Egress,
+    server: Server,
+    from: Mailbox,
+    hello: ClientId,
+    /// Connections that wait for the next mail, and since when.
+    idle: Mutex<Vec<(AsyncSmtpConnection, Instant)>>,
+    /// How many mails may be on their way at a time.
+    turns: Semaphore,
+}
+
+/// Why a relay cannot be used as it is configured.
+#[derive(Debug, Error)]
+#[error("{key} {reason}")]
+pub struct BadRelay {
+    key: &'static str,
+    reason: String,
+}
+
+/// Why a mail was not taken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NotSent {
+    /// The relay could not be reached, or asked for patience (4xx).
+    Later(String),
+    /// The relay refused it (5xx); carries its words.
+    Never(String),
+}
+
+/// A step of the exchange for one mail, and what went wrong in it.
+struct Failed(&'static str, smtp::Error);
+
+impl Relay {
+    /// Reads what is configured; opens no socket. `from` is an address, or a name and an address.
+    ///
+    /// # Errors
+    /// When one of the two cannot be used; names the key.
+    pub fn new(egress: Egress, url: &str, from: &str) -> Result<Self, BadRelay> {
+        let server = Server::parse(url)?;
+        let from: Mailbox = from.parse().map_err(|_| BadRelay {
+            key: "smtp.from",
+            reason: "is no mail address, as in alerts@example.com".to_owned(),
+        })?;
+        Ok(Self {
+            egress,
+            server,
+            from,
+            hello: ClientId::default(),
+            idle: Mutex::default(),
+            turns: Semaphore::new(MOST_AT_A_TIME),
+        })
+    }
+
+    /// Hands one mail to the relay. Once it has been accepted, `Ok`; a mail whose acceptance was
+    /// not heard by the deadline may have been taken all the same.
+    pub async fn send(&self, mail: &Mail<'_>, deadline: Instant) -> Result<(), NotSent> {
+        let never = |reason: &str| NotSent::Never(reason.to_owned());
+        let to: Address = mail.to.parse().map_err(|_| never("is no address that mail goes to"))?;
+        let bytes = message::bytes(&self.from, &to, mail).map_err(|reason| never(&reason))?;
+        match timeout_at(deadline.into(), self.hand_over(to, &bytes, deadline)).await {
+            Ok(sent) => sent,
+            Err(_) => Err(later("the mail relay did not answer in time")),
+        }
+    }
+
+    async fn hand_over(
+        &self,
+        to: Address,
+        message: &[u8],
+        deadline: Instant,
+    ) -> Result<(), NotSent> {
+        let _turn = self.turns.acquire().await.expect("the semaphore is never closed");
+        let mut connection = self.connection(deadline).await?;
+        let sent = self.exchange(&mut connection, to, message).await;
+        // Whoever refuses with a code is still there.
+        if sent.as_ref().map_or_else(|Failed(_, cause)| cause.status().is_some(), |()| true) {
+            self.keep(connection);
+        }
+        sent.map_err(|failed| self.refusal(&failed))
+    }
+
+    /// One that is open and answers, else a new one.
+    async fn connection(&self, deadline: Instant) -> Result<AsyncSmtpConnection, NotSent> {
+        loop {
+            let idle = self.idle.lock().pop();
+            let Some((mut connection, since)) = idle else { break };
+            // It also forgets what was begun and refused.
+            if since.elapsed() < LONGEST_IDLE && connection.command(Rset).await.is_ok() {
+                return Ok(connection);
+            }
+        }
+        let stream = wire::open(&self.egress, &self.server, deadline).await;
+        let stream = stream.map_err(|cause| later(unreached(&cause)))?;
+        let greeted = AsyncSmtpConnection::connect_with_transport(stream, &self.hello).await;
+        let mut connection = greeted.map_err(|cause| match self.words(&cause) {
+            Some(words) => NotSent::Later(format!("the mail relay turned us away: {words}")),
+            None => later("the mail relay does not speak SMTP, or hung up"),
+        })?;
+        if let Some(credentials) = self.server.credentials() {
+            let known = connection.auth(DEFAULT_MECHANISMS, &credentials).await;
+            // In our own words: relays quote the user they do not know.
+            known.map_err(|_| later("the mail relay did not accept the configured login"))?;
+        }
+        Ok(connection)
+    }
+
+    async fn exchange(
+        &self,
+        connection: &mut AsyncSmtpConnection,
+        to: Address,
+        message: &[u8],
+    ) -> Result<(), Failed> {
+        let at = |step| move |cause| Failed(step, cause);
+        let sender = MailFrom::new(Some(self.from.email.clone()), Vec::new());
+        connection.command(sender).await.map_err(at("the sender"))?;
+        connection.command(Rcpt::new(to, Vec::new())).await.map_err(at("the recipient"))?;
+        connection.command(Data).await.map_err(at("the message"))?;
+        connection.message(message).await.map_err(at("the message"))?;
+        Ok(())
+    }
+
+    fn keep(&self, connection: AsyncSmtpConnection) {
+        let mut idle = self.idle.lock();
+        if idle.len() < MOST_IDLE {
+            idle.push((connection, Instant::now()));
+        }
+    }
+
+    fn refusal(&self, Failed(step, cause): &Failed) -> NotSent {
+        match self.words(cause) {
+            Some(words) if cause.is_permanent() => {
+                NotSent::Never(format!("the mail relay refused {step}: {words}"))
+            }
+            Some(words) => {
+                NotSent::Later(format!("the mail relay refused {step} for now: {words}"))
+            }
+            None => later("the connection to the mail relay broke"),
+        }
+    }
+
+    /// The code and the words of a relay that refused; none when it did not answer.
+    fn words(&self, cause: &smtp::Error) -> Option<String> {
+        let code = cause.status()?;
+        let said = cause.source().map(ToString::to_string).unwrap_or_default();
+        Some(self.server.quoted(&format!("{code} {said}")))
+    }
+}
+
+impl fmt::Debug for Relay {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Relay").field("from", &self.from).finish_non_exhaustive()
+    }
+}
+
+fn later(reason: &str) -> NotSent {
+    NotSent::Later(reason.to_owned())
+}
+
+/// Why there is no connection, without the address.
+fn unreached(cause: &NetError) -> &'static str {
+    match cause {
+        NetError::AddressBlocked(_) | NetError::NotPermitted(_) => {
+            "egress.deny, or being ourselves, keeps us from the mail relay"
+        }
+        NetError::NameNotFound => "the mail relay's name was not found",
+        NetError::Refused => "the mail relay refused the connection",
+        NetError::Timeout(_) => "the mail relay did not answer in time",
+        NetError::Tls(_) => "the mail relay's TLS could not be trusted",
+        NetError::Protocol(_) => "the mail relay did not agree to TLS",
+        NetError::Reset
+        | NetError::TooLarge(_)
+        | NetError::BudgetExhausted
+        | NetError::Other(..) => "the mail relay could not be reached",
+    }
+}
+
+const MOST_AT_A_TIME: usize = 20;
+const MOST_IDLE: usize = 10;
+/// Relays end idle connections after minutes, and what stands between ends them sooner.
+const LONGEST_IDLE: Duration = Duration::from_secs(30);

@@ -1,0 +1,162 @@
+//! The relay as the operator wrote it: `smtp://`, `smtps://`, and `?tls=` as lettre reads it.
+
+use lettre::transport::smtp::authentication::Credentials;
+use url::Url;
+
+use super::BadRelay;
+
+/// Where the relay is and how it is spoken to.
+pub(super) struct Server {
+    pub(super) host: String,
+    pub(super) port: u16,
+    pub(super) security: Security,
+    login: Option<Login>,
+}
+
+/// When TLS begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Security {
+    Never,
+    /// `?tls=opportunistic`: where the relay offers it.
+    Offered,
+    /// `?tls=required`
+    StartTls,
+    /// `smtps://`
+    FromTheStart,
+}
+
+struct Login {
+    user: String,
+    password: String,
+}
+
+impl Server {
+    /// Errors never quote the URL, which may hold a password.
+    pub(super) fn parse(text: &str) -> Result<Self, BadRelay> {
+        let url = Url::parse(text).map_err(|error| bad(format!("is no URL: {error}")))?;
+        let host = url.host_str().filter(|host| !host.is_empty());
+        let host = host.ok_or_else(|| bad("names no host".to_owned()))?;
+        let tls = url.query_pairs().find(|(key, _)| key == "tls").map(|(_, value)| value);
+        let (security, port) = match (url.scheme(), tls.as_deref()) {
+            ("smtp", None) => (Security::Never, 25),
+            ("smtp", Some("opportunistic")) => (Security::Offered, 587),
+            ("smtp", Some("required")) => (Security::StartTls, 587),
+            ("smtps", _) => (Security::FromTheStart, 465),
+            ("smtp", Some(_)) => {
+                return Err(bad("may say tls=required or tls=opportunistic".to_owned()));
+            }
+            _ => return Err(bad("must begin with smtp:// or smtps://".to_owned())),
+        };
+        let login = match url.password() {
+            None => None,
+            Some(password) => {
+                Some(Login { user: decoded(url.username())?, password: decoded(password)? })
+            }
+        };
+        let host = host.trim_start_matches('[').trim_end_matches(']').to_owned();
+        Ok(Self { host, port: url.port().unwrap_or(port), security, login })
+    }
+
+    pub(super) fn credentials(&self) -> Option<Credentials> {
+        let login = self.login.as_ref()?;
+        Some(Credentials::new(login.user.clone(), login.password.clone()))
+    }
+
+    /// What a relay said, as one line of bounded length without our credentials.
+    pub(super) fn quoted(&self, said: &str) -> String {
+        let secrets = self.login.iter().flat_map(|login| [&login.password, &login.user]);
+        let secrets = secrets.filter(|secret| secret.len() >= SHORTEST_SECRET);
+        let said = secrets.fold(said.to_owned(), |said, secret| said.replace(secret.as_str(), "…"));
+        let visible = said.replace(is_odd, " ");
+        let mut line = visible.split_whitespace().collect::<Vec<_>>().join(" ");
+        if line.len() > LONGEST_QUOTE {
+            line.truncate(line.floor_char_boundary(LONGEST_QUOTE));
+            line.push('…');
+        }
+        line
+    }
+}
+
+/// Controls, and what turns the direction of reading.
+fn is_odd(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// Percent-decoding: a password may hold what a URL may not.
+fn decoded(text: &str) -> Result<String, BadRelay> {
+    let unreadable = || bad("has a user or password that is not percent-encoded UTF-8".to_owned());
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.bytes();
+    while let Some(byte) = rest.next() {
+        if byte != b'%' {
+            bytes.push(byte);
+            continue;
+        }
+        let digit = |byte: Option<u8>| byte.and_then(|byte| char::from(byte).to_digit(16));
+        let (Some(high), Some(low)) = (digit(rest.next()), digit(rest.next())) else {
+            return Err(unreadable());
+        };
+        bytes.push(u8::try_from(high * 16 + low).expect("two hexadecimal digits are a byte"));
+    }
+    String::from_utf8(bytes).map_err(|_| unreadable())
+}
+
+fn bad(reason: String) -> BadRelay {
+    BadRelay { key: "smtp.url", reason }
+}
+
+const LONGEST_QUOTE: usize = 200;
+const SHORTEST_SECRET: usize = 4;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn url_says_where_and_when_tls_begins() {
+        for (url, host, port, security) in [
+            ("smtp://127.0.0.1:2525", "127.0.0.1", 2525, Security::Never),
+            ("smtp://mail.example.com", "mail.example.com", 25, Security::Never),
+            ("smtp://[::1]:2525", "::1", 2525, Security::Never),
+            ("smtp://u:p@m.example?tls=required", "m.example", 587, Security::StartTls),
+            ("smtp://m.example:25/?tls=required", "m.example", 25, Security::StartTls),
+            ("smtp://m.example?tls=opportunistic", "m.example", 587, Security::Offered),
+            ("smtps://u:p@m.example", "m.example", 465, Security::FromTheStart),
+        ] {
+            let server = Server::parse(url).unwrap_or_else(|bad| panic!("{url}: {bad}"));
+            let found = (server.host.as_str(), server.port, server.security);
+            assert_eq!(found, (host, port, security), "{url}");
+        }
+    }
+
+    #[test]
+    fn bad_url_is_refused_without_being_quoted() {
+        for url in [
+            "",
+            "mail.example.com",
+            "http://u:hunter2@m.example",
+            "smtp://u:hunter2@m.example?tls=never",
+            "smtp://u:hunter2%zz@m.example",
+            "smtp://u:hunter2%ff@m.example",
+            "smtp:hunter2",
+        ] {
+            let Err(bad) = Server::parse(url) else { panic!("{url} was taken") };
+            assert!(!bad.to_string().contains("hunter2"), "{bad}");
+            assert!(bad.to_string().starts_with("smtp.url "), "{bad}");
+        }
+    }
+
+    #[test]
+    fn password_may_hold_anything() {
+        assert_eq!(decoded("a%40b%2Fc%25%C3%BC").ok().as_deref(), Some("a@b/c%ü"));
+    }
+
+    #[test]
+    fn quote_is_one_short_line_without_credentials() {
+        let server = Server::parse("smtp://apikey:hunter2@m.example").expect("a URL");
+        let said = server.quoted("no user\r\napikey with hunter2\u{202e} \u{7}here");
+        assert_eq!(said, "no user … with … here");
+        assert!(server.quoted(&"ü".repeat(1_000)).len() <= LONGEST_QUOTE + 3);
+    }
+}
