@@ -4,8 +4,9 @@
 //! [`Lab`] brings a certificate authority, a DNS server that names the sites, TLS sites and a
 //! webhook receiver; [`Service`] is the real program on a database of its own. `make run` shows
 //! both together, the test suite asks them questions. What single checks need besides stands
-//! alone: [`Registry`] (RDAP and WHOIS), [`CtSource`], [`Issuer`] of session tokens, [`Pages`] with
-//! every misbehaviour of a web server, [`Peer`] for what is no web server at all.
+//! alone: [`Registry`] (RDAP and WHOIS), [`CtSource`], [`Issuer`] of session tokens, [`Mailbox`] (a
+//! mail relay), [`Pages`] with every misbehaviour of a web server, [`Peer`] for what is no web
+//! server at all.
 //!
 //! *Invariant:* nothing here leaves 127.0.0.1, and every server ends with the value that owns it.
 
@@ -15,6 +16,7 @@ mod command;
 mod ct;
 mod dns;
 mod issuer;
+mod mail;
 mod peer;
 mod receiver;
 mod registry;
@@ -34,6 +36,7 @@ pub use ct::{CtKind, CtSource, Issuance};
 pub use dns::{Dns, Reply, UpdateKey, record};
 pub use hickory_proto::{op::ResponseCode, rr::RecordType};
 pub use issuer::{Issuer, Signature, unsigned};
+pub use mail::{Mailbox, Mailed, Verdict, relay_toml};
 pub use peer::{Manner, OldTls, Peer};
 pub use receiver::{Received, Receiver, Response};
 pub use registry::{Desk, REGISTRAR, REGISTRY, Rdap, Registry, Says, Whois, registration};

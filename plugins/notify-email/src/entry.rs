@@ -35,10 +35,13 @@ impl Entry {
             .format("%Y-%m-%d %H:%M UTC")
             .to_string();
         let suggestion = alert.suggestion.as_deref().map(|text| line::clean(text, room));
+        // Messages of checks begin with the name, which stands beside them already.
+        let named = alert.message.strip_prefix(&*alert.domain);
+        let message = named.and_then(|rest| rest.strip_prefix(": ")).unwrap_or(&alert.message);
         Ok(Self {
             tone: if test { Tone::Test } else { Tone::of(alert) },
             domain: line::name(&alert.domain, LONGEST_DOMAIN),
-            message: line::clean(&alert.message, room),
+            message: line::clean(message, room),
             suggestion: suggestion.filter(|text| !text.is_empty()),
             event: line::clean(&alert.event, LONGEST_WORD),
             since,

@@ -38,6 +38,15 @@ fn subject_says_how_bad_where_and_what() {
 }
 
 #[test]
+fn name_that_the_message_begins_with_is_said_once() {
+    let mut named = alert("example.com", Severity::Critical);
+    named.message = "example.com: certificate expires in 5 days".to_owned();
+    let mail = mail(notification(vec![named]));
+    assert_eq!(mail.subject, "[critical] example.com: certificate expires in 5 days");
+    assert!(mail.text.contains("\n  certificate expires in 5 days\n"), "{}", mail.text);
+}
+
+#[test]
 fn text_reads_in_a_terminal() {
     let mail = mail(notification(vec![alert("example.com", Severity::Critical)]));
     let rule = "-".repeat(78);

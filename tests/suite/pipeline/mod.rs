@@ -10,6 +10,7 @@ mod dns;
 mod domain;
 mod every_check;
 mod guard;
+mod mail;
 mod restart;
 mod secrets;
 mod uptime;

@@ -1,0 +1,347 @@
+//! A mail relay: keeps every message it is sent, byte for byte, and answers as it was told to.
+
+use std::{collections::VecDeque, net::SocketAddr, sync::Arc, time::Duration};
+
+use base64::{Engine, engine::general_purpose::STANDARD};
+use parking_lot::Mutex;
+use tokio::{
+    io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader},
+    net::{TcpListener, TcpStream},
+    sync::watch,
+    time::Instant,
+};
+use tokio_rustls::TlsAcceptor;
+use tokio_util::sync::CancellationToken;
+
+use crate::Certificate;
+
+/// One message as it arrived, taken or not.
+#[derive(Clone, Debug)]
+pub struct Mailed {
+    pub at: Instant,
+    /// Of the envelope.
+    pub from: String,
+    pub to: Vec<String>,
+    /// Dots unstuffed.
+    pub raw: String,
+    /// Between DATA and the last dot, as it came over the wire.
+    pub stuffed: String,
+    pub encrypted: bool,
+    pub taken: bool,
+}
+
+/// What the relay says to a message.
+#[derive(Clone, Debug)]
+pub enum Verdict {
+    /// A line, as in `451 try again`.
+    Says(&'static str),
+    /// Reads and never answers.
+    Hang,
+}
+
+/// A running relay. Without instructions it takes everything.
+pub struct Mailbox {
+    address: SocketAddr,
+    desk: Arc<Desk>,
+    stop: CancellationToken,
+}
+
+struct Desk {
+    arrived: Mutex<Vec<Mailed>>,
+    /// Every recipient that was named, also those that were refused.
+    named: Mutex<Vec<String>>,
+    count: watch::Sender<usize>,
+    script: Mutex<VecDeque<Verdict>>,
+    refused: Mutex<Vec<(String, String)>>,
+    tls: Option<TlsAcceptor>,
+}
+
+/// The message that a connection is about.
+#[derive(Default)]
+struct Envelope {
+    from: String,
+    to: Vec<String>,
+}
+
+impl Mailbox {
+    /// In clear, on a free port.
+    pub async fn start() -> anyhow::Result<Self> {
+        Self::with(None).await
+    }
+
+    /// The same, offering STARTTLS with this certificate and taking mail no other way.
+    pub async fn encrypted(certificate: Certificate) -> anyhow::Result<Self> {
+        let config = rustls::ServerConfig::builder()
+            .with_no_client_auth()
+            .with_single_cert(certificate.chain, certificate.key)?;
+        Self::with(Some(TlsAcceptor::from(Arc::new(config)))).await
+    }
+
+    async fn with(tls: Option<TlsAcceptor>) -> anyhow::Result<Self> {
+        let listener = TcpListener::bind("127.0.0.1:0").await?;
+        let desk = Desk {
+            arrived: Mutex::default(),
+            named: Mutex::default(),
+            count: watch::Sender::new(0),
+            script: Mutex::default(),
+            refused: Mutex::default(),
+            tls,
+        };
+        let mailbox = Self {
+            address: listener.local_addr()?,
+            desk: Arc::new(desk),
+            stop: CancellationToken::new(),
+        };
+        tokio::spawn(accept(listener, Arc::clone(&mailbox.desk), mailbox.stop.clone()));
+        Ok(mailbox)
+    }
+
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// `[smtp]` of a program that sends here; `query` as in `?tls=required`.
+    pub fn toml(&self, query: &str) -> String {
+        relay_toml(&format!("smtp://{}{query}", self.address))
+    }
+
+    /// The answer to the next message that has none yet.
+    pub fn answer_next(&self, verdict: Verdict) {
+        self.desk.script.lock().push_back(verdict);
+    }
+
+    /// The answer to this recipient, whenever he is named.
+    pub fn refuse(&self, recipient: &str, line: &str) {
+        self.desk.refused.lock().push((recipient.to_owned(), line.to_owned()));
+    }
+
+    /// All that arrived so far, oldest first.
+    pub fn arrived(&self) -> Vec<Mailed> {
+        self.desk.arrived.lock().clone()
+    }
+
+    /// How often this recipient was named.
+    pub fn named(&self, recipient: &str) -> usize {
+        self.desk.named.lock().iter().filter(|name| *name == recipient).count()
+    }
+
+    /// Waits until `count` messages have arrived, 60 s at most.
+    pub async fn wait_for(&self, count: usize) -> anyhow::Result<Vec<Mailed>> {
+        let mut arrived = self.desk.count.subscribe();
+        let enough = arrived.wait_for(|&so_far| so_far >= count);
+        match tokio::time::timeout(Duration::from_secs(60), enough).await {
+            Ok(Ok(_)) => Ok(self.arrived()),
+            _ => anyhow::bail!("{} of {count} mails arrived in 60 s", self.arrived().len()),
+        }
+    }
+}
+
+impl Drop for Mailbox {
+    fn drop(&mut self) {
+        self.stop.cancel();
+    }
+}
+
+/// `[smtp]` of a program that sends to this URL.
+pub fn relay_toml(url: &str) -> String {
+    format!("[smtp]\nurl = \"{url}\"\nfrom = \"Vedette <alerts@watch.example>\"\n")
+}
+
+impl Mailed {
+    /// The lines before the body, unfolded: name in lower case, value.
+    pub fn headers(&self) -> Vec<(String, String)> {
+        headers(head(&self.raw))
+    }
+
+    /// Every value of one header.
+    pub fn header(&self, name: &str) -> Vec<String> {
+        let all = self.headers().into_iter();
+        all.filter(|(found, _)| found == name).map(|(_, value)| value).collect()
+    }
+
+    /// The body of the first part of this media type, decoded.
+    pub fn part(&self, media_type: &str) -> Option<String> {
+        let kind = self.header("content-type").into_iter().next()?;
+        let boundary = kind.split("boundary=\"").nth(1)?.split('"').next()?;
+        let delimiter = format!("--{boundary}");
+        let part = self.raw.split(&delimiter).skip(1).find(|part| {
+            head(part.trim_start()).to_lowercase().contains(&format!("content-type: {media_type}"))
+        })?;
+        let part = part.trim_start();
+        let (head, body) = part.split_once("\r\n\r\n")?;
+        let encoding = headers(head).into_iter().find(|(n, _)| n == "content-transfer-encoding");
+        let encoding = encoding.map(|(_, value)| value).unwrap_or_default();
+        let body = body.strip_suffix("\r\n").unwrap_or(body);
+        let decoded = match encoding.as_str() {
+            "base64" => STANDARD.decode(body.replace("\r\n", "")).ok()?,
+            "quoted-printable" => unquoted(body),
+            _ => body.as_bytes().to_vec(),
+        };
+        Some(String::from_utf8(decoded).ok()?.replace("\r\n", "\n"))
+    }
+}
+
+fn head(message: &str) -> &str {
+    message.split_once("\r\n\r\n").map_or(message, |(head, _)| head)
+}
+
+fn headers(head: &str) -> Vec<(String, String)> {
+    let unfolded = head.replace("\r\n ", " ").replace("\r\n\t", " ");
+    let pairs = unfolded.split("\r\n").filter_map(|line| line.split_once(':'));
+    pairs.map(|(name, value)| (name.to_lowercase(), value.trim().to_owned())).collect()
+}
+
+fn unquoted(body: &str) -> Vec<u8> {
+    let joined = body.replace("=\r\n", "");
+    let mut bytes = Vec::new();
+    let mut rest = joined.as_bytes();
+    while let Some((&byte, after)) = rest.split_first() {
+        rest = after;
+        let coded = rest.get(..2).and_then(|digits| std::str::from_utf8(digits).ok());
+        match coded.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
+            Some(decoded) if byte == b'=' => {
+                bytes.push(decoded);
+                rest = &rest[2..];
+            }
+            _ => bytes.push(byte),
+        }
+    }
+    bytes
+}
+
+async fn accept(listener: TcpListener, desk: Arc<Desk>, stop: CancellationToken) {
+    loop {
+        tokio::select! {
+            () = stop.cancelled() => return,
+            accepted = listener.accept() => {
+                let Ok((stream, _)) = accepted else { continue };
+                let (desk, stop) = (Arc::clone(&desk), stop.clone());
+                tokio::spawn(async move {
+                    // A client that hangs up has said enough.
+                    tokio::select! { () = stop.cancelled() => (), _ = serve(stream, &desk) => () }
+                });
+            }
+        }
+    }
+}
+
+async fn serve(stream: TcpStream, desk: &Desk) -> anyhow::Result<()> {
+    let mut clear = BufReader::new(stream);
+    say(&mut clear, "220 relay.example ready").await?;
+    if !converse(&mut clear, desk, false).await? {
+        return Ok(());
+    }
+    let Some(tls) = &desk.tls else { return Ok(()) };
+    let mut encrypted = BufReader::new(tls.accept(clear.into_inner()).await?);
+    converse(&mut encrypted, desk, true).await?;
+    Ok(())
+}
+
+/// Speaks SMTP to the end; true when TLS is to begin.
+async fn converse<S>(
+    stream: &mut BufReader<S>,
+    desk: &Desk,
+    encrypted: bool,
+) -> anyhow::Result<bool>
+where
+    S: AsyncRead + AsyncWrite + Unpin,
+{
+    let mut envelope = Envelope::default();
+    loop {
+        let Some(line) = read_line(stream).await? else { return Ok(false) };
+        let line = line.trim_end();
+        let verb: String = line.chars().take(4).collect::<String>().to_uppercase();
+        let clear = desk.tls.is_some() && !encrypted;
+        match verb.as_str() {
+            "EHLO" if clear => say(stream, "250-relay.example\r\n250 STARTTLS").await?,
+            "EHLO" => say(stream, "250-relay.example\r\n250 PIPELINING").await?,
+            "STAR" if clear => {
+                say(stream, "220 go ahead").await?;
+                return Ok(true);
+            }
+            "MAIL" if clear => say(stream, "530 encrypt first").await?,
+            "MAIL" => {
+                envelope = Envelope { from: bracketed(line), to: Vec::new() };
+                say(stream, "250 ok").await?;
+            }
+            "RCPT" => {
+                let words = name(desk, &bracketed(line));
+                if words.starts_with('2') {
+                    envelope.to.push(bracketed(line));
+                }
+                say(stream, &words).await?;
+            }
+            "DATA" if envelope.to.is_empty() => say(stream, "503 for whom").await?,
+            "DATA" => {
+                say(stream, "354 go ahead").await?;
+                let stuffed = read_data(stream).await?;
+                match keep(desk, std::mem::take(&mut envelope), stuffed, encrypted) {
+                    Verdict::Hang => std::future::pending().await,
+                    Verdict::Says(words) => say(stream, words).await?,
+                }
+            }
+            "RSET" | "NOOP" => {
+                envelope = Envelope::default();
+                say(stream, "250 ok").await?;
+            }
+            "QUIT" => {
+                say(stream, "221 bye").await?;
+                return Ok(false);
+            }
+            _ => say(stream, "502 not here").await?,
+        }
+    }
+}
+
+/// Notes a recipient and says what he is answered.
+fn name(desk: &Desk, recipient: &str) -> String {
+    desk.named.lock().push(recipient.to_owned());
+    let refused = desk.refused.lock();
+    let line = refused.iter().find(|(name, _)| name == recipient);
+    line.map_or_else(|| "250 ok".to_owned(), |(_, line)| line.clone())
+}
+
+fn keep(desk: &Desk, envelope: Envelope, stuffed: String, encrypted: bool) -> Verdict {
+    let verdict = desk.script.lock().pop_front().unwrap_or(Verdict::Says("250 taken"));
+    let lines = stuffed.split_inclusive("\r\n");
+    let raw: String = lines.map(|line| line.strip_prefix('.').unwrap_or(line)).collect();
+    let taken = matches!(&verdict, Verdict::Says(words) if words.starts_with('2'));
+    let Envelope { from, to } = envelope;
+    let mailed = Mailed { at: Instant::now(), from, to, raw, stuffed, encrypted, taken };
+    desk.arrived.lock().push(mailed);
+    desk.count.send_modify(|count| *count += 1);
+    verdict
+}
+
+async fn read_data<S: AsyncRead + Unpin>(stream: &mut BufReader<S>) -> anyhow::Result<String> {
+    let mut data = String::new();
+    loop {
+        let line = read_line(stream).await?;
+        let line = line.ok_or_else(|| anyhow::anyhow!("the client left within a message"))?;
+        if line == ".\r\n" {
+            return Ok(data);
+        }
+        data.push_str(&line);
+    }
+}
+
+async fn read_line<S: AsyncRead + Unpin>(
+    stream: &mut BufReader<S>,
+) -> anyhow::Result<Option<String>> {
+    let mut line = String::new();
+    let read = stream.read_line(&mut line).await?;
+    Ok((read > 0).then_some(line))
+}
+
+async fn say<S>(stream: &mut BufReader<S>, words: &str) -> anyhow::Result<()>
+where
+    S: AsyncRead + AsyncWrite + Unpin,
+{
+    stream.write_all(format!("{words}\r\n").as_bytes()).await?;
+    Ok(stream.flush().await?)
+}
+
+fn bracketed(line: &str) -> String {
+    let inside = line.split_once('<').and_then(|(_, rest)| rest.split_once('>'));
+    inside.map(|(address, _)| address.to_owned()).unwrap_or_default()
+}
