@@ -34,4 +34,4 @@ fi
 
 [ -x "$folder/bin/python" ] || python3 -m venv "$folder"
 "$folder/bin/pip" install --quiet --disable-pip-version-check \
-    'schemathesis==4.32.5' 'sslyze==6.3.1' 'tlslite-ng==0.8.2'
+    'aiosmtpd==1.4.6' 'schemathesis==4.32.5' 'sslyze==6.3.1' 'tlslite-ng==0.8.2'

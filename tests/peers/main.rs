@@ -9,5 +9,6 @@
 
 mod acme;
 mod dnssec;
+mod mail;
 mod program;
 mod tls;

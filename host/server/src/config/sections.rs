@@ -92,7 +92,8 @@ pub struct Confirm {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Smtp {
-    /// `smtp://` or `smtps://`, with user and password where the relay asks for them.
+    /// `smtp://` or `smtps://`, with user and password where the relay asks for them; `?tls=`
+    /// says whether STARTTLS is. Needs `from`.
     pub url: Option<Secret<String>>,
     pub from: Option<String>,
 }
