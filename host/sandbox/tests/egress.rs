@@ -24,6 +24,8 @@ mod pki;
 mod reach;
 #[path = "egress/redirect.rs"]
 mod redirect;
+#[path = "egress/smtp.rs"]
+mod smtp;
 #[path = "egress/starttls.rs"]
 mod starttls;
 #[path = "egress/tcp.rs"]
