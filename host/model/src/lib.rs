@@ -31,6 +31,7 @@ pub mod secret;
 pub mod session;
 pub mod settings;
 pub mod site;
+pub mod status_page;
 
 mod base64;
 

@@ -1,0 +1,3 @@
+//! The public status page: what may stand on it.
+
+pub mod css;
