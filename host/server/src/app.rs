@@ -9,7 +9,9 @@ use vedette_model::{Account, AccountId, ApiKeyId, Edition, guard::Guard};
 use vedette_sandbox::{Sandbox, egress::smtp::Relay};
 use vedette_store::{Stamp, Store};
 
-use crate::{Clock, Config, limits::Limits, oidc::Oidc, work::Pulse};
+use crate::{
+    Clock, Config, limits::Limits, oidc::Oidc, service::status_page::domain::Domains, work::Pulse,
+};
 
 /// One per process, behind an `Arc`.
 pub struct App {
@@ -29,6 +31,8 @@ pub struct App {
     pub guard: Mutex<Guard>,
     /// Lists of sites as they are answered, by whose they are.
     pub site_lists: Cache<AccountId, SiteList>,
+    /// Whose status page a host shows, as far as it was asked lately.
+    pub domains: Domains,
     /// Names this process in leases; new with every start.
     pub node: String,
 }

@@ -26,7 +26,7 @@ use crate::{
     plugin_state::PluginState,
     seal_key::SealKey,
     service,
-    service::account::CreatedAccount,
+    service::{account::CreatedAccount, status_page::domain::Domains},
     tls::Identity,
     work,
 };
@@ -73,6 +73,7 @@ pub async fn serve(
         node: format!("{}-{}", std::process::id(), uuid::Uuid::now_v7()),
         wake: Wake::default(),
         site_lists: SiteList::memory(),
+        domains: Domains::default(),
         pulse: work::Pulse::new(clock.now()),
         guard: Mutex::new(Guard::new(config.confirm.recheck * JUMP_CHECKS)),
         config,

@@ -26,6 +26,9 @@ pub enum Error {
     KeyLimit,
     #[error("the account has as many maintenance windows as it may")]
     WindowLimit,
+    /// Somebody else has proved that the domain is theirs.
+    #[error("the domain is another account's")]
+    DomainTaken,
     /// What was to be created exists, or what was to be reopened has an open equal.
     #[error("the same thing exists already")]
     Duplicate,

@@ -202,6 +202,19 @@ pub(crate) fn acme_account(directory: &str) -> RecordId {
     id("acme_account", [directory.into_value()])
 }
 
+/// The row of whoever has proved that a domain is theirs.
+pub(crate) fn status_page_domain(domain: &str) -> RecordId {
+    id("status_page_domain", [domain.into_value()])
+}
+
+pub(crate) fn status_page_claim(domain: &str, account: AccountId) -> RecordId {
+    id("status_page_claim", [domain.into_value(), account.0.into_value()])
+}
+
+pub(crate) fn status_page_claims(domain: &str) -> RecordId {
+    under("status_page_claim", [domain.into_value()])
+}
+
 pub(crate) fn purge(account: AccountId, site: SiteId) -> RecordId {
     id("purge", [account.0.into_value(), site.0.into_value()])
 }

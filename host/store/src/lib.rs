@@ -39,6 +39,7 @@ mod schedule;
 mod seal;
 mod settings;
 mod site;
+mod status_page_domain;
 mod tx;
 mod usage;
 
@@ -58,6 +59,7 @@ pub use plugin_state::StateScope;
 pub use renewal::RenewalLease;
 pub use schedule::{Lease, Runs};
 pub use seal::{KeyError, Seal};
+pub use status_page_domain::Holding;
 pub use usage::Counted;
 
 /// A handle on what is remembered; clones share it.

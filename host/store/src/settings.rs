@@ -22,6 +22,9 @@ impl Store {
 
     /// Changes the settings and answers them, or what `change` refused with. Two changes at once
     /// are made one after the other, so `change` may be called again on newer settings.
+    ///
+    /// A custom domain of the status page is claimed and freed with the settings that name it;
+    /// `DomainTaken` when somebody else has proved that the new one is theirs.
     pub async fn update_settings<E>(
         &self,
         account: AccountId,
@@ -29,10 +32,11 @@ impl Store {
     ) -> Result<std::result::Result<NotificationSettings, E>> {
         for _ in 0..ATTEMPTS {
             let (mut settings, version) = self.versioned_settings(account).await?;
+            let was = settings.status_page_custom_domain.clone();
             if let Err(refused) = change(&mut settings) {
                 return Ok(Err(refused));
             }
-            match self.write_settings(account, &settings, version).await {
+            match self.write_settings(account, &settings, was.as_deref(), version).await {
                 Err(Error::Stale) => continue,
                 Err(error) => return Err(error),
                 Ok(()) => return Ok(Ok(settings)),
@@ -55,15 +59,35 @@ impl Store {
         &self,
         account: AccountId,
         settings: &NotificationSettings,
+        was: Option<&str>,
         version: i64,
     ) -> Result<()> {
+        let domain = settings.status_page_custom_domain.as_deref();
+        let left = was.filter(|was| domain != Some(*was));
+        let taken = domain.filter(|domain| was != Some(*domain));
+        // The claim is written anew with every change: rows from before claims get one too.
         let unit = "IF !record::exists($account) { THROW 'gone' };
             LET $was = (SELECT VALUE version FROM ONLY $id) ?? 0;
             IF $was != $version { THROW 'stale' };
+            IF $taken != NONE {
+                IF ((SELECT VALUE account FROM ONLY $taken FOR UPDATE) ?? $owner) != $owner {
+                    THROW 'domain_taken'
+                }
+            };
+            IF $left != NONE {
+                DELETE $left_claim RETURN NONE;
+                DELETE $left WHERE account = $owner RETURN NONE
+            };
+            IF $claim != NONE { UPSERT $claim SET account = $owner RETURN NONE };
             UPSERT $id SET version = $version + 1, doc = $doc RETURN NONE";
         let binds = Binds::new()
             .with("account", key::account(account))
             .with("id", key::settings(account))
+            .with("owner", account.0)
+            .with("taken", taken.map(key::status_page_domain))
+            .with("left", left.map(key::status_page_domain))
+            .with("left_claim", left.map(|left| key::status_page_claim(left, account)))
+            .with("claim", domain.map(|domain| key::status_page_claim(domain, account)))
             .with("version", version)
             .with("doc", self.seal_settings(account, settings)?);
         self.write(unit, binds).await

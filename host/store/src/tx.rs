@@ -115,6 +115,7 @@ fn engine(error: EngineError) -> Error {
 /// The engine puts a phrase of its own before what was thrown.
 fn thrown(message: &str) -> Error {
     match message.rsplit(' ').next().unwrap_or_default() {
+        "domain_taken" => Error::DomainTaken,
         "duplicate" => Error::Duplicate,
         "fenced" => Error::Fenced,
         "gone" => Error::Gone,

@@ -23,6 +23,7 @@ mod compression;
 mod connection;
 mod cors;
 mod credential;
+mod custom_domain;
 mod error;
 mod etag;
 mod foreign_id;

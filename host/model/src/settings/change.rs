@@ -6,7 +6,8 @@ use url::Url;
 use super::{NotificationSettings, signing};
 use crate::parse::{self, Body};
 use crate::secret::revealed;
-use crate::{DomainName, Feature, Invalid, Plan, Secret, email};
+use crate::status_page::domain;
+use crate::{Feature, Invalid, Plan, Secret, email};
 
 /// Why settings were not changed; nothing of the request was applied.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -151,9 +152,7 @@ fn colour(field: &'static str, value: &Value) -> Result<String, Invalid> {
 }
 
 fn custom_domain(field: &'static str, value: &Value) -> Result<String, Invalid> {
-    DomainName::parse(parse::text(field, value)?)
-        .map(String::from)
-        .map_err(|invalid| Invalid::new(field, invalid.reason))
+    domain::parse(field, parse::text(field, value)?).map(String::from)
 }
 
 /// Fields that only some plans may set (spec: Plan gating of features). `status_page_enabled` and

@@ -159,6 +159,25 @@ impl Resolver {
         }
     }
 
+    /// The TXT records of a name, each as one text; none when it has no such records. Fails with
+    /// [`NetError::Timeout`] or the code `dns-failed`, where nobody knows whether it has.
+    pub async fn texts(&self, name: &str, deadline: Instant) -> Result<Vec<String>, NetError> {
+        let name = absolute(name)?;
+        let bound = deadline.min(Instant::now() + PATIENCE);
+        let asked = self.lookup(&name, RecordType::TXT, Validation::Servers);
+        let Ok(answered) = timeout_at(bound.into(), asked).await else {
+            return Err(NetError::Timeout(Phase::Resolve));
+        };
+        match answered.outcome {
+            Ok(records) => Ok(records.answers().iter().filter_map(|r| text(&r.data)).collect()),
+            Err(error) => match negative(error) {
+                Ok(()) => Ok(Vec::new()),
+                Err(Failure::Silent) => Err(NetError::Timeout(Phase::Resolve)),
+                Err(Failure::Unfound(error) | Failure::Certain(error)) => Err(error),
+            },
+        }
+    }
+
     /// Asks each server until one knows: silence and failures send the question to the next.
     pub(crate) async fn lookup(
         &self,
@@ -337,6 +356,13 @@ fn is_server_failure(error: &net::NetError) -> bool {
         DnsError::NoRecordsFound(none) => none.response_code == ResponseCode::ServFail,
         _ => false,
     }
+}
+
+/// The strings of a TXT record, put together.
+fn text(data: &RData) -> Option<String> {
+    let RData::TXT(txt) = data else { return None };
+    let bytes: Vec<u8> = txt.txt_data.iter().flat_map(|part| part.iter().copied()).collect();
+    Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// Tells "there are no such records" from a failure.

@@ -16,6 +16,7 @@ mod caller;
 mod check;
 mod compression;
 mod cors;
+mod custom_domain;
 mod etag;
 mod incident;
 mod limit;
@@ -48,8 +49,8 @@ pub(crate) use operator::METRICS;
 
 /// What the public listener serves.
 pub(crate) fn service(app: Arc<App>) -> Service {
-    let router = routes::mounted(&app);
-    Service::new(router)
+    let router = Arc::new(routes::mounted(&app));
+    Service::new(Arc::clone(&router))
         .hoop(trace::request)
         .hoop(plain_answers)
         .hoop(affix_state::inject(Arc::clone(&app)))
@@ -60,6 +61,7 @@ pub(crate) fn service(app: Arc<App>) -> Service {
         .hoop(etag::revalidate)
         .hoop(CatchPanic::new())
         .hoop(limit::refuse)
+        .hoop(custom_domain::Dispatch { router })
         .catcher(Catcher::new(reply::catch))
 }
 

@@ -24,6 +24,7 @@ pub(crate) mod doubt;
 pub(crate) mod due;
 pub(crate) mod pipeline;
 pub(crate) mod run;
+pub(crate) mod status_page;
 
 mod random;
 mod session;

@@ -13,11 +13,13 @@ use vedette_model::{
     Timestamp, alert::NoticeStatus, delivery::Outcome, settings::PatchError,
 };
 use vedette_sandbox::egress::{Audience, NetError, Vendor, url as http_url};
+use vedette_store::Error as StoreError;
 
 use super::{
     account,
     channel::{self, Errand, Message, NO_RELAY},
     random,
+    status_page::domain,
 };
 use crate::{App, Caller, Error, Result};
 
@@ -43,11 +45,19 @@ pub async fn update(app: &App, caller: &Caller, body: &Value) -> Result<Notifica
     let account = caller.account.id;
     let plan = account::plan(&caller.account)?;
     let patch = |settings: &mut NotificationSettings| settings.patch(body, plan);
-    let mut next = app.store.settings(account).await?;
+    let was = app.store.settings(account).await?;
+    let mut next = was.clone();
     patch(&mut next).map_err(|refused| refuse(caller, plan, refused))?;
     judge(app, &next, body).await?;
-    let changed = app.store.update_settings(account, patch).await?;
-    changed.map_err(|refused| refuse(caller, plan, refused))
+    if body.get(DOMAIN).is_some() {
+        domain::judge(app, account, &next).await?;
+    }
+    let changed = match app.store.update_settings(account, patch).await {
+        Err(StoreError::DomainTaken) => return Err(domain::taken()),
+        changed => changed?.map_err(|refused| refuse(caller, plan, refused))?,
+    };
+    domain::changed(app, &was, &changed).await;
+    Ok(changed)
 }
 
 /// Sends a test to every configured channel of the plan, now and not through the outbox; each is
@@ -182,6 +192,7 @@ pub(super) fn not_in(caller: &Caller, plan: &Plan, feature: Feature) -> Error {
 
 const EMAIL: &str = "email";
 const LEADS_INSIDE: &str = "it leads to an address that may not be reached";
+const DOMAIN: &str = "status_page_custom_domain";
 const RESOLVE: Duration = Duration::from_secs(5);
 
 #[cfg(test)]

@@ -18,6 +18,7 @@ mod schedule;
 mod seal;
 mod settings;
 mod site;
+mod status_page_domain;
 mod tenancy;
 mod tx;
 mod usage;

@@ -56,6 +56,11 @@ pub(super) fn schemas() -> Vec<(String, Value)> {
     let mut shown = fields();
     shown["webhook_secret_set"] =
         said(boolean(), "Whether deliveries to the custom webhook are signed.");
+    shown["status_page_domain_verification"] = or_null(said(
+        record(json!({ "name": text(), "value": text(), "verified": boolean() })),
+        "The custom domain is served once a TXT record at `name` says `value`. It is looked for \
+         at most once a minute, and at once when the domain is sent again.",
+    ));
     let mut patch = fields();
     patch["webhook_secret"] = or_null(json!({
         "type": "string",
@@ -130,5 +135,6 @@ fn example() -> Value {
         "status_page_custom_domain": null,
         "status_page_hide_powered_by": false,
         "status_page_custom_css": null,
+        "status_page_domain_verification": null,
     })
 }

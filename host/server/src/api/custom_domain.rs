@@ -1,0 +1,168 @@
+//! Status pages on their own domains: a request whose host is one is sent to the routes of that
+//! page, whatever route its own path would have found.
+//!
+//! Routes are found before any hoop runs, so this hoop, the innermost, finds the page's route by
+//! itself. What stands around it (limits, headers, tags) holds for pages as for everything else.
+//!
+//! *Invariant:* nothing but the page is served on a custom domain, and nothing of the API.
+
+use std::sync::Arc;
+
+use salvo::{
+    http::uri::Uri,
+    prelude::*,
+    routing::{PathParams, PathState},
+};
+use vedette_model::AccountId;
+
+use super::caller;
+use crate::{App, Result, service::status_page::domain::account_of_host};
+
+/// Sends a custom domain's requests to its page.
+pub(super) struct Dispatch {
+    pub(super) router: Arc<Router>,
+}
+
+#[handler]
+impl Dispatch {
+    async fn handle(
+        &self,
+        req: &mut Request,
+        depot: &mut Depot,
+        res: &mut Response,
+        ctrl: &mut FlowCtrl,
+    ) {
+        let app = caller::app(depot);
+        let Some(host) = host(req) else { return };
+        match account_of_host(&app, &host).await {
+            Ok(None) => {}
+            Ok(Some(account)) => {
+                ctrl.skip_rest();
+                match slug(&app, account, req.uri().path()).await {
+                    Ok(Some((slug, path))) => self.serve(&slug, &path, req, depot, res).await,
+                    Ok(None) => not_found(res),
+                    Err(error) => res.render(error),
+                }
+            }
+            Err(error) => {
+                res.render(error);
+                ctrl.skip_rest();
+            }
+        }
+    }
+}
+
+impl Dispatch {
+    /// Answers as the page's own path would.
+    async fn serve(
+        &self,
+        slug: &str,
+        path: &str,
+        req: &mut Request,
+        depot: &mut Depot,
+        res: &mut Response,
+    ) {
+        let mut state = PathState::new(path);
+        let Some(matched) = self.router.detect(req, &mut state).await else {
+            return not_found(res);
+        };
+        // The page is made for its own path: what it was asked by otherwise is of no matter.
+        let Ok(uri) = path.parse::<Uri>() else { return not_found(res) };
+        req.set_uri(uri);
+        let mut params = PathParams::new();
+        params.insert(SLUG, slug.to_owned());
+        *req.params_mut() = params;
+        // Where no route fitted the domain's path, a 404 stands there already.
+        res.status_code = None;
+        let mut handlers = matched.hoops;
+        handlers.push(matched.goal);
+        FlowCtrl::new(handlers).call_next(req, depot, res).await;
+        if res.status_code.is_none() {
+            res.status_code(StatusCode::OK);
+        }
+    }
+}
+
+/// The slug of the account's page, and the page's own path for a path of its domain; none where
+/// the domain has no such path, or the account no page.
+async fn slug(app: &App, account: AccountId, path: &str) -> Result<Option<(String, String)>> {
+    if !PATHS.iter().any(|(shown, _)| *shown == path) && !path.starts_with(PAGES) {
+        return Ok(None);
+    }
+    let Some(slug) = app.store.status_page_slug(account).await? else { return Ok(None) };
+    let path = own_path(&slug, path);
+    Ok(path.map(|path| (slug, path)))
+}
+
+/// A path of the domain as the service's own; what the page itself links to stays as it is.
+fn own_path(slug: &str, path: &str) -> Option<String> {
+    let page = format!("{PAGES}{slug}");
+    let below = path.strip_prefix(page.as_str());
+    let (_, below) =
+        PATHS.iter().find(|(shown, own)| *shown == path || below.is_some_and(|it| it == *own))?;
+    Some(format!("{page}{below}"))
+}
+
+/// As the client says it: HTTP/2 in the target, HTTP/1 in a header of its own.
+fn host(req: &Request) -> Option<String> {
+    if let Some(authority) = req.uri().authority() {
+        return Some(authority.as_str().to_owned());
+    }
+    let header = req.headers().get(salvo::http::header::HOST)?;
+    header.to_str().ok().map(str::to_owned)
+}
+
+fn not_found(res: &mut Response) {
+    res.status_code(StatusCode::NOT_FOUND);
+}
+
+/// Where the pages of all accounts are.
+const PAGES: &str = "/status/";
+/// The name of the slug in their routes.
+const SLUG: &str = "slug";
+
+/// What a custom domain serves, and where it stands below the page's own path.
+const PATHS: [(&str, &str); 5] = [
+    ("/", ""),
+    ("/status.json", ".json"),
+    ("/status.rss", ".rss"),
+    ("/style.css", "/style.css"),
+    ("/custom.css", "/custom.css"),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_domain_has_the_paths_of_its_page_alone() {
+        for (path, own) in [
+            ("/", "/status/acme"),
+            ("/status.json", "/status/acme.json"),
+            ("/status.rss", "/status/acme.rss"),
+            ("/style.css", "/status/acme/style.css"),
+            ("/custom.css", "/status/acme/custom.css"),
+            ("/status/acme", "/status/acme"),
+            ("/status/acme.json", "/status/acme.json"),
+            ("/status/acme/custom.css", "/status/acme/custom.css"),
+        ] {
+            assert_eq!(own_path("acme", path).as_deref(), Some(own), "{path}");
+        }
+        for path in [
+            "",
+            "//",
+            "/v1/sites",
+            "/v1/openapi.json",
+            "/api/sites",
+            "/status/",
+            "/status/other",
+            "/status/acme2",
+            "/status/acme/../other",
+            "/status/acme/",
+            "/style.css/",
+            "/index.html",
+        ] {
+            assert_eq!(own_path("acme", path), None, "{path}");
+        }
+    }
+}

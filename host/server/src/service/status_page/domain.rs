@@ -1,0 +1,267 @@
+//! The status page's own domain: whose it is, by a TXT record that only its owner can make.
+//!
+//! ```text
+//! settings name it → a claim, like anybody's → the TXT record names the account → it is held
+//!         held ── looked at again after an hour ──► the record is gone → nobody's
+//! ```
+//!
+//! A claim alone keeps nobody out and shows nothing, so that nobody gains by naming the domains of
+//! others. Who holds a domain keeps it while the record stands; who takes a domain over takes the
+//! record of the account before out of it.
+//!
+//! *Invariant:* a page is shown on a domain only to whose account its DNS points.
+//! *Invariant:* our own trouble with the DNS takes no domain from anybody.
+//! *Invariant:* one domain costs a question to the DNS a minute at most, but for its owner's own
+//! changes, and a request waits 5 s for it at most.
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use aws_lc_rs::digest::{SHA256, digest};
+use moka::future::Cache;
+use serde::Serialize;
+use vedette_model::{
+    AccountId, Feature, NotificationSettings,
+    status_page::domain::{of_host, proof_name, proof_value},
+};
+use vedette_store::{Error as StoreError, Holding};
+
+use crate::{App, Error, Result, service::account};
+
+/// What this process remembers of domains, for a minute and bounded.
+pub struct Domains {
+    /// Whose page a host shows; none for hosts that are nobody's.
+    hosts: Cache<String, Option<AccountId>>,
+    proofs: Cache<String, Proofs>,
+}
+
+/// What the DNS says of a domain.
+#[derive(Clone)]
+enum Proofs {
+    Known(Arc<[String]>),
+    /// Nobody could tell.
+    Unknown,
+}
+
+/// How the settings show the proof of their domain.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct Verification {
+    /// Where a TXT record is to be made.
+    name: String,
+    /// What it is to say.
+    value: String,
+    verified: bool,
+}
+
+impl Default for Domains {
+    fn default() -> Self {
+        Self { hosts: remembering(MOST_HOSTS), proofs: remembering(MOST_PROOFS) }
+    }
+}
+
+/// The account whose status page is shown on a host, if the host is the domain of one.
+pub(crate) async fn account_of_host(app: &App, host: &str) -> Result<Option<AccountId>> {
+    let Some(domain) = of_host(host).map(String::from) else { return Ok(None) };
+    if is_own(app, &domain) {
+        return Ok(None);
+    }
+    let found = app.domains.hosts.try_get_with(domain.clone(), shown_on(app, &domain)).await;
+    // Whoever waited for the same look shares its error.
+    found.map_err(|cause: Arc<Error>| Error::Internal(anyhow::Error::new(cause)))
+}
+
+/// The proof that the settings' domain needs, and whether it is there; none without a domain.
+pub(crate) async fn verification(
+    app: &App,
+    account: AccountId,
+    settings: &NotificationSettings,
+) -> Result<Option<Verification>> {
+    let Some(domain) = &settings.status_page_custom_domain else { return Ok(None) };
+    let verified = standing(app, domain, Some(account), PROOF_LASTS).await? == Some(account);
+    if verified && app.domains.hosts.get(domain).await == Some(None) {
+        app.domains.hosts.invalidate(domain).await;
+    }
+    let value = proof_value(&token(account, domain));
+    Ok(Some(Verification { name: proof_name(domain), value, verified }))
+}
+
+/// Judges the domain that settings are to name, before they do: our own names are refused, and one
+/// that somebody else has proved and goes on proving.
+pub(crate) async fn judge(
+    app: &App,
+    account: AccountId,
+    next: &NotificationSettings,
+) -> Result<()> {
+    let Some(domain) = &next.status_page_custom_domain else { return Ok(()) };
+    if is_own(app, domain) {
+        return Err(Error::invalid(FIELD, "is a name of this service"));
+    }
+    // Its owner asks: what was remembered may be from before the record was changed.
+    app.domains.forget(domain).await;
+    match standing(app, domain, None, Duration::ZERO).await? {
+        Some(holder) if holder != account => Err(taken()),
+        Some(_) | None => Ok(()),
+    }
+}
+
+/// After settings were changed: what was remembered of both domains is old.
+pub(crate) async fn changed(app: &App, was: &NotificationSettings, now: &NotificationSettings) {
+    for settings in [was, now] {
+        if let Some(domain) = &settings.status_page_custom_domain {
+            app.domains.hosts.invalidate(domain).await;
+        }
+    }
+}
+
+/// What an account is told that names a domain of somebody else's.
+pub(crate) fn taken() -> Error {
+    Error::invalid(
+        FIELD,
+        "is taken by another account; if the domain is yours, remove the TXT record that names \
+         the other account and try again",
+    )
+}
+
+impl Domains {
+    async fn forget(&self, domain: &str) {
+        self.hosts.invalidate(domain).await;
+        self.proofs.invalidate(domain).await;
+    }
+}
+
+/// Whose page a domain shows: that of its holder, as long as the plan includes it.
+async fn shown_on(app: &App, domain: &str) -> Result<Option<AccountId>> {
+    let Some(holder) = standing(app, domain, None, PROOF_LASTS).await? else { return Ok(None) };
+    let Some(account) = app.store.account(holder).await? else { return Ok(None) };
+    let entitled = account::plan(&account)?.includes(Feature::StatusPageStyle);
+    Ok(entitled.then_some(holder))
+}
+
+/// Who holds a domain, after a look at its proof where the last one is older than `lasts`.
+/// `asking` may hold it however many others claim it.
+async fn standing(
+    app: &App,
+    domain: &str,
+    asking: Option<AccountId>,
+    lasts: Duration,
+) -> Result<Option<AccountId>> {
+    let now = app.clock.now();
+    if let Some(held) = app.store.status_page_holding(domain).await? {
+        if (now - held.proven_at).to_std().is_ok_and(|age| age < lasts) {
+            return Ok(Some(held.account));
+        }
+        match proofs(app, domain).await {
+            Proofs::Unknown => return Ok(Some(held.account)),
+            Proofs::Known(texts) if proves(&texts, held.account, domain) => {
+                return hold(app, domain, held.account).await;
+            }
+            Proofs::Known(_) => release(app, domain, held).await?,
+        }
+    }
+    let mut claimants = app.store.status_page_claimants(domain, MOST_CLAIMANTS).await?;
+    if claimants.is_empty() {
+        return Ok(None);
+    }
+    if let Some(asking) = asking.filter(|asking| !claimants.contains(asking)) {
+        claimants.push(asking);
+    }
+    let Proofs::Known(texts) = proofs(app, domain).await else { return Ok(None) };
+    match claimants.into_iter().find(|claimant| proves(&texts, *claimant, domain)) {
+        Some(claimant) => hold(app, domain, claimant).await,
+        None => Ok(None),
+    }
+}
+
+/// Writes down that the proof is there. Of several at once the first holds the domain.
+async fn hold(app: &App, domain: &str, account: AccountId) -> Result<Option<AccountId>> {
+    match app.store.hold_status_page_domain(domain, account, app.clock.now()).await {
+        Ok(()) => {
+            tracing::info!(account_id = %account, "the status page domain {domain} is proved");
+            Ok(Some(account))
+        }
+        Err(StoreError::DomainTaken) => {
+            Ok(app.store.status_page_holding(domain).await?.map(|held| held.account))
+        }
+        Err(StoreError::Gone) => Ok(None),
+        Err(cause) => Err(cause.into()),
+    }
+}
+
+async fn release(app: &App, domain: &str, held: Holding) -> Result<()> {
+    app.store.release_status_page_domain(domain, held).await?;
+    let account_id = held.account;
+    tracing::info!(%account_id, "the status page domain {domain} is no longer proved");
+    Ok(())
+}
+
+/// The texts at the place of the proof, at most a minute old.
+async fn proofs(app: &App, domain: &str) -> Proofs {
+    let look = async {
+        let deadline = Instant::now() + PATIENCE;
+        let resolver = app.sandbox.egress().resolver();
+        match resolver.texts(&proof_name(domain), deadline).await {
+            Ok(texts) => Proofs::Known(texts.into()),
+            Err(cause) => {
+                tracing::debug!("the proof of {domain} cannot be looked up: {cause}");
+                Proofs::Unknown
+            }
+        }
+    };
+    app.domains.proofs.get_with(domain.to_owned(), look).await
+}
+
+fn proves(texts: &[String], account: AccountId, domain: &str) -> bool {
+    let wanted = proof_value(&token(account, domain));
+    texts.iter().any(|text| text.trim() == wanted)
+}
+
+/// Names an account to a domain: the same for ever, and nothing about either can be read from it.
+/// It is no secret; that the record stands in the domain's zone is the proof.
+fn token(account: AccountId, domain: &str) -> String {
+    let hash = digest(&SHA256, format!("vedette status page {account} {domain}").as_bytes());
+    hash.as_ref().iter().take(TOKEN).map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Whether a domain is where the service itself is reached.
+fn is_own(app: &App, domain: &str) -> bool {
+    let own = app.config.public_url.as_ref().and_then(|url| url.host_str());
+    own.is_some_and(|own| own.trim_end_matches('.').eq_ignore_ascii_case(domain))
+}
+
+fn remembering<V: Clone + Send + Sync + 'static>(most: u64) -> Cache<String, V> {
+    Cache::builder().max_capacity(most).time_to_live(MEMORY).build()
+}
+
+const FIELD: &str = "status_page_custom_domain";
+/// Bytes of a token.
+const TOKEN: usize = 20;
+const PROOF_LASTS: Duration = Duration::from_secs(60 * 60);
+const MEMORY: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(5);
+const MOST_HOSTS: u64 = 16_384;
+const MOST_PROOFS: u64 = 4_096;
+/// Who else claims a domain proves it with the next look at its own settings.
+const MOST_CLAIMANTS: u32 = 64;
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+
+    #[test]
+    fn a_token_names_one_account_to_one_domain() {
+        let (one, two) = (AccountId(Uuid::from_u128(1)), AccountId(Uuid::from_u128(2)));
+        let of_one = token(one, "status.example.com");
+        assert_eq!(of_one, token(one, "status.example.com"));
+        assert_eq!(of_one.len(), 2 * TOKEN);
+        assert_ne!(of_one, token(two, "status.example.com"));
+        assert_ne!(of_one, token(one, "status.example.org"));
+        let texts = ["v=spf1 -all".to_owned(), format!("vedette-verify={of_one}")];
+        assert!(proves(&texts, one, "status.example.com"));
+        assert!(!proves(&texts, two, "status.example.com"));
+        assert!(!proves(&texts[..1], one, "status.example.com"));
+    }
+}

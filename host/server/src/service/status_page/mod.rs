@@ -1,0 +1,3 @@
+//! The public status page of an account.
+
+pub(crate) mod domain;
