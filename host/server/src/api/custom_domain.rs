@@ -16,7 +16,10 @@ use salvo::{
 use vedette_model::AccountId;
 
 use super::caller;
-use crate::{App, Result, service::status_page::domain::account_of_host};
+use crate::{
+    App, Result,
+    service::status_page::domain::{account_of_host, slug_of},
+};
 
 /// Sends a custom domain's requests to its page.
 pub(super) struct Dispatch {
@@ -38,8 +41,9 @@ impl Dispatch {
             Ok(None) => {}
             Ok(Some(account)) => {
                 ctrl.skip_rest();
-                match slug(&app, account, req.uri().path()).await {
-                    Ok(Some((slug, path))) => self.serve(&slug, &path, req, depot, res).await,
+                let page = page(&app, account, req.uri().path()).await;
+                match page {
+                    Ok(Some(path)) => self.serve(&path, req, depot, res).await,
                     Ok(None) => not_found(res),
                     Err(error) => res.render(error),
                 }
@@ -54,14 +58,7 @@ impl Dispatch {
 
 impl Dispatch {
     /// Answers as the page's own path would.
-    async fn serve(
-        &self,
-        slug: &str,
-        path: &str,
-        req: &mut Request,
-        depot: &mut Depot,
-        res: &mut Response,
-    ) {
+    async fn serve(&self, path: &str, req: &mut Request, depot: &mut Depot, res: &mut Response) {
         let mut state = PathState::new(path);
         let Some(matched) = self.router.detect(req, &mut state).await else {
             return not_found(res);
@@ -69,9 +66,7 @@ impl Dispatch {
         // The page is made for its own path: what it was asked by otherwise is of no matter.
         let Ok(uri) = path.parse::<Uri>() else { return not_found(res) };
         req.set_uri(uri);
-        let mut params = PathParams::new();
-        params.insert(SLUG, slug.to_owned());
-        *req.params_mut() = params;
+        *req.params_mut() = params(path);
         // Where no route fitted the domain's path, a 404 stands there already.
         res.status_code = None;
         let mut handlers = matched.hoops;
@@ -83,15 +78,14 @@ impl Dispatch {
     }
 }
 
-/// The slug of the account's page, and the page's own path for a path of its domain; none where
-/// the domain has no such path, or the account no page.
-async fn slug(app: &App, account: AccountId, path: &str) -> Result<Option<(String, String)>> {
+/// The page's own path for a path of its domain; none where the domain has no such path, or the
+/// account no page.
+async fn page(app: &App, account: AccountId, path: &str) -> Result<Option<String>> {
     if !PATHS.iter().any(|(shown, _)| *shown == path) && !path.starts_with(PAGES) {
         return Ok(None);
     }
-    let Some(slug) = app.store.status_page_slug(account).await? else { return Ok(None) };
-    let path = own_path(&slug, path);
-    Ok(path.map(|path| (slug, path)))
+    let slug = slug_of(app, account).await?;
+    Ok(slug.and_then(|slug| own_path(&slug, path)))
 }
 
 /// A path of the domain as the service's own; what the page itself links to stays as it is.
@@ -101,6 +95,20 @@ fn own_path(slug: &str, path: &str) -> Option<String> {
     let (_, below) =
         PATHS.iter().find(|(shown, own)| *shown == path || below.is_some_and(|it| it == *own))?;
     Some(format!("{page}{below}"))
+}
+
+/// What the routes of the pages name in a path: whoever finds a route by hand is not told.
+fn params(path: &str) -> PathParams {
+    let below = path.strip_prefix(PAGES).unwrap_or_default();
+    let mut params = PathParams::new();
+    match below.split_once('/') {
+        Some((name, file)) => {
+            params.insert(NAME, name.to_owned());
+            params.insert(FILE, file.to_owned());
+        }
+        None => params.insert(NAME, below.to_owned()),
+    }
+    params
 }
 
 /// As the client says it: HTTP/2 in the target, HTTP/1 in a header of its own.
@@ -118,16 +126,18 @@ fn not_found(res: &mut Response) {
 
 /// Where the pages of all accounts are.
 const PAGES: &str = "/status/";
-/// The name of the slug in their routes.
-const SLUG: &str = "slug";
+/// How their routes call the parts of a path: `/status/{name}/{file}`.
+const NAME: &str = "name";
+const FILE: &str = "file";
 
 /// What a custom domain serves, and where it stands below the page's own path.
-const PATHS: [(&str, &str); 5] = [
+const PATHS: [(&str, &str); 6] = [
     ("/", ""),
     ("/status.json", ".json"),
     ("/status.rss", ".rss"),
     ("/style.css", "/style.css"),
     ("/custom.css", "/custom.css"),
+    ("/icon.svg", "/icon.svg"),
 ];
 
 #[cfg(test)]
@@ -164,5 +174,14 @@ mod tests {
         ] {
             assert_eq!(own_path("acme", path), None, "{path}");
         }
+    }
+
+    #[test]
+    fn a_path_is_read_as_its_route_reads_it() {
+        let named = |path: &str, name: &str| params(path).get(name).cloned();
+        assert_eq!(named("/status/acme.json", NAME).as_deref(), Some("acme.json"));
+        assert_eq!(named("/status/acme.json", FILE), None);
+        assert_eq!(named("/status/acme/style.css", NAME).as_deref(), Some("acme"));
+        assert_eq!(named("/status/acme/style.css", FILE).as_deref(), Some("style.css"));
     }
 }

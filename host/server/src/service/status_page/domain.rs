@@ -15,6 +15,7 @@
 //! changes, and a request waits 5 s for it at most.
 
 use std::{
+    hash::Hash,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -35,6 +36,8 @@ pub struct Domains {
     /// Whose page a host shows; none for hosts that are nobody's.
     hosts: Cache<String, Option<AccountId>>,
     proofs: Cache<String, Proofs>,
+    /// The names of pages, which stay as they are.
+    slugs: Cache<AccountId, String>,
 }
 
 /// What the DNS says of a domain.
@@ -57,7 +60,11 @@ pub(crate) struct Verification {
 
 impl Default for Domains {
     fn default() -> Self {
-        Self { hosts: remembering(MOST_HOSTS), proofs: remembering(MOST_PROOFS) }
+        Self {
+            hosts: remembering(MOST_HOSTS),
+            proofs: remembering(MOST_PROOFS),
+            slugs: remembering(MOST_PROOFS),
+        }
     }
 }
 
@@ -70,6 +77,19 @@ pub(crate) async fn account_of_host(app: &App, host: &str) -> Result<Option<Acco
     let found = app.domains.hosts.try_get_with(domain.clone(), shown_on(app, &domain)).await;
     // Whoever waited for the same look shares its error.
     found.map_err(|cause: Arc<Error>| Error::Internal(anyhow::Error::new(cause)))
+}
+
+/// The name of an account's page in its address; none while it has no page.
+pub(crate) async fn slug_of(app: &App, account: AccountId) -> Result<Option<String>> {
+    if let Some(slug) = app.domains.slugs.get(&account).await {
+        return Ok(Some(slug));
+    }
+    let slug = app.store.settings(account).await?.status_page_slug;
+    let slug = slug.map(|slug| slug.as_str().to_owned());
+    if let Some(slug) = &slug {
+        app.domains.slugs.insert(account, slug.clone()).await;
+    }
+    Ok(slug)
 }
 
 /// The proof that the settings' domain needs, and whether it is there; none without a domain.
@@ -230,7 +250,11 @@ fn is_own(app: &App, domain: &str) -> bool {
     own.is_some_and(|own| own.trim_end_matches('.').eq_ignore_ascii_case(domain))
 }
 
-fn remembering<V: Clone + Send + Sync + 'static>(most: u64) -> Cache<String, V> {
+fn remembering<K, V>(most: u64) -> Cache<K, V>
+where
+    K: Hash + Eq + Send + Sync + 'static,
+    V: Clone + Send + Sync + 'static,
+{
     Cache::builder().max_capacity(most).time_to_live(MEMORY).build()
 }
 
