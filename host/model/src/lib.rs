@@ -17,6 +17,7 @@ pub mod delivery;
 pub mod domain_name;
 pub mod edition;
 pub mod email;
+pub mod event;
 pub mod guard;
 pub mod id;
 pub mod incident;
@@ -44,6 +45,7 @@ pub use check::{CheckRecord, CheckState, CheckStatus, CheckType, Source};
 pub use delivery::{Delivery, DeliveryState};
 pub use domain_name::{DomainName, Target};
 pub use edition::Edition;
+pub use event::{Event, EventFilter};
 pub use id::{
     AccountId, AlertId, ApiKeyId, CheckId, DeliveryId, IncidentId, IncidentUpdateId,
     MaintenanceWindowId, SiteId,

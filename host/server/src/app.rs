@@ -1,6 +1,8 @@
 //! What every request and every background loop holds: the configuration, the store, the
 //! sandbox, the clock and the limits.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use moka::sync::Cache;
 use parking_lot::Mutex;
@@ -10,7 +12,8 @@ use vedette_sandbox::{Sandbox, egress::smtp::Relay};
 use vedette_store::{Stamp, Store};
 
 use crate::{
-    Clock, Config, limits::Limits, oidc::Oidc, service::status_page::domain::Domains, work::Pulse,
+    Clock, Config, limits::Limits, oidc::Oidc, service::status_page::domain::Domains,
+    streams::Streams, work::Pulse,
 };
 
 /// One per process, behind an `Arc`.
@@ -25,6 +28,8 @@ pub struct App {
     /// Who takes our mail; none where no relay is configured.
     pub relay: Option<Relay>,
     pub wake: Wake,
+    /// Who follows the events of which account.
+    pub streams: Arc<Streams>,
     /// Whether the background work keeps up.
     pub pulse: Pulse,
     /// Whether what the checks find can be believed.

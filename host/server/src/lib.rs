@@ -15,6 +15,7 @@ pub mod error;
 pub mod limits;
 pub mod oidc;
 pub mod service;
+pub mod streams;
 pub mod work;
 
 mod api;

@@ -27,6 +27,7 @@ use crate::{
     seal_key::SealKey,
     service,
     service::{account::CreatedAccount, status_page::domain::Domains},
+    streams::Streams,
     tls::Identity,
     work,
 };
@@ -72,6 +73,7 @@ pub async fn serve(
         oidc: Oidc::new(&config.oidc, sandbox.egress().clone(), clock.clone()),
         node: format!("{}-{}", std::process::id(), uuid::Uuid::now_v7()),
         wake: Wake::default(),
+        streams: Streams::new(shutdown.clone()),
         site_lists: SiteList::memory(),
         domains: Domains::default(),
         pulse: work::Pulse::new(clock.now()),

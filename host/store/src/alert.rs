@@ -5,12 +5,13 @@
 
 use surrealdb::types::{Array, RecordId, RecordIdKey, SurrealValue, Value};
 use uuid::Uuid;
+use vedette_model::event::AlertChange;
 use vedette_model::{AccountId, Alert, AlertFilter, AlertId, Severity, SiteId, Timestamp};
 
 use crate::error::{Error, Result, gone_is_none};
 use crate::page::Page;
 use crate::tx::Binds;
-use crate::{Store, key, row};
+use crate::{Store, event, key, row};
 
 #[derive(SurrealValue)]
 struct CountsRow {
@@ -130,9 +131,11 @@ impl Store {
             IF !$is_resolved AND $key IN ({OPEN_KEYS}) {{ THROW 'duplicate' }};
             UPDATE $alert SET is_resolved = $is_resolved, doc = $doc RETURN NONE;
             UPDATE $old_count SET n -= 1 RETURN NONE;
-            UPSERT $count SET n = (n ?? 0) + 1 RETURN NONE"
+            UPSERT $count SET n = (n ?? 0) + 1 RETURN NONE;
+            {note}",
+            note = event::NOTE
         );
-        let binds = Binds::new()
+        let mut binds = Binds::new()
             .with("site", key::site(after.account_id, after.site_id))
             .with("site_id", after.site_id.0)
             .with("check_type", after.check_type.as_str())
@@ -144,6 +147,8 @@ impl Store {
             .with("doc", row::write("alert", after)?)
             .with("old_count", key::alert_count(before))
             .with("count", key::alert_count(after));
+        let change = AlertChange::of(before.is_resolved, after.is_resolved);
+        event::of_alert(&mut binds, change, after)?;
         self.write(&unit, binds).await
     }
 }

@@ -1,5 +1,6 @@
 //! The transaction that makes a decision real: the record and what is counted by it, the state,
-//! the alerts, the certificate history, the deliveries and the schedule; all of it or nothing.
+//! the alerts, the certificate history, the deliveries, the schedule and the event for those who
+//! read along; all of it or nothing.
 //!
 //! *Invariant:* a decision is committed once at most, because the state's version moves with it
 //! and is compared; a lost lease, a changed alert or a deleted site refuse it as a whole.
@@ -12,7 +13,7 @@ use vedette_model::{
 use crate::error::Result;
 use crate::schedule::Lease;
 use crate::tx::Binds;
-use crate::{Store, check, delivery, key, row};
+use crate::{Store, check, delivery, event, key, row};
 
 /// A decision and what goes with it.
 #[derive(Clone, Copy, Debug)]
@@ -58,6 +59,8 @@ impl Store {
         for delivery in commit.deliveries {
             unit.deliver(record, delivery)?;
         }
+        unit.text.push_str(event::NOTE);
+        event::of_check(&mut unit.binds, commit.account_id, commit.decision)?;
         self.write(&unit.text, unit.binds).await
     }
 }

@@ -9,12 +9,13 @@
 use std::collections::BTreeSet;
 
 use surrealdb::types::{RecordId, RecordIdKey, SurrealValue};
+use vedette_model::event::IncidentChange;
 use vedette_model::{AccountId, Incident, IncidentFilter, IncidentId, IncidentStatus, SiteId};
 
 use crate::error::{Error, Result};
 use crate::page::Page;
 use crate::tx::Binds;
-use crate::{Store, key, row, site};
+use crate::{Store, event, key, row, site};
 
 #[derive(SurrealValue)]
 struct CountsRow {
@@ -92,7 +93,7 @@ impl Store {
             CREATE $incident SET account = $account_id, status = $status, rev = $rev, version = 1,
                 doc = $doc RETURN NONE;
             UPSERT $count SET n = (n ?? 0) + 1 RETURN NONE";
-        let binds = Binds::new()
+        let mut binds = Binds::new()
             .with("account", key::account(account))
             .with("account_id", account.0)
             .with("incident", key::incident(account, incident.id))
@@ -100,7 +101,8 @@ impl Store {
             .with("rev", key::rev(incident.created_at))
             .with("doc", row::write("incident", incident)?)
             .with("count", key::incident_count(account, incident.status));
-        self.write(unit, binds).await
+        event::of_incident(&mut binds, IncidentChange::Created, account, incident.id)?;
+        self.write(&format!("{unit};{}", event::NOTE), binds).await
     }
 
     /// Changes an incident and answers it, or what `change` refused with; none when the account
@@ -142,14 +144,15 @@ impl Store {
             UPDATE $incident SET status = $status, version = $was + 1, doc = $doc RETURN NONE;
             UPDATE $old_count SET n -= 1 RETURN NONE;
             UPSERT $count SET n = (n ?? 0) + 1 RETURN NONE";
-        let binds = Binds::new()
+        let mut binds = Binds::new()
             .with("incident", key::incident(account, after.id))
             .with("was", was)
             .with("status", after.status.as_str())
             .with("doc", row::write("incident", after)?)
             .with("old_count", key::incident_count(account, before.status))
             .with("count", key::incident_count(account, after.status));
-        self.write(unit, binds).await
+        event::of_incident(&mut binds, IncidentChange::Updated, account, after.id)?;
+        self.write(&format!("{unit};{}", event::NOTE), binds).await
     }
 
     async fn versioned_incident(

@@ -159,6 +159,24 @@ pub(crate) fn incident_count(account: AccountId, status: IncidentStatus) -> Reco
     id("incident_count", [account.0.into_value(), status.as_str().into_value()])
 }
 
+pub(crate) fn event_feed(account: AccountId) -> RecordId {
+    id("event_feed", [account.0.into_value()])
+}
+
+pub(crate) fn event_new(account: AccountId, order: Uuid) -> RecordId {
+    id("event_new", [account.0.into_value(), order.into_value()])
+}
+
+pub(crate) fn event(account: AccountId, number: u64) -> RecordId {
+    id("event_log", [account.0.into_value(), counted(number)])
+}
+
+/// The events from `from` up to but without `end`.
+pub(crate) fn events(account: AccountId, from: u64, end: u64) -> RecordId {
+    let bound = |number: u64| key([account.0.into_value(), counted(number)]);
+    range("event_log", Bound::Included(bound(from)), Bound::Excluded(bound(end)))
+}
+
 /// What every transaction that adds a window writes.
 pub(crate) fn maintenance(account: AccountId) -> RecordId {
     id("maintenance", [account.0.into_value()])
@@ -309,6 +327,11 @@ fn key<const N: usize>(parts: [Value; N]) -> RecordIdKey {
         Some(Value::String(text)) => RecordIdKey::String(text),
         _ => unreachable!("keys of one part are UUIDs and texts"),
     }
+}
+
+/// Whole numbers of one kind sort as what they are.
+fn counted(number: u64) -> Value {
+    i64::try_from(number).unwrap_or(i64::MAX).into_value()
 }
 
 fn range(table: &'static str, start: Bound<RecordIdKey>, end: Bound<RecordIdKey>) -> RecordId {

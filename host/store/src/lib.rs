@@ -7,7 +7,8 @@
 //! *Invariant:* SurrealQL stays in this crate; only `tx.rs` sends it, and input is always bound.
 //! *Invariant:* every call that a customer can cause names the account first; what belongs to
 //! somebody else does not exist.
-//! *Invariant:* no clock: `now` is a parameter.
+//! *Invariant:* no clock: `now` is a parameter. (Events that nobody has numbered yet are put in
+//! order by a UUID v7, from which no time is read.)
 //! *Invariant:* a limit holds exactly, because each transaction under it writes the same row.
 //! *Invariant:* rows are read forward and bounded; totals come from counters.
 //! *Invariant:* secrets are sealed before they are bound ([`Seal`]); the model refuses to write one
@@ -22,6 +23,7 @@ mod commit;
 mod delivery;
 mod engine;
 mod error;
+mod event;
 mod identity;
 mod incident;
 mod key;
@@ -52,6 +54,7 @@ use engine::Engine;
 pub use check::CheckContext;
 pub use commit::{Commit, Settle};
 pub use error::{Error, Result};
+pub use event::EventPage;
 pub use known::{Found, Stamp};
 pub use open::Options;
 pub use page::{CheckFilter, Page};

@@ -25,7 +25,7 @@ pub(super) async fn resolve(app: State, caller: Caller, query: Query, body: Body
 }
 
 /// The documented fields (spec: Alert), and with them the domain, the event and the times.
-fn view(alert: &Alert) -> Value {
+pub(super) fn view(alert: &Alert) -> Value {
     json!({
         "id": alert.id,
         "type": alert.alert_type,

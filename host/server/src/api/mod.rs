@@ -18,6 +18,7 @@ mod compression;
 mod cors;
 mod custom_domain;
 mod etag;
+mod event;
 mod incident;
 mod limit;
 mod maintenance;

@@ -6,7 +6,8 @@ use salvo::prelude::*;
 use vedette_model::{CheckType, Edition};
 
 use super::{
-    alert, api_key, caller, check, incident, maintenance, openapi, public, renewal, settings, site,
+    alert, api_key, caller, check, event, incident, maintenance, openapi, public, renewal,
+    settings, site,
 };
 use crate::App;
 
@@ -46,6 +47,7 @@ pub(super) fn private(checks: Vec<CheckType>) -> Router {
         )
         .push(Router::with_path("cert-history").get(check::cert_history).head(check::cert_history))
         .push(Router::with_path("alerts").get(alert::list).head(alert::list).patch(alert::resolve))
+        .push(Router::with_path("events").get(event::follow))
         .push(
             Router::with_path("api-keys")
                 .get(api_key::list)

@@ -22,5 +22,7 @@ pub async fn set_resolved(
     resolved: bool,
 ) -> Result<Alert> {
     let changed = app.store.set_alert_resolved(caller.account.id, id, resolved, app.clock.now());
-    changed.await?.ok_or(Error::NotFound("alert"))
+    let changed = changed.await?.ok_or(Error::NotFound("alert"))?;
+    app.streams.announce(caller.account.id);
+    Ok(changed)
 }

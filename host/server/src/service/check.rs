@@ -269,7 +269,7 @@ pub(crate) fn shown(edition: &Edition, mut result: Value) -> Value {
     result
 }
 
-fn shown_record(edition: &Edition, record: CheckRecord) -> CheckRecord {
+pub(crate) fn shown_record(edition: &Edition, record: CheckRecord) -> CheckRecord {
     CheckRecord { result: shown(edition, record.result), ..record }
 }
 

@@ -39,6 +39,7 @@ pub async fn create(app: &App, caller: &Caller, body: &Value) -> Result<Incident
     let now = app.clock.now();
     let incident = new.into_incident(random::id(), random::id(), account, &critical, now);
     app.store.create_incident(&incident).await?;
+    app.streams.announce(account);
     Ok(incident)
 }
 
@@ -57,6 +58,7 @@ pub async fn update(app: &App, caller: &Caller, id: IncidentId, body: &Value) ->
     let (account, update, now) = (caller.account.id, random::id(), app.clock.now());
     let change = |incident: &mut Incident| patch.apply(incident, update, account, now);
     let changed = app.store.update_incident(account, id, change).await?;
+    app.streams.announce(account);
     changed.ok_or(UNKNOWN)?.map_err(full)
 }
 
@@ -75,6 +77,7 @@ pub async fn add_update(
     let new = NewUpdate::parse(body)?.into_update(random::id(), account, app.clock.now());
     let append = |incident: &mut Incident| incident.append(new.clone());
     let changed = app.store.update_incident(account, id, append).await?;
+    app.streams.announce(account);
     changed.ok_or(UNKNOWN)?.map_err(full)
 }
 

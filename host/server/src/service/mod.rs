@@ -13,6 +13,7 @@ pub mod account;
 pub mod alert;
 pub mod api_key;
 pub mod check;
+pub mod event;
 pub mod incident;
 pub mod maintenance;
 pub mod renewal;

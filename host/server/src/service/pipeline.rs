@@ -151,6 +151,7 @@ impl Decided {
             })
             .await?;
         self.announce(app);
+        app.streams.announce(arrival.account_id);
         Ok(self.decision.record)
     }
 

@@ -1,11 +1,12 @@
-//! Removes what deleted sites left behind, and deliveries that are long finished, bit by bit.
+//! Removes what deleted sites left behind, deliveries that are long finished, and events that are
+//! no longer kept, bit by bit.
 
 use std::{sync::Arc, time::Duration};
 
 use chrono::TimeDelta;
 use tokio_util::sync::CancellationToken;
 
-use crate::{App, Result};
+use crate::{App, Result, service::event::KEEP as KEEP_EVENTS};
 
 pub(super) async fn run(app: Arc<App>, shutdown: CancellationToken) {
     loop {
@@ -29,11 +30,28 @@ async fn clear(app: &App, shutdown: &CancellationToken) -> Result<()> {
     while !shutdown.is_cancelled() && app.store.forget_deliveries(old, BATCH).await? {
         tokio::task::yield_now().await;
     }
+    clear_events(app, shutdown).await
+}
+
+/// Numbers first what nobody was there to number: a feed stays short to read, and what is kept
+/// for a time is counted from then on.
+async fn clear_events(app: &App, shutdown: &CancellationToken) -> Result<()> {
+    for account in app.store.event_feeds().await? {
+        let now = app.clock.now();
+        app.store.number_events(account, now).await?;
+        let forget =
+            || app.store.forget_events(account, now - KEEP_EVENTS, MOST_EVENTS, BATCH as u64, now);
+        while !shutdown.is_cancelled() && forget().await? {
+            tokio::task::yield_now().await;
+        }
+    }
     Ok(())
 }
 
 /// A transaction of this many rows takes some 20 ms.
 const BATCH: usize = 500;
 const POLL: Duration = Duration::from_secs(60);
+/// Of an account.
+const MOST_EVENTS: u64 = 10_000;
 /// Long enough to find out why somebody was not told.
 const KEEP_DELIVERIES: TimeDelta = TimeDelta::days(30);

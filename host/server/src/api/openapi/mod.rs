@@ -12,6 +12,7 @@ mod alert;
 mod answer;
 mod api_key;
 mod check;
+mod event;
 mod incident;
 mod operation;
 mod page;
@@ -134,6 +135,7 @@ fn operations(subject: &Subject<'_>) -> Vec<Operation> {
     let mut operations = site::operations(subject);
     operations.extend(check::operations(subject));
     operations.extend(alert::operations(subject));
+    operations.extend(event::operations());
     operations.extend(api_key::operations(subject));
     operations.extend(incident::operations());
     operations.extend(settings::operations(subject));
@@ -205,11 +207,12 @@ fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
 }
 
 /// In the order in which the page shows them.
-const TAGS: [(&str, &str); 10] = [
+const TAGS: [(&str, &str); 11] = [
     (site::TAG, "The domains that are watched."),
     (check::TAG, "Looking at any domain now."),
     (check::HISTORY, "What was seen of a site so far."),
     (alert::TAG, "What was found to be wrong."),
+    (event::TAG, "All of it as it happens."),
     (incident::TAG, "What the owner tells about trouble."),
     (incident::MAINTENANCE, "When trouble is expected."),
     (settings::TAG, "Who is told, and where."),

@@ -1,0 +1,52 @@
+//! `/events`.
+
+use serde_json::{Value, json};
+
+use super::{
+    operation::{Operation, query},
+    sample::SITE,
+    schema::{text, uuid},
+};
+
+pub(super) const TAG: &str = "Events";
+
+pub(super) fn operations() -> Vec<Operation> {
+    let mut last_id = query("Last-Event-ID", id(), "Like `after`, and wins over it.");
+    last_id["in"] = json!("header");
+    let example = format!(
+        "retry: 3000\n\n: heartbeat\nid: 41\n\nevent: check.finished\nid: 42\n\
+         data: {{\"site_id\":\"{SITE}\",\"check_type\":\"ssl\",\"status\":\"ok\"}}\n\n"
+    );
+    vec![
+        Operation::get("/events", TAG, "followEvents", "Follow what happens")
+            .says(SAYS)
+            .with(query(
+                "types",
+                text(),
+                "Only these, with commas between: `alert`, `check`, `incident`.",
+            ))
+            .with(query("site_id", uuid(), "Only what is about this site."))
+            .with(query("after", id(), "Go on after this event; `0` begins with the oldest kept."))
+            .with(last_id)
+            .answers_with(
+                "Server-sent events, without an end.",
+                "text/event-stream",
+                json!({ "schema": text(), "example": example }),
+            )
+            .fails(403, "The account has ten streams already.")
+            .fails(404, "There is no such site."),
+    ]
+}
+
+fn id() -> Value {
+    json!({ "type": "string", "pattern": "^[0-9]{1,18}(\\.[0-9]{1,18})?$" })
+}
+
+const SAYS: &str = "Events: `check.finished`, `alert.raised`, `alert.updated`, `alert.resolved`, \
+     `alert.reopened`, `incident.created`, `incident.updated`. Their data is the record, alert or \
+     incident as the other endpoints answer it. Without an id the stream begins with what happens \
+     next; with one it goes on after it, also on another connection, after a restart and on \
+     another node, and misses and repeats nothing. Events are kept for a day, the last 10,000 of \
+     an account, and from its first stream on; where some are no longer kept, `events.lost` says \
+     so. Every 15 seconds without an event there is a comment with an id. The stream counts as \
+     one call and ends when its credential does.";
