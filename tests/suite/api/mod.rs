@@ -26,6 +26,7 @@ mod credential;
 mod custom_domain;
 mod error;
 mod etag;
+mod events;
 mod foreign_id;
 mod incident;
 mod limit;

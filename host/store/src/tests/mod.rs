@@ -4,6 +4,7 @@ mod alert;
 mod api_key;
 mod commit;
 mod delivery;
+mod event;
 mod identity;
 mod incident;
 mod known;

@@ -1,0 +1,131 @@
+//! A client of server-sent events, as a user would write it: one request, read line by line.
+
+use std::time::Duration;
+
+use reqwest::{Client as Http, Response, header::HeaderMap};
+use serde_json::Value;
+
+use crate::Answer;
+
+/// Longer than the service's heartbeat, and enough for a loaded machine.
+const PATIENCE: Duration = Duration::from_secs(45);
+
+/// A stream that is being read. Dropping it closes the connection.
+pub struct Events {
+    response: Response,
+    /// What has arrived and was not read yet.
+    rest: String,
+    /// The last id that was seen, with an event or without.
+    pub last_id: Option<String>,
+    /// How many comments came so far.
+    pub comments: usize,
+    /// What the service asked to wait before connecting again.
+    pub retry: Option<u64>,
+}
+
+/// An event with data.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Event {
+    pub name: String,
+    pub id: Option<String>,
+    pub data: Value,
+}
+
+impl Events {
+    /// Follows `url`, which names the path and the query. What is not answered with a stream
+    /// comes back as the answer that it is.
+    pub async fn follow(
+        url: &str,
+        key: &str,
+        last_id: Option<&str>,
+        http2: bool,
+    ) -> Result<Self, Answer> {
+        crate::install_crypto();
+        let builder = Http::builder().no_proxy();
+        let builder = if http2 { builder.http2_prior_knowledge() } else { builder };
+        let http = builder.build().expect("a client without a proxy has nothing to fail on");
+        let mut request = http.get(url).bearer_auth(key).header("accept", "text/event-stream");
+        if let Some(id) = last_id {
+            request = request.header("last-event-id", id);
+        }
+        let response = request.send().await.expect("the service answers");
+        if response.status() != 200 {
+            return Err(Answer {
+                status: response.status().as_u16(),
+                headers: response.headers().clone(),
+                text: response.text().await.expect("the body arrives"),
+            });
+        }
+        let mut events =
+            Self { response, rest: String::new(), last_id: None, comments: 0, retry: None };
+        // The first id says where it begins: from here on nothing is missed.
+        while events.last_id.is_none() {
+            assert!(events.block().await.is_some(), "the stream says where it begins");
+        }
+        Ok(events)
+    }
+
+    pub fn headers(&self) -> &HeaderMap {
+        self.response.headers()
+    }
+
+    /// The next event with data; none when the stream has ended.
+    pub async fn next(&mut self) -> Option<Event> {
+        loop {
+            if let Some(event) = self.block().await? {
+                return Some(event);
+            }
+        }
+    }
+
+    /// Waits for an event of this name and passes over the others.
+    pub async fn named(&mut self, name: &str) -> Event {
+        loop {
+            let event = self.next().await.unwrap_or_else(|| panic!("it ended before {name}"));
+            if event.name == name {
+                return event;
+            }
+        }
+    }
+
+    /// Waits until there are so many comments.
+    pub async fn comment(&mut self, count: usize) {
+        while self.comments < count {
+            assert!(self.block().await.is_some(), "it ended before a comment");
+        }
+    }
+
+    /// Reads to the end, whatever still comes.
+    pub async fn ended(&mut self) {
+        while self.next().await.is_some() {}
+    }
+
+    /// One block of lines up to a blank one; `Some(None)` for one without data.
+    async fn block(&mut self) -> Option<Option<Event>> {
+        let text = loop {
+            if let Some((block, rest)) = self.rest.split_once("\n\n") {
+                let block = block.to_owned();
+                self.rest = rest.to_owned();
+                break block;
+            }
+            let chunk = tokio::time::timeout(PATIENCE, self.response.chunk()).await;
+            let chunk = chunk.unwrap_or_else(|_| panic!("nothing came in {PATIENCE:?}"));
+            // A connection that breaks ends the stream as well.
+            let chunk = chunk.ok().flatten()?;
+            self.rest.push_str(std::str::from_utf8(&chunk).expect("events are whole text"));
+        };
+        let (mut name, mut data) = (String::new(), None);
+        for line in text.lines() {
+            match line.split_once(": ") {
+                Some(("", _)) => self.comments += 1,
+                Some(("id", id)) => self.last_id = Some(id.to_owned()),
+                Some(("event", event)) => event.clone_into(&mut name),
+                Some(("data", json)) => data = serde_json::from_str(json).ok(),
+                Some(("retry", wait)) => self.retry = wait.parse().ok(),
+                _ => panic!("not a line of events: {line}"),
+            }
+        }
+        let id = self.last_id.clone();
+        Some(data.map(|data| Event { name, id, data }))
+    }
+}

@@ -1,0 +1,249 @@
+//! `/events`: what happens is told as it happens, to whom it belongs, and to those who come back.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use uuid::Uuid;
+use vedette_tests::{Answer, Event, Events, Service};
+
+use crate::{
+    tenant,
+    world::{World, in_days, rfc3339, text},
+};
+
+/// A stream of one key, from where an id says.
+async fn follow(
+    service: &Service,
+    key: &str,
+    query: &str,
+    last_id: Option<&str>,
+) -> Result<Events, Answer> {
+    let url = format!("http://{}/v1/events{query}", service.api);
+    Events::follow(&url, key, last_id, false).await
+}
+
+async fn stream(world: &World, query: &str, last_id: Option<&str>) -> Events {
+    let opened = follow(&world.service, &world.owner.key, query, last_id).await;
+    opened.unwrap_or_else(|answer| panic!("no stream: {} {}", answer.status, answer.text))
+}
+
+async fn refused(world: &World, query: &str, last_id: Option<&str>) -> Answer {
+    match follow(&world.service, &world.owner.key, query, last_id).await {
+        Err(answer) => answer,
+        Ok(_) => panic!("{query} {last_id:?} opened a stream"),
+    }
+}
+
+/// An ssl result of any domain with so many days left.
+fn result(days: i64) -> Value {
+    let mut result = tenant::result(days);
+    result["valid_to"] = json!(rfc3339(in_days(days)));
+    result
+}
+
+/// The next events, as many as there are names, which they must have.
+async fn expect(events: &mut Events, names: &[&str]) -> Vec<Event> {
+    let mut told = Vec::new();
+    for name in names {
+        let event = events.next().await.unwrap_or_else(|| panic!("it ended before {name}"));
+        assert_eq!(event.name, *name, "{event:?}");
+        told.push(event);
+    }
+    told
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_happens_is_told_as_the_other_endpoints_answer_it() {
+    let world = World::start().await;
+    let client = &world.owner.client;
+    let site = world.quiet("told.example").await;
+    let mut events = stream(&world, "", None).await;
+    let kind = events.headers().get("content-type").and_then(|value| value.to_str().ok());
+    assert_eq!(kind, Some("text/event-stream"));
+    assert_eq!(
+        events.headers().get("x-accel-buffering").map(|value| value.as_bytes()),
+        Some(b"no".as_slice())
+    );
+    assert!(events.headers().contains_key("x-ratelimit-limit"));
+    assert!(events.headers().get("content-encoding").is_none());
+    assert!(events.retry.is_some());
+
+    let record = world.bring("ssl", &site, result(5)).await;
+    let told = expect(&mut events, &["check.finished", "alert.raised"]).await;
+    assert_eq!(told[0].data, record);
+    let listed = client.get("/alerts").await.expect(200)["alerts"][0].clone();
+    assert_eq!(told[1].data, listed);
+    assert_eq!(told[1].data["event"], "ssl.expiring");
+    assert_eq!(told[1].data["domain"], "told.example");
+    assert_ne!(told[0].id, told[1].id);
+
+    let path = format!("/alerts?id={}", text(&listed["id"]));
+    for (resolved, name) in [(true, "alert.resolved"), (false, "alert.reopened")] {
+        let body = json!({"is_resolved": resolved});
+        let alert = client.patch(&path, body).await.expect(200)["alert"].clone();
+        assert_eq!(expect(&mut events, &[name]).await[0].data, alert);
+    }
+    world.bring("ssl", &site, result(60)).await;
+    let told = expect(&mut events, &["check.finished", "alert.resolved"]).await;
+    assert_eq!(told[1].data["is_resolved"], true);
+
+    let body = json!({"title": "Mail is late", "affected_sites": [site]});
+    let opened = client.post("/incidents", body).await.expect(200)["incident"].clone();
+    assert_eq!(expect(&mut events, &["incident.created"]).await[0].data, opened);
+    let path = format!("/incidents/{}", text(&opened["id"]));
+    let changed = client.patch(&path, json!({"status": "identified"})).await.expect(200);
+    assert_eq!(expect(&mut events, &["incident.updated"]).await[0].data, changed["incident"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whoever_comes_back_misses_and_repeats_nothing() {
+    let mut world = World::start().await;
+    let site = world.quiet("back.example").await;
+    let mut events = stream(&world, "", None).await;
+    let first = world.bring("ssl", &site, result(5)).await;
+    let told = expect(&mut events, &["check.finished"]).await;
+    assert_eq!(told[0].data["id"], first["id"]);
+    // Between two parts of one commit.
+    let seen = told[0].id.clone();
+    drop(events);
+    let second = world.bring("ssl", &site, result(60)).await;
+    let names = ["alert.raised", "check.finished", "alert.resolved"];
+    let mut events = stream(&world, "?after=0", seen.as_deref()).await;
+    let told = expect(&mut events, &names).await;
+    assert_eq!(told[1].data["id"], second["id"]);
+    drop(events);
+
+    let third = world.bring("ssl", &site, result(59)).await;
+    assert_eq!(world.service.stop().await.expect("stops"), Some(0), "a clean exit");
+    world.service = world.service.start_again().await.expect("starts again");
+    world.owner.client = world.service.client().with_key(&world.owner.key);
+    let after = told[1].id.clone().expect("events have ids");
+    let mut events = stream(&world, &format!("?after={after}"), None).await;
+    let told = expect(&mut events, &["alert.resolved", "check.finished"]).await;
+    assert_eq!(told[1].data["id"], third["id"]);
+    let fourth = world.bring("ssl", &site, result(58)).await;
+    assert_eq!(expect(&mut events, &["check.finished"]).await[0].data["id"], fourth["id"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stream_tells_what_was_asked_for_and_nothing_of_others() {
+    let world = World::start().await;
+    let stranger = world.account("pro").await;
+    let (mine, other) = (world.quiet("mine.example").await, world.quiet("other.example").await);
+    let body = json!({"domain": "theirs.example", "monitoring_enabled": false});
+    let theirs = stranger.client.post("/sites", body).await.expect(200);
+    let theirs = text(&theirs["site"]["id"]);
+    let mut alerts = stream(&world, "?types=alert,incident", None).await;
+    let mut of_one = stream(&world, &format!("?site_id={mine}&types=check"), None).await;
+    let opened = follow(&world.service, &stranger.key, "", None).await;
+    let mut strangers = opened.unwrap_or_else(|answer| panic!("{}", answer.text));
+
+    world.bring("ssl", &other, result(5)).await;
+    let last = world.bring("ssl", &mine, result(60)).await;
+    let body = json!({"site_id": theirs, "check_type": "ssl", "result": result(60)});
+    stranger.client.post("/checks", body).await.expect(200);
+    world.owner.client.post("/incidents", json!({"title": "x"})).await.expect(200);
+
+    expect(&mut alerts, &["alert.raised", "incident.created"]).await;
+    assert_eq!(expect(&mut of_one, &["check.finished"]).await[0].data["id"], last["id"]);
+    let told = expect(&mut strangers, &["check.finished"]).await;
+    assert_eq!(told[0].data["site_id"], json!(theirs));
+
+    let unknown = refused(&world, &format!("?site_id={}", Uuid::new_v4()), None).await;
+    let foreign = refused(&world, &format!("?site_id={theirs}"), None).await;
+    assert_eq!((foreign.status, foreign.text), (404, unknown.text));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn bad_parameters_are_named() {
+    let world = World::start().await;
+    for (query, id, field) in [
+        ("?types=", None, "types"),
+        ("?types=alerts", None, "types"),
+        ("?types=alert&types=check", None, "types"),
+        ("?site_id=17", None, "site_id"),
+        ("?after=", None, "after"),
+        ("?after=x", None, "after"),
+        ("?after=-1", None, "after"),
+        ("?after=999999", None, "after"),
+        ("", Some("x"), "Last-Event-ID"),
+        ("", Some("1.2.3"), "Last-Event-ID"),
+        ("", Some("999999"), "Last-Event-ID"),
+        ("?after=0", Some("99999999999999999999"), "Last-Event-ID"),
+    ] {
+        let answer = refused(&world, query, id).await;
+        assert_eq!(answer.status, 400, "{query} {id:?}: {}", answer.text);
+        assert!(text(&answer.json()["message"]).contains(field), "{query} {id:?}: {}", answer.text);
+    }
+    world.service.client().get("/events").await.expect(401);
+    world.owner.client.post("/events", json!({})).await.expect(405);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stream_ends_with_its_key() {
+    let world = World::start().await;
+    let client = &world.owner.client;
+    let mut streams = Vec::new();
+    for name in ["deleted", "expired"] {
+        let made = client.post("/api-keys", json!({"name": name})).await.expect(200);
+        let (key, id) = (text(&made["key"]), text(&made["id"]));
+        let opened = follow(&world.service, &key, "", None).await;
+        streams.push((id, opened.unwrap_or_else(|answer| panic!("{}", answer.text))));
+    }
+    let mut stays = stream(&world, "", None).await;
+    let (expired, mut second) = streams.pop().expect("two");
+    let (deleted, mut first) = streams.pop().expect("two");
+    let begun = Instant::now();
+    client.delete(&format!("/api-keys?id={deleted}")).await.expect(200);
+    first.ended().await;
+    let soon = chrono::Utc::now() + chrono::TimeDelta::seconds(2);
+    let body = json!({"expiresAt": rfc3339(soon)});
+    client.patch(&format!("/api-keys?id={expired}"), body).await.expect(200);
+    second.ended().await;
+    assert!(begun.elapsed() < Duration::from_secs(14), "before the next heartbeat");
+    client.post("/incidents", json!({"title": "x"})).await.expect(200);
+    stays.named("incident.created").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_silent_stream_is_kept_alive_and_moves_on() {
+    let world = World::start().await;
+    let url = format!("http://{}/v1/events?types=incident", world.service.api);
+    let site = world.quiet("silent.example").await;
+    let mut streams = Vec::new();
+    for http2 in [false, true] {
+        let opened = Events::follow(&url, &world.owner.key, None, http2).await;
+        streams.push(opened.unwrap_or_else(|answer| panic!("{}", answer.text)));
+    }
+    world.bring("ssl", &site, result(60)).await;
+    for mut events in streams {
+        let (begin, comments) = (events.last_id.clone(), events.comments);
+        events.comment(comments + 1).await;
+        assert_ne!(events.last_id, begin, "past what was left out");
+        let title = format!("after {comments}");
+        world.owner.client.post("/incidents", json!({"title": title})).await.expect(200);
+        events.named("incident.created").await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn streams_are_few_and_end_with_the_service() {
+    let mut world = World::start().await;
+    let mut streams = Vec::new();
+    for _ in 0..10 {
+        streams.push(stream(&world, "", None).await);
+    }
+    let answer = refused(&world, "", None).await;
+    assert_eq!(answer.status, 403, "{}", answer.text);
+    drop(streams.pop());
+    crate::world::until("a place to be free", async || {
+        follow(&world.service, &world.owner.key, "", None).await.ok().map(drop)
+    })
+    .await;
+    let begun = Instant::now();
+    assert_eq!(world.service.stop().await.expect("stops"), Some(0), "a clean exit");
+    assert!(begun.elapsed() < Duration::from_secs(8), "{:?}", begun.elapsed());
+    for mut events in streams {
+        events.ended().await;
+    }
+}
