@@ -14,7 +14,7 @@ const PATIENCE: Duration = Duration::from_secs(45);
 pub struct Events {
     response: Response,
     /// What has arrived and was not read yet.
-    rest: String,
+    rest: Vec<u8>,
     /// The last id that was seen, with an event or without.
     pub last_id: Option<String>,
     /// How many comments came so far.
@@ -39,7 +39,7 @@ impl Events {
         key: &str,
         last_id: Option<&str>,
         http2: bool,
-    ) -> Result<Self, Answer> {
+    ) -> Result<Self, Box<Answer>> {
         crate::install_crypto();
         let builder = Http::builder().no_proxy();
         let builder = if http2 { builder.http2_prior_knowledge() } else { builder };
@@ -50,14 +50,14 @@ impl Events {
         }
         let response = request.send().await.expect("the service answers");
         if response.status() != 200 {
-            return Err(Answer {
+            return Err(Box::new(Answer {
                 status: response.status().as_u16(),
                 headers: response.headers().clone(),
                 text: response.text().await.expect("the body arrives"),
-            });
+            }));
         }
         let mut events =
-            Self { response, rest: String::new(), last_id: None, comments: 0, retry: None };
+            Self { response, rest: Vec::new(), last_id: None, comments: 0, retry: None };
         // The first id says where it begins: from here on nothing is missed.
         while events.last_id.is_none() {
             assert!(events.block().await.is_some(), "the stream says where it begins");
@@ -103,23 +103,22 @@ impl Events {
     /// One block of lines up to a blank one; `Some(None)` for one without data.
     async fn block(&mut self) -> Option<Option<Event>> {
         let text = loop {
-            if let Some((block, rest)) = self.rest.split_once("\n\n") {
-                let block = block.to_owned();
-                self.rest = rest.to_owned();
-                break block;
+            if let Some(end) = self.rest.windows(2).position(|pair| pair == b"\n\n") {
+                let block: Vec<u8> = self.rest.drain(..end + 2).collect();
+                break String::from_utf8(block).expect("events are text");
             }
             let chunk = tokio::time::timeout(PATIENCE, self.response.chunk()).await;
             let chunk = chunk.unwrap_or_else(|_| panic!("nothing came in {PATIENCE:?}"));
             // A connection that breaks ends the stream as well.
             let chunk = chunk.ok().flatten()?;
-            self.rest.push_str(std::str::from_utf8(&chunk).expect("events are whole text"));
+            self.rest.extend_from_slice(&chunk);
         };
         let (mut name, mut data) = (String::new(), None);
-        for line in text.lines() {
+        for line in text.lines().filter(|line| !line.is_empty()) {
             match line.split_once(": ") {
                 Some(("", _)) => self.comments += 1,
                 Some(("id", id)) => self.last_id = Some(id.to_owned()),
-                Some(("event", event)) => event.clone_into(&mut name),
+                Some(("event", event)) => name = event.to_owned(),
                 Some(("data", json)) => data = serde_json::from_str(json).ok(),
                 Some(("retry", wait)) => self.retry = wait.parse().ok(),
                 _ => panic!("not a line of events: {line}"),

@@ -17,7 +17,7 @@ async fn follow(
     key: &str,
     query: &str,
     last_id: Option<&str>,
-) -> Result<Events, Answer> {
+) -> Result<Events, Box<Answer>> {
     let url = format!("http://{}/v1/events{query}", service.api);
     Events::follow(&url, key, last_id, false).await
 }
@@ -29,7 +29,7 @@ async fn stream(world: &World, query: &str, last_id: Option<&str>) -> Events {
 
 async fn refused(world: &World, query: &str, last_id: Option<&str>) -> Answer {
     match follow(&world.service, &world.owner.key, query, last_id).await {
-        Err(answer) => answer,
+        Err(answer) => *answer,
         Ok(_) => panic!("{query} {last_id:?} opened a stream"),
     }
 }
