@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 pub use self::change::{IncidentPatch, NewIncident, NewUpdate};
 pub use self::critical::CriticalAlerts;
-use crate::{AccountId, IncidentId, IncidentUpdateId, Invalid, SiteId, Timestamp};
+use crate::{AccountId, AlertId, IncidentId, IncidentUpdateId, Invalid, SiteId, Timestamp};
 
 /// A stored incident with its whole stream.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -26,6 +26,9 @@ pub struct Incident {
     pub affected_sites: Option<Vec<SiteId>>,
     /// Made from the critical alerts of the moment.
     pub auto_create: bool,
+    /// The critical alerts that it was made from and has told of since.
+    #[serde(default)]
+    pub alerts: Vec<AlertId>,
     pub status: IncidentStatus,
     /// Oldest first, at least one.
     pub updates: Vec<IncidentUpdate>,
@@ -131,6 +134,44 @@ impl Incident {
         self.updated_at = update.created_at;
         self.resolved_at = resolved.then(|| self.resolved_at.unwrap_or(update.created_at));
         self.updates.push(update);
+        Ok(())
+    }
+
+    /// Whether these are the alerts that it was made from, all of them still there, perhaps with
+    /// others: then it is the incident that they would make.
+    pub fn is_of(&self, critical: &CriticalAlerts) -> bool {
+        let still = |alert: &AlertId| critical.alerts.iter().any(|(there, _)| there == alert);
+        self.status != IncidentStatus::Resolved
+            && !self.alerts.is_empty()
+            && self.alerts.iter().all(still)
+    }
+
+    /// Tells of the alerts that it has not told of yet, in one update, and of their sites.
+    pub fn take_in(
+        &mut self,
+        critical: &CriticalAlerts,
+        update: IncidentUpdateId,
+        author_id: AccountId,
+        now: Timestamp,
+    ) -> Result<(), Full> {
+        let new = critical.without(&self.alerts);
+        if new.total == 0 {
+            return Ok(());
+        }
+        self.append(IncidentUpdate {
+            id: update,
+            status: self.status,
+            message: new.summary(),
+            author_id,
+            created_at: now,
+        })?;
+        let sites = self.affected_sites.get_or_insert_default();
+        for (alert, site) in &new.alerts {
+            self.alerts.push(*alert);
+            if !sites.contains(site) {
+                sites.push(*site);
+            }
+        }
         Ok(())
     }
 

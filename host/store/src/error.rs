@@ -24,6 +24,8 @@ pub enum Error {
     SiteLimit,
     #[error("the account has as many API keys as its plan allows")]
     KeyLimit,
+    #[error("the account has as many open incidents as it may")]
+    IncidentLimit,
     #[error("the account has as many maintenance windows as it may")]
     WindowLimit,
     /// Somebody else has proved that the domain is theirs.

@@ -86,23 +86,63 @@ impl Store {
         Ok(self.versioned_incident(account, incident).await?.map(|(incident, _)| incident))
     }
 
-    pub async fn create_incident(&self, incident: &Incident) -> Result<()> {
+    /// `IncidentLimit` when the account has as many open ones as it may.
+    pub async fn create_incident(&self, incident: &Incident, limit: u32) -> Result<()> {
+        self.write_new(incident, limit, "", Binds::new()).await
+    }
+
+    /// The last incident that was made from the alerts of the moment.
+    pub async fn auto_incident(&self, account: AccountId) -> Result<Option<Incident>> {
+        let last: Option<RecordId> = self
+            .read(
+                "SELECT VALUE incident FROM ONLY $auto",
+                Binds::new().with("auto", key::incident_auto(account)),
+            )
+            .await?;
+        let Some(last) = last else { return Ok(None) };
+        self.incident(account, IncidentId(key::uuid_at(&last, 1)?)).await
+    }
+
+    /// Like [`Store::create_incident`], for one made from the alerts of the moment. `Stale` when
+    /// `last` is not the last such incident any more.
+    pub async fn create_auto_incident(
+        &self,
+        incident: &Incident,
+        last: Option<IncidentId>,
+        limit: u32,
+    ) -> Result<()> {
+        let account = incident.account_id;
+        let last = last.map(|last| key::incident(account, last));
+        let binds = Binds::new().with("auto", key::incident_auto(account)).with("last_auto", last);
+        self.write_new(incident, limit, AUTO, binds).await
+    }
+
+    async fn write_new(
+        &self,
+        incident: &Incident,
+        limit: u32,
+        further: &str,
+        binds: Binds,
+    ) -> Result<()> {
         let account = incident.account_id;
         let _turn = self.turn(account.0).await;
-        let unit = "IF !record::exists($account) { THROW 'gone' };
-            CREATE $incident SET account = $account_id, status = $status, rev = $rev, version = 1,
-                doc = $doc RETURN NONE;
-            UPSERT $count SET n = (n ?? 0) + 1 RETURN NONE";
-        let mut binds = Binds::new()
+        let unit = format!("{CREATE}{further}{}", event::NOTE);
+        let open =
+            [IncidentStatus::Investigating, IncidentStatus::Identified, IncidentStatus::Monitoring];
+        let open: Vec<RecordId> =
+            open.into_iter().map(|status| key::incident_count(account, status)).collect();
+        let mut binds = binds
             .with("account", key::account(account))
             .with("account_id", account.0)
             .with("incident", key::incident(account, incident.id))
             .with("status", incident.status.as_str())
             .with("rev", key::rev(incident.created_at))
             .with("doc", row::write("incident", incident)?)
-            .with("count", key::incident_count(account, incident.status));
+            .with("count", key::incident_count(account, incident.status))
+            .with("open_counts", open)
+            .with("limit", limit);
         event::of_incident(&mut binds, IncidentChange::Created, account, incident.id)?;
-        self.write(&format!("{unit};{}", event::NOTE), binds).await
+        self.write(&unit, binds).await
     }
 
     /// Changes an incident and answers it, or what `change` refused with; none when the account
@@ -206,5 +246,18 @@ pub(crate) const PAGE: &str =
     "SELECT doc, rev FROM incident WHERE account = $account AND status = $status";
 pub(crate) const PAGE_ALL: &str = "SELECT doc, rev FROM incident WHERE account = $account";
 pub(crate) const ORDER: &str = " ORDER BY rev LIMIT $limit START $start";
+
+/// The counter is written by everybody who adds one, which makes the limit exact.
+const CREATE: &str = "IF !record::exists($account) { THROW 'gone' };
+UPSERT $count SET n = (n ?? 0) + 1 RETURN NONE;
+LET $open = math::sum((SELECT VALUE n FROM $open_counts WHERE n > 0));
+IF $open > $limit { THROW 'incident_limit' };
+CREATE $incident SET account = $account_id, status = $status, rev = $rev, version = 1,
+    doc = $doc RETURN NONE;";
+
+const AUTO: &str = "
+LET $was = (SELECT VALUE incident FROM ONLY $auto);
+IF $was != $last_auto { THROW 'stale' };
+UPSERT $auto SET incident = $incident RETURN NONE;";
 
 const ATTEMPTS: usize = 16;

@@ -154,6 +154,11 @@ pub(crate) fn incident(account: AccountId, incident: IncidentId) -> RecordId {
     id("incident", [account.0.into_value(), incident.0.into_value()])
 }
 
+/// Names the last incident that was made from the alerts of the moment.
+pub(crate) fn incident_auto(account: AccountId) -> RecordId {
+    id("incident_auto", [account.0.into_value()])
+}
+
 /// The counter that an incident is in.
 pub(crate) fn incident_count(account: AccountId, status: IncidentStatus) -> RecordId {
     id("incident_count", [account.0.into_value(), status.as_str().into_value()])

@@ -119,6 +119,7 @@ fn thrown(message: &str) -> Error {
         "duplicate" => Error::Duplicate,
         "fenced" => Error::Fenced,
         "gone" => Error::Gone,
+        "incident_limit" => Error::IncidentLimit,
         "key_limit" => Error::KeyLimit,
         "site_limit" => Error::SiteLimit,
         "stale" => Error::Stale,

@@ -250,6 +250,8 @@ async fn auto_create_gathers_the_critical_alerts_of_the_moment() {
     }
     let path = format!("/incidents/{}", text(&made["id"]));
     assert_eq!(client.get(&path).await.expect(200)["incident"], *made);
+    let again = client.post("/incidents", json!({"auto_create": true})).await.expect(200);
+    assert_eq!(again["incident"], *made, "the same alerts are the same incident");
 
     let path = format!("/alerts?id={}", text(&alerts[0]["id"]));
     client.patch(&path, json!({"is_resolved": true})).await.expect(200);
@@ -374,4 +376,38 @@ fn sites(incident: &Value) -> BTreeSet<String> {
     let sites: BTreeSet<String> = listed.iter().map(text).collect();
     assert_eq!(sites.len(), listed.len(), "{listed:?}");
     sites
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_incident_of_the_moment_is_opened_once_whoever_asks() {
+    let world = World::start().await;
+    let client = &world.owner.client;
+    let one = world.site("one.example", 5).await;
+    world.watch("one.example", &one).await;
+    world.open_alerts(1).await;
+    let body = json!({"auto_create": true});
+    let asked = (0..6).map(|_| client.post("/incidents", body.clone()));
+    let ids: BTreeSet<String> = futures::future::join_all(asked)
+        .await
+        .into_iter()
+        .map(|answer| text(&answer.expect(200)["incident"]["id"]))
+        .collect();
+    assert_eq!(ids.len(), 1, "{ids:?}");
+
+    let two = world.site("two.example", 3).await;
+    let new = world.watch("two.example", &two).await;
+    let alerts = world.open_alerts(2).await;
+    let alert = alerts.iter().find(|alert| alert["site_id"] == json!(new)).expect("listed");
+    let grown = client.post("/incidents", body.clone()).await.expect(200)["incident"].clone();
+    assert!(ids.contains(&text(&grown["id"])));
+    assert_eq!(sites(&grown).len(), 2);
+    let told = grown["updates"].as_array().expect("a list");
+    assert_eq!(told.len(), 2);
+    assert!(text(&told[1]["message"]).contains(&text(&alert["message"])));
+    assert_eq!(client.get("/incidents").await.expect(200)["total"], 1);
+
+    let path = format!("/incidents/{}", text(&grown["id"]));
+    client.patch(&path, json!({"status": "resolved"})).await.expect(200);
+    let next = client.post("/incidents", body).await.expect(200);
+    assert_ne!(next["incident"]["id"], grown["id"], "what is over is not opened again");
 }

@@ -14,6 +14,8 @@ pub struct NewIncident {
     severity: IncidentSeverity,
     affected_sites: Option<Vec<SiteId>>,
     auto_create: bool,
+    /// Nothing is said but `auto_create`.
+    plain: bool,
 }
 
 /// The body of `PATCH /incidents/{id}`: only what is to change.
@@ -41,12 +43,21 @@ impl NewIncident {
         };
         let mut affected_sites = None;
         body.patch("affected_sites", sites)?.apply_option(&mut affected_sites);
+        let severity = body.optional("severity", severity)?;
+        let plain = title.is_none() && severity.is_none() && affected_sites.is_none();
         Ok(Self {
             title,
-            severity: body.optional("severity", severity)?.unwrap_or_default(),
+            severity: severity.unwrap_or_default(),
             affected_sites,
             auto_create,
+            plain: auto_create && plain,
         })
+    }
+
+    /// Whether it asks for the incident of the moment and for nothing of its own: asked again, it
+    /// is the same.
+    pub fn plain(&self) -> bool {
+        self.plain
     }
 
     /// Whether it is made from the critical alerts of the moment.
@@ -89,6 +100,11 @@ impl NewIncident {
             severity: self.severity,
             affected_sites,
             auto_create: self.auto_create,
+            alerts: if self.plain {
+                critical.alerts.iter().map(|(alert, _)| *alert).collect()
+            } else {
+                Vec::new()
+            },
             status,
             updates: vec![first],
             created_at: now,

@@ -1,6 +1,6 @@
 //! What `auto_create` makes an incident of (decisions: incidents).
 
-use crate::SiteId;
+use crate::{AlertId, SiteId};
 
 /// An account's unresolved critical alerts.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -10,9 +10,28 @@ pub struct CriticalAlerts {
     pub sites: Vec<SiteId>,
     /// What some of them say, newest first.
     pub messages: Vec<String>,
+    /// Which they are, in the same order, and as far as they were read.
+    pub alerts: Vec<(AlertId, SiteId)>,
 }
 
 impl CriticalAlerts {
+    /// Those that are not among `known`.
+    pub fn without(&self, known: &[AlertId]) -> Self {
+        let mut rest = Self::default();
+        for (place, (alert, site)) in self.alerts.iter().enumerate() {
+            if known.contains(alert) {
+                continue;
+            }
+            rest.total += 1;
+            rest.alerts.push((*alert, *site));
+            rest.messages.extend(self.messages.get(place).cloned());
+            if !rest.sites.contains(site) {
+                rest.sites.push(*site);
+            }
+        }
+        rest
+    }
+
     /// `N critical alerts on M sites`, whatever the numbers.
     pub fn title(&self) -> String {
         format!("{} critical alerts on {} sites", self.total, self.sites.len())

@@ -248,6 +248,7 @@ fn auto_create_tells_the_critical_alerts() {
         total: 3,
         sites: vec![site(1), site(2)],
         messages: vec!["a.example expired".to_owned(), "b.example is down".to_owned()],
+        ..CriticalAlerts::default()
     };
     let body =
         json!({"auto_create": true, "affected_sites": [Uuid::from_u128(9), Uuid::from_u128(2)]});
@@ -278,6 +279,7 @@ fn a_summary_is_never_longer_than_a_message_may_be() {
         total: 60,
         sites: vec![site(1)],
         messages: (0..50).map(|_| "m".repeat(1_000)).chain(["x".repeat(20_000)]).collect(),
+        ..CriticalAlerts::default()
     };
     let summary = critical.summary();
     assert!(summary.len() < 10_000, "{}", summary.len());
@@ -292,4 +294,44 @@ fn sites_that_are_gone_are_forgotten() {
     assert_eq!(incident.affected_sites, Some(vec![site(2)]));
     incident.retain_sites(|_| false);
     assert_eq!(incident.affected_sites, Some(vec![]));
+}
+
+#[test]
+fn the_incident_of_the_moment_is_made_once_and_told_what_is_new() {
+    let alert = |nth| (Uuid::from_u128(nth).into(), site(nth));
+    let critical = |numbers: &[u128]| CriticalAlerts {
+        total: numbers.len() as u64,
+        sites: numbers.iter().map(|nth| site(*nth)).collect(),
+        messages: numbers.iter().map(|nth| format!("alert {nth}")).collect(),
+        alerts: numbers.iter().map(|nth| alert(*nth)).collect(),
+    };
+    let plain = json!({"auto_create": true});
+    let mut made = open(&plain, &critical(&[1, 2])).unwrap();
+    let cases: [(&[u128], bool); 5] =
+        [(&[1, 2], true), (&[3, 2, 1], true), (&[2], false), (&[3], false), (&[], false)];
+    for (numbers, same) in cases {
+        assert_eq!(made.is_of(&critical(numbers)), same, "{numbers:?}");
+    }
+    let (id, author) = (Uuid::from_u128(6).into(), Uuid::from_u128(3).into());
+    made.take_in(&critical(&[2, 1]), id, author, later(5)).unwrap();
+    assert_eq!(made, open(&plain, &critical(&[1, 2])).unwrap(), "nothing is new");
+    made.take_in(&critical(&[3, 2, 1]), id, author, later(5)).unwrap();
+    assert_eq!(made.updates.len(), 2);
+    assert_eq!(made.updates[1].message, "1 critical alerts on 1 sites:\n- alert 3");
+    assert_eq!(made.affected_sites, Some(vec![site(1), site(2), site(3)]));
+    assert!(made.is_of(&critical(&[1, 2, 3])) && !made.is_of(&critical(&[1, 2])));
+
+    patch(&mut made, &json!({"status": "resolved"}), later(9)).unwrap();
+    assert!(!made.is_of(&critical(&[1, 2, 3])), "it is over");
+    for body in [
+        json!({"auto_create": true, "title": "x"}),
+        json!({"auto_create": true, "severity": "minor"}),
+        json!({"auto_create": true, "affected_sites": []}),
+        json!({"title": "x"}),
+    ] {
+        assert!(!NewIncident::parse(&body).unwrap().plain(), "{body}");
+        assert!(!open(&body, &critical(&[1])).unwrap().is_of(&critical(&[1])), "{body}");
+    }
+    let quiet = open(&plain, &critical(&[])).unwrap();
+    assert!(!quiet.is_of(&critical(&[])), "made of nothing, it is no other's equal");
 }

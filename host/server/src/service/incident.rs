@@ -5,7 +5,7 @@ use vedette_model::{
     AlertFilter, Incident, IncidentFilter, IncidentId, Severity, SiteId,
     incident::{CriticalAlerts, Full, IncidentPatch, NewIncident, NewUpdate},
 };
-use vedette_store::Page;
+use vedette_store::{Error as StoreError, Page};
 
 use super::random;
 use crate::{App, Caller, Error, Result};
@@ -23,10 +23,13 @@ pub async fn read(app: &App, caller: &Caller, id: IncidentId) -> Result<Incident
     app.store.incident(caller.account.id, id).await?.ok_or(UNKNOWN)
 }
 
-/// Opens an incident with its first update.
+/// Opens an incident with its first update. Where nothing is asked for but the critical alerts of
+/// the moment, and an open incident was made from them already, that one is answered: it is told
+/// of the alerts that are new.
 ///
 /// # Errors
-/// `Invalid` for a bad field, `NotFound` for an affected site that is not the caller's.
+/// `Invalid` for a bad field, `NotFound` for an affected site that is not the caller's,
+/// `Forbidden` when the account has as many open incidents as it may.
 pub async fn create(app: &App, caller: &Caller, body: &Value) -> Result<Incident> {
     let new = NewIncident::parse(body)?;
     own_sites(app, caller, new.named_sites()).await?;
@@ -35,12 +38,48 @@ pub async fn create(app: &App, caller: &Caller, body: &Value) -> Result<Incident
     } else {
         CriticalAlerts::default()
     };
+    if new.plain() {
+        return create_once(app, caller, &new, &critical).await;
+    }
     let account = caller.account.id;
     let now = app.clock.now();
     let incident = new.into_incident(random::id(), random::id(), account, &critical, now);
-    app.store.create_incident(&incident).await?;
+    app.store.create_incident(&incident, MOST_OPEN).await.map_err(limit)?;
     app.streams.announce(account);
     Ok(incident)
+}
+
+async fn create_once(
+    app: &App,
+    caller: &Caller,
+    new: &NewIncident,
+    critical: &CriticalAlerts,
+) -> Result<Incident> {
+    let account = caller.account.id;
+    for _ in 0..TRIES {
+        let now = app.clock.now();
+        let last = app.store.auto_incident(account).await?;
+        if let Some(last) = last.as_ref().filter(|last| last.is_of(critical)) {
+            let update = random::id();
+            let tell = |incident: &mut Incident| incident.take_in(critical, update, account, now);
+            let told = app.store.update_incident(account, last.id, tell).await?;
+            app.streams.announce(account);
+            return told.ok_or(UNKNOWN)?.map_err(full);
+        }
+        let incident =
+            new.clone().into_incident(random::id(), random::id(), account, critical, now);
+        let last = last.map(|last| last.id);
+        match app.store.create_auto_incident(&incident, last, MOST_OPEN).await {
+            Ok(()) => {
+                app.streams.announce(account);
+                return Ok(incident);
+            }
+            // Somebody asked for the same at the same time, and was faster.
+            Err(StoreError::Stale) => {}
+            Err(cause) => return Err(limit(cause)),
+        }
+    }
+    Err(StoreError::Conflict.into())
 }
 
 /// Changes what the body names; a status is told as an update of its own.
@@ -98,18 +137,33 @@ async fn critical_alerts(app: &App, caller: &Caller) -> Result<CriticalAlerts> {
     let newest = AlertFilter {
         severity: Some(severity),
         resolved: Some(false),
-        limit: MOST_TOLD,
+        limit: MOST_READ,
         ..AlertFilter::default()
     };
     let page = app.store.alerts(account, &newest).await?;
-    let messages = page.items.into_iter().map(|alert| alert.message).collect();
-    Ok(CriticalAlerts { total, sites, messages })
+    let alerts = page.items.iter().map(|alert| (alert.id, alert.site_id)).collect();
+    let messages = page.items.into_iter().take(MOST_TOLD).map(|alert| alert.message).collect();
+    Ok(CriticalAlerts { total, sites, messages, alerts })
 }
 
 fn full(full: Full) -> Error {
     Error::forbidden(full.to_string())
 }
 
+fn limit(cause: StoreError) -> Error {
+    match cause {
+        StoreError::IncidentLimit => Error::forbidden(format!(
+            "an account has at most {MOST_OPEN} open incidents; resolve those that are over"
+        )),
+        other => other.into(),
+    }
+}
+
 const UNKNOWN: Error = Error::NotFound("incident");
 /// Alerts in the first update; of the others it tells the number.
-const MOST_TOLD: u32 = 50;
+const MOST_TOLD: usize = 50;
+/// Alerts that an incident remembers it was made from: a page of them.
+const MOST_READ: u32 = 200;
+const MOST_OPEN: u32 = 1_000;
+/// Losing a race this often takes as many others that ask for the same within milliseconds.
+const TRIES: usize = 8;

@@ -36,7 +36,7 @@ fn what_happens_is_kept_once_somebody_reads() {
         store.set_alert_resolved(account.id, alert.id, true, noon()).await.unwrap();
         store.set_alert_resolved(account.id, alert.id, false, noon()).await.unwrap();
         let told = incident::incident(&account, noon(), &[site.id]);
-        store.create_incident(&told).await.unwrap();
+        store.create_incident(&told, 1_000).await.unwrap();
 
         let events = read(&store, &account, begin).await;
         assert_eq!(numbers(&events), (begin..begin + 4).collect::<Vec<_>>());
@@ -70,7 +70,7 @@ fn numbers_have_no_hole_and_no_double_whoever_gives_them() {
             async move {
                 let told = incident::incident(&account, noon(), &[site.id]);
                 let store = if nth % 2 == 0 { store } else { other };
-                store.create_incident(&told).await.unwrap();
+                store.create_incident(&told, 1_000).await.unwrap();
                 store.number_events(account.id, noon()).await.unwrap();
             }
         })

@@ -44,7 +44,7 @@ fn an_incident_reads_back_as_it_was_made_and_changed() {
     on_both(|store| async move {
         let (account, site) = with_site(&store).await;
         let made = incident(&account, noon(), &[site.id]);
-        store.create_incident(&made).await.unwrap();
+        store.create_incident(&made, 1_000).await.unwrap();
         assert_eq!(store.incident(account.id, made.id).await.unwrap(), Some(made.clone()));
         let next = update(&account, IncidentStatus::Resolved, "it's \"over\"; THROW 'x'");
         let changed = appended(&store, &made, next).await;
@@ -63,7 +63,7 @@ fn incidents_are_filtered_and_paged_newest_first() {
         let mut all = Vec::new();
         for nth in 0..12 {
             let made = incident(&account, noon() + seconds(nth), &[]);
-            store.create_incident(&made).await.unwrap();
+            store.create_incident(&made, 1_000).await.unwrap();
             all.push(match nth % 4 {
                 0 => made,
                 1 => appended(&store, &made, update(&account, Identified, "x")).await,
@@ -94,7 +94,7 @@ fn updates_at_once_are_all_kept_and_the_totals_stay_true() {
     on_both(|store| async move {
         let account = signed_up(&store).await;
         let made = incident(&account, noon(), &[]);
-        store.create_incident(&made).await.unwrap();
+        store.create_incident(&made, 1_000).await.unwrap();
         let add = {
             let (store, made, account) = (store.clone(), made.clone(), account.clone());
             move |nth: usize| {
@@ -129,7 +129,7 @@ fn a_refused_change_changes_nothing() {
     on_both(|store| async move {
         let account = signed_up(&store).await;
         let made = incident(&account, noon(), &[]);
-        store.create_incident(&made).await.unwrap();
+        store.create_incident(&made, 1_000).await.unwrap();
         let refused = store
             .update_incident(account.id, made.id, |incident| {
                 incident.title.clear();
@@ -150,7 +150,7 @@ fn a_deleted_site_is_affected_no_longer() {
         store.create_site(&goes, 50, &[]).await.unwrap();
         assert_eq!(store.site_ids(account.id).await.unwrap(), BTreeSet::from([stays.id, goes.id]));
         let made = incident(&account, noon(), &[goes.id, stays.id]);
-        store.create_incident(&made).await.unwrap();
+        store.create_incident(&made, 1_000).await.unwrap();
         store.delete_site(account.id, goes.id).await.unwrap();
         let left = Incident { affected_sites: Some(vec![stays.id]), ..made };
         assert_eq!(store.incident(account.id, left.id).await.unwrap(), Some(left.clone()));
@@ -186,7 +186,48 @@ fn open_alerts_are_counted_with_their_sites() {
 #[test]
 fn nobody_without_an_account_has_incidents() {
     on_both(|store| async move {
-        let created = store.create_incident(&incident(&account(), noon(), &[])).await;
+        let created = store.create_incident(&incident(&account(), noon(), &[]), 1_000).await;
         assert!(matches!(created, Err(Error::Gone)), "{created:?}");
+    });
+}
+
+#[test]
+fn open_incidents_are_limited_and_resolved_ones_make_room() {
+    on_both(|store| async move {
+        let account = signed_up(&store).await;
+        let first = incident(&account, noon(), &[]);
+        store.create_incident(&first, 2).await.unwrap();
+        let answers = at_once(4, |_| {
+            let (store, account) = (store.clone(), account.clone());
+            async move { store.create_incident(&incident(&account, noon(), &[]), 2).await }
+        })
+        .await;
+        let refused = |answer: &&crate::Result<()>| matches!(answer, Err(Error::IncidentLimit));
+        assert_eq!(answers.iter().filter(refused).count(), 3, "{answers:?}");
+        assert_eq!(store.incidents(account.id, &filter(None)).await.unwrap().total, 2);
+        appended(&store, &first, update(&account, IncidentStatus::Resolved, "over")).await;
+        store.create_incident(&incident(&account, noon(), &[]), 2).await.unwrap();
+    });
+}
+
+#[test]
+fn of_several_incidents_of_one_moment_one_is_made() {
+    on_both(|store| async move {
+        let account = signed_up(&store).await;
+        assert_eq!(store.auto_incident(account.id).await.unwrap(), None);
+        let answers = at_once(6, |_| {
+            let (store, account) = (store.without_memory(), account.clone());
+            async move {
+                let made = incident(&account, noon(), &[]);
+                store.create_auto_incident(&made, None, 9).await
+            }
+        })
+        .await;
+        assert_eq!(answers.iter().filter(|answer| answer.is_ok()).count(), 1, "{answers:?}");
+        assert!(answers.iter().all(|answer| matches!(answer, Ok(()) | Err(Error::Stale))));
+        let last = store.auto_incident(account.id).await.unwrap().expect("made");
+        let next = incident(&account, noon() + seconds(1), &[]);
+        store.create_auto_incident(&next, Some(last.id), 9).await.unwrap();
+        assert_eq!(store.auto_incident(account.id).await.unwrap(), Some(next));
     });
 }

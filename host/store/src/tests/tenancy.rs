@@ -22,7 +22,7 @@ fn a_strangers_id_finds_and_changes_nothing() {
         store.commit(commit).await.unwrap();
         let alert = raised(&decision);
         let incident = incident::incident(&owner, noon(), &[site.id]);
-        store.create_incident(&incident).await.unwrap();
+        store.create_incident(&incident, 1_000).await.unwrap();
         let window = maintenance::window(&owner, Some(site.id), 0);
         store.create_maintenance_window(&window, 9).await.unwrap();
 
