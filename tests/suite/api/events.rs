@@ -2,13 +2,13 @@
 
 use std::time::{Duration, Instant};
 
-use serde_json::{Value, json};
+use serde_json::json;
 use uuid::Uuid;
 use vedette_tests::{Answer, Event, Events, Service};
 
 use crate::{
-    tenant,
-    world::{World, in_days, rfc3339, text},
+    tenant::result,
+    world::{World, rfc3339, text, until},
 };
 
 /// A stream of one key, from where an id says.
@@ -32,13 +32,6 @@ async fn refused(world: &World, query: &str, last_id: Option<&str>) -> Answer {
         Err(answer) => *answer,
         Ok(_) => panic!("{query} {last_id:?} opened a stream"),
     }
-}
-
-/// An ssl result of any domain with so many days left.
-fn result(days: i64) -> Value {
-    let mut result = tenant::result(days);
-    result["valid_to"] = json!(rfc3339(in_days(days)));
-    result
 }
 
 /// The next events, as many as there are names, which they must have.
@@ -236,7 +229,7 @@ async fn streams_are_few_and_end_with_the_service() {
     let answer = refused(&world, "", None).await;
     assert_eq!(answer.status, 403, "{}", answer.text);
     drop(streams.pop());
-    crate::world::until("a place to be free", async || {
+    until("a place to be free", async || {
         follow(&world.service, &world.owner.key, "", None).await.ok().map(drop)
     })
     .await;
