@@ -234,7 +234,7 @@ fn first_edition(config: &Config) -> &'static Edition {
     Edition::by_id(id).expect("mounted editions are of the model")
 }
 
-fn roots(files: &[PathBuf]) -> anyhow::Result<Vec<CertificateDer<'static>>> {
+pub(crate) fn roots(files: &[PathBuf]) -> anyhow::Result<Vec<CertificateDer<'static>>> {
     let mut roots = Vec::new();
     for file in files {
         let unreadable = || format!("cannot read the roots in {}", file.display());

@@ -1,4 +1,4 @@
-//! The command line: `serve`, `check`, `account`.
+//! The command line: `serve`, `check`, `account`, `mcp`.
 //!
 //! *Invariant:* what a program may read goes to standard output, everything else to standard
 //! error.
@@ -7,6 +7,7 @@ mod account;
 mod chain;
 mod check;
 mod flags;
+mod mcp;
 mod print;
 mod serve;
 
@@ -34,6 +35,9 @@ enum Command {
     /// Create, list and change accounts of a running service, through its operator's port
     #[command(subcommand)]
     Account(account::Command),
+    /// Carry MCP between standard input and output and a running service, for AI assistants that
+    /// only start programs
+    Mcp(mcp::Args),
 }
 
 /// Does what the command line says and answers the exit code.
@@ -42,6 +46,7 @@ pub async fn run() -> ExitCode {
         Command::Serve(args) => serve::run(*args).await.map(|()| ExitCode::SUCCESS),
         Command::Check(args) => return check::run(args).await,
         Command::Account(command) => account::run(command).await.map(|()| ExitCode::SUCCESS),
+        Command::Mcp(args) => mcp::run(args).await,
     };
     done.unwrap_or_else(|cause| {
         eprintln!("vedette: {cause:#}");
