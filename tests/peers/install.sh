@@ -3,9 +3,9 @@
 #
 #   tests/peers/install.sh FOLDER
 #
-# Servers and scanners come from Debian's packages, the rest from PyPI, pinned, into a Python
-# environment at FOLDER. The tests find both with VEDETTE_PEERS=FOLDER, and pass over what is not
-# there with a line that says so.
+# Servers and scanners come from Debian's packages, the rest, pinned, from PyPI into a Python
+# environment at FOLDER and from npm beside it. The tests find all of it with VEDETTE_PEERS=FOLDER,
+# and pass over what is not there with a line that says so. What comes from npm wants Node 20.
 set -euo pipefail
 
 if [ "$#" -ne 1 ]; then
@@ -15,6 +15,7 @@ fi
 folder=$1
 
 packages=(bind9 bind9-dnsutils faketime nginx openssl pebble python3-venv sslscan testssl.sh)
+command -v npm >/dev/null || packages+=(nodejs npm)
 missing=()
 for package in "${packages[@]}"; do
     dpkg-query --show --showformat '${Status}' "$package" 2>/dev/null | grep -q "ok installed" ||
@@ -34,4 +35,9 @@ fi
 
 [ -x "$folder/bin/python" ] || python3 -m venv "$folder"
 "$folder/bin/pip" install --quiet --disable-pip-version-check \
-    'aiosmtpd==1.4.6' 'schemathesis==4.32.5' 'sslyze==6.3.1' 'tlslite-ng==0.8.2'
+    'aiosmtpd==1.4.6' 'mcp==2.3.0' 'schemathesis==4.32.5' 'sslyze==6.3.1' 'tlslite-ng==0.8.2'
+
+# Of the inspector only its command line is used, which needs none of what its scripts install.
+npm install --prefix "$folder" --ignore-scripts --no-audit --no-fund --loglevel=error \
+    '@modelcontextprotocol/sdk@1.32.2' '@modelcontextprotocol/client@2.4.0' \
+    '@modelcontextprotocol/inspector@2.12.0'

@@ -1,5 +1,5 @@
 //! Second opinions: what the checks say of servers that others wrote, beside what judges that
-//! others wrote say of them.
+//! others wrote say of them; and what clients that others wrote say of the service.
 //!
 //! A test whose programs are not installed prints one line and passes; `VEDETTE_PEERS` names a
 //! folder whose `bin` is searched before `PATH`.
@@ -10,5 +10,6 @@
 mod acme;
 mod dnssec;
 mod mail;
+mod mcp;
 mod program;
 mod tls;
