@@ -3,6 +3,7 @@
 
 mod api;
 mod command;
+mod mcp_bridge;
 mod pipeline;
 mod refusal;
 mod tenant;

@@ -76,7 +76,7 @@ async fn the_inspector_finds_nothing_to_complain_of() {
     let program = program().expect("it was built").display().to_string();
     let key = format!("VEDETTE_KEY={}", world.owner.key);
     let stdio = ["-e", &key, "--protocol-era", "auto", "--method", "tools/list", "--strict", "--"];
-    let started = [&stdio[..], &[&program, "mcp", "--url", &url]].concat();
+    let started = [&stdio[..], &[program.as_str(), "mcp", "--url", &url]].concat();
     let listed = said(&mut inspect(&started)).await;
     report::documented(&listed["result"]["tools"], "stdio");
 }
