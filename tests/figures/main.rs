@@ -3,6 +3,7 @@
 //! Absolute times depend on the machine; the floor printed beside each (a bare handshake, a bare
 //! process) says how much of it is ours.
 
+mod mcp;
 mod stub;
 
 use std::{
@@ -30,7 +31,8 @@ async fn main() -> anyhow::Result<()> {
     let lab = Lab::start().await?;
     check_ssl(&lab).await?;
     stubbed(&lab).await?;
-    start_and_idle(&lab).await
+    start_and_idle(&lab).await?;
+    mcp::measure(&lab).await
 }
 
 /// Wall time of the ssl check against a loopback server, and the plugin's own share of it.
