@@ -1,5 +1,7 @@
 //! `vedette mcp`: what a client that only starts programs meets.
 
+mod stream;
+
 use std::{process::Stdio, time::Duration};
 
 use serde_json::{Value, json};
