@@ -1,16 +1,39 @@
-//! A delivery: one notification on its way to one channel, and the schedule of its attempts.
+//! A delivery: what one commit has to say on one channel, and the way that it takes.
 //!
+//! 1. The commit that changes alerts queues one delivery for each channel; it *waits*.
+//! 2. The deliveries that wait for one channel of one account are its lane. A lane that is quiet
+//!    is gathered at once; that opens a window of two seconds, at whose end all that has come in
+//!    meanwhile is gathered together and opens the next window ([`plan`]).
+//! 3. Gathering judges maintenance first: what is silenced waits on until its windows are over,
+//!    and is judged again then by what has become of its alerts.
+//! 4. The oldest delivery of what is left becomes the batch and takes over what the others say;
+//!    they are finished as `merged`, and so the batch's id is one that was stored long before.
+//! 5. The bytes of a batch are written down in the transaction that makes it one, before anything
+//!    is sent. From there on it is never cut anew: three attempts, then it failed.
+//! 6. A flood is told by its worst hundred alerts and a sentence about the others, and its window
+//!    is a minute.
+//!
+//! *Invariant:* a delivery waits, is a batch, or is finished; nothing leads back, and each of these
+//! steps is one transaction. So no alert is in two batches, and none is in no row.
+//! *Invariant:* what one commit says is never divided over two notifications.
 //! *Invariant:* three attempts at most: the first at once, the second 1 s after the first ended,
 //! the third 3 s after the second ended (spec: Delivery 3). A delivery that is finished stays so.
+
+mod gather;
+mod judge;
+mod many;
 
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+pub use self::gather::{Batch, Gathering, Lane, Plan, WINDOW, asks, plan};
+pub use self::many::{FLOOD_WINDOW, LISTED};
 pub use crate::alert::{Notice, NoticeStatus};
 use crate::{
-    Account, AccountId, CheckId, Decision, DeliveryId, Edition, NotificationSettings, Timestamp,
+    Account, AccountId, AlertId, CheckId, Decision, DeliveryId, Edition, NotificationSettings,
+    SiteId, Timestamp,
 };
 
 /// How long one attempt may take; a receiver that answers later has not answered.
@@ -29,7 +52,16 @@ pub struct Delivery {
     pub channel: String,
     /// The notification's `alerts[]`, never cut anew between attempts.
     pub notices: Vec<Notice>,
+    /// The alerts that its own commit told of; a batch says what others wanted to say, too.
+    #[serde(default)]
+    pub own: Vec<AlertId>,
+    /// What carries it: itself once it is a batch, or the batch that it went into.
+    #[serde(default)]
+    pub batch_id: Option<DeliveryId>,
     pub created_at: Timestamp,
+    /// When it became a batch: the time that the notification shows.
+    #[serde(default)]
+    pub gathered_at: Option<Timestamp>,
     pub due_at: Timestamp,
     /// Attempts made so far.
     pub attempt: u32,
@@ -49,6 +81,29 @@ pub enum DeliveryState {
     Delivered,
     /// For good; the alert stays visible.
     Failed,
+    /// Held back by maintenance until `due_at`; finished when by then there was nothing left to
+    /// say.
+    Silenced,
+    /// Another delivery says it.
+    Merged,
+    /// Another delivery counts it among those that are too many to be listed.
+    Summarised,
+}
+
+/// A delivery as the API shows it. What went into a batch shows how the batch is doing.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct DeliveryView<'a> {
+    pub id: DeliveryId,
+    pub channel: &'a str,
+    pub state: DeliveryState,
+    pub attempts: u32,
+    pub created_at: Timestamp,
+    /// None once it is finished.
+    pub due_at: Option<Timestamp>,
+    pub finished_at: Option<Timestamp>,
+    pub error: Option<&'a str>,
+    /// The `X-Vedette-Delivery` that the receiver saw.
+    pub batch_id: Option<DeliveryId>,
 }
 
 /// One message as a channel's plugin wrote it.
@@ -120,7 +175,10 @@ pub fn queue(
             account_id: account.id,
             channel: channel.to_owned(),
             notices: decision.notices.clone(),
+            own: decision.notices.iter().map(|notice| notice.alert_id).collect(),
+            batch_id: None,
             created_at: now,
+            gathered_at: None,
             due_at: now,
             attempt: 0,
             epoch: 0,
@@ -133,6 +191,32 @@ pub fn queue(
 }
 
 impl Delivery {
+    /// The site of the commit that queued it.
+    pub fn site(&self) -> Option<SiteId> {
+        self.notices.first().map(|notice| notice.site_id)
+    }
+
+    /// Whether the commit that queued it told of an alert.
+    pub fn tells_of(&self, alert: AlertId) -> bool {
+        // Those from before they were gathered say nothing but their own.
+        let own = self.own.is_empty() && self.notices.iter().any(|one| one.alert_id == alert);
+        own || self.own.contains(&alert)
+    }
+
+    pub fn view(&self) -> DeliveryView<'_> {
+        DeliveryView {
+            id: self.id,
+            channel: &self.channel,
+            state: self.state,
+            attempts: self.attempt,
+            created_at: self.created_at,
+            due_at: self.finished_at.is_none().then_some(self.due_at),
+            finished_at: self.finished_at,
+            error: self.last_error.as_deref(),
+            batch_id: self.batch_id,
+        }
+    }
+
     /// The delivery after an attempt that ended at `now`.
     pub fn after(mut self, outcome: Outcome, now: Timestamp) -> Self {
         if self.state != DeliveryState::Pending {

@@ -48,6 +48,24 @@ pub fn silences(windows: &[MaintenanceWindow], site: SiteId, now: Timestamp) -> 
     windows.iter().any(|window| window.covers(site) && window.active(now))
 }
 
+/// Until when alerts of a site are silenced, following windows that overlap or touch; none when
+/// they are not silenced at all.
+pub fn silenced_until(
+    windows: &[MaintenanceWindow],
+    site: SiteId,
+    now: Timestamp,
+) -> Option<Timestamp> {
+    let mut until = now;
+    loop {
+        let covering = windows.iter().filter(|window| window.covers(site) && window.active(until));
+        match covering.map(|window| window.ends_at).max() {
+            // Later than `until`, which is inside the window.
+            Some(ends) => until = ends,
+            None => return (until > now).then_some(until),
+        }
+    }
+}
+
 impl MaintenanceWindow {
     pub fn active(&self, now: Timestamp) -> bool {
         (self.starts_at..self.ends_at).contains(&now)

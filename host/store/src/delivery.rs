@@ -1,27 +1,34 @@
-//! The outbox. Deliveries are queued by [`crate::Commit`], under ids that make queueing one twice
-//! the same as once.
+//! The outbox: batches on their way, and what became of all deliveries. They are queued by
+//! [`crate::Commit`], under ids that make queueing one twice the same as once, and become batches
+//! in `lane.rs`.
 //!
-//! *Invariant:* a delivery is settled by its latest owner alone, told by the epoch.
+//! *Invariant:* a batch is settled by its latest owner alone, told by the epoch.
 
+use std::collections::HashMap;
 use std::time::Duration;
 
 use surrealdb::types::{Object, SurrealValue, Value};
 use uuid::Uuid;
-use vedette_model::{AccountId, AlertId, Delivery, DeliveryState, SiteId, Timestamp};
+use vedette_model::{AccountId, AlertId, Delivery, DeliveryId, DeliveryState, SiteId, Timestamp};
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::tx::Binds;
 use crate::{Store, key, row};
 
 #[derive(SurrealValue)]
-struct DeliveryRow {
+pub(crate) struct DeliveryRow {
     epoch: u64,
     doc: String,
+    waits: bool,
+    finished: bool,
+    due_at: Timestamp,
+    outcome: String,
+    joined: Option<Uuid>,
 }
 
 impl Store {
-    /// Takes up to `limit` due deliveries, those that have waited longest, for `lease`. The epoch
-    /// of what is answered is this owner's.
+    /// Takes up to `limit` batches that are due, those that have waited longest, for `lease`. The
+    /// epoch of what is answered is this owner's.
     pub async fn lease_deliveries(
         &self,
         node: &str,
@@ -36,9 +43,9 @@ impl Store {
         Ok(deliveries)
     }
 
-    /// Writes a delivery after an attempt and gives it back: due again at its `due_at`, or
-    /// finished. False, and nothing written, when it has got another owner meanwhile or its site
-    /// was deleted.
+    /// Writes a batch after an attempt and gives it back: due again at its `due_at`, or finished.
+    /// False, and nothing written, when it has got another owner meanwhile or its site was
+    /// deleted.
     pub async fn settle_delivery(&self, delivery: &Delivery) -> Result<bool> {
         let unit = "RETURN array::len(UPDATE $id SET finished = $finished, due_at = $due_at,
             owner = '', doc = $doc WHERE epoch = $epoch AND owner != '' RETURN AFTER)";
@@ -52,38 +59,79 @@ impl Store {
         Ok(settled == 1)
     }
 
-    /// When the next delivery may be taken; none when the outbox is empty.
+    /// Writes down what a batch is about to send; it stays its owner's. False, and nothing
+    /// written, when it has got another owner meanwhile or its site was deleted.
+    pub async fn keep_delivery(&self, delivery: &Delivery) -> Result<bool> {
+        let unit = "RETURN array::len(UPDATE $id SET doc = $doc
+            WHERE epoch = $epoch AND owner != '' RETURN AFTER)";
+        let binds = Binds::new()
+            .with("id", key::delivery(delivery.id))
+            .with("doc", row::write("delivery", delivery)?)
+            .with("epoch", delivery.epoch);
+        let kept: u64 = self.tx(unit, binds).await?;
+        Ok(kept == 1)
+    }
+
+    /// When the next delivery is due, waiting or on its way; none when the outbox is empty.
     pub async fn next_delivery_due(&self) -> Result<Option<Timestamp>> {
-        let due: Vec<Timestamp> = self.read(NEXT_DUE, Binds::new()).await?;
-        Ok(due.into_iter().next())
+        let statement = format!(
+            "RETURN array::flatten([({NEXT_DUE}), ({})])",
+            NEXT_DUE.replace("$waits", "$sent")
+        );
+        let binds = Binds::new().with("waits", true).with("sent", false);
+        let due: Vec<Timestamp> = self.read(&statement, binds).await?;
+        Ok(due.into_iter().min())
+    }
+
+    /// How many deliveries are not finished.
+    pub async fn outbox_depth(&self) -> Result<u64> {
+        let counts: Vec<u64> = self.read(DEPTH, Binds::new()).await?;
+        Ok(counts.into_iter().sum())
     }
 
     /// What was and is to be sent about an alert, oldest first; none when the account has no such
-    /// alert.
+    /// alert. What went into a batch shows how the batch is doing.
     pub async fn deliveries_of(
         &self,
         account: AccountId,
         alert: AlertId,
     ) -> Result<Option<Vec<Delivery>>> {
         let Some(alert) = self.alert(account, alert).await? else { return Ok(None) };
-        let rows: Vec<DeliveryRow> = self
-            .read(
-                "SELECT epoch, doc FROM delivery WHERE site = $site",
-                Binds::new().with("site", alert.site_id.0),
-            )
-            .await?;
+        let statement = format!("{COLUMNS} FROM delivery WHERE site = $site");
+        let rows: Vec<DeliveryRow> =
+            self.read(&statement, Binds::new().with("site", alert.site_id.0)).await?;
         let mut deliveries = read_all(rows)?;
-        deliveries
-            .retain(|delivery| delivery.notices.iter().any(|notice| notice.alert_id == alert.id));
+        deliveries.retain(|delivery| delivery.tells_of(alert.id));
         deliveries.sort_by_key(|delivery| (delivery.created_at, delivery.id));
+        self.show_batches(&mut deliveries).await?;
         Ok(Some(deliveries))
+    }
+
+    async fn show_batches(&self, deliveries: &mut [Delivery]) -> Result<()> {
+        let ids: Vec<_> = deliveries.iter().filter_map(joined).map(key::delivery).collect();
+        if ids.is_empty() {
+            return Ok(());
+        }
+        let rows: Vec<DeliveryRow> =
+            self.read(&format!("{COLUMNS} FROM $ids WHERE doc != NONE"), Binds::new().with("ids", ids)).await?;
+        let batches: HashMap<DeliveryId, Delivery> =
+            read_all(rows)?.into_iter().map(|batch| (batch.id, batch)).collect();
+        for delivery in deliveries {
+            let Some(batch) = joined(delivery).and_then(|id| batches.get(&id)) else { continue };
+            delivery.attempt = batch.attempt;
+            delivery.due_at = batch.due_at;
+            delivery.finished_at = batch.finished_at;
+            delivery.last_error.clone_from(&batch.last_error);
+        }
+        Ok(())
     }
 
     /// Forgets up to `batch` deliveries that were finished before a moment; false when there are
     /// none left.
     pub async fn forget_deliveries(&self, before: Timestamp, batch: usize) -> Result<bool> {
         let unit = "LET $old = (SELECT id, due_at FROM delivery
-                WHERE finished = true AND due_at < $before ORDER BY due_at LIMIT $batch);
+                WHERE waits = false AND finished = true AND due_at < $before
+                ORDER BY due_at LIMIT $batch);
             DELETE $old.id RETURN NONE;
             RETURN array::len($old)";
         let forgotten: u64 =
@@ -92,11 +140,13 @@ impl Store {
     }
 }
 
-/// A row as it is queued.
+/// A row as it is queued: it waits to be gathered.
 pub(crate) fn content(site: SiteId, delivery: &Delivery) -> Result<Value> {
     let mut content = Object::new();
     content.insert("account", delivery.account_id.0);
+    content.insert("channel", delivery.channel.as_str());
     content.insert("site", site.0);
+    content.insert("waits", true);
     content.insert("finished", finished(delivery));
     content.insert("due_at", due_at(delivery));
     content.insert("owner", "");
@@ -105,28 +155,61 @@ pub(crate) fn content(site: SiteId, delivery: &Delivery) -> Result<Value> {
     Ok(Value::Object(content))
 }
 
-fn finished(delivery: &Delivery) -> bool {
-    match delivery.state {
-        DeliveryState::Pending => false,
-        DeliveryState::Delivered | DeliveryState::Failed => true,
+pub(crate) fn read_all(rows: Vec<DeliveryRow>) -> Result<Vec<Delivery>> {
+    rows.into_iter().map(DeliveryRow::into_delivery).collect()
+}
+
+impl DeliveryRow {
+    /// The columns know what has happened since the text was written.
+    fn into_delivery(self) -> Result<Delivery> {
+        let mut delivery: Delivery = row::read("delivery", &self.doc)?;
+        delivery.epoch = self.epoch;
+        if let Some(joined) = self.joined {
+            delivery.batch_id = Some(DeliveryId(joined));
+        }
+        if self.waits {
+            delivery.due_at = self.due_at;
+        }
+        let state = match self.outcome.as_str() {
+            "" => return Ok(delivery),
+            SILENCED => DeliveryState::Silenced,
+            MERGED => DeliveryState::Merged,
+            SUMMARISED => DeliveryState::Summarised,
+            other => return Err(Error::corrupt("delivery", format!("outcome {other}"))),
+        };
+        delivery.state = state;
+        delivery.finished_at = self.finished.then_some(self.due_at);
+        Ok(delivery)
     }
+}
+
+/// The other delivery that it went into.
+fn joined(delivery: &Delivery) -> Option<DeliveryId> {
+    delivery.batch_id.filter(|batch| *batch != delivery.id)
+}
+
+fn finished(delivery: &Delivery) -> bool {
+    delivery.state != DeliveryState::Pending
 }
 
 fn due_at(delivery: &Delivery) -> Timestamp {
     delivery.finished_at.filter(|_| finished(delivery)).unwrap_or(delivery.due_at)
 }
 
-fn read_all(rows: Vec<DeliveryRow>) -> Result<Vec<Delivery>> {
-    rows.into_iter()
-        .map(|row| {
-            let delivery: Delivery = row::read("delivery", &row.doc)?;
-            Ok(Delivery { epoch: row.epoch, ..delivery })
-        })
-        .collect()
-}
+pub(crate) const SILENCED: &str = "silenced";
+pub(crate) const MERGED: &str = "merged";
+pub(crate) const SUMMARISED: &str = "summarised";
+
+/// What a [`DeliveryRow`] is made of.
+pub(crate) const COLUMNS: &str = "SELECT epoch, doc, waits, finished, due_at, outcome, joined";
 
 pub(crate) const DUE: &str = "SELECT id, due_at FROM delivery
-    WHERE finished = false AND due_at <= $now ORDER BY due_at LIMIT $limit";
+    WHERE waits = false AND finished = false AND due_at <= $now ORDER BY due_at LIMIT $limit";
 
-pub(crate) const NEXT_DUE: &str =
-    "SELECT VALUE due_at FROM delivery WHERE finished = false ORDER BY due_at LIMIT 1";
+pub(crate) const NEXT_DUE: &str = "SELECT VALUE due_at FROM delivery
+    WHERE waits = $waits AND finished = false ORDER BY due_at LIMIT 1";
+
+const DEPTH: &str = "RETURN [
+    (SELECT count() FROM delivery WHERE waits = true AND finished = false GROUP ALL)[0].count ?? 0,
+    (SELECT count() FROM delivery WHERE waits = false AND finished = false GROUP ALL)[0].count ?? 0
+]";

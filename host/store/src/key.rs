@@ -199,6 +199,11 @@ pub(crate) fn delivery(delivery: DeliveryId) -> RecordId {
     id("delivery", [delivery.0.into_value()])
 }
 
+/// What every transaction that gathers a lane writes.
+pub(crate) fn channel_lane(account: AccountId, channel: &str) -> RecordId {
+    id("channel_lane", [account.0.into_value(), channel.into_value()])
+}
+
 pub(crate) fn renewal_switch(account: AccountId) -> RecordId {
     id("renewal_switch", [account.0.into_value()])
 }

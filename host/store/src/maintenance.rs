@@ -1,6 +1,6 @@
 //! Maintenance windows. The windows of a site go with the site.
 
-use vedette_model::{AccountId, MaintenanceWindow, MaintenanceWindowId};
+use vedette_model::{AccountId, MaintenanceWindow, MaintenanceWindowId, Timestamp};
 
 use crate::error::{Result, gone_is_none};
 use crate::tx::Binds;
@@ -52,15 +52,23 @@ impl Store {
         self.write(unit, binds).await
     }
 
-    /// False when the account has no such window.
+    /// Removes a window; what it silences is due from `now` on, to be judged again. False when the
+    /// account has no such window.
     pub async fn delete_maintenance_window(
         &self,
         account: AccountId,
         window: MaintenanceWindowId,
+        now: Timestamp,
     ) -> Result<bool> {
         let unit = "IF !record::exists($window) { THROW 'gone' };
-            DELETE $window RETURN NONE";
-        let binds = Binds::new().with("window", key::maintenance_window(account, window));
+            DELETE $window RETURN NONE;
+            LET $held = (SELECT VALUE id FROM delivery
+                WHERE account = $account AND waits = true AND due_at > $now);
+            UPDATE $held SET due_at = $now RETURN NONE";
+        let binds = Binds::new()
+            .with("window", key::maintenance_window(account, window))
+            .with("account", account.0)
+            .with("now", now);
         Ok(gone_is_none(self.write(unit, binds).await)?.is_some())
     }
 }

@@ -72,7 +72,9 @@ pub(crate) const BY_SITE_CHECKS: &str = "SELECT VALUE id FROM check WHERE site =
 const BY_SITE_ALERTS: &str = "SELECT VALUE id FROM alert WHERE site = $of LIMIT $batch";
 const BY_SITE_CERT_HISTORY: &str =
     "SELECT VALUE id FROM cert_history WHERE site = $of LIMIT $batch";
-const BY_SITE_DELIVERIES: &str = "SELECT VALUE id FROM delivery WHERE site = $of LIMIT $batch";
+/// A batch that speaks for other sites too is sent, and forgotten like any other.
+const BY_SITE_DELIVERIES: &str =
+    "SELECT VALUE id FROM delivery WHERE site = $of AND shared = false LIMIT $batch";
 pub(crate) const BY_SITE_WINDOWS: &str =
     "SELECT VALUE id FROM maintenance_window WHERE site = $of LIMIT $batch";
 const KEYED: &str = "SELECT VALUE id FROM $of LIMIT $batch";

@@ -66,6 +66,34 @@ fn any_of_several_windows_silences() {
 }
 
 #[test]
+fn silence_lasts_through_windows_that_overlap_or_touch() {
+    let windows = [
+        window(Some(site(1)), 0, 10),
+        window(None, 10, 20),
+        window(Some(site(1)), 15, 30),
+        window(Some(site(1)), 31, 40),
+        window(Some(site(2)), 30, 31),
+        window(Some(site(1)), 2, 3),
+    ];
+    for (moment, until) in [
+        (-1, None),
+        (0, Some(30)),
+        (2, Some(30)),
+        (10, Some(30)),
+        (19, Some(30)),
+        (29, Some(30)),
+        (30, None),
+        (31, Some(40)),
+        (40, None),
+    ] {
+        let ends = silenced_until(&windows, site(1), at(moment));
+        assert_eq!(ends, until.map(at), "{moment}");
+        assert_eq!(ends.is_some(), silences(&windows, site(1), at(moment)), "{moment}");
+    }
+    assert_eq!(silenced_until(&windows, site(2), at(10)), Some(at(20)));
+}
+
+#[test]
 fn a_window_needs_its_times_alone() {
     let body =
         json!({"starts_at": "2027-01-15T10:00:00+02:00", "ends_at": "2027-01-15T08:00:00.001Z"});

@@ -4,7 +4,7 @@ use salvo::prelude::*;
 use serde_json::{Value, json};
 use vedette_model::{Alert, AlertFilter, Invalid, Severity, parse};
 
-use super::{body::Body, caller::State, query::Query, reply::Answer};
+use super::{body::Body, caller::State, path::PathId, query::Query, reply::Answer};
 use crate::{App, Caller, Result, service};
 
 #[handler]
@@ -22,6 +22,14 @@ pub(super) async fn resolve(app: State, caller: Caller, query: Query, body: Body
     let resolved = parse::Body::of(&body)?.required("is_resolved", parse::boolean)?;
     let alert = service::alert::set_resolved(&app, &caller, id, resolved).await?;
     Ok(Json(json!({ "alert": view(&alert) })))
+}
+
+/// The log of an alert: whom it was told to, how that went, and what holds it back.
+#[handler]
+pub(super) async fn deliveries(app: State, caller: Caller, path: PathId) -> Answer {
+    let deliveries = service::alert::deliveries(&app, &caller, path.id()).await?;
+    let deliveries: Vec<_> = deliveries.iter().map(|delivery| delivery.view()).collect();
+    Ok(Json(json!({ "deliveries": deliveries })))
 }
 
 /// The documented fields (spec: Alert), and with them the domain, the event and the times.

@@ -49,6 +49,11 @@ pub(super) fn private(checks: Vec<CheckType>) -> Router {
         .push(Router::with_path("alerts").get(alert::list).head(alert::list).patch(alert::resolve))
         .push(Router::with_path("events").get(event::follow))
         .push(
+            Router::with_path("alerts/{id}/deliveries")
+                .get(alert::deliveries)
+                .head(alert::deliveries),
+        )
+        .push(
             Router::with_path("api-keys")
                 .get(api_key::list)
                 .head(api_key::list)

@@ -1,7 +1,7 @@
 //! Alerts, as their owner lists and settles them. Raising and resolving by themselves is the
 //! pipeline's.
 
-use vedette_model::{Alert, AlertFilter, AlertId};
+use vedette_model::{Alert, AlertFilter, AlertId, Delivery};
 use vedette_store::Page;
 
 use crate::{App, Caller, Error, Result};
@@ -25,4 +25,12 @@ pub async fn set_resolved(
     let changed = changed.await?.ok_or(Error::NotFound("alert"))?;
     app.streams.announce(caller.account.id);
     Ok(changed)
+}
+
+/// What was and is to be sent about an alert, oldest first.
+///
+/// # Errors
+/// `NotFound` when there is no such alert, or it is someone else's.
+pub async fn deliveries(app: &App, caller: &Caller, id: AlertId) -> Result<Vec<Delivery>> {
+    app.store.deliveries_of(caller.account.id, id).await?.ok_or(Error::NotFound("alert"))
 }

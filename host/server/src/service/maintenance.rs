@@ -31,9 +31,14 @@ pub async fn create(app: &App, caller: &Caller, body: &Value) -> Result<Maintena
     }
 }
 
+/// Removes a window; what no other window silences is told at once.
 pub async fn delete(app: &App, caller: &Caller, id: MaintenanceWindowId) -> Result<()> {
-    let deleted = app.store.delete_maintenance_window(caller.account.id, id).await?;
-    if deleted { Ok(()) } else { Err(Error::NotFound("maintenance window")) }
+    let now = app.clock.now();
+    if !app.store.delete_maintenance_window(caller.account.id, id, now).await? {
+        return Err(Error::NotFound("maintenance window"));
+    }
+    app.wake.outbox.notify_one();
+    Ok(())
 }
 
 /// Far more than anybody plans, and few enough to be read whenever an alert is sent.

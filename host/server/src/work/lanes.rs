@@ -1,11 +1,14 @@
 //! One queue per receiver: its deliveries go out one after the other, and whoever is slow delays
 //! nobody but himself.
 //!
+//! A lane is out while it is gathered or one of its batches is sent, and rests while the window that
+//! its last notification opened is open: what rests is not even looked at.
+//!
 //! *Invariant:* of each receiver one delivery is out at most, and few wait here; the rest wait in
 //! the store.
 
 use std::{
-    collections::{HashMap, VecDeque},
+    collections::{HashMap, HashSet, VecDeque},
     time::Duration,
 };
 
@@ -19,7 +22,22 @@ pub(super) type Receiver = (AccountId, String);
 #[derive(Default)]
 pub(super) struct Lanes {
     lanes: HashMap<Receiver, Lane>,
+    /// Until when a lane is left alone.
+    rests: HashMap<Receiver, Timestamp>,
     held: usize,
+}
+
+/// The lanes in which something waits.
+#[derive(Default)]
+pub(super) struct Sorted {
+    /// They can be gathered now.
+    pub(super) free: Vec<Receiver>,
+    /// They are out or rest, and are in the way until then.
+    pub(super) stuck: HashMap<Receiver, Timestamp>,
+    /// How much waits in those.
+    pub(super) stuck_deliveries: usize,
+    /// When the first of them has rested.
+    pub(super) next: Option<Timestamp>,
 }
 
 /// A receiver that a delivery is on its way to.
@@ -49,6 +67,47 @@ impl Lanes {
         self.held
     }
 
+    /// Says which lanes can be gathered, given the lane of each delivery that waits.
+    pub(super) fn sort(&mut self, waiting: Vec<Receiver>, now: Timestamp) -> Sorted {
+        self.rests.retain(|_, until| now < *until);
+        let mut sorted = Sorted::default();
+        let mut free = HashSet::new();
+        for receiver in waiting {
+            let (lane, rest) = (self.lanes.get(&receiver), self.rests.get(&receiver).copied());
+            let until = match (lane, rest) {
+                (None, None) => {
+                    if free.insert(receiver.clone()) {
+                        sorted.free.push(receiver);
+                    }
+                    continue;
+                }
+                (None, Some(rest)) => {
+                    sorted.next = Some(sorted.next.map_or(rest, |next| next.min(rest)));
+                    rest
+                }
+                (Some(lane), _) => now + lane.taking(now),
+            };
+            sorted.stuck_deliveries += 1;
+            sorted.stuck.insert(receiver, until);
+        }
+        sorted
+    }
+
+    /// A lane that is free goes out to be gathered.
+    pub(super) fn begin(&mut self, receiver: &Receiver, now: Timestamp) {
+        self.lanes.insert(receiver.clone(), Lane { since: now, waiting: VecDeque::new() });
+        self.held += 1;
+    }
+
+    pub(super) fn rest(&mut self, receiver: &Receiver, until: Timestamp) {
+        self.rests.insert(receiver.clone(), until);
+    }
+
+    /// Nothing was sent after all.
+    pub(super) fn wake(&mut self, receiver: &Receiver) {
+        self.rests.remove(receiver);
+    }
+
     /// Takes in a delivery that was leased just now. What finds its receiver's queue full comes
     /// back when as much time has passed again as the receiver has been taking: soon to a quick
     /// one, later to a slow one.
@@ -60,8 +119,7 @@ impl Lanes {
             return Placed::Start(delivery);
         };
         if lane.waiting.len() == MOST_WAITING {
-            let taking = (now - lane.since).to_std().unwrap_or_default();
-            return Placed::Full(delivery, taking.clamp(SHORTEST_WAIT, LONGEST_WAIT));
+            return Placed::Full(delivery, lane.taking(now));
         }
         lane.waiting.push_back((delivery, now));
         self.held += 1;
@@ -91,6 +149,13 @@ impl Lanes {
             lanes.flat_map(|lane| lane.waiting.drain(..).map(|(delivery, _)| delivery)).collect();
         self.held -= waiting.len();
         waiting
+    }
+}
+
+impl Lane {
+    /// How long it has been out, within reason.
+    fn taking(&self, now: Timestamp) -> Duration {
+        (now - self.since).to_std().unwrap_or_default().clamp(SHORTEST_WAIT, LONGEST_WAIT)
     }
 }
 
@@ -125,7 +190,10 @@ mod tests {
             account_id: AccountId(Uuid::from_u128(account)),
             channel: channel.to_owned(),
             notices: Vec::new(),
+            own: Vec::new(),
+            batch_id: None,
             created_at: at(0),
+            gathered_at: None,
             due_at: at(0),
             attempt: 0,
             epoch: 1,
@@ -189,6 +257,37 @@ mod tests {
         let next = lanes.back(&slow, at(45)).map(|delivery| delivery.id.0.as_u128());
         assert_eq!(next, Some(3));
         assert_eq!(lanes.held(), 1);
+    }
+
+    #[test]
+    fn lane_that_is_out_or_rests_is_not_gathered() {
+        let mut lanes = Lanes::default();
+        let lane = |account| receiver(&delivery(account, "webhook", 1));
+        let waiting = || vec![lane(1), lane(2), lane(1), lane(3)];
+        assert_eq!(lanes.sort(waiting(), at(0)).free, [lane(1), lane(2), lane(3)]);
+        lanes.begin(&lane(1), at(0));
+        lanes.rest(&lane(1), at(2));
+        lanes.rest(&lane(3), at(5));
+        let sorted = lanes.sort(waiting(), at(1));
+        assert_eq!((sorted.free, sorted.stuck_deliveries), (vec![lane(2)], 3));
+        assert_eq!(sorted.stuck[&lane(1)], at(2), "as long again as it has been out");
+        assert_eq!((sorted.stuck[&lane(3)], sorted.next), (at(5), Some(at(5))));
+
+        assert!(lanes.back(&lane(1), at(1)).is_none());
+        assert_eq!(lanes.sort(waiting(), at(1)).next, Some(at(2)), "it rests still");
+        assert_eq!(lanes.sort(waiting(), at(2)).free, [lane(1), lane(2)]);
+        lanes.wake(&lane(3));
+        assert_eq!(lanes.sort(waiting(), at(2)).free, [lane(1), lane(2), lane(3)]);
+        assert_eq!(lanes.held(), 0);
+    }
+
+    #[test]
+    fn batch_waits_while_its_lane_is_gathered() {
+        let mut lanes = Lanes::default();
+        lanes.begin(&receiver(&delivery(1, "webhook", 1)), at(0));
+        assert!(!starts(&mut lanes, delivery(1, "webhook", 2)));
+        let next = lanes.back(&receiver(&delivery(1, "webhook", 1)), at(1));
+        assert_eq!(next.map(|delivery| delivery.id.0.as_u128()), Some(2));
     }
 
     #[test]

@@ -1,28 +1,41 @@
-//! Sends what is queued: lease, render once, send, settle; again after one and three seconds.
+//! Sends what is queued: gather what waits, send, settle; again after one and three seconds.
 //!
-//! A delivery comes by twice at least: first its messages are written and kept with it, then it is
-//! sent. So every attempt, also one after a crash, sends the same bytes under the same id.
+//! What a commit queued waits in its lane (`vedette_model::delivery` says how lanes are gathered).
+//! A lane that may be gathered is read, decided about, and its notification written by the
+//! channel's plugin; then one transaction makes it a batch, bytes and lease included ([`gather`]);
+//! then it is sent ([`send`]). So a quiet lane costs two writes, and one before the first attempt;
+//! every attempt, also one after a crash, sends the same bytes under the same id. Batches whose
+//! attempt is due again are leased.
 //!
 //! *Invariant:* delivery is at least once: only a settled attempt counts, and what was leased by
-//! a process that died is leased again.
+//! a process that died is leased again. What was not made a batch yet is gathered again.
+
+mod gather;
+mod send;
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
+use parking_lot::Mutex;
 use tokio::task::{Id, JoinError, JoinSet};
 use tokio_util::sync::CancellationToken;
-use vedette_model::{Delivery, DeliveryState, Timestamp, delivery::Outcome};
-use vedette_sandbox::{PluginError, Stop};
-
-use super::lanes::{LEASE, Lanes, Placed, receiver};
-use crate::{
-    App, Result,
-    service::channel::{self, Errand, Message},
+use vedette_model::{
+    Delivery, Timestamp,
+    delivery::{Gathering, Plan},
 };
+
+use super::lanes::{LEASE, Lanes, Placed, Receiver, receiver};
+use crate::{App, Result};
 
 /// The loop. After `shutdown` it finishes what is on its way and gives back the rest.
 pub(super) async fn run(app: Arc<App>, shutdown: CancellationToken) {
-    let mut outbox =
-        Outbox { lanes: Lanes::default(), tasks: JoinSet::new(), out: HashMap::new(), app };
+    let counted = app.clock.now();
+    let mut outbox = Outbox {
+        lanes: Lanes::default(),
+        tasks: JoinSet::new(),
+        out: HashMap::new(),
+        counted,
+        app,
+    };
     while !shutdown.is_cancelled() {
         let next = outbox.take_up().await;
         let app = Arc::clone(&outbox.app);
@@ -43,294 +56,187 @@ pub(super) async fn run(app: Arc<App>, shutdown: CancellationToken) {
 struct Outbox {
     app: Arc<App>,
     lanes: Lanes,
-    tasks: JoinSet<()>,
+    tasks: JoinSet<Ended>,
     /// What each task is about.
-    out: HashMap<Id, Delivery>,
+    out: HashMap<Id, Work>,
+    /// When what is not finished was counted last.
+    counted: Timestamp,
+}
+
+struct Work {
+    receiver: Receiver,
+    held: Held,
+}
+
+/// The batch that a task has leased and not settled.
+type Held = Arc<Mutex<Option<Delivery>>>;
+
+/// How a task ended.
+enum Ended {
+    Done,
+    /// Somebody else gathered the lane, or a site of it is gone: look again.
+    Refused,
 }
 
 impl Outbox {
-    /// Leases what is due, as far as there is room; answers when to look again.
+    /// Takes up what is due, as far as there is room; answers when to look again.
     async fn take_up(&mut self) -> Timestamp {
-        let looked = self.lease().await;
+        let looked = self.look().await;
         metrics::gauge!("vedette_outbox_held").set(self.lanes.held() as f64);
-        let next = match looked {
-            Ok(()) if self.lanes.room() == 0 => Ok(None),
-            Ok(()) => self.app.store.next_delivery_due().await.map_err(Into::into),
-            Err(cause) => Err(cause),
-        };
-        let now = self.app.clock.now();
-        match next {
-            // Without room there is nothing to do before an attempt ends.
-            Ok(next) => next.unwrap_or(now + POLL),
-            Err(cause) => {
-                tracing::error!(
-                    error = format!("{cause:#?}"),
-                    "the outbox cannot be read: {cause}"
-                );
-                now + POLL
+        looked.unwrap_or_else(|cause| {
+            tracing::error!(error = format!("{cause:#?}"), "the outbox cannot be read: {cause}");
+            self.app.clock.now() + POLL
+        })
+    }
+
+    async fn look(&mut self) -> Result<Timestamp> {
+        loop {
+            let now = self.app.clock.now();
+            let room = self.lanes.room().min(BATCH);
+            if room == 0 {
+                // There is nothing to do before an attempt ends.
+                return Ok(now + POLL);
+            }
+            let look = self.app.store.look_at_outbox(now, LOOK).await?;
+            let full = look.waiting.len() == LOOK;
+            let mut sorted = self.lanes.sort(look.waiting, now);
+            sorted.free.truncate(room);
+            self.gather(&sorted.free, now).await?;
+            let all_leased = !look.batches || self.lease(now).await?;
+            if sorted.stuck_deliveries >= IN_THE_WAY {
+                let stuck: Vec<_> = sorted.stuck.into_iter().collect();
+                self.app.store.postpone_lanes(&stuck, now).await?;
+            }
+            if all_leased && !full {
+                self.count(now).await?;
+                let next = [look.next, sorted.next].into_iter().flatten().min();
+                return Ok(next.unwrap_or(now + POLL));
             }
         }
     }
 
-    async fn lease(&mut self) -> Result<()> {
-        loop {
-            let wanted = self.lanes.room().min(BATCH);
-            if wanted == 0 {
-                return Ok(());
-            }
-            let now = self.app.clock.now();
-            let leased =
-                self.app.store.lease_deliveries(&self.app.node, now, LEASE, wanted).await?;
-            let all = leased.len() < wanted;
-            let mut too_many = Vec::new();
-            for delivery in leased {
-                match self.lanes.place(delivery, now) {
-                    Placed::Start(delivery) => self.start(delivery),
-                    Placed::Waits => {}
-                    Placed::Full(delivery, wait) => too_many.push((delivery, wait)),
-                }
-            }
-            for (delivery, wait) in too_many {
-                give_back(&self.app, delivery, now + wait).await;
-            }
-            if all {
-                return Ok(());
+    /// Decides about lanes that are free and has the decisions carried out.
+    async fn gather(&mut self, lanes: &[Receiver], now: Timestamp) -> Result<()> {
+        for (receiver, version, plan) in gather::plans(&self.app, lanes, now).await? {
+            match plan {
+                // What waits there is somebody else's by now, or will be understood soon.
+                Plan::Nothing => self.lanes.rest(&receiver, now + LOOK_AGAIN),
+                Plan::Rest(until) => self.lanes.rest(&receiver, until),
+                Plan::Gather(gathering) => self.begin(receiver, version, gathering, now),
             }
         }
+        Ok(())
+    }
+
+    fn begin(&mut self, receiver: Receiver, version: i64, gathering: Gathering, now: Timestamp) {
+        self.lanes.begin(&receiver, now);
+        self.lanes.rest(&receiver, gathering.quiet_at);
+        let held = Held::default();
+        let decided = gather::Decided { receiver: receiver.clone(), version, gathering, now };
+        let task = gather::carry_out(Arc::clone(&self.app), decided, Arc::clone(&held));
+        let id = self.tasks.spawn(task).id();
+        self.out.insert(id, Work { receiver, held });
+    }
+
+    /// Leases batches whose attempt is due, as far as there is room; whether that was all of them.
+    async fn lease(&mut self, now: Timestamp) -> Result<bool> {
+        let wanted = self.lanes.room().min(BATCH);
+        if wanted == 0 {
+            return Ok(true);
+        }
+        let leased = self.app.store.lease_deliveries(&self.app.node, now, LEASE, wanted).await?;
+        let all = leased.len() < wanted;
+        let mut too_many = Vec::new();
+        for delivery in leased {
+            match self.lanes.place(delivery, now) {
+                Placed::Start(delivery) => self.start(delivery),
+                Placed::Waits => {}
+                Placed::Full(delivery, wait) => too_many.push((delivery, wait)),
+            }
+        }
+        for (delivery, wait) in too_many {
+            send::give_back(&self.app, delivery, now + wait).await;
+        }
+        Ok(all)
     }
 
     fn start(&mut self, delivery: Delivery) {
-        let task = step(Arc::clone(&self.app), delivery.clone());
+        let receiver = receiver(&delivery);
+        let held = Arc::new(Mutex::new(Some(delivery.clone())));
+        let app = Arc::clone(&self.app);
+        let task = async move {
+            send::step(&app, delivery).await;
+            Ended::Done
+        };
         let id = self.tasks.spawn(task).id();
-        self.out.insert(id, delivery);
+        self.out.insert(id, Work { receiver, held });
     }
 
-    fn ended(&mut self, ended: std::result::Result<(Id, ()), JoinError>) {
-        let id = match &ended {
-            Ok((id, ())) => *id,
-            Err(cause) => cause.id(),
+    fn ended(&mut self, ended: std::result::Result<(Id, Ended), JoinError>) {
+        let (id, how) = match ended {
+            Ok((id, how)) => (id, Some(how)),
+            Err(cause) => (cause.id(), None),
         };
-        let Some(delivery) = self.out.remove(&id) else { return };
-        if ended.is_err() {
-            let id = delivery.id;
-            tracing::error!(delivery_id = %id, "sending delivery {id} panicked; it is tried again");
+        let Some(Work { receiver, .. }) = self.out.remove(&id) else { return };
+        match how {
+            Some(Ended::Done) => {}
+            Some(Ended::Refused) => self.lanes.wake(&receiver),
+            None => {
+                let (account_id, channel) = &receiver;
+                tracing::error!(
+                    %account_id, channel,
+                    "sending on channel {channel} of {account_id} panicked; it is tried again"
+                );
+            }
         }
-        let next = self.lanes.back(&receiver(&delivery), self.app.clock.now());
+        let next = self.lanes.back(&receiver, self.app.clock.now());
         if let Some(next) = next {
             self.start(next);
         }
+    }
+
+    /// Tells how much is not finished, now and then.
+    async fn count(&mut self, now: Timestamp) -> Result<()> {
+        if now < self.counted + COUNT {
+            return Ok(());
+        }
+        self.counted = now;
+        let depth = self.app.store.outbox_depth().await?;
+        metrics::gauge!("vedette_outbox_depth").set(depth as f64);
+        Ok(())
     }
 
     /// Attempts that are on their way get their ten seconds; nothing new is begun.
     async fn finish(mut self) {
         let now = self.app.clock.now();
         for delivery in self.lanes.drain() {
-            give_back(&self.app, delivery, now).await;
+            send::give_back(&self.app, delivery, now).await;
         }
         let _ = tokio::time::timeout(DRAIN, async {
             while let Some(ended) = self.tasks.join_next_with_id().await {
-                let id = ended.map_or_else(|cause| cause.id(), |(id, ())| id);
+                let id = ended.map_or_else(|cause| cause.id(), |(id, _)| id);
                 self.out.remove(&id);
             }
         })
         .await;
         self.tasks.shutdown().await;
-        for (_, delivery) in self.out {
-            give_back(&self.app, delivery, now).await;
+        for (_, Work { held, .. }) in self.out {
+            let held = held.lock().take();
+            if let Some(delivery) = held {
+                send::give_back(&self.app, delivery, now).await;
+            }
         }
-    }
-}
-
-/// What a delivery that was leased needs next.
-async fn step(app: Arc<App>, delivery: Delivery) {
-    let settled = match delivery.rendered {
-        None => render(&app, delivery).await,
-        Some(_) => send(&app, delivery).await,
-    };
-    if let Err((id, cause)) = settled {
-        // The lease runs out, and somebody tries again.
-        tracing::error!(delivery_id = %id, "delivery {id} was not settled: {cause}");
-    }
-}
-
-type Settled = std::result::Result<(), (vedette_model::DeliveryId, crate::Error)>;
-
-/// Writes the messages and keeps them with the delivery, which stays due.
-async fn render(app: &App, delivery: Delivery) -> Settled {
-    let message = Message {
-        id: delivery.id,
-        channel: &delivery.channel,
-        notices: &delivery.notices,
-        created_at: delivery.created_at,
-        test: false,
-    };
-    let rendered = channel::render(app, &message).await;
-    let now = app.clock.now();
-    let delivery = match rendered {
-        Ok(parts) => Delivery { rendered: Some(parts), ..delivery },
-        Err(cause) => unrendered(delivery, &cause, now),
-    };
-    settle(app, &delivery).await
-}
-
-/// A plugin that is not there will not write; one that is busy or paused may in a while, and that
-/// is no attempt; one that broke gets the attempts that a receiver gets.
-fn unrendered(delivery: Delivery, cause: &PluginError, now: Timestamp) -> Delivery {
-    let (id, channel) = (delivery.id, &delivery.channel);
-    tracing::error!(
-        delivery_id = %id, channel, %cause, "channel {channel} could not render {id}: {cause}"
-    );
-    let reason = format!("the message could not be written: {cause}");
-    let waits =
-        matches!(cause, PluginError::Overloaded | PluginError::Broken { why: Stop::Paused, .. });
-    if waits && now - delivery.created_at < GIVE_UP {
-        return Delivery { due_at: now + OWN_TROUBLE, last_error: Some(reason), ..delivery };
-    }
-    match cause {
-        PluginError::NotInstalled => delivery.after(Outcome::Rejected(reason), now),
-        PluginError::Overloaded | PluginError::InvalidInput(_) | PluginError::Broken { .. } => {
-            delivery.after(Outcome::Retry { reason, after: None }, now)
-        }
-    }
-}
-
-/// One attempt, at whatever the settings say by now.
-async fn send(app: &App, mut delivery: Delivery) -> Settled {
-    let settings = app.store.settings(delivery.account_id).await;
-    let settings = settings.map_err(|cause| (delivery.id, cause.into()))?;
-    let mut parts = delivery.rendered.take().unwrap_or_default();
-    let errand = Errand {
-        id: delivery.id,
-        account: delivery.account_id,
-        channel: &delivery.channel,
-        created_at: delivery.created_at,
-    };
-    let outcome = channel::attempt(app, &settings, &errand, &mut parts).await;
-    let label = match &outcome {
-        Outcome::Delivered => "delivered",
-        Outcome::Retry { .. } => "retry",
-        Outcome::Rejected(_) => "rejected",
-    };
-    metrics::counter!(
-        "vedette_delivery_attempts_total",
-        "channel" => delivery.channel.clone(), "outcome" => label,
-    )
-    .increment(1);
-    delivery.rendered = Some(parts);
-    let delivery = delivery.after(outcome, app.clock.now());
-    settle(app, &delivery).await
-}
-
-/// Writes what became of an attempt. Tried a few times: what is not written down happens again.
-async fn settle(app: &App, delivery: &Delivery) -> Settled {
-    let mut tries = 0;
-    let settled = loop {
-        match app.store.settle_delivery(delivery).await {
-            Ok(settled) => break settled,
-            Err(cause) if tries == SETTLE_TRIES => return Err((delivery.id, cause.into())),
-            Err(_) => tries += 1,
-        }
-        tokio::time::sleep(SETTLE_WAIT).await;
-    };
-    let (id, channel) = (delivery.id, delivery.channel.as_str());
-    if !settled {
-        tracing::info!(delivery_id = %id, "delivery {id} has another owner, or its site is gone");
-        return Ok(());
-    }
-    match delivery.state {
-        DeliveryState::Pending => {}
-        DeliveryState::Delivered => {
-            let took = (app.clock.now() - delivery.created_at).to_std().unwrap_or_default();
-            metrics::histogram!("vedette_delivery_seconds", "channel" => channel.to_owned())
-                .record(took.as_secs_f64());
-        }
-        DeliveryState::Failed => {
-            let reason = delivery.last_error.as_deref().unwrap_or_default();
-            metrics::counter!("vedette_deliveries_failed_total", "channel" => channel.to_owned())
-                .increment(1);
-            tracing::warn!(
-                delivery_id = %id, account_id = %delivery.account_id, channel, reason,
-                "delivery {id} on channel {channel} failed for good: {reason}"
-            );
-        }
-    }
-    Ok(())
-}
-
-/// Gives a delivery back as it was, due at `due_at`.
-async fn give_back(app: &App, delivery: Delivery, due_at: Timestamp) {
-    let delivery = Delivery { due_at, ..delivery };
-    if let Err(cause) = app.store.settle_delivery(&delivery).await {
-        let id = delivery.id;
-        tracing::warn!(delivery_id = %id, "delivery {id} stays leased until its lease ends: {cause}");
     }
 }
 
 const BATCH: usize = 64;
+/// How much of what waits is looked at in one go.
+const LOOK: usize = 256;
+/// When so much of that is of lanes that are out or rest, it is put aside.
+const IN_THE_WAY: usize = 64;
 /// What other nodes have queued, and what a lost hint was about, is found this soon.
 const POLL: Duration = Duration::from_secs(1);
-/// For a plugin that cannot be asked now.
-const OWN_TROUBLE: Duration = Duration::from_secs(30);
-const GIVE_UP: chrono::TimeDelta = chrono::TimeDelta::hours(24);
-const SETTLE_TRIES: u32 = 5;
-const SETTLE_WAIT: Duration = Duration::from_millis(500);
+const LOOK_AGAIN: Duration = Duration::from_millis(100);
+const COUNT: Duration = Duration::from_secs(5);
 /// An attempt takes ten seconds at most.
 const DRAIN: Duration = Duration::from_secs(10);
-
-#[cfg(test)]
-mod tests {
-    use uuid::Uuid;
-    use vedette_model::{AccountId, DeliveryId};
-
-    use super::*;
-
-    fn at(seconds: i64) -> Timestamp {
-        Timestamp::from_timestamp(1_790_000_000 + seconds, 0).expect("within the years")
-    }
-
-    fn queued() -> Delivery {
-        Delivery {
-            id: DeliveryId(Uuid::from_u128(1)),
-            account_id: AccountId(Uuid::from_u128(1)),
-            channel: "webhook".to_owned(),
-            notices: Vec::new(),
-            created_at: at(0),
-            due_at: at(0),
-            attempt: 0,
-            epoch: 1,
-            state: DeliveryState::Pending,
-            rendered: None,
-            last_error: None,
-            finished_at: None,
-        }
-    }
-
-    fn broken(why: Stop) -> PluginError {
-        PluginError::Broken { why, message: "x".to_owned() }
-    }
-
-    #[test]
-    fn plugin_that_cannot_be_asked_now_costs_no_attempt() {
-        for cause in [PluginError::Overloaded, broken(Stop::Paused)] {
-            let waits = unrendered(queued(), &cause, at(1));
-            assert_eq!((waits.attempt, waits.due_at), (0, at(31)), "{cause}");
-            assert_eq!(waits.state, DeliveryState::Pending);
-        }
-    }
-
-    #[test]
-    fn plugin_that_breaks_on_a_message_has_three_attempts() {
-        let mut delivery = queued();
-        for _ in 0..3 {
-            assert_eq!(delivery.state, DeliveryState::Pending);
-            delivery = unrendered(delivery, &broken(Stop::Trap), at(1));
-        }
-        assert_eq!(delivery.state, DeliveryState::Failed);
-    }
-
-    #[test]
-    fn channel_without_a_plugin_fails_at_once() {
-        let failed = unrendered(queued(), &PluginError::NotInstalled, at(1));
-        assert_eq!(failed.state, DeliveryState::Failed);
-    }
-}

@@ -31,8 +31,8 @@ fn windows_read_back_as_they_were_made_the_earliest_first() {
         made.sort_by_key(|window| window.starts_at);
         assert_eq!(store.maintenance_windows(account.id).await.unwrap(), made);
         let gone = made.remove(1);
-        assert!(store.delete_maintenance_window(account.id, gone.id).await.unwrap());
-        assert!(!store.delete_maintenance_window(account.id, gone.id).await.unwrap());
+        assert!(store.delete_maintenance_window(account.id, gone.id, noon()).await.unwrap());
+        assert!(!store.delete_maintenance_window(account.id, gone.id, noon()).await.unwrap());
         assert_eq!(store.maintenance_windows(account.id).await.unwrap(), made);
     });
 }
@@ -55,7 +55,7 @@ fn with_5_windows_left_20_at_once_create_exactly_5() {
         let made = store.maintenance_windows(account.id).await.unwrap();
         assert_eq!(made.len(), 5);
         // One that is deleted makes room for one.
-        assert!(store.delete_maintenance_window(account.id, made[0].id).await.unwrap());
+        assert!(store.delete_maintenance_window(account.id, made[0].id, noon()).await.unwrap());
         store.create_maintenance_window(&window(&account, None, 0), 5).await.unwrap();
         let full = store.create_maintenance_window(&window(&account, None, 0), 5).await;
         assert!(matches!(full, Err(Error::WindowLimit)), "{full:?}");
@@ -73,7 +73,7 @@ fn windows_go_with_their_site() {
         }
         store.delete_site(account.id, site.id).await.unwrap();
         assert_eq!(store.maintenance_windows(account.id).await.unwrap(), [of_all]);
-        assert!(!store.delete_maintenance_window(account.id, of_site.id).await.unwrap());
+        assert!(!store.delete_maintenance_window(account.id, of_site.id, noon()).await.unwrap());
         let late = store.create_maintenance_window(&of_site, 9).await;
         assert!(matches!(late, Err(Error::Gone)), "{late:?}");
     });

@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use super::{
     Subject,
-    operation::{Operation, page, query, required},
-    sample::{ALERT, DOMAIN, NOW, SITE},
+    operation::{Operation, page, path_id, query, required},
+    sample::{ALERT, DELIVERY, DOMAIN, NOW, SITE},
     schema::{boolean, count, list, moment, one_of, or_null, record, reference, said, text, uuid},
 };
 
@@ -47,7 +47,53 @@ pub(super) fn operations(subject: &Subject<'_>) -> Vec<Operation> {
                 json!({ "alert": example(true) }),
             )
             .fails(404, "There is no such alert."),
+        deliveries(),
     ]
+}
+
+fn deliveries() -> Operation {
+    let told = json!({
+        "id": DELIVERY,
+        "channel": "webhook",
+        "state": "delivered",
+        "attempts": 1,
+        "created_at": NOW,
+        "due_at": null,
+        "finished_at": NOW,
+        "error": null,
+        "batch_id": DELIVERY,
+    });
+    Operation::get("/alerts/{id}/deliveries", TAG, "listDeliveries", "Whom an alert was told to")
+        .says(
+            "Oldest first; finished ones are kept for 30 days. `silenced`: held back by \
+             maintenance until `due_at`, or finished because there was nothing left to say. \
+             `merged`: told together with others in the batch `batch_id`; `summarised`: only \
+             counted there. Both show how that batch is doing.",
+        )
+        .with(path_id("The alert.", ALERT))
+        .answers(
+            "The deliveries.",
+            record(json!({ "deliveries": list(reference("Delivery")) })),
+            json!({ "deliveries": [told] }),
+        )
+        .fails(404, "There is no such alert.")
+}
+
+fn delivery() -> Value {
+    record(json!({
+        "id": uuid(),
+        "channel": said(text(), "E.g. `webhook`."),
+        "state": one_of(&DELIVERY_STATES),
+        "attempts": count(),
+        "created_at": moment(),
+        "due_at": or_null(said(moment(), "The next attempt; null once it is finished.")),
+        "finished_at": or_null(moment()),
+        "error": or_null(said(text(), "Why the last attempt failed.")),
+        "batch_id": or_null(said(
+            uuid(),
+            "What the receiver sees as `X-Vedette-Delivery`; null while it waits.",
+        )),
+    }))
 }
 
 pub(super) fn schemas(subject: &Subject<'_>) -> Vec<(String, Value)> {
@@ -68,7 +114,11 @@ pub(super) fn schemas(subject: &Subject<'_>) -> Vec<(String, Value)> {
     }));
     let description = "An issue that a check found. Conditions (expiring, down) resolve \
                        themselves; changes wait for their owner.";
-    vec![("Alert".to_owned(), said(alert, description))]
+    let log = "What one check had to say on one channel, and how it was told.";
+    vec![
+        ("Alert".to_owned(), said(alert, description)),
+        ("Delivery".to_owned(), said(delivery(), log)),
+    ]
 }
 
 fn example(resolved: bool) -> Value {
@@ -88,4 +138,6 @@ fn example(resolved: bool) -> Value {
     })
 }
 
+const DELIVERY_STATES: [&str; 6] =
+    ["pending", "delivered", "failed", "silenced", "merged", "summarised"];
 const SEVERITIES: [&str; 3] = ["info", "warning", "critical"];

@@ -3,6 +3,7 @@
 pub(super) const ACCOUNT: &str = "0199c1de-3f00-7a10-8c21-5f0a4c9d1e00";
 pub(super) const SITE: &str = "0199c1de-3f5a-7c31-9d4e-2b7f61c0a811";
 pub(super) const ALERT: &str = "0199c1e2-8a44-7d02-b1c7-90d3e4f5a612";
+pub(super) const DELIVERY: &str = "0199c1e2-8a45-5c13-a2d8-7b6a5c4d3e2f";
 pub(super) const RECORD: &str = "0199c1e2-89f0-7e55-a3b9-1c2d3e4f5061";
 pub(super) const KEY: &str = "0199c1dd-11aa-7b42-8f00-6a5b4c3d2e1f";
 pub(super) const INCIDENT: &str = "0199c1e5-0b6c-7f13-92d8-7e6f5a4b3c2d";

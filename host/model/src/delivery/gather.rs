@@ -1,0 +1,219 @@
+//! What becomes of the deliveries that wait in one lane, decided from what is known at one moment.
+//!
+//! *Invariant:* [`plan`] decides from its arguments alone and changes nothing: the store makes it
+//! real, all of it or nothing, and only while the lane is still as it was read.
+//! *Invariant:* of the deliveries that it looked at, each is in exactly one place of a
+//! [`Gathering`].
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use super::judge::Judge;
+use super::many;
+use super::{Delivery, DeliveryState, Notice};
+use crate::maintenance::silenced_until;
+use crate::{Alert, AlertId, DeliveryId, MaintenanceWindow, SiteId, Timestamp};
+
+/// How long what follows on a notification is gathered.
+pub const WINDOW: Duration = Duration::from_secs(2);
+
+/// One channel of one account, as it was at one moment.
+#[derive(Clone, Copy, Debug)]
+pub struct Lane<'a> {
+    /// When the window that the last notification opened is over; none when there never was one.
+    pub quiet_at: Option<Timestamp>,
+    /// What is due, in any order.
+    pub waiting: &'a [Delivery],
+    /// Those of the account.
+    pub windows: &'a [MaintenanceWindow],
+    /// The alerts that [`asks`] named before the lane was read.
+    pub asked: &'a [AlertId],
+    /// Those of them that exist.
+    pub alerts: &'a [Alert],
+    /// How many alerts the channel carries in one notification.
+    pub batch_max: usize,
+}
+
+/// What to do with a lane.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Plan {
+    /// There is nothing that could be judged.
+    Nothing,
+    /// Its window is open: everything waits until then.
+    Rest(Timestamp),
+    Gather(Gathering),
+}
+
+/// What becomes of the deliveries of a lane, as plain data.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Gathering {
+    /// To be sent now, in this order.
+    pub batches: Vec<Batch>,
+    /// Silenced, and until when.
+    pub deferred: Vec<(DeliveryId, Timestamp)>,
+    /// Silenced before, and over by now.
+    pub dropped: Vec<DeliveryId>,
+    /// When the lane is gathered again.
+    pub quiet_at: Timestamp,
+}
+
+/// A notification.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Batch {
+    /// The oldest of the deliveries in it, which says what all of them have to say.
+    pub head: Delivery,
+    pub merged: Vec<DeliveryId>,
+    pub summarised: Vec<DeliveryId>,
+    /// It speaks for other sites than that of its head, and must outlive that.
+    pub shared: bool,
+    site: Option<SiteId>,
+}
+
+/// A delivery and what of it is to be said now.
+#[derive(Clone, Debug)]
+pub(super) struct Told<'a> {
+    pub(super) delivery: &'a Delivery,
+    pub(super) notices: Vec<Notice>,
+}
+
+/// The alerts whose present state decides what is said: all, as soon as one delivery was silenced.
+pub fn asks(waiting: &[Delivery]) -> Vec<AlertId> {
+    if waiting.iter().all(|delivery| delivery.state != DeliveryState::Silenced) {
+        return Vec::new();
+    }
+    let mut alerts: Vec<AlertId> =
+        waiting.iter().flat_map(|delivery| &delivery.notices).map(|one| one.alert_id).collect();
+    alerts.sort_unstable();
+    alerts.dedup();
+    alerts
+}
+
+/// Decides what becomes of a lane.
+pub fn plan(lane: &Lane<'_>, now: Timestamp) -> Plan {
+    // A window that is longer than any was opened by a clock that has been corrected since.
+    let open = lane.quiet_at.filter(|at| now < *at && *at <= now + many::FLOOD_WINDOW);
+    if let Some(at) = open {
+        return Plan::Rest(at);
+    }
+    let mut waiting: Vec<&Delivery> =
+        lane.waiting.iter().filter(|one| lane.can_judge(one)).collect();
+    waiting.sort_by_key(|delivery| (delivery.created_at, delivery.id));
+    if waiting.is_empty() {
+        return Plan::Nothing;
+    }
+    let mut gathering = Gathering {
+        batches: Vec::new(),
+        deferred: Vec::new(),
+        dropped: Vec::new(),
+        quiet_at: lane.quiet_at.unwrap_or(now),
+    };
+    let mut judge = Judge::new(lane.alerts);
+    let mut told = Vec::with_capacity(waiting.len());
+    for delivery in waiting {
+        let silenced = delivery.site().and_then(|site| silenced_until(lane.windows, site, now));
+        if let Some(until) = silenced {
+            gathering.deferred.push((delivery.id, until));
+            continue;
+        }
+        let notices = judge.left_to_say(delivery);
+        if notices.is_empty() {
+            gathering.dropped.push(delivery.id);
+        } else {
+            told.push(Told { delivery, notices });
+        }
+    }
+    say_once(&mut told);
+    gathering.send(told, lane.batch_max, now);
+    Plan::Gather(gathering)
+}
+
+impl Lane<'_> {
+    /// As long as nothing was silenced no alert needs to be known.
+    fn can_judge(&self, delivery: &Delivery) -> bool {
+        let known = || delivery.notices.iter().all(|one| self.asked.contains(&one.alert_id));
+        (self.asked.is_empty() && delivery.state != DeliveryState::Silenced) || known()
+    }
+}
+
+impl Gathering {
+    /// Cuts what is to be said into notifications that the channel can carry.
+    fn send(&mut self, told: Vec<Told<'_>>, batch_max: usize, now: Timestamp) {
+        let size = batch_max.clamp(1, many::LISTED);
+        let (told, rest) = many::divide(told);
+        // One place is for the sentence about the rest.
+        let room = if rest.is_empty() { size } else { size.saturating_sub(1).max(1) };
+        for Told { delivery, notices } in told {
+            match self.batches.last_mut() {
+                Some(batch)
+                    if notices.is_empty() || batch.head.notices.len() + notices.len() <= room =>
+                {
+                    batch.head.notices.extend(notices);
+                    batch.merged.push(delivery.id);
+                    batch.shared |= delivery.site() != batch.site;
+                }
+                _ => self.batches.push(Batch::headed(delivery, notices, now)),
+            }
+        }
+        let Some(last) = self.batches.last_mut() else { return };
+        self.quiet_at = now + WINDOW;
+        if !rest.is_empty() {
+            self.quiet_at = now + many::FLOOD_WINDOW;
+            last.head.notices.push(many::summary(last.head.id, &rest, now));
+            last.shared |= rest.iter().any(|told| told.delivery.site() != last.site);
+            last.summarised = rest.iter().map(|told| told.delivery.id).collect();
+        }
+    }
+
+    /// The deliveries that it decides about.
+    pub fn deliveries(&self) -> Vec<DeliveryId> {
+        let batches = self.batches.iter();
+        let sent = batches.flat_map(|batch| {
+            let others = batch.merged.iter().chain(&batch.summarised);
+            std::iter::once(batch.head.id).chain(others.copied())
+        });
+        let deferred = self.deferred.iter().map(|(id, _)| *id);
+        sent.chain(deferred).chain(self.dropped.iter().copied()).collect()
+    }
+}
+
+impl Batch {
+    fn headed(delivery: &Delivery, notices: Vec<Notice>, now: Timestamp) -> Self {
+        let head = Delivery {
+            notices,
+            state: DeliveryState::Pending,
+            batch_id: Some(delivery.id),
+            gathered_at: Some(now),
+            due_at: now,
+            ..delivery.clone()
+        };
+        Self {
+            head,
+            merged: Vec::new(),
+            summarised: Vec::new(),
+            shared: false,
+            site: delivery.site(),
+        }
+    }
+}
+
+/// An alert that was raised and then got worse is told once, as it is last. Raised and then
+/// resolved stays both, in this order.
+fn say_once(told: &mut [Told<'_>]) {
+    let mut latest: HashMap<AlertId, (usize, usize)> = HashMap::new();
+    for row in 0..told.len() {
+        for notice in std::mem::take(&mut told[row].notices) {
+            match latest.get(&notice.alert_id).copied() {
+                Some((before, place)) if told[before].notices[place].status == notice.status => {
+                    told[before].notices[place] = notice;
+                }
+                _ => {
+                    latest.insert(notice.alert_id, (row, told[row].notices.len()));
+                    told[row].notices.push(notice);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,78 @@
+//! What of a delivery that was held back is still worth saying.
+//!
+//! *Invariant:* what was told before the silence is not repeated, what began and ended inside it is
+//! not told at all, and what still holds is told as it is now.
+
+use std::collections::{HashMap, HashSet};
+
+use super::{Delivery, DeliveryState, Notice, NoticeStatus};
+use crate::{Alert, AlertId, Severity, SiteId};
+
+/// Looks at the deliveries of a lane in their order and remembers what it left out.
+pub(super) struct Judge<'a> {
+    alerts: HashMap<AlertId, &'a Alert>,
+    /// Alerts that nobody was ever told of: neither is their end worth a word.
+    unsaid: HashSet<AlertId>,
+    /// Where the next announcement (`site.up`) is about such an end.
+    hushed: HashSet<(SiteId, &'a str)>,
+}
+
+impl<'a> Judge<'a> {
+    pub(super) fn new(alerts: &'a [Alert]) -> Self {
+        Self {
+            alerts: alerts.iter().map(|alert| (alert.id, alert)).collect(),
+            unsaid: HashSet::new(),
+            hushed: HashSet::new(),
+        }
+    }
+
+    pub(super) fn left_to_say(&mut self, delivery: &Delivery) -> Vec<Notice> {
+        delivery.notices.iter().filter_map(|notice| self.judge(delivery, notice)).collect()
+    }
+
+    fn judge(&mut self, delivery: &Delivery, notice: &Notice) -> Option<Notice> {
+        let late = delivery.state == DeliveryState::Silenced;
+        let Some(alert) = self.alerts.get(&notice.alert_id).copied() else {
+            // Nothing was silenced, or the alert is gone with its site.
+            return (!late).then(|| notice.clone());
+        };
+        match notice.status {
+            NoticeStatus::Resolved => {
+                let over = !late || alert.is_resolved;
+                (over && !self.unsaid.contains(&alert.id)).then(|| notice.clone())
+            }
+            NoticeStatus::Raised if announces(alert) => {
+                let of_the_unsaid = self.hushed.remove(&place(alert));
+                (!of_the_unsaid).then(|| notice.clone())
+            }
+            NoticeStatus::Raised if late => self.late(delivery, notice, alert),
+            NoticeStatus::Raised => Some(notice.clone()),
+        }
+    }
+
+    /// A raise, or a rise of the severity of what was raised before.
+    fn late(&mut self, delivery: &Delivery, notice: &Notice, alert: &'a Alert) -> Option<Notice> {
+        let raised_inside = notice.created_at == delivery.created_at;
+        let holds = raised_inside || alert.severity >= notice.severity;
+        if !alert.is_resolved && holds {
+            return Some(alert.notice(NoticeStatus::Raised));
+        }
+        if raised_inside {
+            self.unsaid.insert(alert.id);
+            if alert.severity >= Severity::Warning {
+                self.hushed.insert(place(alert));
+            }
+        }
+        None
+    }
+}
+
+/// Whether it tells of something that just happened, and not of a state: such an alert resolves
+/// itself with the next run, and is worth telling all the same.
+fn announces(alert: &Alert) -> bool {
+    alert.self_resolving && alert.severity == Severity::Info
+}
+
+fn place(alert: &Alert) -> (SiteId, &str) {
+    (alert.site_id, &alert.alert_type)
+}

@@ -1,0 +1,146 @@
+//! From a lane with something waiting to a batch that is on its way.
+//!
+//! *Invariant:* nothing is sent before the transaction that made it a batch has its bytes.
+
+use std::sync::Arc;
+
+use vedette_model::{
+    AccountId, AlertId, Delivery, Timestamp,
+    delivery::{Gathering, Lane, Plan, asks, plan},
+};
+use vedette_sandbox::PluginError;
+use vedette_store::{Claim, LaneContext};
+
+use super::{
+    super::lanes::{LEASE, Receiver},
+    Ended, Held, send,
+};
+use crate::{App, Result};
+
+/// What was decided about a lane, and when.
+pub(super) struct Decided {
+    pub(super) receiver: Receiver,
+    /// The lane's, when it was read.
+    pub(super) version: i64,
+    pub(super) gathering: Gathering,
+    pub(super) now: Timestamp,
+}
+
+/// Reads lanes and decides about each. Where something was silenced they are read again together
+/// with the alerts that it is about: what is judged is of one moment.
+pub(super) async fn plans(
+    app: &App,
+    lanes: &[Receiver],
+    now: Timestamp,
+) -> Result<Vec<(Receiver, i64, Plan)>> {
+    let mut contexts = app.store.lanes(lanes, &[], now).await?;
+    let asked: Vec<(AccountId, AlertId)> = contexts
+        .iter()
+        .flat_map(|context| {
+            let alerts = asks(&context.waiting).into_iter();
+            alerts.map(|alert| (context.account_id, alert))
+        })
+        .collect();
+    if !asked.is_empty() {
+        contexts = app.store.lanes(lanes, &asked, now).await?;
+    }
+    Ok(contexts.into_iter().map(|context| decide(app, context, &asked, now)).collect())
+}
+
+fn decide(
+    app: &App,
+    context: LaneContext,
+    asked: &[(AccountId, AlertId)],
+    now: Timestamp,
+) -> (Receiver, i64, Plan) {
+    let descriptor = app.sandbox.channel(&context.channel);
+    let batch_max = descriptor.map_or(1, |channel| channel.batch_max);
+    // Of the account's alerts only those that this lane asked for: another lane of it may know of
+    // others, and waits for nothing because of them.
+    let asked: Vec<AlertId> = if asks(&context.waiting).is_empty() {
+        Vec::new()
+    } else {
+        let mine = asked.iter().filter(|(account, _)| *account == context.account_id);
+        mine.map(|(_, alert)| *alert).collect()
+    };
+    let lane = Lane {
+        quiet_at: context.quiet_at,
+        waiting: &context.waiting,
+        windows: &context.windows,
+        asked: &asked,
+        alerts: if asked.is_empty() { &[] } else { &context.alerts },
+        batch_max: usize::try_from(batch_max).unwrap_or(usize::MAX),
+    };
+    let plan = plan(&lane, now);
+    ((context.account_id, context.channel), context.version, plan)
+}
+
+/// Has the notifications written, makes them batches, and sends the first. The others are due at
+/// once, and follow when this one is on its way.
+pub(super) async fn carry_out(app: Arc<App>, decided: Decided, held: Held) -> Ended {
+    let Decided { receiver: (account_id, channel), version, mut gathering, now } = decided;
+    let first_failed = render(&app, &mut gathering).await;
+    let claim = Claim {
+        node: &app.node,
+        account_id,
+        channel: &channel,
+        expected_version: version,
+        gathering: &gathering,
+        now,
+        lease: LEASE,
+    };
+    match app.store.claim(claim).await {
+        Ok(true) => {}
+        Ok(false) => return Ended::Refused,
+        Err(cause) => {
+            tracing::error!(
+                %account_id, channel, error = format!("{cause:#?}"),
+                "channel {channel} of {account_id} was not gathered: {cause}"
+            );
+            return Ended::Done;
+        }
+    }
+    report(&channel, &gathering);
+    let Some(first) = gathering.batches.into_iter().next() else { return Ended::Done };
+    let delivery = Delivery { epoch: first.head.epoch + 1, ..first.head };
+    *held.lock() = Some(delivery.clone());
+    match first_failed {
+        None => send::step(&app, delivery).await,
+        Some(cause) => send::not_written(&app, delivery, &cause).await,
+    }
+    Ended::Done
+}
+
+/// Writes what can be written; why the first could not be. The others are tried again when their
+/// turn comes.
+async fn render(app: &App, gathering: &mut Gathering) -> Option<PluginError> {
+    let mut first_failed = None;
+    for (nth, batch) in gathering.batches.iter_mut().enumerate() {
+        match send::render(app, &batch.head).await {
+            Ok(parts) => batch.head.rendered = Some(parts),
+            Err(cause) if nth == 0 => first_failed = Some(cause),
+            Err(_) => {}
+        }
+    }
+    first_failed
+}
+
+fn report(channel: &str, gathering: &Gathering) {
+    let Gathering { batches, deferred, dropped, .. } = gathering;
+    let merged = batches.iter().map(|batch| batch.merged.len()).sum();
+    let summarised = batches.iter().map(|batch| batch.summarised.len()).sum();
+    for (outcome, count) in [
+        ("merged", merged),
+        ("summarised", summarised),
+        ("silenced", deferred.len()),
+        ("dropped", dropped.len()),
+    ] {
+        if count > 0 {
+            metrics::counter!(
+                "vedette_deliveries_gathered_total",
+                "channel" => channel.to_owned(), "outcome" => outcome,
+            )
+            .increment(count as u64);
+        }
+    }
+}

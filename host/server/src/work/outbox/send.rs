@@ -1,0 +1,224 @@
+//! One attempt of a batch that is leased: written where it is not yet, sent, settled.
+//!
+//! *Invariant:* what is sent was stored before, so a further attempt repeats the same bytes.
+
+use std::time::Duration;
+
+use vedette_model::{
+    Delivery, DeliveryId, DeliveryState, Timestamp,
+    delivery::{Outcome, Rendered},
+};
+use vedette_sandbox::{PluginError, Stop};
+
+use crate::{
+    App,
+    service::channel::{self, Errand, Message},
+};
+
+/// What a batch that was leased needs next.
+pub(super) async fn step(app: &App, mut delivery: Delivery) {
+    if delivery.rendered.is_none() {
+        match render(app, &delivery).await {
+            Ok(parts) => delivery.rendered = Some(parts),
+            Err(cause) => return not_written(app, delivery, &cause).await,
+        }
+        match app.store.keep_delivery(&delivery).await {
+            Ok(true) => {}
+            // Another owner, or its site is gone.
+            Ok(false) => return,
+            Err(cause) => return report(Err((delivery.id, cause.into()))),
+        }
+    }
+    report(send(app, delivery).await);
+}
+
+/// When nothing could be written down the lease runs out, and somebody tries again.
+fn report(settled: Settled) {
+    if let Err((id, cause)) = settled {
+        tracing::error!(delivery_id = %id, "delivery {id} was not settled: {cause}");
+    }
+}
+
+type Settled = Result<(), (DeliveryId, crate::Error)>;
+
+/// The notification of a batch, in the channel's words.
+pub(super) async fn render(app: &App, delivery: &Delivery) -> Result<Vec<Rendered>, PluginError> {
+    let message = Message {
+        id: delivery.id,
+        channel: &delivery.channel,
+        notices: &delivery.notices,
+        created_at: delivery.gathered_at.unwrap_or(delivery.created_at),
+        test: false,
+    };
+    channel::render(app, &message).await
+}
+
+/// What becomes of a batch that was leased and has nothing to send.
+pub(super) async fn not_written(app: &App, delivery: Delivery, cause: &PluginError) {
+    let delivery = unrendered(delivery, cause, app.clock.now());
+    report(settle(app, &delivery).await);
+}
+
+/// A plugin that is not there will not write; one that is busy or paused may in a while, and that
+/// is no attempt; one that broke gets the attempts that a receiver gets.
+fn unrendered(delivery: Delivery, cause: &PluginError, now: Timestamp) -> Delivery {
+    let (id, channel) = (delivery.id, &delivery.channel);
+    tracing::error!(
+        delivery_id = %id, channel, %cause, "channel {channel} could not render {id}: {cause}"
+    );
+    let reason = format!("the message could not be written: {cause}");
+    let waits =
+        matches!(cause, PluginError::Overloaded | PluginError::Broken { why: Stop::Paused, .. });
+    if waits && now - delivery.created_at < GIVE_UP {
+        return Delivery { due_at: now + OWN_TROUBLE, last_error: Some(reason), ..delivery };
+    }
+    match cause {
+        PluginError::NotInstalled => delivery.after(Outcome::Rejected(reason), now),
+        PluginError::Overloaded | PluginError::InvalidInput(_) | PluginError::Broken { .. } => {
+            delivery.after(Outcome::Retry { reason, after: None }, now)
+        }
+    }
+}
+
+/// One attempt, at whatever the settings say by now.
+async fn send(app: &App, mut delivery: Delivery) -> Settled {
+    let settings = app.store.settings(delivery.account_id).await;
+    let settings = settings.map_err(|cause| (delivery.id, cause.into()))?;
+    let mut parts = delivery.rendered.take().unwrap_or_default();
+    let errand = Errand {
+        id: delivery.id,
+        account: delivery.account_id,
+        channel: &delivery.channel,
+        created_at: delivery.created_at,
+    };
+    let outcome = channel::attempt(app, &settings, &errand, &mut parts).await;
+    let label = match &outcome {
+        Outcome::Delivered => "delivered",
+        Outcome::Retry { .. } => "retry",
+        Outcome::Rejected(_) => "rejected",
+    };
+    metrics::counter!(
+        "vedette_delivery_attempts_total",
+        "channel" => delivery.channel.clone(), "outcome" => label,
+    )
+    .increment(1);
+    delivery.rendered = Some(parts);
+    let delivery = delivery.after(outcome, app.clock.now());
+    settle(app, &delivery).await
+}
+
+/// Writes what became of an attempt. Tried a few times: what is not written down happens again.
+async fn settle(app: &App, delivery: &Delivery) -> Settled {
+    let mut tries = 0;
+    let settled = loop {
+        match app.store.settle_delivery(delivery).await {
+            Ok(settled) => break settled,
+            Err(cause) if tries == SETTLE_TRIES => return Err((delivery.id, cause.into())),
+            Err(_) => tries += 1,
+        }
+        tokio::time::sleep(SETTLE_WAIT).await;
+    };
+    let (id, channel) = (delivery.id, delivery.channel.as_str());
+    if !settled {
+        tracing::info!(delivery_id = %id, "delivery {id} has another owner, or its site is gone");
+        return Ok(());
+    }
+    match delivery.state {
+        // Only what is no batch has one of the last three.
+        DeliveryState::Pending
+        | DeliveryState::Silenced
+        | DeliveryState::Merged
+        | DeliveryState::Summarised => {}
+        DeliveryState::Delivered => {
+            let took = (app.clock.now() - delivery.created_at).to_std().unwrap_or_default();
+            metrics::histogram!("vedette_delivery_seconds", "channel" => channel.to_owned())
+                .record(took.as_secs_f64());
+        }
+        DeliveryState::Failed => {
+            let reason = delivery.last_error.as_deref().unwrap_or_default();
+            metrics::counter!("vedette_deliveries_failed_total", "channel" => channel.to_owned())
+                .increment(1);
+            tracing::warn!(
+                delivery_id = %id, account_id = %delivery.account_id, channel, reason,
+                "delivery {id} on channel {channel} failed for good: {reason}"
+            );
+        }
+    }
+    Ok(())
+}
+
+/// Gives a delivery back as it was, due at `due_at`.
+pub(super) async fn give_back(app: &App, delivery: Delivery, due_at: Timestamp) {
+    let delivery = Delivery { due_at, ..delivery };
+    if let Err(cause) = app.store.settle_delivery(&delivery).await {
+        let id = delivery.id;
+        tracing::warn!(delivery_id = %id, "delivery {id} stays leased until its lease ends: {cause}");
+    }
+}
+
+/// For a plugin that cannot be asked now.
+const OWN_TROUBLE: Duration = Duration::from_secs(30);
+const GIVE_UP: chrono::TimeDelta = chrono::TimeDelta::hours(24);
+const SETTLE_TRIES: u32 = 5;
+const SETTLE_WAIT: Duration = Duration::from_millis(500);
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+    use vedette_model::AccountId;
+
+    use super::*;
+
+    fn at(seconds: i64) -> Timestamp {
+        Timestamp::from_timestamp(1_790_000_000 + seconds, 0).expect("within the years")
+    }
+
+    fn queued() -> Delivery {
+        Delivery {
+            id: DeliveryId(Uuid::from_u128(1)),
+            account_id: AccountId(Uuid::from_u128(1)),
+            channel: "webhook".to_owned(),
+            notices: Vec::new(),
+            own: Vec::new(),
+            batch_id: None,
+            created_at: at(0),
+            gathered_at: None,
+            due_at: at(0),
+            attempt: 0,
+            epoch: 1,
+            state: DeliveryState::Pending,
+            rendered: None,
+            last_error: None,
+            finished_at: None,
+        }
+    }
+
+    fn broken(why: Stop) -> PluginError {
+        PluginError::Broken { why, message: "x".to_owned() }
+    }
+
+    #[test]
+    fn plugin_that_cannot_be_asked_now_costs_no_attempt() {
+        for cause in [PluginError::Overloaded, broken(Stop::Paused)] {
+            let waits = unrendered(queued(), &cause, at(1));
+            assert_eq!((waits.attempt, waits.due_at), (0, at(31)), "{cause}");
+            assert_eq!(waits.state, DeliveryState::Pending);
+        }
+    }
+
+    #[test]
+    fn plugin_that_breaks_on_a_message_has_three_attempts() {
+        let mut delivery = queued();
+        for _ in 0..3 {
+            assert_eq!(delivery.state, DeliveryState::Pending);
+            delivery = unrendered(delivery, &broken(Stop::Trap), at(1));
+        }
+        assert_eq!(delivery.state, DeliveryState::Failed);
+    }
+
+    #[test]
+    fn channel_without_a_plugin_fails_at_once() {
+        let failed = unrendered(queued(), &PluginError::NotInstalled, at(1));
+        assert_eq!(failed.state, DeliveryState::Failed);
+    }
+}

@@ -1,0 +1,321 @@
+//! Lanes: the deliveries that wait for one channel of one account, and how they become batches.
+//!
+//! *Invariant:* a lane is gathered by whoever counts its version up, inside the transaction that
+//! makes the batches: of several nodes that have read the same lane, one gathers it.
+//! *Invariant:* a batch is stored with the bytes that it sends and leased to whoever made it, in
+//! that same transaction: there is no moment at which it is sent and not written down.
+//! *Invariant:* each delivery that was looked at is still waiting, or nothing is written at all: a
+//! site that was deleted meanwhile takes its own deliveries along and no others.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use surrealdb::types::{RecordId, SurrealValue, Value};
+use uuid::Uuid;
+use vedette_model::delivery::{Batch, Gathering};
+use vedette_model::{
+    AccountId, Alert, AlertId, Delivery, DeliveryId, MaintenanceWindow, Timestamp,
+};
+
+use crate::delivery::{self, DeliveryRow};
+use crate::error::{Error, Result};
+use crate::tx::Binds;
+use crate::{Store, key, row};
+
+/// What there is to do in the outbox.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Look {
+    /// Whether a batch is due.
+    pub batches: bool,
+    /// The lane of each delivery that waits and is due, those that have waited longest first.
+    pub waiting: Vec<(AccountId, String)>,
+    /// When the next of those that are not due yet is.
+    pub next: Option<Timestamp>,
+}
+
+/// A lane with all that is needed to decide what becomes of it, as it was at one moment.
+#[derive(Clone, Debug)]
+pub struct LaneContext {
+    pub account_id: AccountId,
+    pub channel: String,
+    /// 0 = it was never gathered. [`Store::claim`] compares it.
+    pub version: i64,
+    pub quiet_at: Option<Timestamp>,
+    /// What is due.
+    pub waiting: Vec<Delivery>,
+    pub windows: Vec<MaintenanceWindow>,
+    /// Of the alerts that were asked for those that exist.
+    pub alerts: Vec<Alert>,
+}
+
+/// A decision about a lane, and for whom it is made real.
+#[derive(Clone, Copy, Debug)]
+pub struct Claim<'a> {
+    /// Owns the first batch for `lease`. Further ones are due at once, and anybody's.
+    pub node: &'a str,
+    pub account_id: AccountId,
+    pub channel: &'a str,
+    pub expected_version: i64,
+    pub gathering: &'a Gathering,
+    pub now: Timestamp,
+    pub lease: Duration,
+}
+
+#[derive(SurrealValue)]
+struct LookRow {
+    batches: Vec<Timestamp>,
+    waiting: Vec<WaitingRow>,
+    next: Vec<Timestamp>,
+}
+
+#[derive(SurrealValue)]
+struct WaitingRow {
+    account: Uuid,
+    channel: String,
+}
+
+#[derive(SurrealValue)]
+struct LaneRow {
+    version: i64,
+    quiet_at: Option<Timestamp>,
+    waiting: Vec<DeliveryRow>,
+    windows: Vec<String>,
+    alerts: Vec<String>,
+}
+
+impl Store {
+    /// Says what there is to do, in one round trip.
+    pub async fn look_at_outbox(&self, now: Timestamp, limit: usize) -> Result<Look> {
+        let statement = format!(
+            "RETURN {{
+                batches: ({BATCH_DUE}),
+                waiting: ({WAITING}),
+                next: array::flatten([({NEXT}), ({})])
+            }}",
+            NEXT.replace("$waits", "$sent")
+        );
+        let binds = Binds::new()
+            .with("now", now)
+            .with("limit", limit)
+            .with("waits", true)
+            .with("sent", false);
+        let row: LookRow = self.read(&statement, binds).await?;
+        let lane = |row: WaitingRow| (row.account.into(), row.channel);
+        Ok(Look {
+            batches: !row.batches.is_empty(),
+            waiting: row.waiting.into_iter().map(lane).collect(),
+            next: row.next.into_iter().min(),
+        })
+    }
+
+    /// Reads lanes, and what has become of some alerts of their accounts, in one round trip; in
+    /// the order in which they are asked for.
+    pub async fn lanes(
+        &self,
+        lanes: &[(AccountId, String)],
+        asked: &[(AccountId, AlertId)],
+        now: Timestamp,
+    ) -> Result<Vec<LaneContext>> {
+        if lanes.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut binds = Binds::new().with("now", now).with("limit", MOST_GATHERED);
+        let mut texts = Vec::with_capacity(lanes.len());
+        for (nth, (account, channel)) in lanes.iter().enumerate() {
+            let of_account = asked.iter().filter(|(owner, _)| owner == account);
+            let alerts: Vec<RecordId> =
+                of_account.map(|(owner, alert)| key::alert(*owner, *alert)).collect();
+            binds.bind(format!("lane{nth}"), key::channel_lane(*account, channel));
+            binds.bind(format!("account{nth}"), account.0);
+            binds.bind(format!("channel{nth}"), channel.as_str());
+            binds.bind(format!("windows{nth}"), key::maintenance_windows(*account));
+            binds.bind(format!("alerts{nth}"), alerts);
+            texts.push(lane_text(nth));
+        }
+        let rows: Vec<LaneRow> = self.read(&format!("RETURN [{}]", texts.join(",")), binds).await?;
+        let named = lanes.iter().zip(rows);
+        named.map(|((account, channel), row)| row.into_lane(*account, channel)).collect()
+    }
+
+    /// Makes a decision about a lane real, all of it. False, and nothing written, when the lane
+    /// is not as it was read: somebody else gathered it, or a site of it is gone.
+    pub async fn claim(&self, claim: Claim<'_>) -> Result<bool> {
+        let unit = Unit::of(&claim)?;
+        match self.write(&unit.text, unit.binds).await {
+            Ok(()) => Ok(true),
+            Err(Error::Stale) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// What is due in these lanes is due later, so that it is in nobody's way.
+    pub async fn postpone_lanes(
+        &self,
+        lanes: &[((AccountId, String), Timestamp)],
+        now: Timestamp,
+    ) -> Result<()> {
+        let mut unit = Unit { binds: Binds::new().with("now", now), ..Unit::default() };
+        for ((account, channel), until) in lanes {
+            unit.say(
+                "LET $late# = (SELECT VALUE id FROM delivery WHERE account = $account#
+                    AND waits = true AND due_at <= $now AND channel = $channel#);
+                UPDATE $late# SET due_at = $until# RETURN NONE;",
+                [
+                    ("account", account.0.into_value()),
+                    ("channel", channel.as_str().into_value()),
+                    ("until", until.into_value()),
+                ],
+            );
+        }
+        self.write(&unit.text, unit.binds).await
+    }
+}
+
+impl LaneRow {
+    fn into_lane(self, account_id: AccountId, channel: &str) -> Result<LaneContext> {
+        Ok(LaneContext {
+            account_id,
+            channel: channel.to_owned(),
+            version: self.version,
+            quiet_at: self.quiet_at,
+            waiting: delivery::read_all(self.waiting)?,
+            windows: row::read_all("maintenance window", &self.windows)?,
+            alerts: row::read_all("alert", &self.alerts)?,
+        })
+    }
+}
+
+/// A text that says only what is needed.
+#[derive(Default)]
+struct Unit {
+    text: String,
+    binds: Binds,
+    /// How many groups of rows were bound; makes their parameters' names.
+    groups: usize,
+}
+
+impl Unit {
+    fn of(claim: &Claim<'_>) -> Result<Self> {
+        let Gathering { batches, deferred, dropped, quiet_at } = claim.gathering;
+        let all = claim.gathering.deliveries();
+        let count = u64::try_from(all.len()).unwrap_or(u64::MAX);
+        let binds = Binds::new()
+            .with("lane", key::channel_lane(claim.account_id, claim.channel))
+            .with("expected", claim.expected_version)
+            .with("quiet_at", *quiet_at)
+            .with("now", claim.now)
+            .with("until", claim.now + claim.lease)
+            .with("node", claim.node)
+            .with("rows", ids(all))
+            .with("count", count);
+        let mut unit = Self { text: CLAIM.to_owned(), binds, groups: 0 };
+        for (nth, batch) in batches.iter().enumerate() {
+            unit.batch(batch, nth == 0)?;
+        }
+        let mut until: BTreeMap<Timestamp, Vec<DeliveryId>> = BTreeMap::new();
+        for (id, at) in deferred {
+            until.entry(*at).or_default().push(*id);
+        }
+        for (at, held) in until {
+            unit.say(
+                "UPDATE $held# SET due_at = $at#, outcome = $silenced# RETURN NONE;",
+                [
+                    ("held", ids(held).into_value()),
+                    ("at", at.into_value()),
+                    ("silenced", delivery::SILENCED.into_value()),
+                ],
+            );
+        }
+        unit.finish(dropped, delivery::SILENCED, None);
+        Ok(unit)
+    }
+
+    fn batch(&mut self, batch: &Batch, leased: bool) -> Result<()> {
+        let statement = if leased { LEASED } else { BATCH };
+        self.say(
+            statement,
+            [
+                ("head", key::delivery(batch.head.id).into_value()),
+                ("shared", batch.shared.into_value()),
+                ("doc", row::write("delivery", &batch.head)?.into_value()),
+            ],
+        );
+        self.finish(&batch.merged, delivery::MERGED, Some(batch.head.id));
+        self.finish(&batch.summarised, delivery::SUMMARISED, Some(batch.head.id));
+        Ok(())
+    }
+
+    fn finish(&mut self, deliveries: &[DeliveryId], outcome: &str, joined: Option<DeliveryId>) {
+        if deliveries.is_empty() {
+            return;
+        }
+        self.say(
+            "UPDATE $over# SET waits = false, finished = true, due_at = $now,
+                outcome = $outcome#, joined = $joined# RETURN NONE;",
+            [
+                ("over", ids(deliveries.to_vec()).into_value()),
+                ("outcome", outcome.into_value()),
+                ("joined", joined.map(|id| id.0).into_value()),
+            ],
+        );
+    }
+
+    /// Adds statements; `#` after a parameter's name becomes the number that makes it this
+    /// group's.
+    fn say<const N: usize>(&mut self, statements: &str, binds: [(&str, Value); N]) {
+        self.groups += 1;
+        let number = self.groups.to_string();
+        self.text.push('\n');
+        self.text.push_str(&statements.replace('#', &number));
+        for (name, value) in binds {
+            self.binds.bind(format!("{name}{number}"), value);
+        }
+    }
+}
+
+fn ids(deliveries: Vec<DeliveryId>) -> Vec<RecordId> {
+    deliveries.into_iter().map(key::delivery).collect()
+}
+
+fn lane_text(nth: usize) -> String {
+    let text = format!(
+        "{{
+            version: (SELECT VALUE version FROM ONLY $lane#) ?? 0,
+            quiet_at: (SELECT VALUE quiet_at FROM ONLY $lane#),
+            waiting: ({}{IN_LANE}),
+            windows: (SELECT VALUE doc FROM $windows#),
+            alerts: (SELECT VALUE doc FROM $alerts# WHERE doc != NONE)
+        }}",
+        delivery::COLUMNS
+    );
+    text.replace('#', &nth.to_string())
+}
+
+/// So many deliveries of a lane are gathered at once; the transaction takes some 50 ms.
+const MOST_GATHERED: usize = 2_000;
+
+const IN_LANE: &str = " FROM delivery
+    WHERE account = $account# AND waits = true AND due_at <= $now AND channel = $channel#
+    ORDER BY due_at LIMIT $limit";
+
+const BATCH_DUE: &str = "SELECT VALUE due_at FROM delivery
+    WHERE waits = false AND finished = false AND due_at <= $now ORDER BY due_at LIMIT 1";
+
+pub(crate) const WAITING: &str = "SELECT account, channel, due_at FROM delivery
+    WHERE waits = true AND finished = false AND due_at <= $now ORDER BY due_at LIMIT $limit";
+
+pub(crate) const NEXT: &str = "SELECT VALUE due_at FROM delivery
+    WHERE waits = $waits AND finished = false AND due_at > $now ORDER BY due_at LIMIT 1";
+
+const CLAIM: &str = "LET $was = (SELECT VALUE version FROM ONLY $lane) ?? 0;
+IF $was != $expected { THROW 'stale' };
+UPSERT $lane SET version = $expected + 1, quiet_at = $quiet_at RETURN NONE;
+LET $waiting = (SELECT VALUE id FROM $rows WHERE waits = true);
+IF array::len($waiting) != $count { THROW 'stale' };";
+
+const LEASED: &str =
+    "UPDATE $head# SET waits = false, outcome = '', shared = $shared#, doc = $doc#,
+    owner = $node, epoch += 1, due_at = $until RETURN NONE;";
+
+const BATCH: &str = "UPDATE $head# SET waits = false, outcome = '', shared = $shared#, doc = $doc#,
+    due_at = $now RETURN NONE;";
