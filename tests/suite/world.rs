@@ -181,13 +181,41 @@ impl World {
         .await
     }
 
-    /// All that was committed before this call has been delivered after it: the test call is
-    /// queued behind it and has arrived.
+    /// All that was committed before this call has been delivered after it: the logs of all
+    /// alerts say so, and a test call has arrived since.
     pub(crate) async fn all_delivered(&self) {
+        let page = self.owner.client.get("/alerts?resolved=all&limit=200").await.expect(200);
+        for alert in page["alerts"].as_array().into_iter().flatten() {
+            self.log(&text(&alert["id"]), |log| {
+                log.iter().all(|delivery| !delivery["finished_at"].is_null())
+            })
+            .await;
+        }
         let before = self.tests_delivered();
         self.send_test().await;
         until("the test call to arrive", async || (self.tests_delivered() > before).then_some(()))
             .await;
+    }
+
+    /// The log of an alert's deliveries, as soon as there is one that `accepts`.
+    pub(crate) async fn log(
+        &self,
+        alert_id: &str,
+        accepts: impl Fn(&[Value]) -> bool,
+    ) -> Vec<Value> {
+        let path = format!("/alerts/{alert_id}/deliveries");
+        until("the log of an alert", async || {
+            let log = self.owner.client.get(&path).await.expect(200)["deliveries"].clone();
+            let log = log.as_array().expect("a list").clone();
+            accepts(&log).then_some(log)
+        })
+        .await
+    }
+
+    /// The registration of a quiet site ends in so many days, somebody reports.
+    pub(crate) async fn report_days(&self, site_id: &str, days: i64) {
+        let result = registration(days);
+        self.bring("domain", site_id, result).await;
     }
 
     fn tests_delivered(&self) -> usize {
@@ -195,6 +223,15 @@ impl World {
         let is_test = |entry: &&Value| entry["severity"] == "info";
         told.iter().filter(is_test).count()
     }
+}
+
+/// A result of the domain check: 3 days raise a condition that 300 end.
+pub(crate) fn registration(days: i64) -> Value {
+    json!({
+        "registrar": "Lab Registrar", "expires_at": rfc3339(in_days(days)),
+        "days_remaining": days, "name_servers": ["ns1.example"], "privacy_protected": true,
+        "error": null,
+    })
 }
 
 /// `days` whole days and a half from now: half a day keeps the whole number the same for as long

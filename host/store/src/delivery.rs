@@ -112,8 +112,9 @@ impl Store {
         if ids.is_empty() {
             return Ok(());
         }
-        let rows: Vec<DeliveryRow> =
-            self.read(&format!("{COLUMNS} FROM $ids WHERE doc != NONE"), Binds::new().with("ids", ids)).await?;
+        let rows: Vec<DeliveryRow> = self
+            .read(&format!("{COLUMNS} FROM $ids WHERE doc != NONE"), Binds::new().with("ids", ids))
+            .await?;
         let batches: HashMap<DeliveryId, Delivery> =
             read_all(rows)?.into_iter().map(|batch| (batch.id, batch)).collect();
         for delivery in deliveries {

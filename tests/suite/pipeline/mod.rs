@@ -2,6 +2,7 @@
 //! that nothing acknowledged is lost.
 
 mod alerting;
+mod batching;
 mod chat;
 mod crash;
 mod ct;
@@ -11,6 +12,7 @@ mod domain;
 mod every_check;
 mod guard;
 mod mail;
+mod maintenance_silencing;
 mod restart;
 mod secrets;
 mod uptime;

@@ -1,12 +1,77 @@
-//! The outbox.
+//! The outbox: batches and their attempts.
 
-use vedette_model::delivery::{Outcome, queue};
-use vedette_model::{Delivery, DeliveryState, NotificationSettings};
+use vedette_model::delivery::{Gathering, Lane, Outcome, Plan, asks, plan, queue};
+use vedette_model::{AlertId, Delivery, DeliveryState, NotificationSettings};
 
 use super::*;
+use crate::{Claim, LaneContext};
+
+/// The webhook's lane of an account, with the alerts that it needs to be judged.
+pub(super) async fn lane(store: &Store, account: &Account, now: Timestamp) -> LaneContext {
+    let lane = [(account.id, "webhook".to_owned())];
+    let context = only(store.lanes(&lane, &[], now).await.unwrap());
+    let asked: Vec<_> =
+        asks(&context.waiting).into_iter().map(|alert| (account.id, alert)).collect();
+    only(store.lanes(&lane, &asked, now).await.unwrap())
+}
+
+/// What the model decides about a lane whose channel carries `size` alerts in one notification.
+pub(super) fn decided(context: &LaneContext, now: Timestamp, size: usize) -> Gathering {
+    let asked: Vec<AlertId> = asks(&context.waiting);
+    let lane = Lane {
+        quiet_at: context.quiet_at,
+        waiting: &context.waiting,
+        windows: &context.windows,
+        asked: &asked,
+        alerts: &context.alerts,
+        batch_max: size,
+    };
+    match plan(&lane, now) {
+        Plan::Gather(gathering) => gathering,
+        other => panic!("{other:?}"),
+    }
+}
+
+pub(super) async fn claimed(
+    store: &Store,
+    node: &str,
+    context: &LaneContext,
+    gathering: &Gathering,
+    now: Timestamp,
+) -> bool {
+    let claim = Claim {
+        node,
+        account_id: context.account_id,
+        channel: &context.channel,
+        expected_version: context.version,
+        gathering,
+        now,
+        lease: LEASE,
+    };
+    store.claim(claim).await.unwrap()
+}
+
+/// Gathers the lane into batches and answers them. The first is leased, the others are due.
+pub(super) async fn gathered(
+    store: &Store,
+    account: &Account,
+    now: Timestamp,
+    size: usize,
+) -> Vec<Delivery> {
+    let context = lane(store, account, now).await;
+    let gathering = decided(&context, now, size);
+    assert!(claimed(store, "a", &context, &gathering, now).await);
+    let heads = gathering.batches.into_iter().map(|batch| batch.head);
+    heads.map(|head| Delivery { epoch: head.epoch + 1, ..head }).collect()
+}
 
 /// Queues one delivery for each of `count` runs.
-async fn queued(store: &Store, account: &Account, site: &Site, count: u64) -> Vec<Delivery> {
+pub(super) async fn queued(
+    store: &Store,
+    account: &Account,
+    site: &Site,
+    count: u64,
+) -> Vec<Delivery> {
     let settings = NotificationSettings {
         custom_webhook_url: Some("https://hooks.example.com/x".to_owned().into()),
         ..NotificationSettings::default()
@@ -36,6 +101,7 @@ fn four_senders_take_each_delivery_once() {
         let (account, site) = with_site(&store).await;
         queued(&store, &account, &site, 60).await;
         let later = noon() + seconds(1);
+        let first = gathered(&store, &account, later, 1).await.remove(0).id;
         let send = {
             let store = store.clone();
             move |nth: usize| {
@@ -56,7 +122,8 @@ fn four_senders_take_each_delivery_once() {
         let mut taken: Vec<_> = at_once(4, send).await.into_iter().flatten().collect();
         taken.sort();
         taken.dedup();
-        assert_eq!(taken.len(), 60);
+        assert_eq!(taken.len(), 59);
+        assert!(!taken.contains(&first), "it is leased already");
     });
 }
 
@@ -68,8 +135,8 @@ fn a_delivery_that_failed_is_due_again_and_finishes_once() {
         let before = only(queued(&store, &account, &site, 1).await);
         assert_eq!(store.next_delivery_due().await.unwrap(), Some(noon()));
 
-        let first = only(store.lease_deliveries("a", noon(), LEASE, 9).await.unwrap());
-        assert_eq!(first, Delivery { epoch: first.epoch, ..before });
+        let first = only(gathered(&store, &account, noon(), 100).await);
+        assert_eq!((first.id, &first.notices), (before.id, &before.notices));
         assert!(store.lease_deliveries("b", noon(), LEASE, 9).await.unwrap().is_empty());
         let failed = first.after(retry(), noon() + seconds(2));
         assert!(store.settle_delivery(&failed).await.unwrap());
@@ -98,7 +165,7 @@ fn a_sender_that_comes_late_settles_nothing() {
     on_both(|store| async move {
         let (account, site) = with_site(&store).await;
         queued(&store, &account, &site, 1).await;
-        let late = only(store.lease_deliveries("a", noon(), LEASE, 9).await.unwrap());
+        let late = only(gathered(&store, &account, noon(), 100).await);
         let taken = noon() + seconds(61);
         let current = only(store.lease_deliveries("b", taken, LEASE, 9).await.unwrap());
         assert_eq!(late.id, current.id);
@@ -117,7 +184,8 @@ fn deliveries_of_the_dead_are_due_at_once() {
         let (account, site) = with_site(&store).await;
         queued(&store, &account, &site, 2).await;
         let now = noon() + seconds(1);
-        assert_eq!(store.lease_deliveries("a", now, LEASE, 9).await.unwrap().len(), 2);
+        assert_eq!(gathered(&store, &account, now, 1).await.len(), 2);
+        assert_eq!(store.lease_deliveries("a", now, LEASE, 9).await.unwrap().len(), 1);
         assert_eq!(store.recover_leases(now).await.unwrap(), 2);
         assert_eq!(store.lease_deliveries("a", now, LEASE, 9).await.unwrap().len(), 2);
     });
@@ -129,7 +197,10 @@ fn finished_deliveries_are_forgotten_in_batches_and_others_are_not() {
         let (account, site) = with_site(&store).await;
         queued(&store, &account, &site, 5).await;
         let at = noon() + seconds(1);
-        for delivery in store.lease_deliveries("a", at, LEASE, 4).await.unwrap() {
+        let mut batches = gathered(&store, &account, at, 1).await;
+        batches.truncate(1);
+        batches.extend(store.lease_deliveries("a", at, LEASE, 3).await.unwrap());
+        for delivery in batches {
             assert!(store.settle_delivery(&delivery.after(Outcome::Delivered, at)).await.unwrap());
         }
         assert!(!store.forget_deliveries(at, 500).await.unwrap());

@@ -8,6 +8,7 @@ mod event;
 mod identity;
 mod incident;
 mod known;
+mod lane;
 mod maintenance;
 mod page;
 mod plan;

@@ -23,8 +23,10 @@ fn pages_and_queues_walk_one_index_up_to_their_limit() {
             (&*all_incidents, "incident_page_all"),
             (crate::schedule::DUE, "schedule_due"),
             (crate::schedule::NEXT_DUE, "schedule_due"),
-            (crate::delivery::DUE, "delivery_due"),
-            (crate::delivery::NEXT_DUE, "delivery_due"),
+            (crate::delivery::DUE, "delivery_queue"),
+            (crate::delivery::NEXT_DUE, "delivery_queue"),
+            (crate::lane::WAITING, "delivery_queue"),
+            (crate::lane::NEXT, "delivery_queue"),
             (crate::cert_history::CHANGES, "cert_history_page"),
             (crate::purge::BY_SITE_CHECKS, "check_page"),
             (crate::purge::BY_SITE_WINDOWS, "maintenance_window_site"),
@@ -75,6 +77,7 @@ async fn plan(store: &Store, statement: &str) -> String {
         .with("check_type", "ssl")
         .with("type", "ssl")
         .with("is_resolved", false)
+        .with("waits", true)
         .with("status", "resolved")
         .with("near", -5_i64)
         .with("now", noon())

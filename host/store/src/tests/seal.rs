@@ -93,7 +93,7 @@ fn no_row_shows_a_secret() {
         assert!(!deliveries.is_empty());
         let commit = Commit { deliveries: &deliveries, ..plain(&account, 0, &decision) };
         store.commit(commit).await.unwrap();
-        for leased in store.lease_deliveries("a", noon(), LEASE, 9).await.unwrap() {
+        for leased in delivery::gathered(&store, &account, noon(), 100).await {
             let part = Rendered::Http {
                 url: "ref:custom_webhook_url".to_owned(),
                 method: "POST".to_owned(),

@@ -61,7 +61,8 @@ fn a_strangers_id_finds_and_changes_nothing() {
             });
         assert_eq!(changed.await.unwrap(), None);
         assert!(store.maintenance_windows(stranger).await.unwrap().is_empty());
-        assert!(!store.delete_maintenance_window(stranger, window.id).await.unwrap());
+        let deleted = store.delete_maintenance_window(stranger, window.id, noon()).await;
+        assert!(!deleted.unwrap());
         assert_eq!(only(store.api_keys(stranger).await.unwrap()).account_id, stranger);
         assert_eq!(store.update_api_key_expiry(stranger, key.id, None).await.unwrap(), None);
         assert_eq!(store.roll_api_key(stranger, key.id, "h", "p").await.unwrap(), None);

@@ -1,0 +1,177 @@
+//! Lanes: what waits becomes batches, once, and is held back as long as it is silenced.
+
+use vedette_model::delivery::Outcome;
+use vedette_model::{Delivery, DeliveryState};
+
+use super::delivery::{claimed, decided, gathered, lane, queued};
+use super::*;
+
+fn later(by: i64) -> Timestamp {
+    noon() + seconds(by)
+}
+
+async fn log(store: &Store, account: &Account, queued: &Delivery) -> Delivery {
+    let alert = queued.notices[0].alert_id;
+    only(store.deliveries_of(account.id, alert).await.unwrap().unwrap())
+}
+
+#[test]
+fn of_two_nodes_that_read_a_lane_one_gathers_it() {
+    on_both(|store| async move {
+        let (account, site) = with_site(&store).await;
+        queued(&store, &account, &site, 9).await;
+        let other = store.without_memory();
+        let seen = [lane(&store, &account, later(1)).await, lane(&other, &account, later(1)).await];
+        let gather = {
+            let (seen, stores) = (seen.clone(), [store.clone(), other]);
+            move |nth: usize| {
+                let (context, store) = (seen[nth].clone(), stores[nth].clone());
+                async move {
+                    let gathering = decided(&context, later(1), 100);
+                    claimed(&store, ["a", "b"][nth], &context, &gathering, later(1)).await
+                }
+            }
+        };
+        let won = at_once(2, gather).await;
+        assert_eq!(won.iter().filter(|won| **won).count(), 1, "{won:?}");
+        let after = lane(&store, &account, later(1)).await;
+        assert_eq!((after.version, after.waiting.len()), (1, 0));
+        assert_eq!(after.quiet_at, Some(later(3)));
+        // Who read it before, and comes late, gathers nothing.
+        let late = decided(&seen[0], later(9), 100);
+        assert!(!claimed(&store, "c", &seen[0], &late, later(9)).await);
+    });
+}
+
+#[test]
+fn batch_of_a_process_that_died_is_sent_by_the_next_with_the_same_bytes() {
+    on_both(|store| async move {
+        let (account, site) = with_site(&store).await;
+        let all = queued(&store, &account, &site, 3).await;
+        let context = lane(&store, &account, later(1)).await;
+        let mut gathering = decided(&context, later(1), 100);
+        gathering.batches[0].head.rendered = Some(Vec::new());
+        assert!(claimed(&store, "dead", &context, &gathering, later(1)).await);
+
+        let due = store.look_at_outbox(later(2), 9).await.unwrap();
+        assert_eq!((due.batches, due.waiting), (false, vec![]));
+        assert_eq!(store.recover_leases(later(2)).await.unwrap(), 1);
+        assert!(store.look_at_outbox(later(2), 9).await.unwrap().batches);
+        let next = only(store.lease_deliveries("next", later(2), LEASE, 9).await.unwrap());
+        assert_eq!((next.id, next.notices.len()), (all[0].id, 3));
+        assert_eq!(next.rendered, Some(Vec::new()));
+        let dead = Delivery { epoch: next.epoch - 1, ..next.clone() };
+        assert!(!store.keep_delivery(&dead).await.unwrap());
+        assert!(!store.settle_delivery(&dead).await.unwrap());
+        assert!(store.keep_delivery(&next).await.unwrap());
+
+        let sent = next.after(Outcome::Delivered, later(3));
+        assert!(store.settle_delivery(&sent).await.unwrap());
+        for (queued, state) in
+            all.iter().zip([DeliveryState::Delivered, DeliveryState::Merged, DeliveryState::Merged])
+        {
+            let told = log(&store, &account, queued).await;
+            assert_eq!((told.state, told.batch_id, told.attempt), (state, Some(all[0].id), 1));
+            assert_eq!(told.finished_at, Some(later(3)));
+        }
+        assert_eq!(store.outbox_depth().await.unwrap(), 0);
+    });
+}
+
+#[test]
+fn silenced_delivery_is_due_when_its_window_ends_or_is_deleted() {
+    on_both(|store| async move {
+        let (account, site) = with_site(&store).await;
+        let window = maintenance::window(&account, Some(site.id), 0);
+        store.create_maintenance_window(&window, 9).await.unwrap();
+        let held = only(queued(&store, &account, &site, 1).await);
+        assert_eq!(gathered(&store, &account, later(1), 100).await, []);
+        let told = log(&store, &account, &held).await;
+        assert_eq!((told.state, told.due_at), (DeliveryState::Silenced, later(60)));
+        assert_eq!(told.finished_at, None);
+        let look = store.look_at_outbox(later(59), 9).await.unwrap();
+        assert_eq!((look.waiting, look.next), (vec![], Some(later(60))));
+        assert_eq!(store.next_delivery_due().await.unwrap(), Some(later(60)));
+
+        assert!(store.delete_maintenance_window(account.id, window.id, later(30)).await.unwrap());
+        let look = store.look_at_outbox(later(30), 9).await.unwrap();
+        assert_eq!(look.waiting, [(account.id, "webhook".to_owned())]);
+        let batch = only(gathered(&store, &account, later(30), 100).await);
+        assert_eq!((batch.id, batch.state), (held.id, DeliveryState::Pending));
+        assert_eq!(log(&store, &account, &held).await.state, DeliveryState::Pending);
+    });
+}
+
+#[test]
+fn what_was_silenced_and_is_over_is_dropped_and_says_so() {
+    on_both(|store| async move {
+        let (account, site) = with_site(&store).await;
+        let window = maintenance::window(&account, None, 0);
+        store.create_maintenance_window(&window, 9).await.unwrap();
+        let held = only(queued(&store, &account, &site, 1).await);
+        assert_eq!(gathered(&store, &account, later(1), 100).await, []);
+        let alert = held.notices[0].alert_id;
+        store.set_alert_resolved(account.id, alert, true, later(20)).await.unwrap().unwrap();
+        assert_eq!(gathered(&store, &account, later(60), 100).await, []);
+        let told = log(&store, &account, &held).await;
+        assert_eq!((told.state, told.finished_at), (DeliveryState::Silenced, Some(later(60))));
+        assert_eq!(store.next_delivery_due().await.unwrap(), None);
+    });
+}
+
+#[test]
+fn batch_outlives_the_site_of_its_head_when_it_speaks_for_others() {
+    on_both(|store| async move {
+        let (account, first) = with_site(&store).await;
+        let second = super::site(&account, "two.example.com");
+        store.create_site(&second, 50, &[(ssl(), noon())]).await.unwrap();
+        let head = only(queued(&store, &account, &first, 1).await);
+        let other = only(queued(&store, &account, &second, 1).await);
+        let context = lane(&store, &account, later(1)).await;
+        let gathering = decided(&context, later(1), 100);
+        let head_of = gathering.batches[0].head.id;
+        assert!(claimed(&store, "a", &context, &gathering, later(1)).await);
+        let gone = if head_of == head.id { &first } else { &second };
+        store.delete_site(account.id, gone.id).await.unwrap();
+        while store.purge_next(500).await.unwrap() {}
+        store.recover_leases(later(2)).await.unwrap();
+        let batch = only(store.lease_deliveries("b", later(2), LEASE, 9).await.unwrap());
+        assert_eq!(batch.notices.len(), 2);
+        let stays = if head_of == head.id { other } else { head };
+        assert_eq!(log(&store, &account, &stays).await.state, DeliveryState::Merged);
+    });
+}
+
+#[test]
+fn site_that_is_deleted_while_its_lane_is_gathered_takes_only_its_own_along() {
+    on_both(|store| async move {
+        let (account, goes) = with_site(&store).await;
+        let stays = super::site(&account, "two.example.com");
+        store.create_site(&stays, 50, &[(ssl(), noon())]).await.unwrap();
+        queued(&store, &account, &goes, 1).await;
+        let kept = only(queued(&store, &account, &stays, 1).await);
+        let context = lane(&store, &account, later(1)).await;
+        store.delete_site(account.id, goes.id).await.unwrap();
+        while store.purge_next(500).await.unwrap() {}
+        let gathering = decided(&context, later(1), 100);
+        assert!(!claimed(&store, "a", &context, &gathering, later(1)).await);
+        let batch = only(gathered(&store, &account, later(1), 100).await);
+        assert_eq!((batch.id, batch.notices), (kept.id, kept.notices));
+    });
+}
+
+#[test]
+fn lane_that_is_put_aside_is_in_nobodys_way() {
+    on_both(|store| async move {
+        let (account, site) = with_site(&store).await;
+        queued(&store, &account, &site, 3).await;
+        let (other, others) = with_site(&store).await;
+        queued(&store, &other, &others, 1).await;
+        let aside = [((account.id, "webhook".to_owned()), later(5))];
+        store.postpone_lanes(&aside, later(1)).await.unwrap();
+        let look = store.look_at_outbox(later(1), 9).await.unwrap();
+        assert_eq!(look.waiting, [(other.id, "webhook".to_owned())]);
+        assert_eq!(look.next, Some(later(5)));
+        assert_eq!(lane(&store, &account, later(5)).await.waiting.len(), 3);
+    });
+}
