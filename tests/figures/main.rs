@@ -3,6 +3,7 @@
 //! Absolute times depend on the machine; the floor printed beside each (a bare handshake, a bare
 //! process) says how much of it is ours.
 
+mod alerts;
 mod mcp;
 mod stub;
 
@@ -31,6 +32,7 @@ async fn main() -> anyhow::Result<()> {
     let lab = Lab::start().await?;
     check_ssl(&lab).await?;
     stubbed(&lab).await?;
+    alerts::measure(&lab).await?;
     start_and_idle(&lab).await?;
     mcp::measure(&lab).await
 }

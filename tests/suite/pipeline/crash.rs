@@ -112,3 +112,85 @@ async fn every_alert_arrives(world: &World, keys: &[String]) {
 fn ids<'a>(alerts: &'a Value, field: &'a str) -> impl Iterator<Item = String> + 'a {
     alerts.as_array().into_iter().flatten().map(move |alert| text(&alert[field]))
 }
+
+/// The figure is `VEDETTE_CRASH_EVERY_MS=5000 VEDETTE_CRASH_ROUNDS=50 VEDETTE_CRASH_ALERTS=200`.
+const EVERY_MS: u64 = 700;
+const ALERTS: u64 = 40;
+/// Of each account: as many as its calls of a minute allow.
+const SITES: u64 = 20;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_alert_is_lost_or_told_under_two_ids_while_the_service_dies_again_and_again() {
+    let rounds = number("VEDETTE_CRASH_ROUNDS", u64::from(ROUNDS));
+    let every = Duration::from_millis(number("VEDETTE_CRASH_EVERY_MS", EVERY_MS));
+    let alerts = number("VEDETTE_CRASH_ALERTS", ALERTS);
+    let mut world = World::start().await;
+    let mut raised = BTreeSet::new();
+    for _ in 0..rounds {
+        let mut reporters = tokio::task::JoinSet::new();
+        for _ in 0..alerts.div_ceil(SITES) {
+            let account = world.account("pro").await;
+            let url = world.lab.receiver.url(&format!("/{}", account.id));
+            let hook = json!({"custom_webhook_url": url});
+            account.client.patch("/settings/notifications", hook).await.expect(200);
+            let mut sites = Vec::new();
+            for number in 0..SITES {
+                let domain = format!("a{number}.example");
+                let body = json!({"domain": domain, "monitoring_enabled": false});
+                let created = account.client.post("/sites", body).await.expect(200);
+                sites.push(text(&created["site"]["id"]));
+            }
+            reporters.spawn(report(account.client, sites));
+        }
+        tokio::time::sleep(every).await;
+        world.service.kill().await.expect("killed");
+        while let Some(reported) = reporters.join_next().await {
+            raised.extend(reported.expect("a reporter ends when nobody answers"));
+        }
+        world.service = world.service.start_again().await.expect("starts after a crash");
+    }
+    assert!(!raised.is_empty(), "the load raised something");
+    let told = until("every alert to arrive", async || {
+        let told = told(&world);
+        let sites: BTreeSet<String> = told.iter().map(|(site, _)| site.clone()).collect();
+        raised.is_subset(&sites).then_some(told)
+    })
+    .await;
+    let once: BTreeSet<_> = told.iter().collect();
+    println!("{} alerts, lost 0, told again {}", raised.len(), told.len() - once.len());
+    let sites: BTreeSet<_> = once.iter().map(|(site, _)| site).collect();
+    assert_eq!(once.len(), sites.len(), "an alert has one delivery, however often it is sent");
+}
+
+/// Raises one alert of each site until the service is gone; the sites whose alert was
+/// acknowledged.
+async fn report(client: Client, sites: Vec<String>) -> Vec<String> {
+    let mut acknowledged = Vec::new();
+    for site in sites {
+        let body = json!({
+            "site_id": site, "check_type": "domain", "result": crate::world::registration(3),
+        });
+        let request = client.request(reqwest::Method::POST, "/checks").json(&body);
+        match request.send().await {
+            Ok(response) if response.status().is_success() => acknowledged.push(site),
+            Ok(_) => (),
+            Err(_) => break,
+        }
+    }
+    acknowledged
+}
+
+/// The site of each alert that arrived, and the id of the delivery that it came with.
+fn told(world: &World) -> Vec<(String, String)> {
+    let mut told = Vec::new();
+    for hook in world.lab.receiver.received() {
+        let id = hook.header("x-vedette-delivery").unwrap_or_default().to_owned();
+        let Ok(payload) = hook.json() else { continue };
+        told.extend(ids(&payload["alerts"], "site_id").map(|site| (site, id.clone())));
+    }
+    told
+}
+
+fn number(name: &str, otherwise: u64) -> u64 {
+    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
+}
