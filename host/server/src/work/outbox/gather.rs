@@ -11,11 +11,11 @@ use vedette_model::{
 use vedette_sandbox::PluginError;
 use vedette_store::{Claim, LaneContext};
 
-use super::{
-    super::lanes::{LEASE, Receiver},
-    Ended, Held, send,
+use super::{Ended, Held, send};
+use crate::{
+    App, Result,
+    work::lanes::{LEASE, Receiver},
 };
-use crate::{App, Result};
 
 /// What was decided about a lane, and when.
 pub(super) struct Decided {
@@ -38,7 +38,7 @@ pub(super) async fn plans(
         .iter()
         .flat_map(|context| {
             let alerts = asks(&context.waiting).into_iter();
-            alerts.map(|alert| (context.account_id, alert))
+            alerts.map(move |alert| (context.account_id, alert))
         })
         .collect();
     if !asked.is_empty() {
@@ -55,8 +55,7 @@ fn decide(
 ) -> (Receiver, i64, Plan) {
     let descriptor = app.sandbox.channel(&context.channel);
     let batch_max = descriptor.map_or(1, |channel| channel.batch_max);
-    // Of the account's alerts only those that this lane asked for: another lane of it may know of
-    // others, and waits for nothing because of them.
+    // Another lane of the account may have asked, where this one has nothing to ask for.
     let asked: Vec<AlertId> = if asks(&context.waiting).is_empty() {
         Vec::new()
     } else {
@@ -68,7 +67,7 @@ fn decide(
         waiting: &context.waiting,
         windows: &context.windows,
         asked: &asked,
-        alerts: if asked.is_empty() { &[] } else { &context.alerts },
+        alerts: &context.alerts,
         batch_max: usize::try_from(batch_max).unwrap_or(usize::MAX),
     };
     let plan = plan(&lane, now);
