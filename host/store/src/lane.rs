@@ -100,7 +100,7 @@ impl Store {
             .with("waits", true)
             .with("sent", false);
         let row: LookRow = self.read(&statement, binds).await?;
-        let lane = |row: WaitingRow| (row.account.into(), row.channel);
+        let lane = |row: WaitingRow| (AccountId(row.account), row.channel);
         Ok(Look {
             batches: !row.batches.is_empty(),
             waiting: row.waiting.into_iter().map(lane).collect(),
