@@ -9,6 +9,7 @@ mod signing;
 use serde::{Deserialize, Serialize};
 
 pub use self::change::PatchError;
+use crate::status_page::Slug;
 use crate::{Feature, Plan, Secret};
 
 /// Stored settings; fields that a row lacks have their defaults.
@@ -35,6 +36,8 @@ pub struct NotificationSettings {
     pub status_page_custom_domain: Option<String>,
     pub status_page_hide_powered_by: bool,
     pub status_page_custom_css: Option<String>,
+    /// Where the page is; made when it is first enabled, and kept.
+    pub status_page_slug: Option<Slug>,
 }
 
 /// Settings as the API shows them: the documented fields, and whether a signing secret is set.
@@ -55,6 +58,7 @@ pub struct SettingsView<'a> {
     pub status_page_custom_domain: Option<&'a str>,
     pub status_page_hide_powered_by: bool,
     pub status_page_custom_css: Option<&'a str>,
+    pub status_page_slug: Option<&'a str>,
 }
 
 impl Default for NotificationSettings {
@@ -76,6 +80,7 @@ impl Default for NotificationSettings {
             status_page_custom_domain: None,
             status_page_hide_powered_by: false,
             status_page_custom_css: None,
+            status_page_slug: None,
         }
     }
 }
@@ -98,6 +103,7 @@ impl NotificationSettings {
             status_page_custom_domain: self.status_page_custom_domain.as_deref(),
             status_page_hide_powered_by: self.status_page_hide_powered_by,
             status_page_custom_css: self.status_page_custom_css.as_deref(),
+            status_page_slug: self.status_page_slug.as_ref().map(Slug::as_str),
         }
     }
 

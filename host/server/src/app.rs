@@ -12,7 +12,8 @@ use vedette_sandbox::{Sandbox, egress::smtp::Relay};
 use vedette_store::{Stamp, Store};
 
 use crate::{
-    Clock, Config, limits::Limits, oidc::Oidc, service::status_page::domain::Domains,
+    Clock, Config, limits::Limits, oidc::Oidc,
+    service::status_page::{StatusPages, domain::Domains},
     streams::Streams, work::Pulse,
 };
 
@@ -34,6 +35,10 @@ pub struct App {
     pub pulse: Pulse,
     /// Whether what the checks find can be believed.
     pub guard: Mutex<Guard>,
+    /// Where clients reach the service, without a slash at the end.
+    pub origin: String,
+    /// Status pages as they are shown.
+    pub status_pages: StatusPages,
     /// Lists of sites as they are answered, by whose they are.
     pub site_lists: Cache<AccountId, SiteList>,
     /// Whose status page a host shows, as far as it was asked lately.

@@ -23,6 +23,7 @@ mod listen;
 mod plugin_state;
 mod seal_key;
 mod start;
+mod status_page;
 mod tls;
 
 pub use app::{App, Caller, Wake};

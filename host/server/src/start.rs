@@ -26,7 +26,10 @@ use crate::{
     plugin_state::PluginState,
     seal_key::SealKey,
     service,
-    service::{account::CreatedAccount, status_page::domain::Domains},
+    service::{
+        account::CreatedAccount,
+        status_page::{StatusPages, domain::Domains},
+    },
     streams::Streams,
     tls::Identity,
     work,
@@ -74,6 +77,8 @@ pub async fn serve(
         node: format!("{}-{}", std::process::id(), uuid::Uuid::now_v7()),
         wake: Wake::default(),
         streams: Streams::new(shutdown.clone()),
+        origin: origin(&config, api_addr),
+        status_pages: StatusPages::default(),
         site_lists: SiteList::memory(),
         domains: Domains::default(),
         pulse: work::Pulse::new(clock.now()),
@@ -110,12 +115,15 @@ impl Running {
 
     /// The address that clients use, with the first edition's prefix.
     pub fn base_url(&self) -> String {
-        let config = &self.app.config;
-        let prefix = first_edition(config).prefix;
-        match &config.public_url {
-            Some(url) => format!("{}{prefix}", url.as_str().trim_end_matches('/')),
-            None => format!("{}://{}{prefix}", config.tls.scheme(), self.api_addr),
-        }
+        format!("{}{}", self.app.origin, first_edition(&self.app.config).prefix)
+    }
+}
+
+/// As the operator says, else where the API listens.
+fn origin(config: &Config, api_addr: SocketAddr) -> String {
+    match &config.public_url {
+        Some(url) => url.as_str().trim_end_matches('/').to_owned(),
+        None => format!("{}://{api_addr}", config.tls.scheme()),
     }
 }
 

@@ -8,6 +8,7 @@
 use surrealdb::types::{Object, SurrealValue, Value};
 use vedette_model::{
     AccountId, Alert, CertChange, CheckRecord, CheckStatus, Decision, Delivery, Timestamp,
+    status_page::uptime,
 };
 
 use crate::error::Result;
@@ -102,7 +103,24 @@ impl Unit {
             .with("down", counted(CheckStatus::Down))
             .with("unknown", counted(CheckStatus::Unknown))
             .with("duration_ms", record.duration_ms);
+        self.time_response(record);
         Ok(())
+    }
+
+    /// What the status page draws. The row of the same hour of yesterday makes room.
+    fn time_response(&mut self, record: &CheckRecord) {
+        let Some(took) = uptime::response_ms(record) else { return };
+        let hour = uptime::hour(record.checked_at);
+        self.say(
+            "DELETE $hour_row# WHERE hour != $hour# RETURN NONE;
+            UPSERT $hour_row# SET hour = $hour#, answers = (answers ?? 0) + 1,
+                total_ms = (total_ms ?? 0) + $took# RETURN NONE;",
+            [
+                ("hour_row", key::response_hour(record.site_id, hour).into_value()),
+                ("hour", hour.into_value()),
+                ("took", took.into_value()),
+            ],
+        );
     }
 
     fn schedule(&mut self, commit: &Commit<'_>) {

@@ -24,14 +24,14 @@ struct CountsRow {
 }
 
 #[derive(SurrealValue)]
-struct CountRow {
+pub(crate) struct CountRow {
     id: RecordId,
     n: i64,
 }
 
 #[derive(SurrealValue)]
-struct DocRow {
-    doc: String,
+pub(crate) struct DocRow {
+    pub(crate) doc: String,
 }
 
 #[derive(SurrealValue)]
@@ -223,7 +223,7 @@ fn forget_deleted(incident: &mut Incident, existing: &BTreeSet<SiteId>) {
 }
 
 /// A counter's id is [account, status].
-fn total(counts: &[CountRow], status: Option<IncidentStatus>) -> u64 {
+pub(crate) fn total(counts: &[CountRow], status: Option<IncidentStatus>) -> u64 {
     let status = status.map(|status| status.as_str().into_value());
     let counted = counts.iter().filter(|count| {
         let RecordIdKey::Array(parts) = &count.id.key else { return false };

@@ -42,6 +42,7 @@ mod schedule;
 mod seal;
 mod settings;
 mod site;
+mod status_page;
 mod status_page_domain;
 mod tx;
 mod usage;
@@ -64,6 +65,7 @@ pub use plugin_state::StateScope;
 pub use renewal::RenewalLease;
 pub use schedule::{Lease, Runs};
 pub use seal::{KeyError, Seal};
+pub use status_page::PageOwner;
 pub use status_page_domain::Holding;
 pub use usage::Counted;
 

@@ -86,6 +86,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0005_seal.surql"),
     include_str!("migrations/0006_renewal.surql"),
     include_str!("migrations/0007_batches.surql"),
+    include_str!("migrations/0008_status_page.surql"),
     include_str!("migrations/0009_status_page_domain.surql"),
     include_str!("migrations/0010_events.surql"),
 ];

@@ -1,7 +1,7 @@
 //! Notification settings, one row per account, sealed as a whole.
 
 use surrealdb::types::SurrealValue;
-use vedette_model::{AccountId, NotificationSettings};
+use vedette_model::{AccountId, NotificationSettings, status_page::Slug};
 
 use crate::error::{Error, Result};
 use crate::seal::Place;
@@ -23,8 +23,10 @@ impl Store {
     /// Changes the settings and answers them, or what `change` refused with. Two changes at once
     /// are made one after the other, so `change` may be called again on newer settings.
     ///
-    /// A custom domain of the status page is claimed and freed with the settings that name it;
-    /// `DomainTaken` when somebody else has proved that the new one is theirs.
+    /// The name of a status page that they have for the first time becomes the account's, or the
+    /// answer is `Duplicate`: it is somebody else's. A custom domain of the page is claimed and
+    /// freed with the settings that name it; `DomainTaken` when somebody else has proved that the
+    /// new one is theirs.
     pub async fn update_settings<E>(
         &self,
         account: AccountId,
@@ -32,11 +34,11 @@ impl Store {
     ) -> Result<std::result::Result<NotificationSettings, E>> {
         for _ in 0..ATTEMPTS {
             let (mut settings, version) = self.versioned_settings(account).await?;
-            let was = settings.status_page_custom_domain.clone();
+            let before = settings.clone();
             if let Err(refused) = change(&mut settings) {
                 return Ok(Err(refused));
             }
-            match self.write_settings(account, &settings, was.as_deref(), version).await {
+            match self.write_settings(account, &before, &settings, version).await {
                 Err(Error::Stale) => continue,
                 Err(error) => return Err(error),
                 Ok(()) => return Ok(Ok(settings)),
@@ -58,10 +60,13 @@ impl Store {
     async fn write_settings(
         &self,
         account: AccountId,
+        before: &NotificationSettings,
         settings: &NotificationSettings,
-        was: Option<&str>,
         version: i64,
     ) -> Result<()> {
+        let unnamed = before.status_page_slug.is_none();
+        let named = settings.status_page_slug.as_ref().filter(|_| unnamed);
+        let was = before.status_page_custom_domain.as_deref();
         let domain = settings.status_page_custom_domain.as_deref();
         let left = was.filter(|was| domain != Some(*was));
         let taken = domain.filter(|domain| was != Some(*domain));
@@ -79,6 +84,10 @@ impl Store {
                 DELETE $left WHERE account = $owner RETURN NONE
             };
             IF $claim != NONE { UPSERT $claim SET account = $owner RETURN NONE };
+            IF $slug != NONE {
+                IF record::exists($slug) { THROW 'duplicate' };
+                CREATE $slug SET account = $account RETURN NONE
+            };
             UPSERT $id SET version = $version + 1, doc = $doc RETURN NONE";
         let binds = Binds::new()
             .with("account", key::account(account))
@@ -89,6 +98,7 @@ impl Store {
             .with("left_claim", left.map(|left| key::status_page_claim(left, account)))
             .with("claim", domain.map(|domain| key::status_page_claim(domain, account)))
             .with("version", version)
+            .with("slug", named.map(key::status_page_slug))
             .with("doc", self.seal_settings(account, settings)?);
         self.write(unit, binds).await
     }

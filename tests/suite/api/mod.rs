@@ -41,4 +41,5 @@ mod session_keys;
 mod settings;
 mod shutdown;
 mod site;
+mod status_page;
 mod tls;

@@ -26,6 +26,7 @@ fn settings_begin_silent() {
             "status_page_logo_url": null, "status_page_accent_color": "#2f6feb",
             "status_page_favicon_url": null, "status_page_custom_domain": null,
             "status_page_hide_powered_by": false, "status_page_custom_css": null,
+            "status_page_slug": null,
         })
     );
     assert!(NotificationSettings::default().channels().is_empty());
@@ -48,6 +49,7 @@ fn every_documented_field_is_set_and_shown() {
     let settings = patched(&body, pro()).unwrap();
     let mut shown = serde_json::to_value(settings.view()).unwrap();
     assert_eq!(shown.as_object_mut().unwrap().remove("webhook_secret_set"), Some(json!(false)));
+    assert_eq!(shown.as_object_mut().unwrap().remove("status_page_slug"), Some(json!(null)));
     assert_eq!(shown, body);
     assert_eq!(settings.channels(), ["email", "slack", "discord", "teams", "webhook"]);
     assert_eq!(settings.referenced("custom_webhook_url"), Some("http://hooks.example/d?token=t"));

@@ -1,4 +1,23 @@
-//! The public status page: what may stand on it.
+//! The public status page: what strangers may know of an account's sites, and how it is judged.
+//!
+//! The store brings [`Facts`], [`Page::of`] makes of them what is shown, and the server writes it
+//! as HTML, JSON and RSS: the three tell the same.
+//!
+//! *Invariant:* of a site the page knows the domain, how it stands and how fast it answers; no
+//! port, no address, no alert.
+//! *Invariant:* what was not measured is never shown as well: gaps are gaps, and neither they nor
+//! what is unknown count as up.
 
+pub mod accent;
 pub mod css;
 pub mod domain;
+pub mod drawing;
+pub mod slug;
+pub mod uptime;
+pub mod verdict;
+pub mod view;
+
+pub use self::slug::Slug;
+pub use self::uptime::{DayCount, DayState, History, HourCount, Share};
+pub use self::verdict::{Latest, Overall, SiteState, Verdict};
+pub use self::view::{Facts, Page, PageIncident, PageSite, PageUpdate, PageWindow, Watched};

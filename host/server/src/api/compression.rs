@@ -2,15 +2,20 @@
 //!
 //! Only bodies that are whole in memory are packed: a stream of events must flow.
 
+use std::sync::Arc;
+
 use async_compression::{
     Level,
     tokio::bufread::{BrotliEncoder, GzipEncoder},
 };
+use bytes::Bytes;
 use salvo::{
     http::{HeaderMap, HeaderValue, Method, ResBody, header},
     prelude::*,
 };
 use tokio::io::AsyncReadExt;
+
+use crate::status_page::Document;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Coding {
@@ -41,7 +46,12 @@ pub(super) async fn pack(
     }
     let Some(plain) = whole(&res.body) else { return };
     // An encoder is large, and most answers need none.
-    match Box::pin(coding.encode(&plain)).await {
+    let shared = depot.get_typed::<Arc<Document>>().ok().map(Arc::clone);
+    let packed = match shared {
+        Some(document) => coding.shared(&document).await,
+        None => Box::pin(coding.encode(&plain)).await.map(Bytes::from),
+    };
+    match packed {
         Ok(packed) if packed.len() < plain.len() => {
             res.body(packed);
             let coding = HeaderValue::from_static(coding.name());
@@ -75,6 +85,16 @@ impl Coding {
             Self::Brotli => "br",
             Self::Gzip => "gzip",
         }
+    }
+
+    /// What many ask for is packed for the first of them; the others wait for that.
+    async fn shared(self, document: &Document) -> std::io::Result<Bytes> {
+        let cell = match self {
+            Self::Brotli => &document.brotli,
+            Self::Gzip => &document.gzip,
+        };
+        let pack = || async { Box::pin(self.encode(&document.plain)).await.map(Bytes::from) };
+        cell.get_or_try_init(pack).await.cloned()
     }
 
     async fn encode(self, plain: &[u8]) -> std::io::Result<Vec<u8>> {

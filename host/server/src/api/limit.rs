@@ -53,8 +53,9 @@ pub(super) async fn count(
     let now = app.clock.now();
     let class = class(req, &app);
     let address = address(req, &app);
+    let is_page = is_page(req);
     // A browser's preflight asks for permission, not for service.
-    let asked = if req.method() == Method::OPTIONS {
+    let asked = if is_page || req.method() == Method::OPTIONS {
         app.limits.look_at_address(class, address, now)
     } else {
         app.limits.admit_address(class, address, now)
@@ -68,12 +69,20 @@ pub(super) async fn count(
             month: Month::default(),
         },
         Err(refused) => {
+            let standing = Standing {
+                per_minute,
+                remaining: 0,
+                reset: refused.reset,
+                month: Month::default(),
+            };
             // Only where a credential counts does its account make the wait longer.
             let token = token(req).filter(|_| class == Class::Private);
             let account = token.and_then(|token| app.limits.wait_of_account(&token, now));
             let retry_after = refused.retry_after.max(account.unwrap_or_default());
-            depot.insert_typed(Full { retry_after });
-            Standing { per_minute, remaining: 0, reset: refused.reset, month: Month::default() }
+            if !is_page {
+                depot.insert_typed(Full { retry_after });
+            }
+            standing
         }
     };
     depot.insert_typed(standing);
@@ -122,16 +131,27 @@ fn class(req: &Request, app: &App) -> Class {
 /// Whether a request is for an endpoint without credentials: by its route, or, where none fits,
 /// by its path.
 pub(super) fn is_public(req: &Request, app: &App) -> bool {
-    let path = match req.matched_path() {
-        "" => req.uri().path(),
-        route => route,
-    };
-    let path = path.trim_start_matches('/');
+    let path = path(req);
     let mut editions = app.config.edition.ids().iter().filter_map(|id| Edition::by_id(id));
     editions.any(|edition| {
         path.strip_prefix(edition.prefix.trim_start_matches('/'))
             .is_some_and(|rest| rest.starts_with("/public/") || DESCRIPTION.contains(&rest))
-    })
+    }) || is_page(req)
+}
+
+/// The status pages: whoever is behind one address with many others sees them too, so they tell
+/// the public window and are outside of it (decisions: status page).
+fn is_page(req: &Request) -> bool {
+    path(req).starts_with("status/")
+}
+
+/// The route, or what was asked for where none fits.
+fn path(req: &Request) -> &str {
+    let path = match req.matched_path() {
+        "" => req.uri().path(),
+        route => route,
+    };
+    path.trim_start_matches('/')
 }
 
 fn address(req: &Request, app: &App) -> IpAddr {

@@ -5,7 +5,7 @@
 //! Then the route table, and for private routes the caller. A handler parses, calls one service
 //! and answers.
 //!
-//! *Invariant:* every answer but the page for people is JSON, and every answer carries the six
+//! *Invariant:* every answer but the pages for people is JSON, and every answer carries the six
 //! limit headers, also where no route fits.
 //! *Invariant:* an error becomes a status here ([`reply`]) and nowhere else.
 
@@ -32,6 +32,7 @@ mod reply;
 mod routes;
 mod settings;
 mod site;
+mod status_page;
 mod trace;
 
 use std::sync::Arc;

@@ -7,14 +7,16 @@ use vedette_model::{CheckType, Edition};
 
 use super::{
     alert, api_key, caller, check, event, incident, maintenance, openapi, public, renewal,
-    settings, site,
+    settings, site, status_page,
 };
 use crate::App;
 
-/// The routes of the editions that the configuration mounts.
+/// The routes of the editions that the configuration mounts, and the status pages, which belong to
+/// none of them.
 pub(super) fn mounted(app: &Arc<App>) -> Router {
     let editions = app.config.edition.ids().iter().filter_map(|id| Edition::by_id(id));
-    editions.fold(Router::new(), |root, edition| {
+    let root = Router::new().push(status_page::routes());
+    editions.fold(root, |root, edition| {
         let open = open().push(openapi::routes(app, edition));
         let private = private(app.sandbox.check_types()).hoop(caller::Authenticate { edition });
         root.push(

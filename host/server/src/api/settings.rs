@@ -28,10 +28,11 @@ pub(super) async fn test(app: State, caller: Caller) -> Answer {
     Ok(Json(json!(tested)))
 }
 
-/// The settings, and what is known beside them.
+/// The settings, and what is known beside them: where the status page is, and on which domain.
 async fn shown(app: &App, caller: &Caller, settings: &NotificationSettings) -> Result<Value> {
     let mut shown = json!(settings.view());
     let proof = service::status_page::domain::verification(app, caller.account.id, settings);
     shown["status_page_domain_verification"] = json!(proof.await?);
+    shown["status_page_url"] = json!(service::status_page::url(app, settings));
     Ok(shown)
 }

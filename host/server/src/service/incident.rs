@@ -7,7 +7,7 @@ use vedette_model::{
 };
 use vedette_store::{Error as StoreError, Page};
 
-use super::random;
+use super::{random, status_page};
 use crate::{App, Caller, Error, Result};
 
 /// The caller's incidents that pass the filter, newest first.
@@ -46,6 +46,7 @@ pub async fn create(app: &App, caller: &Caller, body: &Value) -> Result<Incident
     let incident = new.into_incident(random::id(), random::id(), account, &critical, now);
     app.store.create_incident(&incident, MOST_OPEN).await.map_err(limit)?;
     app.streams.announce(account);
+    status_page::forget(app, account).await;
     Ok(incident)
 }
 
@@ -98,6 +99,7 @@ pub async fn update(app: &App, caller: &Caller, id: IncidentId, body: &Value) ->
     let change = |incident: &mut Incident| patch.apply(incident, update, account, now);
     let changed = app.store.update_incident(account, id, change).await?;
     app.streams.announce(account);
+    status_page::forget(app, account).await;
     changed.ok_or(UNKNOWN)?.map_err(full)
 }
 
@@ -117,6 +119,7 @@ pub async fn add_update(
     let append = |incident: &mut Incident| incident.append(new.clone());
     let changed = app.store.update_incident(account, id, append).await?;
     app.streams.announce(account);
+    status_page::forget(app, account).await;
     changed.ok_or(UNKNOWN)?.map_err(full)
 }
 

@@ -5,7 +5,7 @@ use serde_json::Value;
 use vedette_model::{MaintenanceWindow, MaintenanceWindowId, maintenance::NewMaintenanceWindow};
 use vedette_store::Error as StoreError;
 
-use super::random;
+use super::{random, status_page};
 use crate::{App, Caller, Error, Result};
 
 /// The caller's windows, past ones too, the earliest first.
@@ -22,7 +22,10 @@ pub async fn create(app: &App, caller: &Caller, body: &Value) -> Result<Maintena
     let new = NewMaintenanceWindow::parse(body)?;
     let window = new.into_window(random::id(), caller.account.id, app.clock.now());
     match app.store.create_maintenance_window(&window, MOST_WINDOWS).await {
-        Ok(()) => Ok(window),
+        Ok(()) => {
+            status_page::forget(app, caller.account.id).await;
+            Ok(window)
+        }
         Err(StoreError::WindowLimit) => Err(Error::forbidden(format!(
             "an account has at most {MOST_WINDOWS} maintenance windows; delete those that are over"
         ))),
@@ -38,6 +41,7 @@ pub async fn delete(app: &App, caller: &Caller, id: MaintenanceWindowId) -> Resu
         return Err(Error::NotFound("maintenance window"));
     }
     app.wake.outbox.notify_one();
+    status_page::forget(app, caller.account.id).await;
     Ok(())
 }
 

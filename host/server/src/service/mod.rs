@@ -19,6 +19,7 @@ pub mod maintenance;
 pub mod renewal;
 pub mod settings;
 pub mod site;
+pub mod status_page;
 
 pub(crate) mod channel;
 pub(crate) mod doubt;

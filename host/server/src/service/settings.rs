@@ -19,7 +19,7 @@ use super::{
     account,
     channel::{self, Errand, Message, NO_RELAY},
     random,
-    status_page::domain,
+    status_page::{self, domain},
 };
 use crate::{App, Caller, Error, Result};
 
@@ -52,12 +52,37 @@ pub async fn update(app: &App, caller: &Caller, body: &Value) -> Result<Notifica
     if body.get(DOMAIN).is_some() {
         domain::judge(app, account, &next).await?;
     }
-    let changed = match app.store.update_settings(account, patch).await {
-        Err(StoreError::DomainTaken) => return Err(domain::taken()),
-        changed => changed?.map_err(|refused| refuse(caller, plan, refused))?,
-    };
-    domain::changed(app, &was, &changed).await;
-    Ok(changed)
+    let first_domain = first_domain(app, caller, &next).await?;
+    for attempt in 0..status_page::ATTEMPTS {
+        let change = |settings: &mut NotificationSettings| {
+            patch(settings)?;
+            status_page::name(settings, first_domain.as_deref(), attempt);
+            Ok::<(), PatchError>(())
+        };
+        let changed = match app.store.update_settings(account, change).await {
+            // The name of the status page is another account's.
+            Err(StoreError::Duplicate) => continue,
+            Err(StoreError::DomainTaken) => return Err(domain::taken()),
+            changed => changed?.map_err(|refused| refuse(caller, plan, refused))?,
+        };
+        status_page::forget(app, account).await;
+        domain::changed(app, &was, &changed).await;
+        return Ok(changed);
+    }
+    Err(anyhow::anyhow!("no name was free for a status page").into())
+}
+
+/// What a page without a title is named after, while it has no name.
+async fn first_domain(
+    app: &App,
+    caller: &Caller,
+    next: &NotificationSettings,
+) -> Result<Option<String>> {
+    if !next.status_page_enabled || next.status_page_slug.is_some() {
+        return Ok(None);
+    }
+    let (_, sites) = app.store.listed_sites(caller.account.id).await?;
+    Ok(sites.first().map(|site| site.domain.as_str().to_owned()))
 }
 
 /// Sends a test to every configured channel of the plan, now and not through the outbox; each is

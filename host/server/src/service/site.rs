@@ -16,7 +16,7 @@ use vedette_sandbox::{
 };
 use vedette_store::{Error as StoreError, Runs, Stamp};
 
-use super::{account, random, run};
+use super::{account, random, run, status_page};
 use crate::{App, Caller, Error, Result};
 
 /// The caller's sites, oldest first, each with `monitoring_enabled` as it is in effect: over the
@@ -49,6 +49,7 @@ pub async fn create(app: &App, caller: &Caller, body: &Value) -> Result<Site> {
         Err(StoreError::Duplicate) => return Err(duplicate("domain")),
         Err(cause) => return Err(cause.into()),
     }
+    status_page::forget(app, caller.account.id).await;
     app.wake.schedule.notify_one();
     Ok(site)
 }
@@ -75,6 +76,7 @@ pub async fn update(app: &App, caller: &Caller, id: SiteId, body: &Value) -> Res
         Err(StoreError::Duplicate) => return Err(duplicate("custom_port")),
         Err(cause) => return Err(cause.into()),
     }
+    status_page::forget(app, account).await;
     app.wake.schedule.notify_one();
     // Whether it is monitored in effect depends on the account's other sites.
     let sites = in_effect(app.store.sites(account).await?, plan);
@@ -86,6 +88,7 @@ pub async fn delete(app: &App, caller: &Caller, id: SiteId) -> Result<()> {
     if !app.store.delete_site(caller.account.id, id).await? {
         return Err(UNKNOWN);
     }
+    status_page::forget(app, caller.account.id).await;
     app.wake.purge.notify_one();
     Ok(())
 }

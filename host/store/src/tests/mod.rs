@@ -20,6 +20,7 @@ mod schedule;
 mod seal;
 mod settings;
 mod site;
+mod status_page;
 mod status_page_domain;
 mod tenancy;
 mod tx;

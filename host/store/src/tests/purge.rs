@@ -17,7 +17,8 @@ async fn busy(store: &Store, account: &Account, site: &Site) {
             let context =
                 store.check_context(account.id, site.id, &check_type).await.unwrap().unwrap();
             let found = vec![changed(&format!("f{nth}")), finding("ssl.expiring", "f1")];
-            let run = record(site, &check_type, noon() - seconds(nth * 40_000));
+            let mut run = record(site, &check_type, noon() - seconds(nth * 40_000));
+            run.result["response_time_ms"] = json!(120);
             let decision = decide(&context, run, found);
             let deliveries = queue(&decision, account, &settings, noon());
             let commit = Commit {
@@ -42,7 +43,15 @@ fn a_purge_leaves_nothing_of_the_site_and_everything_of_others() {
         busy(&store, &account, &stays).await;
         let before = rows(&store).await;
         let tables: Vec<&str> = before.iter().map(|(table, _)| &**table).collect();
-        for table in ["check", "check_day", "check_memory", "alert", "cert_history", "delivery"] {
+        for table in [
+            "check",
+            "check_day",
+            "check_memory",
+            "alert",
+            "cert_history",
+            "delivery",
+            "response_hour",
+        ] {
             assert!(tables.contains(&table), "{table} has no rows: {tables:?}");
         }
 

@@ -56,6 +56,11 @@ pub(super) fn schemas() -> Vec<(String, Value)> {
     let mut shown = fields();
     shown["webhook_secret_set"] =
         said(boolean(), "Whether deliveries to the custom webhook are signed.");
+    shown["status_page_slug"] = or_null(said(
+        text(),
+        "The name of the status page; made when it is first enabled, and kept.",
+    ));
+    shown["status_page_url"] = or_null(said(text(), "Where the status page is."));
     shown["status_page_domain_verification"] = or_null(said(
         record(json!({ "name": text(), "value": text(), "verified": boolean() })),
         "The custom domain is served once a TXT record at `name` says `value`. It is looked for \
@@ -135,6 +140,8 @@ fn example() -> Value {
         "status_page_custom_domain": null,
         "status_page_hide_powered_by": false,
         "status_page_custom_css": null,
+        "status_page_slug": "example-shop",
+        "status_page_url": "https://watch.example.com/status/example-shop",
         "status_page_domain_verification": null,
     })
 }

@@ -1,3 +1,185 @@
-//! The public status page of an account.
+//! The public status page: found by its name, judged, written once, and shown to everybody who
+//! asks until it is a few seconds old.
+//!
+//! *Invariant:* a crowd costs one look at the store every [`FRESH`]: whoever comes while a page is
+//! being written waits for that one, and what is packed for one is packed for all.
+//! *Invariant:* the page of an account that has none, that switched it off, or that never was, is
+//! not found; the three are never told apart.
 
 pub(crate) mod domain;
+
+use std::{sync::Arc, time::Duration};
+
+use moka::future::Cache;
+use vedette_model::{
+    AccountId, Feature, NotificationSettings,
+    site::monitored,
+    status_page::{Facts, Latest, Page, Slug},
+};
+
+use super::{due, random};
+use crate::{
+    App, Error, Result,
+    status_page::{Look, Rendered},
+};
+
+/// What this process remembers of status pages.
+pub struct StatusPages {
+    /// Whose page a name is: that never changes.
+    owners: Cache<Slug, AccountId>,
+    pages: Cache<AccountId, Arc<Rendered>>,
+}
+
+impl Default for StatusPages {
+    fn default() -> Self {
+        let weight = |_: &AccountId, page: &Arc<Rendered>| {
+            u32::try_from(page.weight()).unwrap_or(u32::MAX)
+        };
+        Self {
+            owners: Cache::new(MOST_OWNERS),
+            pages: Cache::builder()
+                .max_capacity(MOST_BYTES)
+                .weigher(weight)
+                .time_to_live(FRESH)
+                .build(),
+        }
+    }
+}
+
+/// The page of this name, at most [`FRESH`] old.
+///
+/// # Errors
+/// `NotFound` where there is no page, or it is switched off.
+pub(crate) async fn by_slug(app: &App, slug: &Slug) -> Result<Arc<Rendered>> {
+    let account = match app.status_pages.owners.get(slug).await {
+        Some(account) => account,
+        None => {
+            let account = app.store.status_page_account(slug).await?.ok_or(UNKNOWN)?;
+            app.status_pages.owners.insert(slug.clone(), account).await;
+            account
+        }
+    };
+    let written = app.status_pages.pages.try_get_with(account, write(app, account)).await;
+    written.map_err(|cause| match &*cause {
+        Error::NotFound(what) => Error::NotFound(*what),
+        // The one error is told to all who waited for the page.
+        cause => Error::Internal(anyhow::anyhow!("a status page was not written: {}", chain(cause))),
+    })
+}
+
+/// What was said of an account has changed: the next who asks on this node sees it.
+pub(crate) async fn forget(app: &App, account: AccountId) {
+    app.status_pages.pages.invalidate(&account).await;
+}
+
+/// The address of the page; none before it is first enabled.
+pub fn url(app: &App, settings: &NotificationSettings) -> Option<String> {
+    let slug = settings.status_page_slug.as_ref()?;
+    Some(format!("{}{}", app.origin, path(slug)))
+}
+
+/// Gives settings whose page is enabled for the first time the name for it: of several attempts
+/// the first is the plain one, and each further one is tried because another account has the name
+/// before it.
+pub(super) fn name(settings: &mut NotificationSettings, first_domain: Option<&str>, attempt: u32) {
+    if !settings.status_page_enabled || settings.status_page_slug.is_some() {
+        return;
+    }
+    let plain = Slug::of(&settings.status_page_title, first_domain);
+    settings.status_page_slug = Some(match attempt {
+        0 => plain,
+        1..NUMBERED => plain.with(attempt + 1),
+        // A name that so many have is not worth a search for the next free number.
+        _ => plain.with(suffix()),
+    });
+}
+
+/// Attempts at a name before that is our own trouble.
+pub(super) const ATTEMPTS: u32 = NUMBERED + 4;
+
+async fn write(app: &App, account: AccountId) -> Result<Arc<Rendered>> {
+    let owner = app.store.status_page_owner(account).await?.ok_or(UNKNOWN)?;
+    let settings = &owner.settings;
+    let slug = settings.status_page_slug.as_ref().filter(|_| settings.status_page_enabled);
+    let slug = slug.ok_or(UNKNOWN)?;
+    let plan = super::account::plan(&owner.account)?;
+    let now = app.clock.now();
+    let shown = monitored(&owner.sites, plan).filter(|(_, watched)| *watched);
+    let shown: Vec<_> = shown.map(|(site, _)| site).collect();
+    let (mut sites, incidents) = app.store.status_page_facts(&owner, &shown, now).await?;
+    for site in &mut sites {
+        let interval = |latest: &Latest| due::interval(app, &latest.check_type, plan);
+        site.latest.retain(|latest| latest.is_fresh(interval(latest), now));
+    }
+    let facts = Facts { sites, incidents, windows: owner.windows.clone() };
+    let url = url(app, settings).unwrap_or_default();
+    let page = Page::of(&settings.status_page_title, &url, &facts, now);
+    let look = Look::of(settings, plan.includes(Feature::StatusPageStyle));
+    Ok(Arc::new(Rendered::of(&page, &look, &path(slug))?))
+}
+
+/// On every host that the service answers at, the owner's own among them.
+fn path(slug: &Slug) -> String {
+    format!("/status/{slug}")
+}
+
+fn suffix() -> String {
+    let mut next = random::bytes();
+    (0..6).map(|_| char::from(b'a' + next() % 26)).collect()
+}
+
+fn chain(error: &Error) -> String {
+    match error {
+        Error::Internal(cause) => format!("{cause:#}"),
+        other => other.to_string(),
+    }
+}
+
+const UNKNOWN: Error = Error::NotFound("status page");
+/// With what a browser may keep (`api::status_page`), half a minute altogether.
+pub(crate) const FRESH: Duration = Duration::from_secs(10);
+const MOST_OWNERS: u64 = 1 << 16;
+const MOST_BYTES: u64 = 64 << 20;
+/// Names that are told apart by a number.
+const NUMBERED: u32 = 16;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn enabled(title: &str) -> NotificationSettings {
+        NotificationSettings {
+            status_page_enabled: true,
+            status_page_title: title.to_owned(),
+            ..NotificationSettings::default()
+        }
+    }
+
+    #[test]
+    fn a_page_is_named_once_and_numbered_where_the_name_is_taken() {
+        for (attempt, expected) in [(0, "acme"), (1, "acme-2"), (2, "acme-3"), (15, "acme-16")] {
+            let mut settings = enabled("Acme");
+            name(&mut settings, None, attempt);
+            let slug = settings.status_page_slug.as_ref().map(Slug::as_str);
+            assert_eq!(slug, Some(expected));
+            settings.status_page_title = "Other".to_owned();
+            let before = settings.clone();
+            name(&mut settings, Some("shop.example.com"), 0);
+            assert_eq!(settings, before);
+        }
+        let mut settings = enabled("Acme");
+        name(&mut settings, None, 16);
+        let slug = settings.status_page_slug.expect("a name");
+        assert_eq!(slug.as_str().len(), "acme-".len() + 6);
+    }
+
+    #[test]
+    fn a_page_that_is_off_needs_no_name() {
+        let mut settings = NotificationSettings::default();
+        name(&mut settings, Some("shop.example.com"), 0);
+        assert_eq!(settings.status_page_slug, None);
+        settings.status_page_enabled = true;
+        name(&mut settings, Some("shop.example.com"), 0);
+        assert_eq!(settings.status_page_slug.as_ref().map(Slug::as_str), Some("shop-example-com"));
+    }
+}

@@ -1,0 +1,244 @@
+//! The page as data: what HTML, JSON and RSS tell. Its serialised form is the JSON answer.
+
+use serde::{Serialize, Serializer};
+
+use super::uptime::{self, DayCount, History, HourCount, Share};
+use super::verdict::{Latest, SiteState, Verdict};
+use crate::incident::IncidentSeverity;
+use crate::{
+    DomainName, Incident, IncidentId, IncidentStatus, IncidentUpdateId, MaintenanceWindow, SiteId,
+    Timestamp,
+};
+
+/// All that a page is made from.
+#[derive(Clone, Debug, Default)]
+pub struct Facts {
+    /// Of the monitored sites, in the order of their making.
+    pub sites: Vec<Watched>,
+    /// Those that are open, and those that were resolved lately.
+    pub incidents: Vec<Incident>,
+    pub windows: Vec<MaintenanceWindow>,
+}
+
+/// A site and what was counted of it.
+#[derive(Clone, Debug)]
+pub struct Watched {
+    pub site: SiteId,
+    pub domain: DomainName,
+    /// Fresh records only.
+    pub latest: Vec<Latest>,
+    pub days: Vec<DayCount>,
+    pub hours: Vec<HourCount>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub struct Page {
+    pub title: String,
+    pub url: String,
+    pub updated_at: Timestamp,
+    pub status: Verdict,
+    /// Those in trouble first, else in the order of their making.
+    pub sites: Vec<PageSite>,
+    /// Not resolved; newest first.
+    pub incidents: Vec<PageIncident>,
+    /// Resolved within the last [`PAST_DAYS`] days; newest first.
+    pub past_incidents: Vec<PageIncident>,
+    /// Under way or planned, the earliest first.
+    pub maintenance: Vec<PageWindow>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub struct PageSite {
+    pub domain: DomainName,
+    pub state: SiteState,
+    /// When its uptime was last looked at; none where that says nothing of now.
+    pub checked_at: Option<Timestamp>,
+    #[serde(rename = "uptime_percent")]
+    pub uptime: Option<Share>,
+    #[serde(rename = "days", serialize_with = "days")]
+    pub history: History,
+    /// Means of the last 24 hours, together and each, oldest first.
+    pub response_time_ms: Option<u64>,
+    pub response_times_ms: Vec<Option<u64>>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub struct PageIncident {
+    pub id: IncidentId,
+    pub title: String,
+    pub severity: IncidentSeverity,
+    pub status: IncidentStatus,
+    /// The domains of the sites that it affects, as far as they are on the page.
+    pub affected: Vec<DomainName>,
+    pub created_at: Timestamp,
+    pub updated_at: Timestamp,
+    pub resolved_at: Option<Timestamp>,
+    /// Newest first, the latest [`MOST_UPDATES`] of them.
+    pub updates: Vec<PageUpdate>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub struct PageUpdate {
+    pub id: IncidentUpdateId,
+    pub status: IncidentStatus,
+    pub message: String,
+    pub created_at: Timestamp,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub struct PageWindow {
+    /// None = all of them.
+    pub domain: Option<DomainName>,
+    pub active: bool,
+    pub starts_at: Timestamp,
+    pub ends_at: Timestamp,
+    pub description: Option<String>,
+}
+
+impl Page {
+    /// `title` as the owner wrote it, perhaps empty; `url` is where the page is.
+    pub fn of(title: &str, url: &str, facts: &Facts, now: Timestamp) -> Self {
+        let mut sites: Vec<PageSite> =
+            facts.sites.iter().map(|site| site.shown(&facts.windows, now)).collect();
+        let states: Vec<SiteState> = sites.iter().map(|site| site.state).collect();
+        sites.sort_by_key(|site| site.state);
+        let (open, past) = incidents(facts, now);
+        let severities: Vec<_> = open.iter().map(|incident| incident.severity).collect();
+        let first = facts.sites.first().map(|site| site.domain.as_str());
+        Self {
+            title: match (title.trim(), first) {
+                ("", Some(domain)) => domain.to_owned(),
+                ("", None) => "Status".to_owned(),
+                (title, _) => title.to_owned(),
+            },
+            url: url.to_owned(),
+            updated_at: whole_second(now),
+            status: Verdict::of(&states, &severities),
+            sites,
+            incidents: open,
+            past_incidents: past,
+            maintenance: windows(facts, now),
+        }
+    }
+}
+
+impl Watched {
+    fn shown(&self, windows: &[MaintenanceWindow], now: Timestamp) -> PageSite {
+        let resting = crate::maintenance::silences(windows, self.site, now);
+        let looked = self.latest.iter().find(|latest| latest.check_type.as_str() == uptime::UPTIME);
+        let history = History::of(&self.days, uptime::day(now));
+        PageSite {
+            domain: self.domain.clone(),
+            state: SiteState::of(&self.latest, resting),
+            checked_at: looked.map(|latest| whole_second(latest.checked_at)),
+            uptime: history.uptime,
+            history,
+            response_time_ms: uptime::mean_response(&self.hours, now),
+            response_times_ms: uptime::response_times(&self.hours, now),
+        }
+    }
+}
+
+/// The open ones and the past ones.
+fn incidents(facts: &Facts, now: Timestamp) -> (Vec<PageIncident>, Vec<PageIncident>) {
+    let oldest = now - chrono::TimeDelta::days(PAST_DAYS);
+    let mut newest_first: Vec<&Incident> = facts.incidents.iter().collect();
+    newest_first.sort_by_key(|incident| std::cmp::Reverse((incident.created_at, incident.id)));
+    let (open, resolved): (Vec<&Incident>, Vec<&Incident>) =
+        newest_first.into_iter().partition(|incident| incident.status != IncidentStatus::Resolved);
+    let is_recent =
+        |incident: &&Incident| incident.resolved_at.unwrap_or(incident.updated_at) >= oldest;
+    let shown = |incident: &Incident| PageIncident::of(incident, &facts.sites);
+    let open = open.into_iter().take(MOST_INCIDENTS).map(shown).collect();
+    let past = resolved.into_iter().filter(is_recent).take(MOST_INCIDENTS).map(shown).collect();
+    (open, past)
+}
+
+impl PageIncident {
+    fn of(incident: &Incident, sites: &[Watched]) -> Self {
+        let affected = incident.affected_sites.as_deref().unwrap_or_default();
+        let mut domains: Vec<DomainName> = Vec::new();
+        for site in sites.iter().filter(|site| affected.contains(&site.site)) {
+            if !domains.contains(&site.domain) {
+                domains.push(site.domain.clone());
+            }
+        }
+        let updates = incident.updates.iter().rev().take(MOST_UPDATES).map(|update| PageUpdate {
+            id: update.id,
+            status: update.status,
+            message: cut(&update.message),
+            created_at: whole_second(update.created_at),
+        });
+        Self {
+            id: incident.id,
+            title: incident.title.clone(),
+            severity: incident.severity,
+            status: incident.status,
+            affected: domains,
+            created_at: whole_second(incident.created_at),
+            updated_at: whole_second(incident.updated_at),
+            resolved_at: incident.resolved_at.map(whole_second),
+            updates: updates.collect(),
+        }
+    }
+}
+
+/// Windows that are not over, of what is on the page.
+fn windows(facts: &Facts, now: Timestamp) -> Vec<PageWindow> {
+    let mut ahead: Vec<&MaintenanceWindow> =
+        facts.windows.iter().filter(|window| window.ends_at > now).collect();
+    ahead.sort_by_key(|window| (window.starts_at, window.ends_at, window.id));
+    let shown = ahead.into_iter().filter_map(|window| {
+        let domain = match window.site_id {
+            None => None,
+            Some(id) => Some(facts.sites.iter().find(|site| site.site == id)?.domain.clone()),
+        };
+        Some(PageWindow {
+            domain,
+            active: window.active(now),
+            starts_at: whole_second(window.starts_at),
+            ends_at: whole_second(window.ends_at),
+            description: window.description.clone(),
+        })
+    });
+    shown.take(MOST_WINDOWS).collect()
+}
+
+fn cut(message: &str) -> String {
+    match message.char_indices().nth(LONGEST_MESSAGE) {
+        Some((end, _)) => format!("{}…", message[..end].trim_end()),
+        None => message.to_owned(),
+    }
+}
+
+fn whole_second(at: Timestamp) -> Timestamp {
+    Timestamp::from_timestamp(at.timestamp(), 0).unwrap_or(at)
+}
+
+/// `{from, to, states}`: a member for every day would be most of the answer.
+fn days<S: Serializer>(history: &History, serializer: S) -> Result<S::Ok, S::Error> {
+    #[derive(Serialize)]
+    struct Days<'a> {
+        from: String,
+        to: String,
+        states: &'a [super::DayState],
+    }
+    let date = |day: i64| {
+        let at = Timestamp::from_timestamp(day.saturating_mul(86_400), 0).unwrap_or_default();
+        at.format("%Y-%m-%d").to_string()
+    };
+    let days =
+        Days { from: date(history.first), to: date(history.last()), states: &history.states };
+    days.serialize(serializer)
+}
+
+pub const PAST_DAYS: i64 = 14;
+/// Of the open ones and of the past ones each.
+pub const MOST_INCIDENTS: usize = 20;
+pub const MOST_UPDATES: usize = 20;
+const MOST_WINDOWS: usize = 20;
+/// Characters of an update; who writes more is read in the API.
+const LONGEST_MESSAGE: usize = 2_000;
+
+#[cfg(test)]
+mod tests;

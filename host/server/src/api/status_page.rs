@@ -1,0 +1,153 @@
+//! `/status/…`: the public status pages. They are for people: their errors are pages too, and they
+//! are outside of every window, since a crowd behind one address asks just when something is down
+//! (decisions: status page).
+
+use std::sync::Arc;
+
+use salvo::{
+    http::{HeaderMap, HeaderValue, header},
+    prelude::*,
+};
+use vedette_model::status_page::Slug;
+
+use super::caller;
+use crate::{
+    App, Error, Result, service,
+    status_page::{Document, Rendered, missing, plain_style},
+};
+
+/// The routes of all pages; they belong to no edition.
+pub(super) fn routes() -> Router {
+    Router::with_path("status")
+        .push(Router::with_path("{name}").get(show).head(show))
+        .push(Router::with_path("{name}/{file}").get(part).head(part))
+}
+
+/// A page, its data or its feed, as the end of the name says.
+#[handler]
+async fn show(req: &mut Request, depot: &mut Depot, res: &mut Response) {
+    let name = param(req, "name");
+    let (slug, form) = match name.rsplit_once('.') {
+        Some((slug, "json")) => (slug, Form::Json),
+        Some((slug, "rss")) => (slug, Form::Rss),
+        Some(_) if name == OWN_STYLE => return own_style(res),
+        _ => (name.as_str(), Form::Html),
+    };
+    answer(depot, res, slug, form).await;
+}
+
+#[handler]
+async fn part(req: &mut Request, depot: &mut Depot, res: &mut Response) {
+    let form = match param(req, "file").as_str() {
+        "style.css" => Form::Style,
+        "custom.css" => Form::CustomStyle,
+        "icon.svg" => Form::Icon,
+        _ => return not_found(res, Form::Html),
+    };
+    answer(depot, res, &param(req, "name"), form).await;
+}
+
+/// What is asked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Html,
+    Json,
+    Rss,
+    Style,
+    CustomStyle,
+    Icon,
+}
+
+impl Form {
+    fn of(self, page: &Rendered) -> &Arc<Document> {
+        match self {
+            Self::Html => &page.html,
+            Self::Json => &page.json,
+            Self::Rss => &page.rss,
+            Self::Style => &page.style,
+            Self::CustomStyle => &page.custom_css,
+            Self::Icon => &page.icon,
+        }
+    }
+
+    fn kind(self) -> &'static str {
+        match self {
+            Self::Html => "text/html; charset=utf-8",
+            Self::Json => "application/json; charset=utf-8",
+            Self::Rss => "application/rss+xml; charset=utf-8",
+            Self::Style | Self::CustomStyle => "text/css; charset=utf-8",
+            Self::Icon => "image/svg+xml",
+        }
+    }
+}
+
+async fn answer(depot: &mut Depot, res: &mut Response, slug: &str, form: Form) {
+    let app = caller::app(depot);
+    match find(&app, slug).await {
+        Ok(page) => {
+            let document = Arc::clone(form.of(&page));
+            describe(res.headers_mut(), form.kind());
+            res.status_code(StatusCode::OK);
+            res.body(document.plain.clone());
+            // Where it is packed, it is packed once for all.
+            depot.insert_typed(document);
+        }
+        Err(Error::NotFound(_)) => not_found(res, form),
+        Err(error) => res.render(error),
+    }
+}
+
+/// What can be no name of a page is not looked for.
+async fn find(app: &App, slug: &str) -> Result<Arc<Rendered>> {
+    let slug: Slug = slug.parse().map_err(|_| Error::NotFound("status page"))?;
+    service::status_page::by_slug(app, &slug).await
+}
+
+fn not_found(res: &mut Response, form: Form) {
+    if form == Form::Json {
+        allow_everybody(res.headers_mut());
+        res.render(Error::NotFound("status page"));
+        return;
+    }
+    match missing(&format!("/status/{OWN_STYLE}")) {
+        Ok(html) => {
+            describe(res.headers_mut(), Form::Html.kind());
+            res.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+            res.status_code(StatusCode::NOT_FOUND);
+            res.body(html);
+        }
+        Err(cause) => res.render(Error::Internal(cause.into())),
+    }
+}
+
+/// The built-in style as it comes.
+fn own_style(res: &mut Response) {
+    describe(res.headers_mut(), Form::Style.kind());
+    res.status_code(StatusCode::OK);
+    res.body(plain_style());
+}
+
+fn describe(headers: &mut HeaderMap, kind: &'static str) {
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static(KEPT));
+    headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
+    headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+    allow_everybody(headers);
+}
+
+/// Also where no script asked: what is kept on the way may be shown to one.
+fn allow_everybody(headers: &mut HeaderMap) {
+    headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
+}
+
+fn param(req: &Request, name: &str) -> String {
+    req.params().get(name).cloned().unwrap_or_default()
+}
+
+/// Nothing runs, nothing is sent, nothing frames it; styles are ours, images any over TLS.
+const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self' https:; \
+    form-action 'none'; frame-ancestors 'none'; base-uri 'none'";
+/// With what the service keeps itself, half a minute altogether.
+const KEPT: &str = "public, max-age=20";
+/// The style of pages that are nobody's. No page's name has a dot.
+const OWN_STYLE: &str = "style.css";

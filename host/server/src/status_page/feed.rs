@@ -1,0 +1,74 @@
+//! The incidents as RSS: one item for each update, so that a reader tells every step.
+
+use askama::Template;
+use rss::{Channel, Guid, Item};
+use vedette_model::{
+    IncidentStatus, Timestamp,
+    status_page::{Page, PageIncident, PageUpdate},
+};
+
+/// Readers take a description for HTML: the text is escaped for that, and then for XML.
+#[derive(Template)]
+#[template(source = "{{ message|linebreaksbr }}", ext = "html")]
+struct Description<'a> {
+    message: &'a str,
+}
+
+pub(super) fn write(page: &Page) -> askama::Result<String> {
+    let incidents = page.incidents.iter().chain(&page.past_incidents);
+    let mut told: Vec<(&PageIncident, &PageUpdate)> = incidents
+        .flat_map(|incident| incident.updates.iter().map(move |update| (incident, update)))
+        .collect();
+    told.sort_by_key(|(_, update)| std::cmp::Reverse(update.created_at));
+    let last = told.first().map(|(_, update)| rfc2822(update.created_at));
+    let newest = told.iter().take(MOST_ITEMS);
+    let items = newest.map(|(incident, update)| item(page, incident, update));
+    let items = items.collect::<askama::Result<_>>()?;
+    let channel = Channel {
+        title: clean(&page.title),
+        link: page.url.clone(),
+        description: format!("Incidents of {}", clean(&page.title)),
+        language: Some("en".to_owned()),
+        pub_date: last,
+        ttl: Some("1".to_owned()),
+        items,
+        ..Channel::default()
+    };
+    Ok(channel.to_string())
+}
+
+fn item(page: &Page, incident: &PageIncident, update: &PageUpdate) -> askama::Result<Item> {
+    let description = Description { message: &clean(&update.message) }.render()?;
+    Ok(Item {
+        title: Some(format!("{}: {}", status(update.status), clean(&incident.title))),
+        link: Some(format!("{}#i-{}", page.url, incident.id)),
+        description: Some(description),
+        guid: Some(Guid { value: format!("urn:uuid:{}", update.id), permalink: false }),
+        pub_date: Some(rfc2822(update.created_at)),
+        ..Item::default()
+    })
+}
+
+pub(super) fn status(status: IncidentStatus) -> &'static str {
+    match status {
+        IncidentStatus::Investigating => "Investigating",
+        IncidentStatus::Identified => "Identified",
+        IncidentStatus::Monitoring => "Monitoring",
+        IncidentStatus::Resolved => "Resolved",
+    }
+}
+
+fn rfc2822(at: Timestamp) -> String {
+    at.to_rfc2822()
+}
+
+/// Without the characters that XML cannot hold, however they are written.
+fn clean(text: &str) -> String {
+    let legal = |c: &char| match c {
+        '\t' | '\n' | '\r' => true,
+        c => !c.is_control() && !matches!(c, '\u{fffe}' | '\u{ffff}'),
+    };
+    text.chars().filter(legal).collect()
+}
+
+const MOST_ITEMS: usize = 100;
