@@ -3,9 +3,10 @@
 #
 #   tests/peers/install.sh FOLDER
 #
-# Servers and scanners come from Debian's packages, the rest, pinned, from PyPI into a Python
-# environment at FOLDER and from npm beside it. The tests find all of it with VEDETTE_PEERS=FOLDER,
-# and pass over what is not there with a line that says so. What comes from npm wants Node 20.
+# Servers, scanners and a browser come from Debian's packages, the rest, pinned, from PyPI into a
+# Python environment at FOLDER and from npm beside it. The tests find all of it with
+# VEDETTE_PEERS=FOLDER, and pass over what is not there with a line that says so. What comes from
+# npm wants Node 20.
 set -euo pipefail
 
 if [ "$#" -ne 1 ]; then
@@ -14,7 +15,7 @@ if [ "$#" -ne 1 ]; then
 fi
 folder=$1
 
-packages=(bind9 bind9-dnsutils faketime nginx openssl pebble python3-venv sslscan testssl.sh)
+packages=(bind9 bind9-dnsutils chromium faketime nginx openssl pebble python3-venv sslscan testssl.sh)
 command -v npm >/dev/null || packages+=(nodejs npm)
 missing=()
 for package in "${packages[@]}"; do
@@ -40,4 +41,4 @@ fi
 # Of the inspector only its command line is used, which needs none of what its scripts install.
 npm install --prefix "$folder" --ignore-scripts --no-audit --no-fund --loglevel=error \
     '@modelcontextprotocol/sdk@1.32.2' '@modelcontextprotocol/client@2.4.0' \
-    '@modelcontextprotocol/inspector@2.12.0'
+    '@modelcontextprotocol/inspector@2.12.0' 'axe-core@4.14.1' 'puppeteer-core@25.16.0'

@@ -12,4 +12,5 @@ mod dnssec;
 mod mail;
 mod mcp;
 mod program;
+mod status_page;
 mod tls;

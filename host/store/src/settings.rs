@@ -1,7 +1,7 @@
 //! Notification settings, one row per account, sealed as a whole.
 
 use surrealdb::types::SurrealValue;
-use vedette_model::{AccountId, NotificationSettings, status_page::Slug};
+use vedette_model::{AccountId, NotificationSettings};
 
 use crate::error::{Error, Result};
 use crate::seal::Place;
