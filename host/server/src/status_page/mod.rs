@@ -79,8 +79,7 @@ impl Rendered {
 
     /// Bytes in memory, the packed forms among them.
     pub(crate) fn weight(&self) -> usize {
-        let all =
-            [&self.html, &self.json, &self.rss, &self.style, &self.custom_css, &self.icon];
+        let all = [&self.html, &self.json, &self.rss, &self.style, &self.custom_css, &self.icon];
         all.iter().map(|document| document.plain.len()).sum::<usize>() * 2
     }
 }
@@ -93,9 +92,8 @@ impl Document {
 
 /// The policy allows no image over plain HTTP, so none is asked for.
 fn https_only(url: &Option<String>) -> Option<String> {
-    let is_https = |url: &&String| {
-        url.get(..8).is_some_and(|scheme| scheme.eq_ignore_ascii_case("https://"))
-    };
+    let is_https =
+        |url: &&String| url.get(..8).is_some_and(|scheme| scheme.eq_ignore_ascii_case("https://"));
     url.as_ref().filter(is_https).cloned()
 }
 

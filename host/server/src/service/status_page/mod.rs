@@ -32,9 +32,8 @@ pub struct StatusPages {
 
 impl Default for StatusPages {
     fn default() -> Self {
-        let weight = |_: &AccountId, page: &Arc<Rendered>| {
-            u32::try_from(page.weight()).unwrap_or(u32::MAX)
-        };
+        let weight =
+            |_: &AccountId, page: &Arc<Rendered>| u32::try_from(page.weight()).unwrap_or(u32::MAX);
         Self {
             owners: Cache::new(MOST_OWNERS),
             pages: Cache::builder()
@@ -63,7 +62,9 @@ pub(crate) async fn by_slug(app: &App, slug: &Slug) -> Result<Arc<Rendered>> {
     written.map_err(|cause| match &*cause {
         Error::NotFound(what) => Error::NotFound(*what),
         // The one error is told to all who waited for the page.
-        cause => Error::Internal(anyhow::anyhow!("a status page was not written: {}", chain(cause))),
+        cause => {
+            Error::Internal(anyhow::anyhow!("a status page was not written: {}", chain(cause)))
+        }
     })
 }
 
@@ -93,9 +94,6 @@ pub(super) fn name(settings: &mut NotificationSettings, first_domain: Option<&st
         _ => plain.with(suffix()),
     });
 }
-
-/// Attempts at a name before that is our own trouble.
-pub(super) const ATTEMPTS: u32 = NUMBERED + 4;
 
 async fn write(app: &App, account: AccountId) -> Result<Arc<Rendered>> {
     let owner = app.store.status_page_owner(account).await?.ok_or(UNKNOWN)?;
@@ -142,6 +140,8 @@ const MOST_OWNERS: u64 = 1 << 16;
 const MOST_BYTES: u64 = 64 << 20;
 /// Names that are told apart by a number.
 const NUMBERED: u32 = 16;
+/// Attempts at a name before that is our own trouble.
+pub(super) const ATTEMPTS: u32 = NUMBERED + 4;
 
 #[cfg(test)]
 mod tests {
