@@ -18,6 +18,7 @@ pub mod domain_name;
 pub mod edition;
 pub mod email;
 pub mod event;
+pub mod glance;
 pub mod guard;
 pub mod id;
 pub mod incident;
@@ -46,6 +47,7 @@ pub use delivery::{Delivery, DeliveryState};
 pub use domain_name::{DomainName, Target};
 pub use edition::Edition;
 pub use event::{Event, EventFilter};
+pub use glance::Glance;
 pub use id::{
     AccountId, AlertId, ApiKeyId, CheckId, DeliveryId, IncidentId, IncidentUpdateId,
     MaintenanceWindowId, SiteId,

@@ -12,9 +12,15 @@ use vedette_sandbox::{Sandbox, egress::smtp::Relay};
 use vedette_store::{Stamp, Store};
 
 use crate::{
-    Clock, Config, limits::Limits, oidc::Oidc,
-    service::status_page::{StatusPages, domain::Domains},
-    streams::Streams, work::Pulse,
+    Clock, Config,
+    limits::Limits,
+    oidc::Oidc,
+    service::{
+        overview::Overview,
+        status_page::{StatusPages, domain::Domains},
+    },
+    streams::Streams,
+    work::Pulse,
 };
 
 /// One per process, behind an `Arc`.
@@ -43,6 +49,8 @@ pub struct App {
     pub site_lists: Cache<AccountId, SiteList>,
     /// Whose status page a host shows, as far as it was asked lately.
     pub domains: Domains,
+    /// Sites with the state of their checks, by whose they are.
+    pub overviews: Cache<AccountId, Arc<Overview>>,
     /// Names this process in leases; new with every start.
     pub node: String,
 }

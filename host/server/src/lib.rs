@@ -20,7 +20,9 @@ pub mod work;
 
 mod api;
 mod listen;
+mod mcp;
 mod plugin_state;
+mod schema;
 mod seal_key;
 mod start;
 mod status_page;

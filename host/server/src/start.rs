@@ -28,6 +28,7 @@ use crate::{
     service,
     service::{
         account::CreatedAccount,
+        overview::Overview,
         status_page::{StatusPages, domain::Domains},
     },
     streams::Streams,
@@ -81,6 +82,7 @@ pub async fn serve(
         status_pages: StatusPages::default(),
         site_lists: SiteList::memory(),
         domains: Domains::default(),
+        overviews: Overview::memory(),
         pulse: work::Pulse::new(clock.now()),
         guard: Mutex::new(Guard::new(config.confirm.recheck * JUMP_CHECKS)),
         config,

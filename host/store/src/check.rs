@@ -4,13 +4,14 @@
 //! what customers read; the other what only the pipeline needs.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use surrealdb::types::SurrealValue;
+use surrealdb::types::{RecordId, SurrealValue};
 use vedette_model::{
-    Account, AccountId, Alert, CheckRecord, CheckState, CheckType, NotificationSettings, Site,
-    SiteId,
+    Account, AccountId, Alert, CheckRecord, CheckState, CheckType, Glance, NotificationSettings,
+    Site, SiteId,
 };
 
 use crate::account::AccountRow;
@@ -124,6 +125,56 @@ impl Store {
         }
         let records: Vec<CheckRecord> = row::read_all("check", &row.latest)?;
         Ok(Some(records.into_iter().map(|record| (record.check_type.clone(), record)).collect()))
+    }
+}
+
+impl Store {
+    /// The latest records of these checks of these sites, in one round trip: what a summary needs
+    /// of each. `sites` are the caller's own; what never ran is absent.
+    pub async fn glances(&self, sites: &[SiteId], checks: &[CheckType]) -> Result<Vec<Glance>> {
+        let of = |site: &SiteId| checks.iter().map(|check| key::check_state(*site, check));
+        let states: Vec<RecordId> =
+            sites.iter().flat_map(|site| of(site).collect::<Vec<_>>()).collect();
+        if states.is_empty() {
+            return Ok(Vec::new());
+        }
+        let latest: Vec<String> = self
+            .read("SELECT VALUE latest FROM $states", Binds::new().with("states", states))
+            .await?;
+        row::read_all("check", &latest)
+    }
+
+    /// Another number after every commit of this process to the account, as long as nobody else
+    /// writes to the database; none where many nodes do, and nothing that was read may be kept.
+    pub fn revision(&self, account: AccountId) -> Option<u64> {
+        self.embedded().then(|| self.inner.revisions.of(account))
+    }
+}
+
+/// Counts commits by account. Accounts may share a counter: then what one keeps is read anew more
+/// often than it had to be.
+pub(crate) struct Revisions([AtomicU64; 1024]);
+
+impl Default for Revisions {
+    fn default() -> Self {
+        Self(std::array::from_fn(|_| AtomicU64::new(0)))
+    }
+}
+
+impl Revisions {
+    fn of(&self, account: AccountId) -> u64 {
+        self.counter(account).load(Ordering::Acquire)
+    }
+
+    /// After the commit is durable: who read before it finds the number changed.
+    pub(crate) fn raise(&self, account: AccountId) {
+        self.counter(account).fetch_add(1, Ordering::AcqRel);
+    }
+
+    fn counter(&self, account: AccountId) -> &AtomicU64 {
+        let bytes = account.0.as_bytes();
+        let place = usize::from(u16::from_be_bytes([bytes[14], bytes[15]])) % self.0.len();
+        &self.0[place]
     }
 }
 

@@ -62,7 +62,10 @@ impl Store {
         }
         unit.text.push_str(event::NOTE);
         event::of_check(&mut unit.binds, commit.account_id, commit.decision)?;
-        self.write(&unit.text, unit.binds).await
+        let written = self.write(&unit.text, unit.binds).await;
+        // Also after an error: of some it is not known whether the commit happened.
+        self.inner.revisions.raise(commit.account_id);
+        written
     }
 }
 

@@ -83,6 +83,7 @@ struct Inner {
     turns: [Mutex<()>; 64],
     calls: usage::Turnstile,
     known: known::Known,
+    revisions: check::Revisions,
 }
 
 impl Store {
@@ -94,6 +95,7 @@ impl Store {
             turns,
             calls: usage::Turnstile::default(),
             known: known::Known::default(),
+            revisions: check::Revisions::default(),
         };
         Self { inner: Arc::new(inner) }
     }

@@ -92,7 +92,8 @@ impl Store {
     /// Changes a site and answers it. `change` also says when each check of the site would first
     /// be due: checks that are planned keep their turn, new ones are added, those it leaves out
     /// are taken off the schedule. It may be called again when somebody else changes the site at
-    /// the same time. `Duplicate` when the account has an equal site.
+    /// the same time. A site that moves to another domain begins anew: what was remembered between
+    /// runs goes, the history stays. `Duplicate` when the account has an equal site.
     pub async fn update_site<R: Into<Runs>>(
         &self,
         account: AccountId,
@@ -104,6 +105,7 @@ impl Store {
                 return Ok(None);
             };
             let old_key = key::site_key(&changed);
+            let old_domain = changed.domain.clone();
             let Runs { due, anew } = change(&mut changed).into();
             let planned = schedule::rows(account, site, &due);
             let SiteDoc { doc, sealed } = self.seal_site(account, &changed)?;
@@ -119,6 +121,10 @@ impl Store {
                     sealed = $sealed RETURN NONE;
                 UPDATE $account SET stamp += 1 RETURN NONE;
                 DELETE $anew RETURN NONE;
+                IF $moved {
+                    DELETE $states RETURN NONE;
+                    DELETE $memories RETURN NONE;
+                };
                 LET $planned = (SELECT VALUE id FROM $schedules);
                 DELETE array::complement($planned, $wanted) RETURN NONE;
                 INSERT INTO schedule $schedule.filter(|$row| $row.id NOT IN $planned) RETURN NONE";
@@ -130,11 +136,17 @@ impl Store {
                 .with("old_key", old_key)
                 .with("doc", doc)
                 .with("sealed", sealed)
+                // Of another domain the past says nothing: its checks begin anew.
+                .with("moved", changed.domain != old_domain)
+                .with("states", key::of_site("check_state", site))
+                .with("memories", key::of_site("check_memory", site))
                 .with("schedules", key::of_site("schedule", site))
                 .with("anew", schedule::ids_of(site, &anew))
                 .with("wanted", schedule::ids(&planned))
                 .with("schedule", planned);
-            match self.write(unit, binds).await {
+            let written = self.write(unit, binds).await;
+            self.inner.revisions.raise(account);
+            match written {
                 Ok(()) => return Ok(Some(changed)),
                 Err(Error::Gone) => return Ok(None),
                 Err(Error::Stale) => continue,

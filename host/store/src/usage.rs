@@ -67,6 +67,12 @@ struct AddedRow {
 }
 
 #[derive(SurrealValue)]
+struct SoFarRow {
+    used: Option<u64>,
+    stamp: Option<Stamp>,
+}
+
+#[derive(SurrealValue)]
 struct UsageRow {
     id: RecordId,
     before: u64,
@@ -91,6 +97,20 @@ impl Store {
             tokio::spawn(async move { store.count_waiting().await });
         }
         answer.await.unwrap_or_else(|_| Err(Error::Unavailable("the store is closing".to_owned())))
+    }
+
+    /// How many calls were counted in a month, and where the account stands; counts nothing.
+    pub async fn calls_so_far(&self, account: AccountId, month: &str) -> Result<Counted> {
+        let row: SoFarRow = self
+            .read(
+                "RETURN { used: (SELECT VALUE used FROM ONLY $usage),
+                    stamp: (SELECT VALUE stamp FROM ONLY $account) }",
+                Binds::new()
+                    .with("usage", key::usage(account, month))
+                    .with("account", key::account(account)),
+            )
+            .await?;
+        Ok(Counted { used: row.used.unwrap_or(0), stamp: row.stamp.unwrap_or_default() })
     }
 
     /// How many calls were counted in a month.

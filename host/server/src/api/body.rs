@@ -33,21 +33,26 @@ impl<'ex> Extractible<'ex> for Body {
 
     #[allow(refining_impl_trait)]
     async fn extract(req: &'ex mut Request, _depot: &'ex mut Depot) -> Result<Self> {
-        let (json, packed) = (is_json(req), is_packed(req));
-        let bytes = match tokio::time::timeout(PATIENCE, read(req.take_body())).await {
-            Ok(bytes) => bytes?,
-            Err(_) => return Err(Error::Malformed("the body did not arrive in time".into())),
-        };
-        if packed {
-            return Err(Error::Malformed(
-                "send the body as it is, without Content-Encoding".into(),
-            ));
-        }
+        let json = is_json(req);
+        let bytes = bytes(req).await?;
         if !json {
             return Err(Error::Malformed("send the body as Content-Type: application/json".into()));
         }
         parse(&bytes).map(Self)
     }
+}
+
+/// The whole body, whatever it says it is, within the limit.
+pub(super) async fn bytes(req: &mut Request) -> Result<Vec<u8>> {
+    let packed = is_packed(req);
+    let bytes = match tokio::time::timeout(PATIENCE, read(req.take_body())).await {
+        Ok(bytes) => bytes?,
+        Err(_) => return Err(Error::Malformed("the body did not arrive in time".into())),
+    };
+    if packed {
+        return Err(Error::Malformed("send the body as it is, without Content-Encoding".into()));
+    }
+    Ok(bytes)
 }
 
 /// `application/json`, with any parameters. A body without a type is taken as JSON too.
@@ -86,6 +91,15 @@ async fn read(mut body: ReqBody) -> Result<Vec<u8>> {
 }
 
 fn parse(bytes: &[u8]) -> Result<Value> {
+    let value = any(bytes)?;
+    if !value.is_object() {
+        return Err(Error::Malformed("the body must be a JSON object".into()));
+    }
+    Ok(value)
+}
+
+/// Any one JSON value, unambiguous.
+pub(super) fn any(bytes: &[u8]) -> Result<Value> {
     let text =
         std::str::from_utf8(bytes).map_err(|_| Error::Malformed("the body is not UTF-8".into()))?;
     if text.trim().is_empty() {
@@ -95,9 +109,6 @@ fn parse(bytes: &[u8]) -> Result<Value> {
     let mut reader = serde_json::Deserializer::from_str(text);
     let value = Unambiguous.deserialize(&mut reader).map_err(malformed)?;
     reader.end().map_err(malformed)?;
-    if !value.is_object() {
-        return Err(Error::Malformed("the body must be a JSON object".into()));
-    }
     Ok(value)
 }
 

@@ -30,6 +30,15 @@ pub(super) struct Authenticate {
     pub(super) edition: &'static Edition,
 }
 
+/// What a request costs its account, beside its place in the windows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Cost {
+    /// One of the month's calls.
+    Call,
+    /// Nothing: how MCP's handshake and listings are counted (decisions: monthly calls).
+    Nothing,
+}
+
 #[handler]
 impl Authenticate {
     async fn handle(
@@ -40,7 +49,7 @@ impl Authenticate {
         ctrl: &mut FlowCtrl,
     ) {
         let app = app(depot);
-        match self.admit(&app, req.headers(), depot).await {
+        match self.admit(&app, req.headers(), depot, Cost::Call).await {
             Ok(caller) => {
                 depot.insert_typed(caller);
             }
@@ -53,20 +62,26 @@ impl Authenticate {
 }
 
 impl Authenticate {
-    async fn admit(&self, app: &App, headers: &HeaderMap, depot: &mut Depot) -> Result<Caller> {
+    pub(super) async fn admit(
+        &self,
+        app: &App,
+        headers: &HeaderMap,
+        depot: &mut Depot,
+        cost: Cost,
+    ) -> Result<Caller> {
         let token = bearer(headers)?;
         let standing = depot
             .get_typed_mut::<Standing>()
             .map_err(|_| anyhow::anyhow!("the request was not counted"))?;
         let mut caller = self.recognise(app, token).await?;
         trace::note_account(caller.account.id);
-        let mut counted = count(app, &caller, token, standing).await?;
+        let mut counted = count(app, &caller, token, standing, cost).await?;
         if counted.stamp != caller.stamp {
             // Its keys, plan or sites were changed since it was remembered, on another node.
             service::account::forget(app, token);
             caller = self.recognise(app, token).await?;
             if counted.admitted.is_err() {
-                counted = count(app, &caller, token, standing).await?;
+                counted = count(app, &caller, token, standing, cost).await?;
             }
         }
         counted.admitted.map(|()| caller)
@@ -95,6 +110,7 @@ async fn count(
     caller: &Caller,
     token: &str,
     standing: &mut Standing,
+    cost: Cost,
 ) -> Result<Counted> {
     let plan = service::account::plan(&caller.account)?;
     let (account, token) = (caller.account.id, TokenHash::of(token));
@@ -114,8 +130,14 @@ async fn count(
         let refused = over(wait, &format!("more than {qps} requests of this account in 10 s"));
         return Ok(Counted { stamp: caller.stamp, admitted: Err(refused) });
     }
-    match app.store.count_call(account, &month, plan.monthly_calls).await {
+    let found = match cost {
+        Cost::Call => app.store.count_call(account, &month, plan.monthly_calls).await,
+        Cost::Nothing => app.store.calls_so_far(account, &month).await,
+    };
+    match found {
         Ok(vedette_store::Counted { used, stamp }) => {
+            // After a downgrade more may be used than there is.
+            let used = used.min(plan.monthly_calls);
             standing.month = Month { limit: plan.monthly_calls, used };
             app.limits.recent.note(token, account, limit, Usage { month, used, exhausted: None });
             Ok(Counted { stamp, admitted: Ok(()) })

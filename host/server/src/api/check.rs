@@ -2,9 +2,10 @@
 
 use salvo::prelude::*;
 use serde_json::json;
-use vedette_model::{CheckType, Invalid, SiteId, parse};
+use vedette_model::{CheckType, SiteId, parse};
 
 use super::{body::Body, caller::State, query::Query, reply::Answer};
+pub(super) use crate::service::check::DOCUMENTED;
 use crate::{
     App, Caller, Result,
     service::{self, check::CheckQuery},
@@ -50,23 +51,7 @@ pub(super) async fn cert_history(app: State, caller: Caller, query: Query) -> An
 }
 
 fn check_query(app: &App, query: &Query) -> Result<CheckQuery> {
-    let check_type = query.get("check_type")?.map(|text| known_type(app, text)).transpose()?;
+    let page = parse::page(query.get("limit")?, query.get("offset")?);
     let (from, to) = (query.moment("from")?, query.moment("to")?);
-    let period = parse::period(from.as_deref(), to.as_deref())?;
-    let (limit, offset) = parse::page(query.get("limit")?, query.get("offset")?)?;
-    Ok(CheckQuery { check_type, from: period.from, until: period.until, limit, offset })
+    service::check::query(app, query.get("check_type")?, from.as_deref(), to.as_deref(), page)
 }
-
-/// The documented types can be asked for whether a plugin for them is installed or not.
-fn known_type(app: &App, text: &str) -> Result<CheckType, Invalid> {
-    let check_type: CheckType = text.parse()?;
-    if DOCUMENTED.contains(&text) || app.sandbox.check(&check_type).is_some() {
-        return Ok(check_type);
-    }
-    Err(Invalid::new(
-        "check_type",
-        "must be one of ssl, dns, domain, ct, uptime or an installed check",
-    ))
-}
-
-pub(super) const DOCUMENTED: [&str; 5] = ["ssl", "dns", "domain", "ct", "uptime"];

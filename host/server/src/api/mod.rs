@@ -22,6 +22,7 @@ mod event;
 mod incident;
 mod limit;
 mod maintenance;
+mod mcp;
 mod openapi;
 mod operator;
 mod path;

@@ -4,20 +4,24 @@ use std::sync::Arc;
 
 use salvo::prelude::*;
 use vedette_model::{CheckType, Edition};
+use vedette_sandbox::CheckDescriptor;
 
 use super::{
-    alert, api_key, caller, check, event, incident, maintenance, openapi, public, renewal,
+    alert, api_key, caller, check, event, incident, maintenance, mcp, openapi, public, renewal,
     settings, site, status_page,
 };
-use crate::App;
+use crate::{App, mcp::Server};
 
 /// The routes of the editions that the configuration mounts, and the status pages, which belong to
 /// none of them.
 pub(super) fn mounted(app: &Arc<App>) -> Router {
+    let checks = app.sandbox.check_types();
+    let checks: Vec<Arc<CheckDescriptor>> =
+        checks.iter().filter_map(|check_type| app.sandbox.check(check_type)).collect();
     let editions = app.config.edition.ids().iter().filter_map(|id| Edition::by_id(id));
     let root = Router::new().push(status_page::routes());
     editions.fold(root, |root, edition| {
-        let open = open().push(openapi::routes(app, edition));
+        let open = open().push(openapi::routes(app, edition)).push(assistants(edition, &checks));
         let private = private(app.sandbox.check_types()).hoop(caller::Authenticate { edition });
         root.push(
             Router::with_path(edition.prefix.trim_start_matches('/')).push(open).push(private),
@@ -29,6 +33,18 @@ pub(super) fn mounted(app: &Arc<App>) -> Router {
 pub(super) fn open() -> Router {
     Router::new()
         .push(Router::with_path("public/check-ssl").get(public::check_ssl).head(public::check_ssl))
+}
+
+/// For assistants, with and without a credential. Neither is behind [`caller::Authenticate`]: what
+/// a request costs is known only once it was read.
+pub(super) fn assistants(edition: &'static Edition, checks: &[Arc<CheckDescriptor>]) -> Router {
+    let door = caller::Authenticate { edition };
+    let server = Arc::new(Server::private(edition, checks));
+    let private = mcp::Private { door, server };
+    let public = mcp::Public { server: Arc::new(Server::public(edition, checks)) };
+    Router::new()
+        .push(Router::with_path("mcp").post(private))
+        .push(Router::with_path("public/mcp").post(public))
 }
 
 pub(super) fn private(checks: Vec<CheckType>) -> Router {

@@ -1,7 +1,8 @@
 //! Alerts, as their owner lists and settles them. Raising and resolving by themselves is the
 //! pipeline's.
 
-use vedette_model::{Alert, AlertFilter, AlertId, Delivery};
+use serde_json::{Value, json};
+use vedette_model::{Alert, AlertFilter, AlertId, Delivery, Invalid, Severity};
 use vedette_store::Page;
 
 use crate::{App, Caller, Error, Result};
@@ -34,3 +35,73 @@ pub async fn set_resolved(
 pub async fn deliveries(app: &App, caller: &Caller, id: AlertId) -> Result<Vec<Delivery>> {
     app.store.deliveries_of(caller.account.id, id).await?.ok_or(Error::NotFound("alert"))
 }
+
+/// An alert as it is shown: the documented fields (spec: Alert), and with them the domain, the
+/// event and the times.
+pub(crate) fn view(alert: &Alert) -> Value {
+    json!({
+        "id": alert.id,
+        "type": alert.alert_type,
+        "event": alert.event,
+        "severity": alert.severity,
+        "message": alert.message,
+        "suggestion": alert.suggestion,
+        "is_resolved": alert.is_resolved,
+        "site_id": alert.site_id,
+        "domain": alert.domain,
+        "created_at": alert.created_at,
+        "updated_at": alert.updated_at,
+        "resolved_at": alert.resolved_at,
+    })
+}
+
+/// What a listing is asked for, from its words; `page` is limit and offset.
+pub(crate) fn filter(
+    app: &App,
+    alert_type: Option<&str>,
+    severity: Option<&str>,
+    resolved: Option<&str>,
+    page: (u32, u32),
+) -> Result<AlertFilter, Invalid> {
+    Ok(AlertFilter {
+        alert_type: alert_type.map(|text| known_type(app, text)).transpose()?,
+        severity: severity.map(read_severity).transpose()?,
+        resolved: read_resolved(resolved)?,
+        limit: page.0,
+        offset: page.1,
+    })
+}
+
+/// The documented types, and those that installed checks raise.
+fn known_type(app: &App, text: &str) -> Result<String, Invalid> {
+    let raised = || {
+        let checks = app.sandbox.check_types();
+        let mut checks = checks.iter().filter_map(|check_type| app.sandbox.check(check_type));
+        checks.any(|check| check.events.iter().any(|event| event.alert_type == text))
+    };
+    if DOCUMENTED.contains(&text) || raised() {
+        return Ok(text.to_owned());
+    }
+    Err(Invalid::new("type", "must be one of ssl, dns, domain, ct, cert_change, uptime"))
+}
+
+fn read_severity(text: &str) -> Result<Severity, Invalid> {
+    match text {
+        "info" => Ok(Severity::Info),
+        "warning" => Ok(Severity::Warning),
+        "critical" => Ok(Severity::Critical),
+        _ => Err(Invalid::new("severity", "must be one of info, warning, critical")),
+    }
+}
+
+/// Absent means unresolved only; `false` says the same.
+fn read_resolved(text: Option<&str>) -> Result<Option<bool>, Invalid> {
+    match text {
+        None | Some("false") => Ok(Some(false)),
+        Some("true") => Ok(Some(true)),
+        Some("all") => Ok(None),
+        Some(_) => Err(Invalid::new("resolved", "must be true, false or all")),
+    }
+}
+
+pub(crate) const DOCUMENTED: [&str; 6] = ["ssl", "dns", "domain", "ct", "cert_change", "uptime"];

@@ -7,8 +7,8 @@ use std::{collections::BTreeMap, net::IpAddr, time::Instant};
 
 use serde_json::{Map, Value};
 use vedette_model::{
-    CertChange, CheckRecord, CheckStatus, CheckType, DomainName, Edition, Site, SiteId, Source,
-    Target, Timestamp,
+    CertChange, CheckRecord, CheckStatus, CheckType, DomainName, Edition, Invalid, Site, SiteId,
+    Source, Target, Timestamp,
     parse::{self, Body},
 };
 use vedette_sandbox::{Job, Ran, egress::Audience};
@@ -77,7 +77,17 @@ pub async fn run_on_demand(
 /// The TLS check without a credential: names only, port 443 only, and the documented part of the
 /// result (spec: `GET /public/check-ssl`).
 pub async fn run_public(app: &App, domain: &str) -> Result<Value> {
-    let check_type: CheckType = "ssl".parse()?;
+    let result = run_for_anyone(app, &"ssl".parse()?, domain, Vec::new()).await?;
+    Ok(public_part(result, &PUBLIC))
+}
+
+/// A check without a credential, of public hosts alone; `omit` is what nobody need find out.
+pub(crate) async fn run_for_anyone(
+    app: &App,
+    check_type: &CheckType,
+    domain: &str,
+    omit: Vec<String>,
+) -> Result<Value> {
     let name = DomainName::parse(domain)?;
     let policy = app.sandbox.egress().policy();
     policy
@@ -89,13 +99,13 @@ pub async fn run_public(app: &App, domain: &str) -> Result<Value> {
         port: None,
         connect_to: None,
         config: Value::Object(Map::new()),
-        omit: NOT_PUBLIC.map(str::to_owned).into(),
+        omit: NOT_PUBLIC.map(str::to_owned).into_iter().chain(omit).collect(),
         now: app.clock.now(),
         audience: Audience::Public,
         site: None,
     };
-    let (ran, _) = run(app, &check_type, job).await?;
-    Ok(public_part(ran.observation.result))
+    let (ran, _) = run(app, check_type, job).await?;
+    Ok(ran.observation.result)
 }
 
 /// Takes in a result that somebody else measured, and judges it like one of ours.
@@ -134,6 +144,33 @@ pub async fn latest(
     let latest = app.store.latest_checks(caller.account.id, site).await?.ok_or(NO_SITE)?;
     let shown = |(check_type, record)| (check_type, shown_record(caller.edition, record));
     Ok(latest.into_iter().map(shown).collect())
+}
+
+/// What a page is asked for, from its words. A check that is not known is told before a bad
+/// period, and that before a bad `page`.
+pub(crate) fn query(
+    app: &App,
+    check_type: Option<&str>,
+    from: Option<&str>,
+    to: Option<&str>,
+    page: Result<(u32, u32), Invalid>,
+) -> Result<CheckQuery> {
+    let check_type = check_type.map(|text| known_type(app, text)).transpose()?;
+    let period = parse::period(from, to)?;
+    let (limit, offset) = page?;
+    Ok(CheckQuery { check_type, from: period.from, until: period.until, limit, offset })
+}
+
+/// The documented types can be asked for whether a plugin for them is installed or not.
+fn known_type(app: &App, text: &str) -> Result<CheckType, Invalid> {
+    let check_type: CheckType = text.parse()?;
+    if DOCUMENTED.contains(&text) || app.sandbox.check(&check_type).is_some() {
+        return Ok(check_type);
+    }
+    Err(Invalid::new(
+        "check_type",
+        "must be one of ssl, dns, domain, ct, uptime or an installed check",
+    ))
 }
 
 /// A page of the site's records, newest first.
@@ -245,9 +282,10 @@ fn installed(name: &str, installed: &[CheckType]) -> Result<CheckType> {
     })
 }
 
-pub(crate) fn public_part(result: Value) -> Value {
+/// A result with some of its fields only.
+pub(crate) fn public_part(result: Value, fields: &[&str]) -> Value {
     let Value::Object(mut members) = result else { return result };
-    members.retain(|name, _| PUBLIC.contains(&name.as_str()));
+    members.retain(|name, _| fields.contains(&name.as_str()));
     Value::Object(members)
 }
 
@@ -276,6 +314,9 @@ pub(crate) fn shown_record(edition: &Edition, record: CheckRecord) -> CheckRecor
 /// Spec: On-demand checks, `GET /public/check-ssl`.
 pub(crate) const PUBLIC: [&str; 7] =
     ["valid", "issuer", "expires_at", "days_remaining", "san", "chain_complete", "error"];
+
+/// Check types of the documents, installed or not.
+pub(crate) const DOCUMENTED: [&str; 5] = ["ssl", "dns", "domain", "ct", "uptime"];
 
 /// What takes connections of its own and is no part of the public answer.
 const NOT_PUBLIC: [&str; 4] = ["hsts", "mixed_content", "ocsp_stapling", "tls_grade"];
@@ -328,7 +369,7 @@ mod tests {
             "days_remaining": 9, "san": ["example.com"], "chain_complete": true, "error": null,
             "chain": [{}], "cipher_name": "TLS_AES_128_GCM_SHA256", "tls_grade": "A", "hsts": null,
         });
-        let members = public_part(result);
+        let members = public_part(result, &PUBLIC);
         let mut names: Vec<_> = members.as_object().expect("an object").keys().collect();
         names.sort();
         let mut documented = PUBLIC;

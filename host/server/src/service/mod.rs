@@ -16,6 +16,7 @@ pub mod check;
 pub mod event;
 pub mod incident;
 pub mod maintenance;
+pub mod overview;
 pub mod renewal;
 pub mod settings;
 pub mod site;
@@ -25,6 +26,7 @@ pub(crate) mod channel;
 pub(crate) mod doubt;
 pub(crate) mod due;
 pub(crate) mod pipeline;
+pub(crate) mod result_schema;
 pub(crate) mod run;
 pub(crate) mod status_page;
 

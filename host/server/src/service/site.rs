@@ -8,6 +8,7 @@ use std::net::IpAddr;
 use serde_json::Value;
 use vedette_model::{
     CheckType, DomainName, Edition, NewSite, Patch, Plan, Site, SiteId, SitePatch, Timestamp,
+    parse::{self, Body},
     site::monitored,
 };
 use vedette_sandbox::{
@@ -35,10 +36,7 @@ pub async fn list(app: &App, caller: &Caller) -> Result<(Stamp, Vec<Site>)> {
 pub async fn create(app: &App, caller: &Caller, body: &Value) -> Result<Site> {
     let mut new = NewSite::parse(body, &app.sandbox.check_types())?;
     let plan = account::plan(&caller.account)?;
-    let policy = app.sandbox.egress().policy();
-    policy
-        .vet_name(&new.domain, Audience::Authenticated)
-        .map_err(|refusal| refused("domain", &refusal))?;
+    vet_domain(app, &new.domain)?;
     judge(app, &new.domain, &mut new.rest).await?;
     let now = app.clock.now();
     let site = new.into_site(random::id(), caller.account.id, now);
@@ -59,15 +57,46 @@ pub async fn create(app: &App, caller: &Caller, body: &Value) -> Result<Site> {
 /// # Errors
 /// `NotFound` for a site that is not the caller's, `Invalid` for a bad field.
 pub async fn update(app: &App, caller: &Caller, id: SiteId, body: &Value) -> Result<Site> {
-    let account = caller.account.id;
+    let before = read(app, caller, id).await?;
+    change(app, caller, before, body, None).await
+}
+
+/// The same, where the body may name another `domain` too (spec: MCP, `update_site`).
+///
+/// # Errors
+/// As [`update`] has them.
+pub async fn update_and_move(app: &App, caller: &Caller, id: SiteId, body: &Value) -> Result<Site> {
+    let before = read(app, caller, id).await?;
+    let domain = Body::of(body)?
+        .optional("domain", |field, value| DomainName::parse(parse::text(field, value)?))?;
+    if let Some(domain) = &domain {
+        vet_domain(app, domain)?;
+    }
+    change(app, caller, before, body, domain).await
+}
+
+async fn read(app: &App, caller: &Caller, id: SiteId) -> Result<Site> {
+    app.store.site(caller.account.id, id).await?.ok_or(UNKNOWN)
+}
+
+async fn change(
+    app: &App,
+    caller: &Caller,
+    before: Site,
+    body: &Value,
+    domain: Option<DomainName>,
+) -> Result<Site> {
+    let (account, id) = (caller.account.id, before.id);
     let plan = account::plan(&caller.account)?;
-    let before = app.store.site(account, id).await?.ok_or(UNKNOWN)?;
     let mut patch = SitePatch::parse(body, &app.sandbox.check_types())?;
-    judge(app, &before.domain, &mut patch).await?;
+    judge(app, domain.as_ref().unwrap_or(&before.domain), &mut patch).await?;
     let now = app.clock.now();
     let change = |site: &mut Site| {
         let before = site.clone();
         patch.clone().apply(site);
+        if let Some(domain) = &domain {
+            site.domain = domain.clone();
+        }
         Runs { due: first_runs(app, site, now), anew: changed(&before, site) }
     };
     match app.store.update_site(account, id, change).await {
@@ -116,6 +145,11 @@ async fn judge(app: &App, domain: &DomainName, patch: &mut SitePatch) -> Result<
     Ok(())
 }
 
+fn vet_domain(app: &App, domain: &DomainName) -> Result<()> {
+    let policy = app.sandbox.egress().policy();
+    policy.vet_name(domain, Audience::Authenticated).map_err(|refusal| refused("domain", &refusal))
+}
+
 /// Refuses an `origin_ip` that no check of an account may be pointed at.
 pub(crate) fn vet_origin(app: &App, address: IpAddr) -> Result<()> {
     let policy = app.sandbox.egress().policy();
@@ -140,7 +174,9 @@ fn first_runs(app: &App, site: &Site, now: Timestamp) -> Vec<(CheckType, Timesta
 /// The checks that probe something else now: they run at once, and what they were about to find
 /// of the site as it was counts no more.
 fn changed(before: &Site, after: &Site) -> Vec<CheckType> {
-    let moved = before.custom_port != after.custom_port || before.origin_ip != after.origin_ip;
+    let moved = before.domain != after.domain
+        || before.custom_port != after.custom_port
+        || before.origin_ip != after.origin_ip;
     let uptime: CheckType = UPTIME.parse().expect("the name of a documented check");
     let checks = after.check_types.iter().chain([&uptime]);
     checks

@@ -14,6 +14,7 @@ mod api_key;
 mod check;
 mod event;
 mod incident;
+mod mcp;
 mod operation;
 mod page;
 mod plugin;
@@ -140,6 +141,7 @@ fn operations(subject: &Subject<'_>) -> Vec<Operation> {
     operations.extend(incident::operations());
     operations.extend(settings::operations(subject));
     operations.extend(renewal::operations(subject));
+    operations.extend(mcp::operations());
     operations.extend(about::operations());
     operations
 }
@@ -153,6 +155,7 @@ fn schemas(subject: &Subject<'_>) -> BTreeMap<String, Value> {
     schemas.extend(incident::schemas());
     schemas.extend(settings::schemas());
     schemas.extend(renewal::schemas());
+    schemas.extend(mcp::schemas());
     for check in subject.checks {
         schemas.extend(plugin::components(check, subject.edition));
     }
@@ -218,6 +221,7 @@ const TAGS: [(&str, &str); 11] = [
     (settings::TAG, "Who is told, and where."),
     (api_key::TAG, "Who may use the account."),
     (renewal::TAG, "Renewing certificates. Deprecated, and closed to new users."),
+    (mcp::TAG, "Everything as tools for AI assistants (Model Context Protocol)."),
     (about::TAG, "This description."),
 ];
 

@@ -8,6 +8,8 @@ use vedette_model::Edition;
 use vedette_sandbox::CheckDescriptor;
 
 use super::schema::reference;
+pub(super) use crate::service::result_schema::part;
+use crate::service::result_schema::shown;
 
 /// The component that a check's result is.
 pub(super) fn result_name(check_type: &str) -> String {
@@ -32,25 +34,10 @@ pub(super) fn pascal(check_type: &str) -> String {
 /// The components of one check, as the edition shows its results.
 pub(super) fn components(check: &CheckDescriptor, edition: &Edition) -> Vec<(String, Value)> {
     let check_type = check.check_type.as_str();
-    let mut result = check.result_schema.clone();
-    for field in edition.omitted() {
-        leave_out(&mut result, &field);
-    }
+    let result = shown(&check.result_schema, edition);
     let mut components = hoisted(&result_name(check_type), result);
     components.extend(hoisted(&config_name(check_type), check.config_schema.clone()));
     components
-}
-
-/// A result schema with some of its fields only.
-pub(super) fn part(result: &Value, fields: &[&str]) -> Value {
-    let mut part = result.clone();
-    if let Some(properties) = part.get_mut("properties").and_then(Value::as_object_mut) {
-        properties.retain(|name, _| fields.contains(&name.as_str()));
-    }
-    if let Some(names) = part.get_mut("required").and_then(Value::as_array_mut) {
-        names.retain(|name| name.as_str().is_some_and(|name| fields.contains(&name)));
-    }
-    part
 }
 
 /// Makes a component of a schema and of each of its definitions that something refers to.
@@ -124,28 +111,6 @@ fn component(root: &str, definition: &str) -> String {
     format!("{root}{}", definition.chars().map(allowed).collect::<String>())
 }
 
-/// Takes out a field that the edition does not show: `tls_grade`, `records/CAA`.
-fn leave_out(schema: &mut Value, field: &str) {
-    if let Some(name) = field.strip_prefix("records/") {
-        let definition = schema
-            .pointer("/properties/records/items/$ref")
-            .and_then(Value::as_str)
-            .and_then(|to| to.strip_prefix('#'))
-            .map(|pointer| format!("{pointer}/properties/type/enum"));
-        let types = definition.and_then(|pointer| schema.pointer_mut(&pointer));
-        if let Some(types) = types.and_then(Value::as_array_mut) {
-            types.retain(|known| known != name);
-        }
-        return;
-    }
-    if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
-        properties.remove(field);
-    }
-    if let Some(names) = schema.get_mut("required").and_then(Value::as_array_mut) {
-        names.retain(|known| known != field);
-    }
-}
-
 /// Any of the results, as records hold them.
 pub(super) fn any_result<'a>(checks: impl Iterator<Item = &'a str>) -> Vec<Value> {
     checks.map(|check_type| reference(&result_name(check_type))).collect()
@@ -191,23 +156,6 @@ mod tests {
         assert_eq!(components[0].1, expected);
         let kind = "#/components/schemas/SslResulta_b";
         assert_eq!(components[1].1["properties"]["kind"]["$ref"], kind);
-    }
-
-    #[test]
-    fn what_an_edition_does_not_show_is_not_described() {
-        let mut schema = json!({
-            "properties": {
-                "tls_grade": { "type": "string" },
-                "records": { "items": { "$ref": "#/$defs/Set" } },
-            },
-            "required": ["records", "tls_grade"],
-            "$defs": { "Set": { "properties": { "type": { "enum": ["A", "CAA"] } } } },
-        });
-        leave_out(&mut schema, "tls_grade");
-        leave_out(&mut schema, "records/CAA");
-        assert_eq!(schema["properties"].get("tls_grade"), None);
-        assert_eq!(schema["required"], json!(["records"]));
-        assert_eq!(schema["$defs"]["Set"]["properties"]["type"]["enum"], json!(["A"]));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use vedette_model::Edition;
 
 use super::sample::{DOMAIN, LATER, SOON};
-use crate::service::check::{public_part, shown};
+use crate::service::check::{PUBLIC, public_part, shown};
 
 /// What a check might answer, as the edition shows it; none for checks that are not built in.
 pub(super) fn example(check_type: &str, edition: &Edition) -> Option<Value> {
@@ -21,7 +21,7 @@ pub(super) fn example(check_type: &str, edition: &Edition) -> Option<Value> {
 
 /// What the check without a key might answer.
 pub(super) fn public_example() -> Value {
-    public_part(ssl())
+    public_part(ssl(), &PUBLIC)
 }
 
 fn ssl() -> Value {

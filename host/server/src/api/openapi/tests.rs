@@ -107,6 +107,7 @@ fn every_route_is_described_and_nothing_else_is() {
         let router = Router::new()
             .push(routes::open())
             .push(routes::private(types))
+            .push(routes::assistants(edition, &CHECKS))
             .push(mounted(&document));
         let mut routes = BTreeSet::new();
         walk(&router, "", &mut routes);

@@ -1,0 +1,75 @@
+//! `/mcp` and `/public/mcp`.
+
+use serde_json::{Value, json};
+
+use super::{
+    operation::Operation,
+    schema::{object, one_of, reference, said, text},
+};
+
+pub(super) const TAG: &str = "Assistants";
+
+pub(super) fn operations() -> Vec<Operation> {
+    let call = json!({
+        "jsonrpc": "2.0", "id": 1, "method": "tools/call",
+        "params": { "name": "list_alerts", "arguments": {} },
+    });
+    let called = json!({
+        "jsonrpc": "2.0", "id": 1,
+        "result": { "content": [{ "type": "text", "text": "{…}" }], "structuredContent": {} },
+    });
+    let list = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list" });
+    let listed = json!({ "jsonrpc": "2.0", "id": 1, "result": { "tools": [] } });
+    let answer = "The result, or an error in `error`. A notification, which has no `id`, is \
+                  answered with 202 and nothing.";
+    let too_large = "The body is larger than 64 KiB.";
+    vec![
+        Operation::post("/mcp", TAG, "callMcp", "Call a tool")
+            .says(
+                "JSON-RPC 2.0, one request at a time; `tools/list` tells what there is. \
+                 `tools/call` and `resources/read` count as calls of the month, the others do not.",
+            )
+            .takes(reference("JsonRpcRequest"), call)
+            .answers(answer, reference("JsonRpcResponse"), called)
+            .fails(400, "The body could not be read at all.")
+            .fails(413, too_large),
+        Operation::post("/public/mcp", TAG, "callMcpPublic", "Call a tool, no key needed")
+            .says("The tools `check_ssl`, `check_dns` and `check_domain`, of public hosts.")
+            .public()
+            .takes(reference("JsonRpcRequest"), list)
+            .answers(answer, reference("JsonRpcResponse"), listed)
+            .fails(400, "The body could not be read at all.")
+            .fails(413, too_large),
+    ]
+}
+
+pub(super) fn schemas() -> Vec<(String, Value)> {
+    let version = || one_of(&["2.0"]);
+    let id = json!({ "type": ["integer", "string"] });
+    let request = object(
+        &["jsonrpc", "method"],
+        json!({
+            "jsonrpc": version(),
+            "id": id,
+            "method": said(text(), "Such as `initialize`, `ping`, `tools/list`, `tools/call`."),
+            "params": { "type": ["object", "null"] },
+        }),
+    );
+    let error = object(
+        &["code", "message"],
+        json!({ "code": { "type": "integer" }, "message": text(), "data": {} }),
+    );
+    let response = object(
+        &["jsonrpc", "id"],
+        json!({
+            "jsonrpc": version(),
+            "id": { "type": ["integer", "string", "null"] },
+            "result": { "type": "object" },
+            "error": error,
+        }),
+    );
+    vec![
+        ("JsonRpcRequest".to_owned(), said(request, "One request.")),
+        ("JsonRpcResponse".to_owned(), said(response, "Its answer: `result` or `error`.")),
+    ]
+}

@@ -1,0 +1,144 @@
+//! The tools for assistants: JSON-RPC 2.0 as the Model Context Protocol has it (spec: MCP).
+//!
+//! Bytes → [`envelope`] (one request, or why it is none) → [`era`] (which of the two protocols it
+//! speaks) → the listing of tools from memory, or rmcp, which negotiates, frames and calls back
+//! into [`session`] → a tool of the [`catalogue`] → the same service that the REST endpoint calls
+//! → [`result`], which bounds what goes back.
+//!
+//! *Invariant:* nothing here knows HTTP or salvo: what a limit or a credential refuses was refused
+//! before.
+//! *Invariant:* a tool does what its caller could do by REST and nothing else: it calls services
+//! with the caller, and never the store.
+//! *Invariant:* no answer to a tool holds more than 25,000 characters.
+//! *Invariant:* text that a stranger wrote (certificates, records, registries) is data in a result,
+//! and never part of a description, an instruction or an error.
+
+mod args;
+mod catalogue;
+mod envelope;
+mod era;
+mod refusal;
+mod resource;
+mod result;
+mod schema;
+mod session;
+mod tools;
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use rmcp::{
+    RoleServer,
+    model::{ClientJsonRpcMessage, ClientRequest, JsonRpcMessage},
+    service::serve_directly_with_ct,
+    transport::OneshotTransport,
+};
+use tokio_util::sync::CancellationToken;
+use vedette_model::Edition;
+use vedette_sandbox::CheckDescriptor;
+
+use self::{
+    catalogue::Catalogue,
+    envelope::{Method, Request},
+    era::Era,
+    refusal::Refusal,
+    session::Session,
+};
+use crate::{App, Caller};
+
+pub(crate) use self::{envelope::Asked, era::Told};
+
+/// One endpoint: what it offers, put together when the service starts.
+pub(crate) struct Server {
+    catalogue: Arc<Catalogue>,
+}
+
+/// What goes back in a 200, or that nothing does.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Reply {
+    Accepted,
+    Json(Bytes),
+}
+
+/// For whom a request is done.
+#[derive(Clone)]
+pub(crate) enum Who {
+    Caller(Box<Caller>),
+    /// Somebody without a credential.
+    Anyone,
+}
+
+impl Server {
+    /// What callers of an edition are offered.
+    pub(crate) fn private(edition: &'static Edition, checks: &[Arc<CheckDescriptor>]) -> Self {
+        Self { catalogue: Arc::new(Catalogue::private(edition, checks)) }
+    }
+
+    /// What is offered without a credential.
+    pub(crate) fn public(edition: &'static Edition, checks: &[Arc<CheckDescriptor>]) -> Self {
+        Self { catalogue: Arc::new(Catalogue::public(edition, checks)) }
+    }
+
+    pub(crate) async fn answer(
+        &self,
+        app: &Arc<App>,
+        who: Who,
+        asked: Asked,
+        told: &Told<'_>,
+    ) -> Reply {
+        let request = match asked {
+            Asked::Notification => return Reply::Accepted,
+            Asked::Refused(refusal) => return Reply::Json(refusal.written()),
+            Asked::Request(request) => request,
+        };
+        let id = request.id.clone();
+        let answered = self.answered(app, who, request, told).await;
+        Reply::Json(answered.unwrap_or_else(|refusal| refusal.to(id).written()))
+    }
+
+    async fn answered(
+        &self,
+        app: &Arc<App>,
+        who: Who,
+        mut request: Request,
+        told: &Told<'_>,
+    ) -> Result<Bytes, Refusal> {
+        if request.method.is_of_resources() && !self.catalogue.has_resources {
+            return Err(Refusal::no_method(request.method.name()));
+        }
+        let era = era::settle(&mut request, told)?;
+        if request.method == Method::ListTools {
+            return self.tools(&request, era);
+        }
+        let (id, method) = (request.id.clone(), request.method);
+        let message: ClientJsonRpcMessage =
+            serde_json::from_value(request.whole()).map_err(|_| Refusal::bad_params(method))?;
+        // What rmcp cannot read as the request that it names, it takes for one of somebody's own.
+        let JsonRpcMessage::Request(read) = &message else {
+            return Err(Refusal::bad_params(method));
+        };
+        if matches!(read.request, ClientRequest::CustomRequest(_)) {
+            return Err(Refusal::bad_params(method));
+        }
+        let session = Session::new(Arc::clone(app), Arc::clone(&self.catalogue), who);
+        let (transport, mut answers) = OneshotTransport::<RoleServer>::new(message);
+        let ended = CancellationToken::new();
+        // Also where the client goes away and this future is dropped.
+        let _end = ended.clone().drop_guard();
+        tokio::spawn(serve_directly_with_ct(session, transport, None, ended).waiting());
+        let answer = answers.recv().await.ok_or_else(Refusal::internal)?;
+        if let JsonRpcMessage::Error(error) = answer {
+            return Err(Refusal::of_protocol(method, error.error).to(id));
+        }
+        serde_json::to_vec(&answer).map(Bytes::from).map_err(|_| Refusal::internal())
+    }
+
+    /// The listing, which was written when the service started.
+    fn tools(&self, request: &Request, era: Era) -> Result<Bytes, Refusal> {
+        if request.param("cursor").is_some_and(|cursor| !cursor.is_null()) {
+            return Err(Refusal::params("there is one page of tools; leave cursor out"));
+        }
+        let (id, listing) = (&request.id, self.catalogue.listing(era));
+        Ok(format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{listing}}}"#).into())
+    }
+}

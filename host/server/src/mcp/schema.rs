@@ -1,0 +1,205 @@
+//! The schemas of what tools take and answer: JSON Schema 2020-12, each on its own.
+
+use serde_json::{Value, json};
+use vedette_model::Edition;
+use vedette_sandbox::CheckDescriptor;
+
+use crate::schema::{
+    boolean, count, list, moment, object, one_of, or_null, record, said, text, uuid,
+};
+use crate::service::result_schema;
+
+/// A tool that takes nothing.
+pub(super) fn nothing() -> Value {
+    json!({ "type": "object", "properties": {} })
+}
+
+/// `limit` and `offset` beside other arguments.
+pub(super) fn paged(required: &[&str], mut properties: Value) -> Value {
+    properties["limit"] = json!({
+        "type": "integer", "minimum": 1, "maximum": 200,
+        "description": "How many entries at most.",
+    });
+    properties["offset"] = json!({
+        "type": "integer", "minimum": 0, "maximum": u32::MAX, "default": 0,
+        "description": "How many entries to leave out: next_offset of the answer before.",
+    });
+    object(required, properties)
+}
+
+/// A listing, with what says whether it is all of it.
+pub(super) fn listing(name: &str, entry: Value, mut others: Value) -> Value {
+    others[name] = list(entry);
+    others["total"] = said(count(), "How many there are in all.");
+    others["truncated"] = said(boolean(), "Whether there are more than these.");
+    others["next_offset"] = or_null(said(count(), "The offset that shows what comes next."));
+    let mut listing = record(others);
+    listing["properties"]["hint"] = said(text(), "What to do to see the rest.");
+    listing
+}
+
+/// An answer that may have been cut to fit.
+pub(super) fn whole(mut schema: Value) -> Value {
+    schema["properties"]["truncated"] =
+        said(boolean(), "There and true where long texts or lists were cut to fit.");
+    schema["properties"]["hint"] = said(text(), "Where all of it is.");
+    schema
+}
+
+/// The result of a check, as the edition shows it, or only some fields of it.
+pub(super) fn result(check: &CheckDescriptor, edition: &Edition, fields: Option<&[&str]>) -> Value {
+    let mut schema = result_schema::shown(&check.result_schema, edition);
+    if let Some(fields) = fields {
+        schema = result_schema::part(&schema, fields);
+    }
+    if let Some(schema) = schema.as_object_mut() {
+        // The protocol says which dialect this is; a title here only repeats a type's name.
+        schema.retain(|keyword, _| !["$schema", "$id", "title"].contains(&keyword.as_str()));
+    }
+    schema["type"] = json!("object");
+    whole(schema)
+}
+
+pub(super) fn domain() -> Value {
+    json!({
+        "type": "string", "minLength": 1, "maxLength": 253,
+        "description": "A bare host name such as shop.example.com: no scheme, port or path.",
+    })
+}
+
+pub(super) fn id(description: &str) -> Value {
+    said(uuid(), description)
+}
+
+pub(super) fn site() -> Value {
+    record(json!({
+        "id": uuid(),
+        "domain": text(),
+        "check_types": list(text()),
+        "custom_port": or_null(count()),
+        "origin_ip": or_null(text()),
+        "alert_days": count(),
+        "monitoring_enabled": boolean(),
+        "check_config": { "type": "object" },
+        "created_at": moment(),
+    }))
+}
+
+/// A site in the overview: the documented status summary.
+pub(super) fn summary() -> Value {
+    record(json!({
+        "id": uuid(),
+        "domain": text(),
+        "check_types": list(text()),
+        "monitoring_enabled": boolean(),
+        "created_at": moment(),
+        "status": status(),
+    }))
+}
+
+pub(super) fn status() -> Value {
+    let entry = |properties: Value| {
+        let entry = record(properties);
+        or_null(said(entry, "Null where the check has not run yet."))
+    };
+    record(json!({
+        "ssl": entry(json!({
+            "checked_at": moment(),
+            "valid": or_null(boolean()),
+            "days_remaining": or_null(json!({ "type": "integer" })),
+            "issuer": or_null(text()),
+            "error": or_null(text()),
+        })),
+        "dns": entry(json!({
+            "checked_at": moment(),
+            "records": or_null(list(json!({ "type": "object" }))),
+            "dnssec": or_null(json!({ "type": "object" })),
+            "error": or_null(text()),
+        })),
+        "domain": entry(json!({
+            "checked_at": moment(),
+            "registrar": or_null(text()),
+            "days_remaining": or_null(json!({ "type": "integer" })),
+            "data_availability": or_null(text()),
+            "error": or_null(text()),
+        })),
+    }))
+}
+
+/// A stored run.
+pub(super) fn check() -> Value {
+    record(json!({
+        "id": uuid(),
+        "site_id": uuid(),
+        "check_type": text(),
+        "checked_at": moment(),
+        "status": one_of(&["ok", "degraded", "down", "unknown"]),
+        "result": or_null(json!({ "type": "object" })),
+        "error": or_null(text()),
+        "duration_ms": count(),
+        "source": text(),
+        "location": text(),
+    }))
+}
+
+pub(super) fn cert_change() -> Value {
+    object(
+        &["fingerprint", "change_type", "changed_at", "issuer"],
+        json!({
+            "fingerprint": text(),
+            "change_type": one_of(&["renewal", "replacement", "issuer_change", "san_change"]),
+            "changed_at": moment(),
+            "issuer": text(),
+        }),
+    )
+}
+
+pub(super) fn alert() -> Value {
+    record(json!({
+        "id": uuid(),
+        "type": text(),
+        "event": text(),
+        "severity": one_of(&SEVERITIES),
+        "message": text(),
+        "suggestion": or_null(text()),
+        "is_resolved": boolean(),
+        "site_id": uuid(),
+        "domain": text(),
+        "created_at": moment(),
+        "updated_at": moment(),
+        "resolved_at": or_null(moment()),
+    }))
+}
+
+pub(super) fn incident() -> Value {
+    let update = record(json!({
+        "status": one_of(&STATUSES), "message": text(), "created_at": moment(),
+    }));
+    record(json!({
+        "id": uuid(),
+        "title": text(),
+        "severity": one_of(&INCIDENT_SEVERITIES),
+        "affected_sites": or_null(list(uuid())),
+        "auto_create": boolean(),
+        "status": one_of(&STATUSES),
+        "updates": list(update),
+        "created_at": moment(),
+        "updated_at": moment(),
+        "resolved_at": or_null(moment()),
+    }))
+}
+
+pub(super) fn window() -> Value {
+    record(json!({
+        "id": uuid(),
+        "site_id": or_null(said(uuid(), "Null: all sites.")),
+        "starts_at": moment(),
+        "ends_at": moment(),
+        "description": or_null(text()),
+        "created_at": moment(),
+    }))
+}
+
+pub(super) const SEVERITIES: [&str; 3] = ["info", "warning", "critical"];
+pub(super) const INCIDENT_SEVERITIES: [&str; 3] = ["minor", "major", "critical"];
+pub(super) const STATUSES: [&str; 4] = ["investigating", "identified", "monitoring", "resolved"];

@@ -1,0 +1,87 @@
+//! Maintenance windows: listed, planned, removed.
+
+use serde_json::{Map, Value, json};
+
+use super::{Act, Hints, Tool, tool};
+use crate::{
+    App, Caller, Result,
+    mcp::{
+        args::Args,
+        result::{Part, listing},
+        schema,
+    },
+    schema::{moment, object, or_null, record, said, success, uuid},
+    service,
+};
+
+pub(super) fn tools() -> Vec<Tool> {
+    let scope = or_null(said(uuid(), "The site, from list_sites; null or left out: all sites."));
+    vec![
+        tool(
+            "list_maintenance_windows",
+            "List maintenance windows",
+            "All planned and past windows, the earliest first. Use it to see when alerts are \
+             silenced, and to find a window_id.",
+            Hints::Reads,
+            Act::ListWindows,
+        )
+        .takes(schema::paged(&[], json!({})))
+        .answers(schema::listing("windows", schema::window(), json!({}))),
+        tool(
+            "create_maintenance_window",
+            "Plan a maintenance window",
+            "Silences the alerts of one site or of all between two moments; checks go on. Use it \
+             before planned downtime.",
+            Hints::Adds,
+            Act::CreateWindow,
+        )
+        .takes(object(
+            &["starts_at", "ends_at"],
+            json!({
+                "site_id": scope,
+                "starts_at": said(moment(), "With an offset, such as 2026-11-20T22:00:00Z."),
+                "ends_at": said(moment(), "After starts_at."),
+                "description": or_null(json!({ "type": "string", "maxLength": 500 })),
+            }),
+        ))
+        .answers(schema::whole(record(json!({ "window": schema::window() })))),
+        tool(
+            "delete_maintenance_window",
+            "Remove a maintenance window",
+            "Removes a window; what it silenced and what still holds is told. Use it when the \
+             downtime was called off or ended early.",
+            Hints::Removes,
+            Act::DeleteWindow,
+        )
+        .takes(object(
+            &["window_id"],
+            json!({
+                "window_id": schema::id("The id of the window, from list_maintenance_windows."),
+            }),
+        ))
+        .answers(success()),
+    ]
+}
+
+pub(super) async fn list(app: &App, caller: &Caller, args: &Args) -> Result<Value> {
+    let (limit, offset) = args.page()?;
+    let windows = service::maintenance::list(app, caller).await?;
+    let shown = windows.iter().skip(offset as usize).take(limit as usize);
+    let part = Part {
+        name: "windows",
+        entries: shown.map(|window| json!(window.view())).collect(),
+        offset: offset.into(),
+        total: windows.len() as u64,
+    };
+    Ok(listing(part, Map::new()))
+}
+
+pub(super) async fn create(app: &App, caller: &Caller, args: &Args) -> Result<Value> {
+    let window = service::maintenance::create(app, caller, args.body()).await?;
+    Ok(json!({ "window": window.view() }))
+}
+
+pub(super) async fn delete(app: &App, caller: &Caller, args: &Args) -> Result<Value> {
+    service::maintenance::delete(app, caller, args.id("window_id")?).await?;
+    Ok(json!({ "success": true }))
+}

@@ -1,0 +1,193 @@
+//! The tools: what each is for, what it takes and answers, and the service that does it. One file
+//! per resource, as everywhere.
+
+pub(super) mod alert;
+mod check;
+mod incident;
+mod maintenance;
+mod notification;
+pub(super) mod site;
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use vedette_model::{CheckType, Edition};
+use vedette_sandbox::CheckDescriptor;
+
+use super::{Who, args::Args};
+use crate::{App, Error, Result};
+
+/// A tool as it is offered, and what it does.
+pub(super) struct Tool {
+    pub(super) name: String,
+    title: String,
+    /// What it is for, and when to use it.
+    description: String,
+    input: Value,
+    output: Value,
+    hints: Hints,
+    pub(super) act: Act,
+}
+
+/// What a client may believe of a tool before it asks its user; all four are always said.
+#[derive(Clone, Copy)]
+enum Hints {
+    /// Looks at what is stored.
+    Reads,
+    /// Looks at hosts of the internet.
+    Probes,
+    Adds,
+    /// Sets what can be set again.
+    Sets,
+    Removes,
+    /// Tells people outside.
+    Tells,
+}
+
+/// What a tool does.
+#[derive(Clone)]
+pub(super) enum Act {
+    ListSites,
+    SiteStatus,
+    AddSite,
+    UpdateSite,
+    RemoveSite,
+    Check(CheckType),
+    CheckForAnyone { check_type: CheckType, fields: &'static [&'static str] },
+    CheckHistory,
+    CertHistory,
+    ListAlerts,
+    ResolveAlert,
+    ListIncidents,
+    CreateIncident,
+    UpdateIncident,
+    AddIncidentUpdate,
+    ListWindows,
+    CreateWindow,
+    DeleteWindow,
+    TestNotifications,
+}
+
+/// The tools of an account.
+pub(super) fn private(edition: &Edition, checks: &[Arc<CheckDescriptor>]) -> Vec<Tool> {
+    let mut tools = site::tools(checks);
+    tools.extend(checks.iter().map(|check| check::on_demand(check, edition)));
+    tools.extend(check::tools(checks));
+    tools.extend(alert::tools());
+    tools.extend(incident::tools());
+    tools.extend(maintenance::tools());
+    tools.extend(notification::tools());
+    tools
+}
+
+/// The tools of anybody.
+pub(super) fn public(edition: &Edition, checks: &[Arc<CheckDescriptor>]) -> Vec<Tool> {
+    checks.iter().filter_map(|check| check::for_anyone(check, edition)).collect()
+}
+
+impl Act {
+    /// Does it for whom it is done; the edition is the endpoint's.
+    pub(super) async fn run(
+        &self,
+        app: &App,
+        who: &Who,
+        edition: &Edition,
+        args: &Args,
+    ) -> Result<Value> {
+        if let Self::CheckForAnyone { check_type, fields } = self {
+            return check::run_for_anyone(app, edition, check_type, fields, args).await;
+        }
+        let Who::Caller(caller) = who else {
+            return Err(Error::Unauthenticated("this tool needs an API key".into()));
+        };
+        match self {
+            Self::ListSites => site::list(app, caller, args).await,
+            Self::SiteStatus => site::status(app, caller, args).await,
+            Self::AddSite => site::add(app, caller, args).await,
+            Self::UpdateSite => site::update(app, caller, args).await,
+            Self::RemoveSite => site::remove(app, caller, args).await,
+            Self::Check(check_type) => check::run(app, caller, check_type, args).await,
+            Self::CheckForAnyone { .. } => Err(Error::NotFound("tool")),
+            Self::CheckHistory => check::history(app, caller, args).await,
+            Self::CertHistory => check::cert_history(app, caller, args).await,
+            Self::ListAlerts => alert::list(app, caller, args).await,
+            Self::ResolveAlert => alert::resolve(app, caller, args).await,
+            Self::ListIncidents => incident::list(app, caller, args).await,
+            Self::CreateIncident => incident::create(app, caller, args).await,
+            Self::UpdateIncident => incident::update(app, caller, args).await,
+            Self::AddIncidentUpdate => incident::add_update(app, caller, args).await,
+            Self::ListWindows => maintenance::list(app, caller, args).await,
+            Self::CreateWindow => maintenance::create(app, caller, args).await,
+            Self::DeleteWindow => maintenance::delete(app, caller, args).await,
+            Self::TestNotifications => notification::test(app, caller).await,
+        }
+    }
+}
+
+impl Tool {
+    /// As `tools/list` shows it.
+    pub(super) fn view(&self) -> Value {
+        json!({
+            "name": self.name,
+            "title": self.title,
+            "description": self.description,
+            "inputSchema": self.input,
+            "outputSchema": self.output,
+            "annotations": self.hints.view(&self.title),
+        })
+    }
+}
+
+impl Hints {
+    fn view(self, title: &str) -> Value {
+        let [read_only, destructive, idempotent, open_world] = match self {
+            Self::Reads => [true, false, true, false],
+            Self::Probes => [true, false, true, true],
+            Self::Adds => [false, false, false, false],
+            Self::Sets => [false, false, true, false],
+            Self::Removes => [false, true, true, false],
+            Self::Tells => [false, false, false, true],
+        };
+        json!({
+            "title": title,
+            "readOnlyHint": read_only,
+            "destructiveHint": destructive,
+            "idempotentHint": idempotent,
+            "openWorldHint": open_world,
+        })
+    }
+}
+
+/// The check types that a site may list.
+fn check_types(checks: &[Arc<CheckDescriptor>]) -> Vec<&str> {
+    let mut names = vec!["ssl", "dns", "domain", "ct"];
+    for check in checks {
+        let name = check.check_type.as_str();
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
+}
+
+fn tool(name: &str, title: &str, description: &str, hints: Hints, act: Act) -> Tool {
+    Tool {
+        name: name.to_owned(),
+        title: title.to_owned(),
+        description: description.to_owned(),
+        input: super::schema::nothing(),
+        output: super::schema::nothing(),
+        hints,
+        act,
+    }
+}
+
+impl Tool {
+    fn takes(self, input: Value) -> Self {
+        Self { input, ..self }
+    }
+
+    fn answers(self, output: Value) -> Self {
+        Self { output, ..self }
+    }
+}

@@ -1,0 +1,94 @@
+//! All sites of an account with the state of their checks, for whoever wants the whole picture at
+//! once (spec: MCP, `list_sites`).
+
+use std::{collections::HashMap, sync::Arc};
+
+use moka::sync::Cache;
+use serde_json::{Map, Value, json};
+use vedette_model::{AccountId, CheckType, Edition, Glance, Site, SiteId, glance::SUMMARISED};
+use vedette_store::Stamp;
+
+use super::site;
+use crate::{App, Caller, Result};
+
+/// The sites of one account, oldest first, each as the documented summary.
+pub struct Overview {
+    stamp: Stamp,
+    /// None where other nodes write too: then it counts for one answer only.
+    revision: Option<u64>,
+    pub(crate) sites: Vec<Value>,
+}
+
+impl Overview {
+    /// Room for those that are asked for most lately.
+    pub fn memory() -> Cache<AccountId, Arc<Self>> {
+        let weight = |_: &AccountId, kept: &Arc<Self>| {
+            u32::try_from(kept.sites.len() + 1).unwrap_or(u32::MAX)
+        };
+        Cache::builder().max_capacity(MOST_SITES).weigher(weight).build()
+    }
+}
+
+/// From memory while neither the account nor any of its checks has moved on; else in two reads,
+/// however many sites there are.
+pub(crate) async fn read(app: &App, caller: &Caller) -> Result<Arc<Overview>> {
+    let account = caller.account.id;
+    // Before the rows: what is committed while they are read makes this number old.
+    let revision = app.store.revision(account);
+    if let Some(kept) = app.overviews.get(&account)
+        && kept.revision.is_some()
+        && (kept.stamp, kept.revision) == (caller.stamp, revision)
+    {
+        return Ok(kept);
+    }
+    let (stamp, sites) = site::list(app, caller).await?;
+    let ids: Vec<SiteId> = sites.iter().map(|site| site.id).collect();
+    let mut glances: HashMap<SiteId, Vec<Glance>> = HashMap::new();
+    for glance in app.store.glances(&ids, &summarised()).await? {
+        glances.entry(glance.site_id).or_default().push(glance);
+    }
+    let sites = sites.iter().map(|site| {
+        let glances = glances.remove(&site.id).unwrap_or_default();
+        summary(site, &glances, caller.edition)
+    });
+    let overview = Arc::new(Overview { stamp, revision, sites: sites.collect() });
+    if revision.is_some() {
+        app.overviews.insert(account, Arc::clone(&overview));
+    }
+    Ok(overview)
+}
+
+/// The documented summary of one site.
+pub(crate) fn summary(site: &Site, glances: &[Glance], edition: &Edition) -> Value {
+    json!({
+        "id": site.id,
+        "domain": site.domain,
+        "check_types": site.check_types,
+        "monitoring_enabled": site.monitoring_enabled,
+        "created_at": site.created_at,
+        "status": status(glances, edition),
+    })
+}
+
+/// One entry per summarised check; null where it never ran.
+fn status(glances: &[Glance], edition: &Edition) -> Value {
+    let entry = |name: &str| {
+        let glance = glances.iter().find(|glance| glance.check_type.as_str() == name);
+        (name.to_owned(), glance.and_then(|glance| glance.view(edition)).unwrap_or(Value::Null))
+    };
+    Value::Object(SUMMARISED.iter().map(|name| entry(name)).collect::<Map<_, _>>())
+}
+
+/// The summary of one site, as far as its checks have run.
+pub(crate) async fn of_site(app: &App, caller: &Caller, site: &Site) -> Result<Value> {
+    let glances = app.store.glances(&[site.id], &summarised()).await?;
+    Ok(summary(site, &glances, caller.edition))
+}
+
+fn summarised() -> Vec<CheckType> {
+    let named = |name: &&str| name.parse().expect("the names of documented checks");
+    SUMMARISED.iter().map(named).collect()
+}
+
+/// At a kilobyte or two each.
+const MOST_SITES: u64 = 16_384;
