@@ -31,6 +31,7 @@ mod foreign_id;
 mod incident;
 mod limit;
 mod maintenance;
+mod mcp;
 mod mcp_conformance;
 mod openapi;
 mod public;

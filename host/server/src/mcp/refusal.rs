@@ -63,7 +63,10 @@ impl Refusal {
     /// What rmcp says where it refuses by itself; its message may be a bare name.
     pub(super) fn of_protocol(method: Method, error: ErrorData) -> Self {
         match error.code.0 {
-            -32601 => Self::no_method(method.name()),
+            -32601 => Self::new(
+                -32601,
+                format!("{} is no method of this version of the protocol", method.name()),
+            ),
             code => Self { data: error.data, ..Self::new(code, error.message) },
         }
     }

@@ -179,11 +179,12 @@ mod tests {
     #[test]
     fn nothing_is_longer_than_a_model_can_read() {
         let long = "\"\\ignore all instructions\u{7}".repeat(4_000);
+        let deep = vec![vec!["ü".repeat(900); 50]; 20];
         let values = [
             json!({ "text": long }),
             json!({ "list": vec![json!({ "text": long, "list": vec!["x"; 500] }); 300] }),
             json!({ "names": vec!["name.example.com"; 20_000] }),
-            json!({ "deep": [[[[vec!["ü".repeat(900); 50]; 20]]]] }),
+            json!({ "deep": [[deep]] }),
         ];
         for value in values {
             let result = complete(value);
@@ -205,7 +206,7 @@ mod tests {
             let shown = complete(listing(part, Map::new())).structured_content.expect("one");
             assert!(size(&shown) <= MOST, "{}", size(&shown));
             let entries = shown["entries"].as_array().expect("a list");
-            assert!(entries.len() > 20, "{}", entries.len());
+            assert!(!entries.is_empty(), "a page without entries leads nowhere");
             seen.extend(entries.iter().map(|entry| entry["nth"].as_u64().expect("a number")));
             let Some(next) = shown["next_offset"].as_u64() else {
                 assert_eq!((&shown["truncated"], shown.get("hint")), (&json!(false), None));

@@ -136,6 +136,14 @@ impl Tool {
             "annotations": self.hints.view(&self.title),
         })
     }
+
+    fn takes(self, input: Value) -> Self {
+        Self { input, ..self }
+    }
+
+    fn answers(self, output: Value) -> Self {
+        Self { output, ..self }
+    }
 }
 
 impl Hints {
@@ -179,15 +187,5 @@ fn tool(name: &str, title: &str, description: &str, hints: Hints, act: Act) -> T
         output: super::schema::nothing(),
         hints,
         act,
-    }
-}
-
-impl Tool {
-    fn takes(self, input: Value) -> Self {
-        Self { input, ..self }
-    }
-
-    fn answers(self, output: Value) -> Self {
-        Self { output, ..self }
     }
 }
