@@ -132,16 +132,15 @@ impl Store {
     /// The latest records of these checks of these sites, in one round trip: what a summary needs
     /// of each. `sites` are the caller's own; what never ran is absent.
     pub async fn glances(&self, sites: &[SiteId], checks: &[CheckType]) -> Result<Vec<Glance>> {
-        let of = |site: &SiteId| checks.iter().map(|check| key::check_state(*site, check));
-        let states: Vec<RecordId> =
-            sites.iter().flat_map(|site| of(site).collect::<Vec<_>>()).collect();
+        let of = |site: SiteId| checks.iter().map(move |check| key::check_state(site, check));
+        let states: Vec<RecordId> = sites.iter().flat_map(|site| of(*site)).collect();
         if states.is_empty() {
             return Ok(Vec::new());
         }
-        let latest: Vec<String> = self
+        let latest: Vec<Option<String>> = self
             .read("SELECT VALUE latest FROM $states", Binds::new().with("states", states))
             .await?;
-        row::read_all("check", &latest)
+        latest.iter().flatten().map(|text| row::read("check", text)).collect()
     }
 
     /// Another number after every commit of this process to the account, as long as nobody else

@@ -17,15 +17,15 @@ pub struct Overview {
     /// None where other nodes write too: then it counts for one answer only.
     revision: Option<u64>,
     pub(crate) sites: Vec<Value>,
+    /// Of the sites as JSON; in memory they take a few times that.
+    bytes: u32,
 }
 
 impl Overview {
-    /// Room for those that are asked for most lately.
+    /// Room for those that are asked for most lately, bounded in bytes.
     pub fn memory() -> Cache<AccountId, Arc<Self>> {
-        let weight = |_: &AccountId, kept: &Arc<Self>| {
-            u32::try_from(kept.sites.len() + 1).unwrap_or(u32::MAX)
-        };
-        Cache::builder().max_capacity(MOST_SITES).weigher(weight).build()
+        let weight = |_: &AccountId, kept: &Arc<Self>| kept.bytes;
+        Cache::builder().max_capacity(MOST_BYTES).weigher(weight).build()
     }
 }
 
@@ -47,11 +47,14 @@ pub(crate) async fn read(app: &App, caller: &Caller) -> Result<Arc<Overview>> {
     for glance in app.store.glances(&ids, &summarised()).await? {
         glances.entry(glance.site_id).or_default().push(glance);
     }
-    let sites = sites.iter().map(|site| {
+    let summarise = |site: &Site| {
         let glances = glances.remove(&site.id).unwrap_or_default();
         summary(site, &glances, caller.edition)
-    });
-    let overview = Arc::new(Overview { stamp, revision, sites: sites.collect() });
+    };
+    let sites: Vec<Value> = sites.iter().map(summarise).collect();
+    let bytes: usize = sites.iter().map(|site| site.to_string().len()).sum();
+    let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
+    let overview = Arc::new(Overview { stamp, revision, sites, bytes });
     if revision.is_some() {
         app.overviews.insert(account, Arc::clone(&overview));
     }
@@ -90,5 +93,4 @@ fn summarised() -> Vec<CheckType> {
     SUMMARISED.iter().map(named).collect()
 }
 
-/// At a kilobyte or two each.
-const MOST_SITES: u64 = 16_384;
+const MOST_BYTES: u64 = 8 << 20;

@@ -197,3 +197,36 @@ fn nobody_without_an_account_has_sites() {
         assert!(matches!(created, Err(Error::Gone)), "{created:?}");
     });
 }
+
+#[test]
+fn the_latest_records_of_many_sites_are_read_at_once() {
+    on_both(|store| async move {
+        let (account, first) = with_site(&store).await;
+        let second = site(&account, "two.example.com");
+        store.create_site(&second, 50, &[]).await.unwrap();
+        let before = store.revision(account.id);
+        for minute in 0..2 {
+            let context = store.check_context(account.id, first.id, &ssl()).await.unwrap().unwrap();
+            let at = noon() + seconds(60 * minute);
+            let decision = decide(&context, record(&first, &ssl(), at), vec![]);
+            let version = context.state.version;
+            store.commit(plain(&account, version, &decision)).await.unwrap();
+        }
+        if let Some(before) = before {
+            assert_ne!(store.revision(account.id), Some(before));
+        }
+        let glances = store.glances(&[first.id, second.id], &[ssl(), uptime()]).await.unwrap();
+        assert_eq!(glances.len(), 1, "what never ran is absent");
+        assert_eq!(glances[0].site_id, first.id);
+        assert_eq!(glances[0].checked_at, noon() + seconds(60));
+        assert!(store.glances(&[], &[ssl()]).await.unwrap().is_empty());
+
+        let moved = |site: &mut Site| {
+            site.domain = DomainName::parse("moved.example.com").unwrap();
+            Runs { due: vec![(ssl(), noon())], anew: vec![ssl()] }
+        };
+        store.update_site(account.id, first.id, moved).await.unwrap().unwrap();
+        let glances = store.glances(&[first.id], &[ssl()]).await.unwrap();
+        assert!(glances.is_empty(), "of another domain the past says nothing");
+    });
+}

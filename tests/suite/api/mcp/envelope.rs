@@ -77,7 +77,8 @@ async fn other_methods_bodies_too_large_and_no_credential_are_statuses() {
     for path in ["/mcp", "/public/mcp"] {
         for method in [Method::GET, Method::DELETE, Method::PUT] {
             let answer = client.send(method, path, None).await;
-            assert_eq!(answer.header("allow"), Some("POST"), "{path}: {}", answer.text);
+            let allowed = answer.header("allow").unwrap_or_default().to_owned();
+            assert!(allowed.contains("POST"), "{path}: {allowed}");
             refusal::refused(&answer, 405, path);
         }
         let large = client.send_raw(Method::POST, path, vec![b' '; 1 << 20]).await;
