@@ -31,9 +31,9 @@ pub(super) async fn resolve(app: State, caller: Caller, query: Query, body: Body
 /// The log of an alert: whom it was told to, how that went, and what holds it back.
 #[handler]
 pub(super) async fn deliveries(app: State, caller: Caller, path: PathId) -> Answer {
-    let deliveries = service::alert::deliveries(&app, &caller, path.id()).await?;
-    let deliveries: Vec<_> = deliveries.iter().map(|delivery| delivery.view()).collect();
-    Ok(Json(json!({ "deliveries": deliveries })))
+    let log = service::alert::deliveries(&app, &caller, path.id()).await?;
+    let log: Vec<_> = log.iter().map(|delivery| delivery.view()).collect();
+    Ok(Json(json!({ "deliveries": log })))
 }
 
 fn filter(app: &App, query: &Query) -> Result<AlertFilter> {

@@ -93,8 +93,8 @@ impl Coding {
             Self::Brotli => &document.brotli,
             Self::Gzip => &document.gzip,
         };
-        let pack = || async { Box::pin(self.encode(&document.plain)).await.map(Bytes::from) };
-        cell.get_or_try_init(pack).await.cloned()
+        let packed = || async { Box::pin(self.encode(&document.plain)).await.map(Bytes::from) };
+        cell.get_or_try_init(packed).await.cloned()
     }
 
     async fn encode(self, plain: &[u8]) -> std::io::Result<Vec<u8>> {

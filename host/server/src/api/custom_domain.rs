@@ -59,7 +59,7 @@ impl Dispatch {
 impl Dispatch {
     /// Answers as the page's own path would.
     async fn serve(&self, path: &str, req: &mut Request, depot: &mut Depot, res: &mut Response) {
-        let mut state = PathState::new(path);
+        let mut state = PathState::from_borrowed_path(path);
         let Some(matched) = self.router.detect(req, &mut state).await else {
             return not_found(res);
         };

@@ -21,7 +21,7 @@ use vedette_model::{
     parse,
 };
 
-use super::{alert, caller, query::Query};
+use super::{caller, query::Query};
 use crate::{
     App, Caller, Error, Result,
     service::{
@@ -123,7 +123,7 @@ fn frame(told: &Told) -> String {
 fn data(part: &Part) -> Value {
     match part {
         Part::Check(record) => json!(record),
-        Part::Alert(event) => alert::view(&event.alert),
+        Part::Alert(event) => service::alert::view(&event.alert),
         Part::Incident(_, incident) => json!(incident.view()),
         Part::Gone => Value::Null,
     }

@@ -28,7 +28,6 @@ pub(crate) mod due;
 pub(crate) mod pipeline;
 pub(crate) mod result_schema;
 pub(crate) mod run;
-pub(crate) mod status_page;
 
 mod random;
 mod session;

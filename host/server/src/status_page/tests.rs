@@ -49,6 +49,7 @@ fn incident(title: &str, message: &str) -> Incident {
         severity: IncidentSeverity::Major,
         affected_sites: Some(vec![SiteId(Uuid::from_u128(0))]),
         auto_create: false,
+        alerts: Vec::new(),
         status: IncidentStatus::Identified,
         updates: vec![IncidentUpdate {
             id: id.into(),

@@ -1,4 +1,4 @@
-use chrono::{DateTime, TimeDelta};
+use chrono::DateTime;
 use uuid::Uuid;
 
 use super::*;

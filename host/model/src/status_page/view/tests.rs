@@ -40,6 +40,7 @@ fn incident(number: u128, days_ago: i64, resolved: Option<i64>) -> Incident {
         severity: IncidentSeverity::Minor,
         affected_sites: Some(vec![SiteId(Uuid::from_u128(1)), SiteId(Uuid::from_u128(77))]),
         auto_create: false,
+        alerts: Vec::new(),
         status,
         updates: vec![update(1, "first", at(days_ago)), update(2, "last", last)],
         created_at: at(days_ago),

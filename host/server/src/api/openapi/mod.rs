@@ -210,7 +210,7 @@ fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
 }
 
 /// In the order in which the page shows them.
-const TAGS: [(&str, &str); 11] = [
+const TAGS: [(&str, &str); 12] = [
     (site::TAG, "The domains that are watched."),
     (check::TAG, "Looking at any domain now."),
     (check::HISTORY, "What was seen of a site so far."),
