@@ -83,3 +83,27 @@ async fn bad_filters_and_foreign_alerts_are_refused() {
     client.patch("/alerts", body).await.expect(400);
     world.open_alerts(1).await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_alert_is_not_reopened_beside_the_one_that_followed_it() {
+    let world = World::start().await;
+    let client = &world.owner.client;
+    let site = world.quiet("mine.example").await;
+    world.report_days(&site, 3).await;
+    let first = world.alerts("domain", 1).await.remove(0);
+    world.report_days(&site, 300).await;
+    world.alerts("domain", 0).await;
+    world.report_days(&site, 3).await;
+    let second = world.alerts("domain", 1).await.remove(0);
+    assert_ne!(first["id"], second["id"]);
+
+    let path = format!("/alerts?id={}", text(&first["id"]));
+    let refused = client.patch(&path, json!({"is_resolved": false})).await.expect(400);
+    assert!(text(&refused["message"]).contains("is_resolved"), "{refused}");
+    assert_eq!(world.alerts("domain", 1).await.remove(0)["id"], second["id"]);
+
+    let following = format!("/alerts?id={}", text(&second["id"]));
+    client.patch(&following, json!({"is_resolved": true})).await.expect(200);
+    let reopened = client.patch(&path, json!({"is_resolved": false})).await.expect(200);
+    assert_eq!(reopened["alert"]["is_resolved"], false);
+}

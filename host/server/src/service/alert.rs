@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 use vedette_model::{Alert, AlertFilter, AlertId, Delivery, Invalid, Severity};
-use vedette_store::Page;
+use vedette_store::{Error as StoreError, Page};
 
 use crate::{App, Caller, Error, Result};
 
@@ -15,7 +15,8 @@ pub async fn list(app: &App, caller: &Caller, filter: &AlertFilter) -> Result<Pa
 /// Marks an alert as resolved, or reopens it (decisions: resolution).
 ///
 /// # Errors
-/// `NotFound` when there is no such alert, or it is someone else's.
+/// `NotFound` when there is no such alert, or it is someone else's; `Invalid` where the same
+/// trouble was raised anew since, and so has an open alert.
 pub async fn set_resolved(
     app: &App,
     caller: &Caller,
@@ -23,7 +24,10 @@ pub async fn set_resolved(
     resolved: bool,
 ) -> Result<Alert> {
     let changed = app.store.set_alert_resolved(caller.account.id, id, resolved, app.clock.now());
-    let changed = changed.await?.ok_or(Error::NotFound("alert"))?;
+    let changed = match changed.await {
+        Err(StoreError::Duplicate) => return Err(Error::invalid("is_resolved", RAISED_ANEW)),
+        changed => changed?.ok_or(Error::NotFound("alert"))?,
+    };
     app.streams.announce(caller.account.id);
     Ok(changed)
 }
@@ -103,5 +107,8 @@ fn read_resolved(text: Option<&str>) -> Result<Option<bool>, Invalid> {
         Some(_) => Err(Invalid::new("resolved", "must be true, false or all")),
     }
 }
+
+const RAISED_ANEW: &str = "cannot be false: the same trouble was raised anew since, and its alert is \
+     open; list the alerts of the site to find it";
 
 pub(crate) const DOCUMENTED: [&str; 6] = ["ssl", "dns", "domain", "ct", "cert_change", "uptime"];
