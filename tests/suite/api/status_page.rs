@@ -123,6 +123,18 @@ async fn a_page_tells_sites_incidents_and_maintenance_in_all_its_forms() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_incident_of_the_moment_is_on_the_page_at_once() {
+    let world = World::start().await;
+    let client = &world.owner.client;
+    let path = enable(client, json!({"status_page_title": "Acme"})).await;
+    let visitor = visitor(&world);
+    assert_eq!(data(&visitor, &path).await["incidents"], json!([]));
+    let made = client.post("/incidents", json!({"auto_create": true})).await.expect(200);
+    let shown = data(&visitor, &path).await["incidents"].clone();
+    assert_eq!(shown[0]["title"], made["incident"]["title"], "{shown}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn results_reach_the_page_by_themselves() {
     let world = World::start().await;
     let site = world.site("shop.example", 90).await;

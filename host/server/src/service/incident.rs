@@ -65,6 +65,7 @@ async fn create_once(
             let tell = |incident: &mut Incident| incident.take_in(critical, update, account, now);
             let told = app.store.update_incident(account, last.id, tell).await?;
             app.streams.announce(account);
+            status_page::forget(app, account).await;
             return told.ok_or(UNKNOWN)?.map_err(full);
         }
         let incident =
@@ -73,6 +74,7 @@ async fn create_once(
         match app.store.create_auto_incident(&incident, last, MOST_OPEN).await {
             Ok(()) => {
                 app.streams.announce(account);
+                status_page::forget(app, account).await;
                 return Ok(incident);
             }
             // Somebody asked for the same at the same time, and was faster.
