@@ -146,7 +146,8 @@ impl Incident {
             && self.alerts.iter().all(still)
     }
 
-    /// Tells of the alerts that it has not told of yet, in one update, and of their sites.
+    /// Tells of the alerts that it has not told of yet, in one update, and of their sites. Its
+    /// title, which nobody gave, counts them too.
     pub fn take_in(
         &mut self,
         critical: &CriticalAlerts,
@@ -172,6 +173,7 @@ impl Incident {
                 sites.push(*site);
             }
         }
+        self.title = critical.title();
         Ok(())
     }
 

@@ -400,6 +400,7 @@ async fn the_incident_of_the_moment_is_opened_once_whoever_asks() {
     let alert = alerts.iter().find(|alert| alert["site_id"] == json!(new)).expect("listed");
     let grown = client.post("/incidents", body.clone()).await.expect(200)["incident"].clone();
     assert!(ids.contains(&text(&grown["id"])));
+    assert_eq!(grown["title"], "2 critical alerts on 2 sites");
     assert_eq!(sites(&grown).len(), 2);
     let told = grown["updates"].as_array().expect("a list");
     assert_eq!(told.len(), 2);

@@ -318,6 +318,7 @@ fn the_incident_of_the_moment_is_made_once_and_told_what_is_new() {
     made.take_in(&critical(&[3, 2, 1]), id, author, later(5)).unwrap();
     assert_eq!(made.updates.len(), 2);
     assert_eq!(made.updates[1].message, "1 critical alerts on 1 sites:\n- alert 3");
+    assert_eq!(made.title, "3 critical alerts on 3 sites");
     assert_eq!(made.affected_sites, Some(vec![site(1), site(2), site(3)]));
     assert!(made.is_of(&critical(&[1, 2, 3])) && !made.is_of(&critical(&[1, 2])));
 
