@@ -177,8 +177,6 @@ async fn our_own_names_and_what_is_no_public_name_are_refused() {
         "vedette.shop.example",
         "VEDETTE.shop.example.",
         "localhost",
-        "vedette.localhost",
-        "status.internal",
         "127.0.0.1",
         "127.1",
         "::1",

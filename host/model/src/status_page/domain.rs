@@ -2,13 +2,10 @@
 
 use crate::{DomainName, Invalid};
 
-/// Reads the name of a host that visitors of the page may use.
+/// Reads the name of a host that visitors of the page may use. Whether special-use names may be
+/// one is the egress policy's to say, as for every name that an account brings.
 pub fn parse(field: &'static str, text: &str) -> Result<DomainName, Invalid> {
-    let name = DomainName::parse(text).map_err(|invalid| Invalid::new(field, invalid.reason))?;
-    if name.is_special_use() {
-        return Err(Invalid::new(field, "must be a name of the public DNS"));
-    }
-    Ok(name)
+    DomainName::parse(text).map_err(|invalid| Invalid::new(field, invalid.reason))
 }
 
 /// The name that a request's `Host` stands for; none when that is an address, or no name at all.
@@ -19,7 +16,7 @@ pub fn of_host(host: &str) -> Option<DomainName> {
         Some(_) => return None,
         None => host,
     };
-    DomainName::parse(name).ok().filter(|name| !name.is_special_use())
+    DomainName::parse(name).ok()
 }
 
 /// Where the proof of a domain is looked for.
@@ -48,9 +45,6 @@ mod tests {
         for text in [
             "",
             "localhost",
-            "status.localhost",
-            "vedette.internal",
-            "printer.lan",
             "192.0.2.1",
             "127.1",
             "[::1]",
@@ -78,7 +72,6 @@ mod tests {
             "[::1]:8080",
             "[::1]",
             "localhost:8080",
-            "api.internal",
             "status.example.com:http",
             "status.example.com@evil.example",
             "a/b.example",

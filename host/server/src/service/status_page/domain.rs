@@ -24,9 +24,10 @@ use aws_lc_rs::digest::{SHA256, digest};
 use moka::future::Cache;
 use serde::Serialize;
 use vedette_model::{
-    AccountId, Feature, NotificationSettings,
+    AccountId, DomainName, Feature, NotificationSettings,
     status_page::domain::{of_host, proof_name, proof_value},
 };
+use vedette_sandbox::egress::Audience;
 use vedette_store::{Error as StoreError, Holding};
 
 use crate::{App, Error, Result, service::account};
@@ -107,8 +108,8 @@ pub(crate) async fn verification(
     Ok(Some(Verification { name: proof_name(domain), value, verified }))
 }
 
-/// Judges the domain that settings are to name, before they do: our own names are refused, and one
-/// that somebody else has proved and goes on proving.
+/// Judges the domain that settings are to name, before they do: our own names are refused, those
+/// that the egress policy refuses, and one that somebody else has proved and goes on proving.
 pub(crate) async fn judge(
     app: &App,
     account: AccountId,
@@ -118,6 +119,12 @@ pub(crate) async fn judge(
     if is_own(app, domain) {
         return Err(Error::invalid(FIELD, "is a name of this service"));
     }
+    let name =
+        DomainName::parse(domain).map_err(|invalid| Error::invalid(FIELD, invalid.reason))?;
+    let policy = app.sandbox.egress().policy();
+    policy
+        .vet_name(&name, Audience::Authenticated)
+        .map_err(|_| Error::invalid(FIELD, "must be a name of the public DNS"))?;
     // Its owner asks: what was remembered may be from before the record was changed.
     app.domains.forget(domain).await;
     match standing(app, domain, None, Duration::ZERO).await? {
