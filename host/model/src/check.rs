@@ -70,6 +70,9 @@ pub struct CheckState {
 pub struct Settled {
     pub result: Value,
     pub at: Timestamp,
+    /// What that run was judged as; none where it was kept before this was.
+    #[serde(default)]
+    pub status: Option<CheckStatus>,
 }
 
 /// A finding that is being counted, and the alert it became.

@@ -4,12 +4,13 @@
 //! *Invariant:* a page costs the same number of round trips however many sites there are, and
 //! reads roll-ups and latest records, never the history.
 
+use serde::Deserialize;
 use surrealdb::types::{RecordId, SurrealValue};
 use vedette_model::{
     Account, AccountId, CheckType, Incident, IncidentStatus, MaintenanceWindow,
     NotificationSettings, Site, SiteId, Timestamp,
     status_page::{
-        DayCount, HourCount, Latest, Slug, Watched,
+        DayCount, HourCount, Latest, Slug, Standing, Watched,
         uptime::{DAYS, day},
         view::MOST_INCIDENTS,
     },
@@ -52,8 +53,21 @@ struct FactsRow {
 #[derive(SurrealValue)]
 struct WatchedRow {
     latest: Vec<String>,
+    memories: Vec<MemoryRow>,
     days: Vec<Vec<i64>>,
     hours: Vec<Vec<i64>>,
+}
+
+#[derive(SurrealValue)]
+struct MemoryRow {
+    id: RecordId,
+    doc: String,
+}
+
+/// As far as the page reads what a check remembers.
+#[derive(Deserialize)]
+struct Remembered {
+    state: Standing,
 }
 
 impl Store {
@@ -131,13 +145,17 @@ impl Store {
 fn bind_site(binds: &mut Binds, nth: usize, site: SiteId, now: Timestamp) -> Result<()> {
     let uptime = check_type(UPTIME)?;
     let mut states = Vec::with_capacity(SHOWN.len());
+    let mut memories = Vec::with_capacity(SHOWN.len());
     for name in SHOWN {
-        states.push(key::check_state(site, &check_type(name)?));
+        let check_type = check_type(name)?;
+        states.push(key::check_state(site, &check_type));
+        memories.push(key::check_memory(site, &check_type));
     }
     // Days are negated, so today is the near end.
     let today = day(now);
     let oldest = today - i64::try_from(DAYS).expect("a few days") + 1;
     binds.bind(format!("states{nth}"), states);
+    binds.bind(format!("memories{nth}"), memories);
     binds.bind(format!("days{nth}"), key::check_days(site, &uptime, -today, -oldest));
     binds.bind(format!("hours{nth}"), key::of_site("response_hour", site));
     Ok(())
@@ -167,14 +185,26 @@ impl WatchedRow {
             _ => None,
         });
         let latest: Vec<Latest> = row::read_all("check", &self.latest)?;
+        let latest = latest.into_iter().map(|latest| confirmed(latest, &self.memories));
         Ok(Watched {
             site: site.id,
             domain: site.domain.clone(),
-            latest,
+            latest: latest.collect::<Result<_>>()?,
             days: days.collect(),
             hours: hours.collect(),
         })
     }
+}
+
+/// A record beside what its check remembers; there is no record without.
+fn confirmed(latest: Latest, memories: &[MemoryRow]) -> Result<Latest> {
+    for memory in memories {
+        if key::text_at(&memory.id, 1)? == latest.check_type.as_str() {
+            let remembered: Remembered = row::read("check state", &memory.doc)?;
+            return Ok(latest.confirmed(remembered.state));
+        }
+    }
+    Ok(latest)
 }
 
 const OWNER: &str = "RETURN {
@@ -187,6 +217,7 @@ const OWNER: &str = "RETURN {
 
 const WATCHED: &str = "{
     latest: (SELECT VALUE latest FROM $states# WHERE latest != NONE),
+    memories: (SELECT id, doc FROM $memories# WHERE doc != NONE),
     days: (SELECT VALUE [day, ok, degraded, down, unknown] FROM $days#),
     hours: (SELECT VALUE [hour, answers, total_ms] FROM $hours#)
 }";

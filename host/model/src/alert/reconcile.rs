@@ -302,7 +302,8 @@ impl Decision {
         } else {
             self.state.unconfirmed_runs = 0;
             let (result, at) = (self.record.result.clone(), self.record.checked_at);
-            self.state.settled = Some(Settled { result, at });
+            let status = Some(self.record.status);
+            self.state.settled = Some(Settled { result, at, status });
         }
         self.unconfirmed_runs = self.state.unconfirmed_runs;
     }

@@ -351,12 +351,15 @@ fn runs_that_find_something_new_each_time_are_counted() {
 fn the_settled_result_waits_until_nothing_is_in_doubt() {
     let mut past = Past::new();
     past.assess(Health::Ok, &[]);
-    let baseline = Some(Settled { result: json!({"run": 1}), at: at(1) });
+    let settled = |run: i64, status| {
+        Some(Settled { result: json!({ "run": run }), at: at(run), status: Some(status) })
+    };
+    let baseline = settled(1, CheckStatus::Ok);
     assert_eq!(past.state.settled, baseline);
     past.run(&[finding("dns.changed", "k")]);
     assert_eq!(past.state.settled, baseline);
     past.run(&[finding("dns.changed", "k")]);
-    assert_eq!(past.state.settled, Some(Settled { result: json!({"run": 3}), at: at(3) }));
+    assert_eq!(past.state.settled, settled(3, CheckStatus::Degraded));
 }
 
 #[test]

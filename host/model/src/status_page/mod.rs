@@ -19,5 +19,5 @@ pub mod view;
 
 pub use self::slug::Slug;
 pub use self::uptime::{DayCount, DayState, History, HourCount, Share};
-pub use self::verdict::{Latest, Overall, SiteState, Verdict};
+pub use self::verdict::{Latest, Overall, SiteState, Standing, Verdict};
 pub use self::view::{Facts, Page, PageIncident, PageSite, PageUpdate, PageWindow, Watched};

@@ -62,17 +62,20 @@ pub struct History {
 
 impl DayCount {
     /// Down from one failed run in twenty on (an hour and more of a day), degraded when anything
-    /// failed or one run in twenty was slow; unknown where most runs could not tell.
+    /// failed or one run in twenty was slow; unknown where most runs could not tell. A failed run
+    /// that is alone was never confirmed, since the next one follows at once: it counts in the
+    /// percentage, and tells nothing of the day.
     pub fn state(&self) -> DayState {
         let known = self.known();
         let notable = |runs: u64| runs > 0 && runs.saturating_mul(NOTABLE) >= known;
+        let failed = self.down >= CONFIRMED;
         if known == 0 && self.unknown == 0 {
             DayState::NoData
-        } else if notable(self.down) {
+        } else if failed && notable(self.down) {
             DayState::Down
-        } else if self.down > 0 || notable(self.degraded) {
+        } else if failed || notable(self.degraded) {
             DayState::Degraded
-        } else if self.unknown > known {
+        } else if self.unknown.saturating_add(self.down) > known.saturating_sub(self.down) {
             DayState::Unknown
         } else {
             DayState::Ok
@@ -190,6 +193,8 @@ pub fn day(at: Timestamp) -> i64 {
 }
 
 pub(super) const UPTIME: &str = "uptime";
+/// Failed runs from which on it was more than a slip.
+const CONFIRMED: u64 = 2;
 /// One run in so many is worth a colour.
 const NOTABLE: u64 = 20;
 const MOST_MS: f64 = 600_000.0;
@@ -214,14 +219,18 @@ mod tests {
             ((1, 0, 0, 0), DayState::Ok),
             ((1439, 1, 0, 0), DayState::Ok),
             ((1368, 72, 0, 0), DayState::Degraded),
-            ((1439, 0, 1, 0), DayState::Degraded),
+            ((1439, 0, 1, 0), DayState::Ok),
+            ((1438, 0, 2, 0), DayState::Degraded),
             ((1368, 0, 72, 0), DayState::Down),
-            ((0, 0, 1, 0), DayState::Down),
+            ((0, 0, 1, 0), DayState::Unknown),
+            ((1, 0, 1, 0), DayState::Ok),
+            ((0, 0, 2, 0), DayState::Down),
             ((0, 1, 0, 0), DayState::Degraded),
             ((0, 0, 0, 9), DayState::Unknown),
             ((4, 0, 0, 5), DayState::Unknown),
             ((5, 0, 0, 5), DayState::Ok),
-            ((1, 0, 1, 900), DayState::Down),
+            ((1, 0, 1, 900), DayState::Unknown),
+            ((1, 0, 2, 900), DayState::Down),
             ((u64::MAX, u64::MAX, u64::MAX, 0), DayState::Down),
         ];
         for ((ok, degraded, down, unknown), expected) in table {

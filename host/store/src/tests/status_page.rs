@@ -109,6 +109,29 @@ fn facts_are_of_the_sites_asked_for_and_of_no_other_account() {
 }
 
 #[test]
+fn a_site_stands_as_before_while_a_run_is_in_doubt() {
+    on_both(|store| async move {
+        let (account, shop) = with_site(&store).await;
+        let slow = || vec![Finding { confirmations: Some(2), ..finding("ssl.expiring", "site") }];
+        let runs = [
+            (slow(), CheckStatus::Unknown),
+            (Vec::new(), CheckStatus::Ok),
+            (slow(), CheckStatus::Ok),
+            (slow(), CheckStatus::Degraded),
+            (Vec::new(), CheckStatus::Ok),
+        ];
+        for (second, (findings, shown)) in (0..).zip(runs) {
+            let run = record(&shop, &uptime(), noon() + seconds(second));
+            checked(&store, &account, run, findings).await.unwrap();
+            let owner = store.status_page_owner(account.id).await.unwrap().unwrap();
+            let sites: Vec<&Site> = owner.sites.iter().collect();
+            let (watched, _) = store.status_page_facts(&owner, &sites, noon()).await.unwrap();
+            assert_eq!(only(only(watched).latest).status, shown, "run {second}");
+        }
+    });
+}
+
+#[test]
 fn an_hour_makes_room_for_the_same_hour_of_the_next_day() {
     on_both(|store| async move {
         let (account, shop) = with_site(&store).await;
