@@ -4,6 +4,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use vedette_tests::{Account, Answer, Client, RecordType, Reply, record};
 
+use crate::refusal::limit_headers;
 use crate::world::{World, text, until};
 
 const DOMAIN: &str = "status.shop.example";
@@ -97,6 +98,29 @@ async fn nothing_but_the_page_is_served_on_a_domain() {
         assert_eq!(visit(&world, method.clone(), DOMAIN, "/").await.status, 404, "{method}");
     }
     world.owner.client.get("/sites").await.expect(200);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_crowd_behind_one_address_sees_the_page_on_its_domain() {
+    let world = World::start().await;
+    prove(&world, &world.owner, DOMAIN).await;
+    let root = Client::new(&format!("http://{}", world.service.api), None);
+    let crowd = root.from_address("192.0.2.19");
+    let look = async |path: &str| {
+        crowd.finish(crowd.request(Method::GET, path).header("host", DOMAIN)).await
+    };
+    // The first look makes the domain known, and counts.
+    assert_eq!(look("/").await.status, 200);
+    for _ in 0..80 {
+        let answer = look("/").await;
+        assert_eq!(answer.status, 200, "{}", answer.text);
+        limit_headers(&answer, "on its own domain");
+        assert_eq!(answer.number("x-ratelimit-limit"), 10, "the public window is told");
+        assert_eq!(answer.number("x-ratelimit-remaining"), 10, "and not used");
+    }
+    let missing = look("/v1/sites").await;
+    assert_eq!(missing.status, 404);
+    limit_headers(&missing, "nothing else is served");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -18,8 +18,10 @@ pub(super) async fn rules(
     ctrl: &mut FlowCtrl,
 ) {
     let app = caller::app(depot);
-    let allowed = allowed(req, &app);
-    if depends_on_origin(req, &app) {
+    let is_public = limit::is_public(depot);
+    let allowed = allowed(req, &app, is_public);
+    // Also for a request that no script sent: its answer may be kept, and a script's be another.
+    if !is_public && !app.config.cors.origins.is_empty() {
         res.headers_mut().append(header::VARY, HeaderValue::from_static("origin"));
     }
     let preflight = req.method() == Method::OPTIONS
@@ -41,18 +43,13 @@ pub(super) async fn rules(
 }
 
 /// What `Access-Control-Allow-Origin` may say to this request.
-fn allowed(req: &Request, app: &App) -> Option<HeaderValue> {
+fn allowed(req: &Request, app: &App, is_public: bool) -> Option<HeaderValue> {
     let origin = req.headers().get(header::ORIGIN)?;
-    if limit::is_public(req, app) {
+    if is_public {
         return Some(HeaderValue::from_static("*"));
     }
     let known = app.config.cors.origins.iter().any(|known| known.as_bytes() == origin.as_bytes());
     known.then(|| origin.clone())
-}
-
-/// Also for a request that no script sent: its answer may be kept, and a script's be another one.
-fn depends_on_origin(req: &Request, app: &App) -> bool {
-    !app.config.cors.origins.is_empty() && !limit::is_public(req, app)
 }
 
 fn permit(headers: &mut HeaderMap, origin: HeaderValue) {

@@ -112,7 +112,7 @@ fn params(path: &str) -> PathParams {
 }
 
 /// As the client says it: HTTP/2 in the target, HTTP/1 in a header of its own.
-fn host(req: &Request) -> Option<String> {
+pub(super) fn host(req: &Request) -> Option<String> {
     if let Some(authority) = req.uri().authority() {
         return Some(authority.as_str().to_owned());
     }

@@ -12,10 +12,11 @@ use salvo::{
 };
 use vedette_model::{Edition, Timestamp, quota};
 
-use super::caller;
+use super::{caller, custom_domain};
 use crate::{
     App, Error,
     limits::{Class, Limits, TokenHash, client_address},
+    service::status_page::domain,
 };
 
 /// Where the request stands with each limit; handlers further in fill in the account's month.
@@ -51,9 +52,11 @@ pub(super) async fn count(
     let started = Instant::now();
     let app = caller::app(depot);
     let now = app.clock.now();
-    let class = class(req, &app);
+    let host = custom_domain::host(req);
+    let is_page = is_page(req) || is_own_page(&app, host).await;
+    let class = if is_page { Class::Public } else { class(req, &app) };
+    depot.insert_typed(class);
     let address = address(req, &app);
-    let is_page = is_page(req);
     // A browser's preflight asks for permission, not for service.
     let asked = if is_page || req.method() == Method::OPTIONS {
         app.limits.look_at_address(class, address, now)
@@ -124,25 +127,36 @@ impl Standing {
     }
 }
 
-fn class(req: &Request, app: &App) -> Class {
-    if is_public(req, app) { Class::Public } else { Class::Private }
+/// Whether a request that was counted is for what needs no credential.
+pub(super) fn is_public(depot: &Depot) -> bool {
+    matches!(depot.get_typed::<Class>(), Ok(Class::Public))
 }
 
-/// Whether a request is for an endpoint without credentials: by its route, or, where none fits,
-/// by its path.
-pub(super) fn is_public(req: &Request, app: &App) -> bool {
+/// By the request's route, or, where none fits, by its path.
+fn class(req: &Request, app: &App) -> Class {
     let path = path(req);
     let mut editions = app.config.edition.ids().iter().filter_map(|id| Edition::by_id(id));
-    editions.any(|edition| {
+    let is_public = editions.any(|edition| {
         path.strip_prefix(edition.prefix.trim_start_matches('/'))
             .is_some_and(|rest| rest.starts_with("/public/") || DESCRIPTION.contains(&rest))
-    }) || is_page(req)
+    });
+    if is_public { Class::Public } else { Class::Private }
 }
 
 /// The status pages: whoever is behind one address with many others sees them too, so they tell
 /// the public window and are outside of it (decisions: status page).
 fn is_page(req: &Request) -> bool {
     path(req).starts_with("status/")
+}
+
+/// A page on its owner's domain, whatever the path: nothing else is served there. What this
+/// process does not remember is no page, since nothing may wait for the database here: the first
+/// request in a minute counts, and brings the domain back to mind.
+async fn is_own_page(app: &App, host: Option<String>) -> bool {
+    match host {
+        Some(host) => domain::is_known(app, &host).await,
+        None => false,
+    }
 }
 
 /// The route, or what was asked for where none fits.

@@ -80,6 +80,12 @@ pub(crate) async fn account_of_host(app: &App, host: &str) -> Result<Option<Acco
     found.map_err(|cause: Arc<Error>| Error::Internal(anyhow::Error::new(cause)))
 }
 
+/// Whether a host shows somebody's page, as far as this process remembers.
+pub(crate) async fn is_known(app: &App, host: &str) -> bool {
+    let Some(domain) = of_host(host) else { return false };
+    matches!(app.domains.hosts.get(domain.as_str()).await, Some(Some(_)))
+}
+
 /// The name of an account's page in its address; none while it has no page.
 pub(crate) async fn slug_of(app: &App, account: AccountId) -> Result<Option<String>> {
     if let Some(slug) = app.domains.slugs.get(&account).await {
