@@ -103,7 +103,7 @@ async fn a_page_tells_sites_incidents_and_maintenance_in_all_its_forms() {
         "A bank is down.",
         "New disks",
         "Planned maintenance",
-        "<h1>Acme</h1>",
+        "<h1 dir=\"auto\">Acme</h1>",
         "lang=\"en\"",
         "<main",
     ] {
