@@ -32,8 +32,16 @@ pub struct Tested {
     pub channels: Vec<&'static str>,
 }
 
+/// A status page that was enabled before pages had names gets its name when it is first looked for
+/// here: nobody can have been told of it elsewhere.
 pub async fn read(app: &App, caller: &Caller) -> Result<NotificationSettings> {
-    Ok(app.store.settings(caller.account.id).await?)
+    let settings = app.store.settings(caller.account.id).await?;
+    if !settings.status_page_enabled || settings.status_page_slug.is_some() {
+        return Ok(settings);
+    }
+    let plan = account::plan(&caller.account)?;
+    let named = store(app, caller, &settings, |_| Ok(())).await?;
+    named.map_err(|refused| refuse(caller, plan, refused))
 }
 
 /// Changes what the body names, all or nothing.
@@ -52,7 +60,22 @@ pub async fn update(app: &App, caller: &Caller, body: &Value) -> Result<Notifica
     if body.get(DOMAIN).is_some() {
         domain::judge(app, account, &next).await?;
     }
-    let first_domain = first_domain(app, caller, &next).await?;
+    let changed = store(app, caller, &next, patch).await?;
+    let changed = changed.map_err(|refused| refuse(caller, plan, refused))?;
+    domain::changed(app, &was, &changed).await;
+    Ok(changed)
+}
+
+/// Makes a change, and with it the name of a status page that is enabled and has none. `next` is
+/// what the settings would be.
+async fn store(
+    app: &App,
+    caller: &Caller,
+    next: &NotificationSettings,
+    patch: impl Fn(&mut NotificationSettings) -> Patched,
+) -> Result<Patched<NotificationSettings>> {
+    let account = caller.account.id;
+    let first_domain = first_domain(app, caller, next).await?;
     for attempt in 0..status_page::ATTEMPTS {
         let change = |settings: &mut NotificationSettings| {
             patch(settings)?;
@@ -63,10 +86,9 @@ pub async fn update(app: &App, caller: &Caller, body: &Value) -> Result<Notifica
             // The name of the status page is another account's.
             Err(StoreError::Duplicate) => continue,
             Err(StoreError::DomainTaken) => return Err(domain::taken()),
-            changed => changed?.map_err(|refused| refuse(caller, plan, refused))?,
+            changed => changed?,
         };
         status_page::forget(app, account).await;
-        domain::changed(app, &was, &changed).await;
         return Ok(changed);
     }
     Err(anyhow::anyhow!("no name was free for a status page").into())
@@ -214,6 +236,9 @@ pub(super) fn not_in(caller: &Caller, plan: &Plan, feature: Feature) -> Error {
         None => lacks,
     })
 }
+
+/// What becomes of settings that are changed as far as the plan allows.
+type Patched<T = ()> = std::result::Result<T, PatchError>;
 
 const EMAIL: &str = "email";
 const LEADS_INSIDE: &str = "it leads to an address that may not be reached";

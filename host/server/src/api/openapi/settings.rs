@@ -60,7 +60,10 @@ pub(super) fn schemas() -> Vec<(String, Value)> {
         text(),
         "The name of the status page; made when it is first enabled, and kept.",
     ));
-    shown["status_page_url"] = or_null(said(text(), "Where the status page is."));
+    shown["status_page_url"] = or_null(said(
+        text(),
+        "Where the status page always is; a verified custom domain shows it too.",
+    ));
     shown["status_page_domain_verification"] = or_null(said(
         record(json!({ "name": text(), "value": text(), "verified": boolean() })),
         "The custom domain is served once a TXT record at `name` says `value`. It is looked for \
