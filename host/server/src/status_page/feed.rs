@@ -1,7 +1,10 @@
 //! The incidents as RSS: one item for each update, so that a reader tells every step.
 
 use askama::Template;
-use rss::{Channel, Guid, Item};
+use rss::{
+    Channel, Guid, Item,
+    extension::{Extension, ExtensionMap},
+};
 use vedette_model::{
     IncidentStatus, Timestamp,
     status_page::{Page, PageIncident, PageUpdate},
@@ -32,9 +35,27 @@ pub(super) fn write(page: &Page) -> askama::Result<String> {
         pub_date: last,
         ttl: Some("1".to_owned()),
         items,
+        namespaces: [(ATOM.to_owned(), ATOM_NAMESPACE.to_owned())].into(),
+        extensions: own_address(page),
         ..Channel::default()
     };
     Ok(channel.to_string())
+}
+
+/// Readers that are given the feed as a file learn here where it comes from.
+fn own_address(page: &Page) -> ExtensionMap {
+    let attributes = [
+        ("href", format!("{}.rss", page.url)),
+        ("rel", "self".to_owned()),
+        ("type", "application/rss+xml".to_owned()),
+    ];
+    let link = Extension {
+        name: format!("{ATOM}:link"),
+        attrs: attributes.map(|(name, value)| (name.to_owned(), value)).into(),
+        ..Extension::default()
+    };
+    let links = [("link".to_owned(), vec![link])];
+    [(ATOM.to_owned(), links.into())].into()
 }
 
 fn item(page: &Page, incident: &PageIncident, update: &PageUpdate) -> askama::Result<Item> {
@@ -72,3 +93,5 @@ fn clean(text: &str) -> String {
 }
 
 const MOST_ITEMS: usize = 100;
+const ATOM: &str = "atom";
+const ATOM_NAMESPACE: &str = "http://www.w3.org/2005/Atom";

@@ -133,6 +133,32 @@ fn a_feed_has_one_item_for_each_update_and_names_it_for_good() {
 }
 
 #[test]
+fn a_feed_can_be_followed_wherever_it_is_read() {
+    let url = "https://watch.example.com/status/acme";
+    let read = |facts: &Facts| {
+        let rss = rendered("Acme & sons <1>", &Look::default(), facts).rss;
+        rss::Channel::read_from(&rss.plain[..]).expect("a feed")
+    };
+    let facts = Facts { incidents: vec![incident("Late", "first")], ..Facts::default() };
+    let channel = read(&facts);
+    assert_eq!((channel.title(), channel.link()), ("Acme & sons <1>", url));
+    assert_eq!(channel.description(), "Incidents of Acme & sons <1>");
+    assert_eq!(channel.language(), Some("en"));
+    let of_link = channel.extensions()["atom"]["link"][0].attrs();
+    assert_eq!(of_link["href"], format!("{url}.rss"));
+    assert_eq!(of_link["rel"], "self");
+    let item = &channel.items()[0];
+    assert_eq!(item.link(), Some(format!("{url}#i-{}", facts.incidents[0].id).as_str()));
+    assert!(!item.guid().expect("a name").is_permalink());
+    for date in [channel.pub_date(), item.pub_date()] {
+        let date = chrono::DateTime::parse_from_rfc2822(date.expect("a date"));
+        assert_eq!(date.expect("as RSS writes dates"), now());
+    }
+    let quiet = read(&Facts::default());
+    assert_eq!((quiet.link(), quiet.pub_date(), quiet.items().len()), (url, None, 0));
+}
+
+#[test]
 fn style_of_the_owner_is_used_as_far_as_the_plan_goes() {
     let settings = NotificationSettings {
         status_page_logo_url: Some("HTTPS://e.example/logo.svg".to_owned()),
