@@ -52,8 +52,8 @@ pub(super) async fn count(
     let started = Instant::now();
     let app = caller::app(depot);
     let now = app.clock.now();
-    let host = custom_domain::host(req);
-    let is_page = is_page(req) || is_own_page(&app, host).await;
+    let is_own_page = is_own_page(&app, custom_domain::host(req)).await;
+    let is_page = is_own_page || is_page(req);
     let class = if is_page { Class::Public } else { class(req, &app) };
     depot.insert_typed(class);
     let address = address(req, &app);
