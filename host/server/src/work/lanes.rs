@@ -6,6 +6,7 @@
 //!
 //! *Invariant:* of each receiver one delivery is out at most, and few wait here; the rest wait in
 //! the store.
+//! *Invariant:* receivers known to be slow have half of the room, however many they are.
 
 use std::{
     collections::{HashMap, HashSet, VecDeque},
@@ -13,7 +14,7 @@ use std::{
 };
 
 use chrono::TimeDelta;
-use vedette_model::{AccountId, Delivery, Timestamp};
+use vedette_model::{AccountId, Delivery, Timestamp, delivery::FLOOD_WINDOW};
 
 /// Where a delivery goes: one channel of one account.
 pub(super) type Receiver = (AccountId, String);
@@ -24,6 +25,8 @@ pub(super) struct Lanes {
     lanes: HashMap<Receiver, Lane>,
     /// Until when a lane is left alone.
     rests: HashMap<Receiver, Timestamp>,
+    /// Whoever took long the last time, and when that was.
+    slow: HashMap<Receiver, Timestamp>,
     held: usize,
 }
 
@@ -69,23 +72,25 @@ impl Lanes {
 
     /// Says which lanes can be gathered, given the lane of each delivery that waits.
     pub(super) fn sort(&mut self, waiting: Vec<Receiver>, now: Timestamp) -> Sorted {
-        self.rests.retain(|_, until| now < *until);
+        // A rest that is longer than any was set by a clock that has been corrected since.
+        self.rests.retain(|_, until| now < *until && *until <= now + FLOOD_WINDOW);
+        self.slow.retain(|_, at| now - *at < SLOW_FOR);
         let mut sorted = Sorted::default();
         let mut free = HashSet::new();
         for receiver in waiting {
             let (lane, rest) = (self.lanes.get(&receiver), self.rests.get(&receiver).copied());
             let until = match (lane, rest) {
+                (Some(lane), _) => now + lane.taking(now),
+                (None, Some(rest)) => sorted.rests(rest),
+                (None, None) if free.contains(&receiver) => continue,
+                (None, None) if self.is_crowded_out(&receiver, free.len()) => {
+                    sorted.rests(now + LONGEST_WAIT)
+                }
                 (None, None) => {
-                    if free.insert(receiver.clone()) {
-                        sorted.free.push(receiver);
-                    }
+                    free.insert(receiver.clone());
+                    sorted.free.push(receiver);
                     continue;
                 }
-                (None, Some(rest)) => {
-                    sorted.next = Some(sorted.next.map_or(rest, |next| next.min(rest)));
-                    rest
-                }
-                (Some(lane), _) => now + lane.taking(now),
             };
             sorted.stuck_deliveries += 1;
             sorted.stuck.insert(receiver, until);
@@ -112,6 +117,9 @@ impl Lanes {
     /// back when as much time has passed again as the receiver has been taking: soon to a quick
     /// one, later to a slow one.
     pub(super) fn place(&mut self, delivery: Delivery, now: Timestamp) -> Placed {
+        if self.is_crowded_out(&receiver(&delivery), 0) {
+            return Placed::Full(delivery, LONGEST_WAIT);
+        }
         let Some(lane) = self.lanes.get_mut(&receiver(&delivery)) else {
             let lane = Lane { since: now, waiting: VecDeque::new() };
             self.lanes.insert(receiver(&delivery), lane);
@@ -131,6 +139,11 @@ impl Lanes {
     pub(super) fn back(&mut self, receiver: &Receiver, now: Timestamp) -> Option<Delivery> {
         let lane = self.lanes.get_mut(receiver)?;
         self.held -= 1;
+        if now - lane.since >= SLOW {
+            self.slow.insert(receiver.clone(), now);
+        } else {
+            self.slow.remove(receiver);
+        }
         lane.since = now;
         while let Some((delivery, leased)) = lane.waiting.pop_front() {
             if now - leased < BEGIN_WITHIN {
@@ -142,6 +155,12 @@ impl Lanes {
         None
     }
 
+    /// Whether slow receivers have all of their room in use, and this is one of them. `more` are
+    /// about to begin.
+    fn is_crowded_out(&self, receiver: &Receiver, more: usize) -> bool {
+        self.held + more >= ROOM_OF_SLOW && self.slow.contains_key(receiver)
+    }
+
     /// All that waits, taken out.
     pub(super) fn drain(&mut self) -> Vec<Delivery> {
         let lanes = self.lanes.values_mut();
@@ -149,6 +168,14 @@ impl Lanes {
             lanes.flat_map(|lane| lane.waiting.drain(..).map(|(delivery, _)| delivery)).collect();
         self.held -= waiting.len();
         waiting
+    }
+}
+
+impl Sorted {
+    /// A lane that is nobody's and is left alone until then.
+    fn rests(&mut self, until: Timestamp) -> Timestamp {
+        self.next = Some(self.next.map_or(until, |next| next.min(until)));
+        until
     }
 }
 
@@ -168,6 +195,11 @@ pub(super) const LEASE: Duration = Duration::from_secs(60);
 const BEGIN_WITHIN: TimeDelta = TimeDelta::seconds(45);
 /// Deliveries of all receivers together; as many connections at most.
 const MOST_HELD: usize = 1024;
+/// What slow receivers have of it.
+const ROOM_OF_SLOW: usize = MOST_HELD / 2;
+/// Whoever takes this long is slow, until he is quick or was not asked for a while.
+const SLOW: TimeDelta = TimeDelta::seconds(5);
+const SLOW_FOR: TimeDelta = TimeDelta::minutes(10);
 /// Deliveries of one receiver that wait behind the one that is out.
 const MOST_WAITING: usize = 7;
 const SHORTEST_WAIT: Duration = Duration::from_millis(100);
@@ -279,6 +311,44 @@ mod tests {
         lanes.wake(&lane(3));
         assert_eq!(lanes.sort(waiting(), at(2)).free, [lane(1), lane(2), lane(3)]);
         assert_eq!(lanes.held(), 0);
+    }
+
+    #[test]
+    fn slow_receivers_leave_half_of_the_room_to_others() {
+        let mut lanes = Lanes::default();
+        let lane = |account| receiver(&delivery(account, "webhook", 1));
+        let hanging = MOST_HELD as u128;
+        for account in 0..hanging {
+            lanes.begin(&lane(account), at(0));
+        }
+        for account in 0..hanging {
+            lanes.back(&lane(account), at(10));
+        }
+        let sorted = lanes.sort((0..=hanging).map(lane).collect(), at(10));
+        assert_eq!(sorted.free.len(), ROOM_OF_SLOW + 1);
+        assert_eq!(sorted.free.last(), Some(&lane(hanging)), "nothing is known against it");
+        assert_eq!(sorted.next, Some(at(15)));
+
+        for receiver in &sorted.free {
+            lanes.begin(receiver, at(10));
+        }
+        let left_out = lanes.place(delivery(hanging - 1, "webhook", 1), at(10));
+        assert!(matches!(left_out, Placed::Full(_, wait) if wait == LONGEST_WAIT));
+        assert!(starts(&mut lanes, delivery(hanging + 1, "webhook", 1)));
+
+        // Who was quick is slow no longer.
+        for receiver in &sorted.free {
+            lanes.back(receiver, at(11));
+        }
+        assert_eq!(lanes.slow.len(), MOST_HELD - ROOM_OF_SLOW);
+    }
+
+    #[test]
+    fn rest_from_before_the_clock_was_set_back_is_over() {
+        let mut lanes = Lanes::default();
+        let lane = receiver(&delivery(1, "webhook", 1));
+        lanes.rest(&lane, at(3602));
+        assert_eq!(lanes.sort(vec![lane.clone()], at(0)).free, [lane]);
     }
 
     #[test]
