@@ -69,7 +69,8 @@ fn unrendered(delivery: Delivery, cause: &PluginError, now: Timestamp) -> Delive
     let reason = format!("the message could not be written: {cause}");
     let waits =
         matches!(cause, PluginError::Overloaded | PluginError::Broken { why: Stop::Paused, .. });
-    if waits && now - delivery.created_at < GIVE_UP {
+    let since = delivery.gathered_at.unwrap_or(delivery.created_at);
+    if waits && now - since < GIVE_UP {
         return Delivery { due_at: now + OWN_TROUBLE, last_error: Some(reason), ..delivery };
     }
     match cause {
@@ -158,6 +159,7 @@ pub(super) async fn give_back(app: &App, delivery: Delivery, due_at: Timestamp) 
 
 /// For a plugin that cannot be asked now.
 const OWN_TROUBLE: Duration = Duration::from_secs(30);
+/// From when it became a batch: maintenance may have held it back for days.
 const GIVE_UP: chrono::TimeDelta = chrono::TimeDelta::hours(24);
 const SETTLE_TRIES: u32 = 5;
 const SETTLE_WAIT: Duration = Duration::from_millis(500);
@@ -204,6 +206,16 @@ mod tests {
             assert_eq!((waits.attempt, waits.due_at), (0, at(31)), "{cause}");
             assert_eq!(waits.state, DeliveryState::Pending);
         }
+    }
+
+    #[test]
+    fn delivery_that_maintenance_held_back_for_days_waits_for_its_plugin_too() {
+        let days = 3 * 24 * 3600;
+        let held = Delivery { gathered_at: Some(at(days)), ..queued() };
+        let waits = unrendered(held.clone(), &PluginError::Overloaded, at(days + 1));
+        assert_eq!((waits.attempt, waits.due_at), (0, at(days + 31)));
+        let tried = unrendered(held, &PluginError::Overloaded, at(days + 24 * 3600));
+        assert_eq!(tried.attempt, 1, "but not for ever");
     }
 
     #[test]
