@@ -76,6 +76,8 @@ enum Ended {
     Done,
     /// Somebody else gathered the lane, or a site of it is gone: look again.
     Refused,
+    /// The store could not make it a batch: look again soon, and not only when its window is over.
+    Failed,
 }
 
 impl Outbox {
@@ -132,7 +134,7 @@ impl Outbox {
         self.lanes.begin(&receiver, now);
         self.lanes.rest(&receiver, gathering.quiet_at);
         let held = Held::default();
-        let decided = gather::Decided { receiver: receiver.clone(), version, gathering, now };
+        let decided = gather::Decided { receiver: receiver.clone(), version, gathering };
         let task = gather::carry_out(Arc::clone(&self.app), decided, Arc::clone(&held));
         let id = self.tasks.spawn(task).id();
         self.out.insert(id, Work { receiver, held });
@@ -181,6 +183,7 @@ impl Outbox {
         match how {
             Some(Ended::Done) => {}
             Some(Ended::Refused) => self.lanes.wake(&receiver),
+            Some(Ended::Failed) => self.lanes.rest(&receiver, self.app.clock.now() + POLL),
             None => {
                 let (account_id, channel) = &receiver;
                 tracing::error!(

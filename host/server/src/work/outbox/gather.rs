@@ -17,13 +17,12 @@ use crate::{
     work::lanes::{LEASE, Receiver},
 };
 
-/// What was decided about a lane, and when.
+/// What was decided about a lane.
 pub(super) struct Decided {
     pub(super) receiver: Receiver,
     /// The lane's, when it was read.
     pub(super) version: i64,
     pub(super) gathering: Gathering,
-    pub(super) now: Timestamp,
 }
 
 /// Reads lanes and decides about each. Where something was silenced they are read again together
@@ -77,7 +76,7 @@ fn decide(
 /// Has the notifications written, makes them batches, and sends the first. The others are due at
 /// once, and follow when this one is on its way.
 pub(super) async fn carry_out(app: Arc<App>, decided: Decided, held: Held) -> Ended {
-    let Decided { receiver: (account_id, channel), version, mut gathering, now } = decided;
+    let Decided { receiver: (account_id, channel), version, mut gathering } = decided;
     let first_failed = render(&app, &mut gathering).await;
     let claim = Claim {
         node: &app.node,
@@ -85,7 +84,8 @@ pub(super) async fn carry_out(app: Arc<App>, decided: Decided, held: Held) -> En
         channel: &channel,
         expected_version: version,
         gathering: &gathering,
-        now,
+        // Writing it may have taken a while, and the lease is for sending.
+        now: app.clock.now(),
         lease: LEASE,
     };
     match app.store.claim(claim).await {
@@ -96,7 +96,7 @@ pub(super) async fn carry_out(app: Arc<App>, decided: Decided, held: Held) -> En
                 %account_id, channel, error = format!("{cause:#?}"),
                 "channel {channel} of {account_id} was not gathered: {cause}"
             );
-            return Ended::Done;
+            return Ended::Failed;
         }
     }
     report(&channel, &gathering);
