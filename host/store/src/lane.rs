@@ -6,6 +6,8 @@
 //! that same transaction: there is no moment at which it is sent and not written down.
 //! *Invariant:* each delivery that was looked at is still waiting, or nothing is written at all: a
 //! site that was deleted meanwhile takes its own deliveries along and no others.
+//! *Invariant:* nothing is held back by a window that was deleted: who holds something back
+//! compares how often the account's windows were changed.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -44,6 +46,8 @@ pub struct LaneContext {
     /// What is due.
     pub waiting: Vec<Delivery>,
     pub windows: Vec<MaintenanceWindow>,
+    /// Grows with every change of the windows. [`Store::claim`] compares it.
+    pub windows_version: i64,
     /// Of the alerts that were asked for those that exist.
     pub alerts: Vec<Alert>,
 }
@@ -56,6 +60,7 @@ pub struct Claim<'a> {
     pub account_id: AccountId,
     pub channel: &'a str,
     pub expected_version: i64,
+    pub expected_windows: i64,
     pub gathering: &'a Gathering,
     pub now: Timestamp,
     pub lease: Duration,
@@ -80,6 +85,7 @@ struct LaneRow {
     quiet_at: Option<Timestamp>,
     waiting: Vec<DeliveryRow>,
     windows: Vec<String>,
+    windows_version: i64,
     alerts: Vec<String>,
 }
 
@@ -129,6 +135,7 @@ impl Store {
             binds.bind(format!("account{nth}"), account.0);
             binds.bind(format!("channel{nth}"), channel.as_str());
             binds.bind(format!("windows{nth}"), key::maintenance_windows(*account));
+            binds.bind(format!("maintenance{nth}"), key::maintenance(*account));
             binds.bind(format!("alerts{nth}"), alerts);
             texts.push(lane_text(nth));
         }
@@ -138,7 +145,8 @@ impl Store {
     }
 
     /// Makes a decision about a lane real, all of it. False, and nothing written, when the lane
-    /// is not as it was read: somebody else gathered it, or a site of it is gone.
+    /// is not as it was read: somebody else gathered it, a site of it is gone, or the windows that
+    /// hold something back were changed.
     pub async fn claim(&self, claim: Claim<'_>) -> Result<bool> {
         let unit = Unit::of(&claim)?;
         match self.write(&unit.text, unit.binds).await {
@@ -180,6 +188,7 @@ impl LaneRow {
             quiet_at: self.quiet_at,
             waiting: delivery::read_all(self.waiting)?,
             windows: row::read_all("maintenance window", &self.windows)?,
+            windows_version: self.windows_version,
             alerts: row::read_all("alert", &self.alerts)?,
         })
     }
@@ -215,6 +224,15 @@ impl Unit {
         let mut until: BTreeMap<Timestamp, Vec<DeliveryId>> = BTreeMap::new();
         for (id, at) in deferred {
             until.entry(*at).or_default().push(*id);
+        }
+        if !until.is_empty() {
+            unit.say(
+                WINDOWS,
+                [
+                    ("maintenance", key::maintenance(claim.account_id).into_value()),
+                    ("windows", claim.expected_windows.into_value()),
+                ],
+            );
         }
         for (at, held) in until {
             unit.say(
@@ -284,6 +302,7 @@ fn lane_text(nth: usize) -> String {
             quiet_at: (SELECT VALUE quiet_at FROM ONLY $lane#),
             waiting: ({}{IN_LANE}),
             windows: (SELECT VALUE doc FROM $windows#),
+            windows_version: (SELECT VALUE made FROM ONLY $maintenance#) ?? 0,
             alerts: (SELECT VALUE doc FROM $alerts# WHERE doc != NONE)
         }}",
         delivery::COLUMNS
@@ -312,6 +331,10 @@ IF $was != $expected { THROW 'stale' };
 UPSERT $lane SET version = $expected + 1, quiet_at = $quiet_at RETURN NONE;
 LET $waiting = (SELECT VALUE id FROM $rows WHERE waits = true);
 IF array::len($waiting) != $count { THROW 'stale' };";
+
+/// Read for update: in conflict with a change of the windows.
+const WINDOWS: &str = "LET $changed# = (SELECT VALUE made FROM ONLY $maintenance# FOR UPDATE) ?? 0;
+IF $changed# != $windows# { THROW 'stale' };";
 
 const LEASED: &str =
     "UPDATE $head# SET waits = false, outcome = '', shared = $shared#, doc = $doc#,

@@ -119,22 +119,28 @@ impl Outbox {
 
     /// Decides about lanes that are free and has the decisions carried out.
     async fn gather(&mut self, lanes: &[Receiver], now: Timestamp) -> Result<()> {
-        for (receiver, version, plan) in gather::plans(&self.app, lanes, now).await? {
+        for (receiver, versions, plan) in gather::plans(&self.app, lanes, now).await? {
             match plan {
                 // What waits there is somebody else's by now, or will be understood soon.
                 Plan::Nothing => self.lanes.rest(&receiver, now + LOOK_AGAIN),
                 Plan::Rest(until) => self.lanes.rest(&receiver, until),
-                Plan::Gather(gathering) => self.begin(receiver, version, gathering, now),
+                Plan::Gather(gathering) => self.begin(receiver, versions, gathering, now),
             }
         }
         Ok(())
     }
 
-    fn begin(&mut self, receiver: Receiver, version: i64, gathering: Gathering, now: Timestamp) {
+    fn begin(
+        &mut self,
+        receiver: Receiver,
+        versions: gather::Versions,
+        gathering: Gathering,
+        now: Timestamp,
+    ) {
         self.lanes.begin(&receiver, now);
         self.lanes.rest(&receiver, gathering.quiet_at);
         let held = Held::default();
-        let decided = gather::Decided { receiver: receiver.clone(), version, gathering };
+        let decided = gather::Decided { receiver: receiver.clone(), versions, gathering };
         let task = gather::carry_out(Arc::clone(&self.app), decided, Arc::clone(&held));
         let id = self.tasks.spawn(task).id();
         self.out.insert(id, Work { receiver, held });

@@ -44,6 +44,7 @@ pub(super) async fn claimed(
         account_id: context.account_id,
         channel: &context.channel,
         expected_version: context.version,
+        expected_windows: context.windows_version,
         gathering,
         now,
         lease: LEASE,

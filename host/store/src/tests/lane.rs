@@ -103,6 +103,23 @@ fn silenced_delivery_is_due_when_its_window_ends_or_is_deleted() {
 }
 
 #[test]
+fn window_that_is_deleted_while_a_lane_is_gathered_holds_nothing_back() {
+    on_both(|store| async move {
+        let (account, site) = with_site(&store).await;
+        let window = maintenance::window(&account, Some(site.id), 0);
+        store.create_maintenance_window(&window, 9).await.unwrap();
+        let held = only(queued(&store, &account, &site, 1).await);
+        let context = lane(&store, &account, later(1)).await;
+        let gathering = decided(&context, later(1), 100);
+        assert_eq!(gathering.deferred, [(held.id, later(60))]);
+        assert!(store.delete_maintenance_window(account.id, window.id, later(1)).await.unwrap());
+        assert!(!claimed(&store, "a", &context, &gathering, later(1)).await);
+        let batch = only(gathered(&store, &account, later(1), 100).await);
+        assert_eq!(batch.id, held.id);
+    });
+}
+
+#[test]
 fn what_was_silenced_and_is_over_is_dropped_and_says_so() {
     on_both(|store| async move {
         let (account, site) = with_site(&store).await;

@@ -20,9 +20,15 @@ use crate::{
 /// What was decided about a lane.
 pub(super) struct Decided {
     pub(super) receiver: Receiver,
-    /// The lane's, when it was read.
-    pub(super) version: i64,
+    pub(super) versions: Versions,
     pub(super) gathering: Gathering,
+}
+
+/// What a decision was made from, as it was when the lane was read.
+#[derive(Clone, Copy)]
+pub(super) struct Versions {
+    lane: i64,
+    windows: i64,
 }
 
 /// Reads lanes and decides about each. Where something was silenced they are read again together
@@ -31,7 +37,7 @@ pub(super) async fn plans(
     app: &App,
     lanes: &[Receiver],
     now: Timestamp,
-) -> Result<Vec<(Receiver, i64, Plan)>> {
+) -> Result<Vec<(Receiver, Versions, Plan)>> {
     let mut contexts = app.store.lanes(lanes, &[], now).await?;
     let asked: Vec<(AccountId, AlertId)> = contexts
         .iter()
@@ -51,7 +57,7 @@ fn decide(
     context: LaneContext,
     asked: &[(AccountId, AlertId)],
     now: Timestamp,
-) -> (Receiver, i64, Plan) {
+) -> (Receiver, Versions, Plan) {
     let descriptor = app.sandbox.channel(&context.channel);
     let batch_max = descriptor.map_or(1, |channel| channel.batch_max);
     // Another lane of the account may have asked, where this one has nothing to ask for.
@@ -70,19 +76,21 @@ fn decide(
         batch_max: usize::try_from(batch_max).unwrap_or(usize::MAX),
     };
     let plan = plan(&lane, now);
-    ((context.account_id, context.channel), context.version, plan)
+    let versions = Versions { lane: context.version, windows: context.windows_version };
+    ((context.account_id, context.channel), versions, plan)
 }
 
 /// Has the notifications written, makes them batches, and sends the first. The others are due at
 /// once, and follow when this one is on its way.
 pub(super) async fn carry_out(app: Arc<App>, decided: Decided, held: Held) -> Ended {
-    let Decided { receiver: (account_id, channel), version, mut gathering } = decided;
+    let Decided { receiver: (account_id, channel), versions, mut gathering } = decided;
     let first_failed = render(&app, &mut gathering).await;
     let claim = Claim {
         node: &app.node,
         account_id,
         channel: &channel,
-        expected_version: version,
+        expected_version: versions.lane,
+        expected_windows: versions.windows,
         gathering: &gathering,
         // Writing it may have taken a while, and the lease is for sending.
         now: app.clock.now(),
