@@ -97,9 +97,12 @@ impl Store {
         alert: AlertId,
     ) -> Result<Option<Vec<Delivery>>> {
         let Some(alert) = self.alert(account, alert).await? else { return Ok(None) };
-        let statement = format!("{COLUMNS} FROM delivery WHERE site = $site");
-        let rows: Vec<DeliveryRow> =
-            self.read(&statement, Binds::new().with("site", alert.site_id.0)).await?;
+        // A site that goes up and down leaves many in a month: only those that name the alert are
+        // taken into memory.
+        let statement =
+            format!("{COLUMNS} FROM delivery WHERE site = $site AND string::contains(doc, $alert)");
+        let binds = Binds::new().with("site", alert.site_id.0).with("alert", alert.id.to_string());
+        let rows: Vec<DeliveryRow> = self.read(&statement, binds).await?;
         let mut deliveries = read_all(rows)?;
         deliveries.retain(|delivery| delivery.tells_of(alert.id));
         deliveries.sort_by_key(|delivery| (delivery.created_at, delivery.id));
