@@ -110,14 +110,15 @@ impl Unit {
         Ok(())
     }
 
-    /// What the status page draws. The row of the same hour of yesterday makes room.
+    /// What the status page draws. The same hour of yesterday makes room: all that is set is
+    /// computed from the row as it was.
     fn time_response(&mut self, record: &CheckRecord) {
         let Some(took) = uptime::response_ms(record) else { return };
         let hour = uptime::hour(record.checked_at);
         self.say(
-            "DELETE $hour_row# WHERE hour != $hour# RETURN NONE;
-            UPSERT $hour_row# SET hour = $hour#, answers = (answers ?? 0) + 1,
-                total_ms = (total_ms ?? 0) + $took# RETURN NONE;",
+            "UPSERT $hour_row# SET answers = IF hour = $hour# { answers + 1 } ELSE { 1 },
+                total_ms = IF hour = $hour# { total_ms + $took# } ELSE { $took# },
+                hour = $hour# RETURN NONE;",
             [
                 ("hour_row", key::response_hour(record.site_id, hour).into_value()),
                 ("hour", hour.into_value()),
