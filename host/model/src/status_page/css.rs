@@ -117,7 +117,7 @@ impl<'i> DeclarationParser<'i> for Rules {
             let mut declaration = "--".to_owned();
             // What is written into a text cannot fail.
             let _ = serialize_name(custom, &mut declaration);
-            let declaration = declaration.replace("\\<", token::LESS);
+            let declaration = token::disarmed(&declaration);
             let value = written(input, Place::Value)?;
             // Nothing at all is a value of such a property.
             let value = if value.is_empty() { " " } else { &value };

@@ -114,9 +114,8 @@ impl Writer {
             Token::Number { .. } | Token::Percentage { .. } | Token::Dimension { .. } => {
                 text.push_str(source);
             }
-            // A `<` in a name comes behind a backslash.
             Token::Ident(_) | Token::Hash(_) | Token::IDHash(_) => {
-                text.push_str(&token.to_css_string().replace("\\<", LESS));
+                text.push_str(&disarmed(&token.to_css_string()));
             }
             other => {
                 let _ = other.to_css(text);
@@ -125,16 +124,25 @@ impl Writer {
     }
 }
 
-/// A string of the same value in which no markup begins or ends, whoever reads it.
+/// A string of the same value in which no markup, rule or function begins, whoever reads it.
 fn write_string(value: &str, text: &mut String) {
     text.push('"');
-    for (nth, piece) in value.split('<').enumerate() {
-        if nth > 0 {
-            text.push_str(LESS);
+    for piece in value.split_inclusive(|c| ESCAPES.iter().any(|(active, _)| *active == c)) {
+        let escape = ESCAPES.iter().find(|(active, _)| piece.ends_with(*active));
+        let plain = escape.map_or(piece, |(active, _)| piece.trim_end_matches(*active));
+        let _ = CssStringWriter::new(text).write_str(plain);
+        if let Some((_, escape)) = escape {
+            text.push_str(escape);
         }
-        let _ = CssStringWriter::new(text).write_str(piece);
     }
     text.push('"');
+}
+
+/// A written name in which a backslash stands before no such character: by its number instead.
+pub(super) fn disarmed(name: &str) -> String {
+    ESCAPES.iter().fold(name.to_owned(), |name, (active, escape)| {
+        name.replace(&format!("\\{active}"), escape)
+    })
 }
 
 /// The end of the block that a token opens, and what its content is.
@@ -200,5 +208,6 @@ fn delims(place: Place) -> &'static str {
     }
 }
 
-/// The escape of `<`, with the blank that ends it.
-pub(super) const LESS: &str = "\\3c ";
+/// What begins markup, a rule or a function, and how it is written where it is text: with the blank
+/// that ends the escape.
+const ESCAPES: [(char, &str); 3] = [('<', "\\3c "), ('@', "\\40 "), ('(', "\\28 ")];
