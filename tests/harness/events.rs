@@ -2,13 +2,15 @@
 
 use std::time::Duration;
 
-use reqwest::{Client as Http, Response, header::HeaderMap};
+use reqwest::{Client as Http, RequestBuilder, Response, header::HeaderMap};
 use serde_json::Value;
 
 use crate::Answer;
 
 /// Longer than the service's heartbeat, and enough for a loaded machine.
 const PATIENCE: Duration = Duration::from_secs(45);
+
+const STREAM: &str = "text/event-stream";
 
 /// A stream that is being read. Dropping it closes the connection.
 pub struct Events {
@@ -40,29 +42,36 @@ impl Events {
         last_id: Option<&str>,
         http2: bool,
     ) -> Result<Self, Box<Answer>> {
-        crate::install_crypto();
-        let builder = Http::builder().no_proxy();
-        let builder = if http2 { builder.http2_prior_knowledge() } else { builder };
-        let http = builder.build().expect("a client without a proxy has nothing to fail on");
-        let mut request = http.get(url).bearer_auth(key).header("accept", "text/event-stream");
+        let mut request = http(http2).get(url).bearer_auth(key).header("accept", STREAM);
         if let Some(id) = last_id {
             request = request.header("last-event-id", id);
         }
+        let mut events = Self::open(request).await?;
+        // The first id says where it begins: from here on nothing is missed.
+        while events.last_id.is_none() {
+            assert!(events.block().await.is_some(), "the stream says where it begins");
+        }
+        Ok(events)
+    }
+
+    /// Posts a request that is answered with a stream, as assistants subscribe.
+    pub async fn listen(url: &str, key: &str, body: &Value) -> Result<Self, Box<Answer>> {
+        let both = format!("application/json, {STREAM}");
+        Self::open(http(false).post(url).bearer_auth(key).header("accept", both).json(body)).await
+    }
+
+    async fn open(request: RequestBuilder) -> Result<Self, Box<Answer>> {
         let response = request.send().await.expect("the service answers");
-        if response.status() != 200 {
+        let kind = response.headers().get("content-type").and_then(|kind| kind.to_str().ok());
+        let is_stream = kind.is_some_and(|kind| kind.starts_with(STREAM));
+        if response.status() != 200 || !is_stream {
             return Err(Box::new(Answer {
                 status: response.status().as_u16(),
                 headers: response.headers().clone(),
                 text: response.text().await.expect("the body arrives"),
             }));
         }
-        let mut events =
-            Self { response, rest: Vec::new(), last_id: None, comments: 0, retry: None };
-        // The first id says where it begins: from here on nothing is missed.
-        while events.last_id.is_none() {
-            assert!(events.block().await.is_some(), "the stream says where it begins");
-        }
-        Ok(events)
+        Ok(Self { response, rest: Vec::new(), last_id: None, comments: 0, retry: None })
     }
 
     pub fn headers(&self) -> &HeaderMap {
@@ -127,4 +136,11 @@ impl Events {
         let id = self.last_id.clone();
         Some(data.map(|data| Event { name, id, data }))
     }
+}
+
+fn http(http2: bool) -> Http {
+    crate::install_crypto();
+    let builder = Http::builder().no_proxy();
+    let builder = if http2 { builder.http2_prior_knowledge() } else { builder };
+    builder.build().expect("a client without a proxy has nothing to fail on")
 }

@@ -1,6 +1,7 @@
 //! `vedette mcp`: what a client that only starts programs meets.
 
 mod stream;
+mod subscription;
 
 use std::{process::Stdio, time::Duration};
 

@@ -25,13 +25,24 @@ pub struct Event {
 /// One thing of an event: what is told at once.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Part {
-    Check(CheckRecord),
+    Check(CheckChange, CheckRecord),
     /// The alert as it was then.
     Alert(AlertEvent),
     /// The incident as it is when it is told.
     Incident(IncidentChange, Incident),
     /// What it was about is no longer there.
     Gone,
+}
+
+/// What a run says about its check's status.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CheckChange {
+    /// The same as the run before, or nobody kept which.
+    #[default]
+    Same,
+    /// Another, or its first.
+    Turned,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -95,7 +106,7 @@ impl Part {
     /// The event's name on the wire; none for what is not told.
     pub fn name(&self) -> Option<&'static str> {
         match self {
-            Self::Check(_) => Some("check.finished"),
+            Self::Check(..) => Some("check.finished"),
             Self::Alert(event) => Some(match event.change {
                 AlertChange::Raised => "alert.raised",
                 AlertChange::Updated => "alert.updated",
@@ -112,7 +123,7 @@ impl Part {
 
     fn kind(&self) -> Option<Kind> {
         match self {
-            Self::Check(_) => Some(Kind::Check),
+            Self::Check(..) => Some(Kind::Check),
             Self::Alert(_) => Some(Kind::Alert),
             Self::Incident(..) => Some(Kind::Incident),
             Self::Gone => None,
@@ -121,13 +132,19 @@ impl Part {
 
     fn is_about(&self, site: SiteId) -> bool {
         match self {
-            Self::Check(record) => record.site_id == site,
+            Self::Check(_, record) => record.site_id == site,
             Self::Alert(event) => event.alert.site_id == site,
             Self::Incident(_, incident) => {
                 incident.affected_sites.iter().flatten().any(|affected| *affected == site)
             }
             Self::Gone => false,
         }
+    }
+}
+
+impl CheckChange {
+    pub fn of(turned: bool) -> Self {
+        if turned { Self::Turned } else { Self::Same }
     }
 }
 

@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 use surrealdb::types::{Object, RecordId, SurrealValue, Value};
 use uuid::Uuid;
-use vedette_model::event::{AlertChange, AlertEvent, IncidentChange, Part};
+use vedette_model::event::{AlertChange, AlertEvent, CheckChange, IncidentChange, Part};
 use vedette_model::{
     AccountId, Alert, CheckRecord, Decision, Event, Incident, IncidentId, SiteId, Timestamp,
 };
@@ -38,6 +38,8 @@ pub struct EventPage {
 /// What a row keeps of an event, beside where its record and its incident are.
 #[derive(Serialize, Deserialize)]
 struct Kept {
+    #[serde(default)]
+    check: CheckChange,
     alerts: Vec<AlertEvent>,
     incident: Option<IncidentChange>,
 }
@@ -263,7 +265,8 @@ impl EventRow {
         if self.was_check {
             let record = self.check_doc.map(|doc| row::read::<CheckRecord>("check", &doc));
             let record = record.transpose()?.filter(|record| sites.contains(&record.site_id));
-            parts.push(record.map_or(Part::Gone, Part::Check));
+            let told = |record| Part::Check(kept.check, record);
+            parts.push(record.map_or(Part::Gone, told));
         }
         for event in kept.alerts {
             let there = sites.contains(&event.alert.site_id);
@@ -285,7 +288,7 @@ impl EventRow {
 
 /// What [`NOTE`] needs, for a commit of a check.
 pub(crate) fn of_check(binds: &mut Binds, account: AccountId, decision: &Decision) -> Result<()> {
-    let Decision { record, raised, updated, resolved, .. } = decision;
+    let Decision { record, turned, raised, updated, resolved, .. } = decision;
     let changes = [
         (AlertChange::Raised, raised),
         (AlertChange::Updated, updated),
@@ -294,7 +297,8 @@ pub(crate) fn of_check(binds: &mut Binds, account: AccountId, decision: &Decisio
     let alerts = changes.into_iter().flat_map(|(change, alerts)| {
         alerts.iter().map(move |alert| AlertEvent { change, alert: alert.clone() })
     });
-    let kept = Kept { alerts: alerts.collect(), incident: None };
+    let check = CheckChange::of(*turned);
+    let kept = Kept { check, alerts: alerts.collect(), incident: None };
     let check = key::check(record.site_id, &record.check_type, record.checked_at, record.id);
     note(binds, account, &kept, Some(("checked", check)))
 }
@@ -302,7 +306,7 @@ pub(crate) fn of_check(binds: &mut Binds, account: AccountId, decision: &Decisio
 /// What [`NOTE`] needs, for an alert that its owner has changed.
 pub(crate) fn of_alert(binds: &mut Binds, change: AlertChange, alert: &Alert) -> Result<()> {
     let event = AlertEvent { change, alert: alert.clone() };
-    let kept = Kept { alerts: vec![event], incident: None };
+    let kept = Kept { check: CheckChange::Same, alerts: vec![event], incident: None };
     note(binds, alert.account_id, &kept, None)
 }
 
@@ -313,7 +317,7 @@ pub(crate) fn of_incident(
     account: AccountId,
     incident: IncidentId,
 ) -> Result<()> {
-    let kept = Kept { alerts: Vec::new(), incident: Some(change) };
+    let kept = Kept { check: CheckChange::Same, alerts: Vec::new(), incident: Some(change) };
     note(binds, account, &kept, Some(("incident", key::incident(account, incident))))
 }
 

@@ -36,6 +36,8 @@ pub struct Context<'a> {
 pub struct Decision {
     /// The run, with its status.
     pub record: CheckRecord,
+    /// The status is another than that of the run before, or there was none.
+    pub turned: bool,
     /// The next state; its version is one above the one that was read.
     pub state: CheckState,
     pub raised: Vec<Alert>,
@@ -66,6 +68,8 @@ pub fn reconcile(
         }
         Some(_) | None => decision.record.status = CheckStatus::Unknown,
     }
+    let before = ctx.state.latest.as_ref();
+    decision.turned = before.is_none_or(|before| before.status != decision.record.status);
     decision.state.latest = Some(decision.record.clone());
     decision
 }
@@ -81,6 +85,7 @@ fn unchanged(ctx: &Context<'_>, record: CheckRecord) -> Decision {
     let state = CheckState { version: ctx.state.version + 1, ..ctx.state.clone() };
     Decision {
         record,
+        turned: false,
         unconfirmed_runs: state.unconfirmed_runs,
         state,
         raised: Vec::new(),

@@ -389,6 +389,21 @@ fn an_unknown_run_changes_nothing_but_the_latest() {
 }
 
 #[test]
+fn a_run_turns_when_its_status_is_another_than_before() {
+    let mut past = Past::new();
+    for (health, turned) in [
+        (Health::Ok, true),
+        (Health::Ok, false),
+        (Health::Down, true),
+        (Health::Down, false),
+        (Health::Unknown, true),
+        (Health::Ok, true),
+    ] {
+        assert_eq!(past.assess(health, &[]).turned, turned, "{health:?}");
+    }
+}
+
+#[test]
 fn what_its_owner_resolved_stays_quiet_until_it_is_gone() {
     let mut past = Past::new();
     let first = past.run(&[finding("ssl.expiring", "a")]).raised[0].id;

@@ -41,6 +41,7 @@ fn decision(notices: Vec<Notice>) -> Decision {
     };
     Decision {
         record,
+        turned: true,
         state: CheckState::default(),
         raised: Vec::new(),
         updated: Vec::new(),

@@ -11,7 +11,7 @@ fn site(number: u128) -> SiteId {
 }
 
 fn check(site: SiteId) -> Part {
-    Part::Check(CheckRecord {
+    let record = CheckRecord {
         id: Uuid::from_u128(1).into(),
         site_id: site,
         check_type: "ssl".parse().expect("a check's name"),
@@ -22,7 +22,8 @@ fn check(site: SiteId) -> Part {
         duration_ms: 1,
         source: Source::Api,
         location: "here".to_owned(),
-    })
+    };
+    Part::Check(CheckChange::Same, record)
 }
 
 fn incident(sites: &[SiteId]) -> Part {

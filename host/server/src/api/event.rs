@@ -26,7 +26,7 @@ use crate::{
     App, Caller, Error, Result,
     service::{
         self,
-        event::{After, Told},
+        event::{After, Told, Wanted},
     },
 };
 
@@ -39,7 +39,8 @@ pub(super) async fn follow(
 ) -> Result<()> {
     let filter = filter(&query)?;
     let after = after(&query, reader.last_id.as_deref())?;
-    let told = service::event::follow(reader.app, &caller, reader.bearer, filter, after).await?;
+    let wanted = Wanted { filter, after, sites: false };
+    let told = service::event::follow(reader.app, &caller, reader.bearer, wanted).await?;
     let headers = res.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
     // Proxies that would gather an answer before they pass it on are asked not to.
@@ -111,6 +112,8 @@ fn frame(told: &Told) -> String {
     match told {
         // A comment for whoever is in between, and an id that is remembered without an event.
         Told::Quiet(cursor) => format!(": heartbeat\nid: {cursor}\n\n"),
+        // Was not asked for: a comment.
+        Told::Sites(_) => ": sites\n\n".to_owned(),
         Told::Lost => format!("event: events.lost\ndata: {LOST}\n\n"),
         Told::Event(cursor, part) => match part.name() {
             Some(name) => format!("event: {name}\nid: {cursor}\ndata: {}\n\n", data(part)),
@@ -122,7 +125,7 @@ fn frame(told: &Told) -> String {
 /// On one line, as JSON is written here.
 fn data(part: &Part) -> Value {
     match part {
-        Part::Check(record) => json!(record),
+        Part::Check(_, record) => json!(record),
         Part::Alert(event) => service::alert::view(&event.alert),
         Part::Incident(_, incident) => json!(incident.view()),
         Part::Gone => Value::Null,
@@ -139,7 +142,7 @@ const LOST: &str =
 mod tests {
     use chrono::DateTime;
     use uuid::Uuid;
-    use vedette_model::{CheckRecord, CheckStatus, Source};
+    use vedette_model::{CheckRecord, CheckStatus, Source, event::CheckChange};
 
     use super::*;
 
@@ -157,7 +160,7 @@ mod tests {
             source: Source::Api,
             location: "here".to_owned(),
         };
-        let told = Told::Event(Cursor::after(7), Box::new(Part::Check(record)));
+        let told = Told::Event(Cursor::after(7), Box::new(Part::Check(CheckChange::Same, record)));
         let frame = frame(&told);
         let lines: Vec<&str> = frame.split('\n').collect();
         assert_eq!(lines.len(), 5, "{frame}");

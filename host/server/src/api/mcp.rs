@@ -1,12 +1,15 @@
 //! `/mcp` and `/public/mcp` (spec: MCP): JSON-RPC by POST. What it says is `crate::mcp`'s.
 //!
 //! *Invariant:* a credential and the limits are judged before anything is done; 401, 413 and 429
-//! are statuses, all else is a 200 with JSON, whatever the client accepts.
+//! are statuses, all else is a 200 with JSON, whatever the client accepts; or, for who listens, a
+//! 200 with server-sent events.
 
-use std::sync::Arc;
+use std::{convert::Infallible, sync::Arc};
 
+use bytes::Bytes;
+use futures::stream;
 use salvo::{
-    http::{HeaderValue, header},
+    http::{HeaderMap, HeaderValue, header},
     prelude::*,
 };
 
@@ -16,7 +19,7 @@ use super::{
 };
 use crate::{
     Result,
-    mcp::{Asked, Reply, Server, Told, Who},
+    mcp::{Asked, Listener, Reply, Said, Server, Subscription, Told, Who},
 };
 
 /// `POST /mcp`. It admits its caller itself: what a request costs stands in its body.
@@ -53,7 +56,7 @@ impl Public {
 impl Private {
     async fn answer(&self, req: &mut Request, depot: &mut Depot) -> Result<Reply> {
         let app = caller::app(depot);
-        caller::bearer(req.headers())?;
+        let bearer = caller::bearer(req.headers())?.to_owned();
         let bytes = body::bytes(req).await;
         let asked = bytes.map(|bytes| Asked::of(body::any(&bytes).ok()));
         let cost = match &asked {
@@ -61,8 +64,18 @@ impl Private {
             Ok(_) | Err(_) => Cost::Nothing,
         };
         let caller = self.door.admit(&app, req.headers(), depot, cost).await?;
-        let who = Who::Caller(Box::new(caller));
-        Ok(self.server.answer(&app, who, asked?, &told(req)).await)
+        let told = told(req);
+        match asked? {
+            Asked::Request(request) if request.listens() => {
+                let takes_stream = takes_stream(req.headers());
+                let listener = Listener { caller: &caller, bearer: &bearer, takes_stream };
+                self.server.subscribe(&app, listener, request, &told).await
+            }
+            asked => {
+                let who = Who::Caller(Box::new(caller));
+                Ok(self.server.answer(&app, who, asked, &told).await)
+            }
+        }
     }
 }
 
@@ -84,6 +97,27 @@ fn told(req: &Request) -> Told<'_> {
     }
 }
 
+/// Whether `Accept` lets an answer be a stream. Who sends none takes anything.
+fn takes_stream(headers: &HeaderMap) -> bool {
+    let mut accepts = headers.get_all(header::ACCEPT).iter().peekable();
+    if accepts.peek().is_none() {
+        return true;
+    }
+    let mut ranges =
+        accepts.filter_map(|value| value.to_str().ok()).flat_map(|text| text.split(','));
+    ranges.any(names_stream)
+}
+
+fn names_stream(range: &str) -> bool {
+    let mut parts = range.split(';').map(str::trim);
+    let kind = parts.next().unwrap_or_default().to_ascii_lowercase();
+    let is_never = |(name, weight): (&str, &str)| {
+        name.eq_ignore_ascii_case("q") && weight.parse::<f32>() == Ok(0.0)
+    };
+    ["text/event-stream", "text/*", "*/*"].contains(&kind.as_str())
+        && !parts.filter_map(|part| part.split_once('=')).any(is_never)
+}
+
 fn write(reply: Reply, res: &mut Response) {
     match reply {
         Reply::Accepted => {
@@ -94,6 +128,54 @@ fn write(reply: Reply, res: &mut Response) {
             res.headers_mut().insert(header::CONTENT_TYPE, json);
             res.status_code(StatusCode::OK);
             res.body(bytes);
+        }
+        Reply::Stream(subscription) => stream_to(subscription, res),
+    }
+}
+
+fn stream_to(subscription: Box<Subscription>, res: &mut Response) {
+    let headers = res.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+    // Proxies that would gather an answer before they pass it on are asked not to.
+    headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
+    res.status_code(StatusCode::OK);
+    let frames = stream::unfold(subscription, |mut subscription| async move {
+        let frame = frame(&subscription.next().await?);
+        Some((Ok::<Bytes, Infallible>(Bytes::from(frame)), subscription))
+    });
+    res.stream(frames);
+}
+
+/// JSON stands on one line, so no message can end its event.
+fn frame(said: &Said) -> String {
+    match said {
+        Said::Message(message) => format!("data: {message}\n\n"),
+        Said::Heartbeat => ": heartbeat\n\n".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stream_is_for_who_takes_one() {
+        for (accept, takes) in [
+            (vec![], true),
+            (vec!["*/*"], true),
+            (vec!["application/json, text/event-stream"], true),
+            (vec!["application/json", "Text/Event-Stream;q=0.5"], true),
+            (vec!["text/*"], true),
+            (vec!["application/json"], false),
+            (vec!["text/event-stream; q=0"], false),
+            (vec!["text/html, application/*"], false),
+            (vec![""], false),
+        ] {
+            let mut headers = HeaderMap::new();
+            for &value in &accept {
+                headers.append(header::ACCEPT, HeaderValue::from_static(value));
+            }
+            assert_eq!(takes_stream(&headers), takes, "{accept:?}");
         }
     }
 }

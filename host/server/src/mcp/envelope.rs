@@ -34,6 +34,7 @@ pub(crate) enum Method {
     ListResources,
     ListTemplates,
     ReadResource,
+    Listen,
 }
 
 impl Asked {
@@ -47,11 +48,12 @@ impl Asked {
     }
 
     /// Whether it costs one of the month's calls: whatever looks into the account or at a host
-    /// does, the handshake and the listings do not (decisions: monthly calls).
+    /// does, once or for as long as a stream lasts; the handshake and the listings do not
+    /// (decisions: monthly calls).
     pub(crate) fn is_call(&self) -> bool {
         match self {
             Self::Request(request) => match request.method {
-                Method::CallTool | Method::ReadResource => true,
+                Method::CallTool | Method::ReadResource | Method::Listen => true,
                 Method::Initialize
                 | Method::Ping
                 | Method::Discover
@@ -65,6 +67,11 @@ impl Asked {
 }
 
 impl Request {
+    /// Whether its answer is a stream of what changes.
+    pub(crate) fn listens(&self) -> bool {
+        self.method == Method::Listen
+    }
+
     pub(super) fn param(&self, name: &str) -> Option<&Value> {
         self.params.get(name)
     }
@@ -102,6 +109,9 @@ impl Request {
                         "resources/read takes params with a uri; resources/list names them";
                     return Err(Refusal::params(advice));
                 }
+            }
+            Method::Listen => {
+                super::subscription::resources(self)?;
             }
             Method::Initialize => self.fill_in(),
             Method::Ping
@@ -142,12 +152,13 @@ impl Method {
             Self::ListResources => "resources/list",
             Self::ListTemplates => "resources/templates/list",
             Self::ReadResource => "resources/read",
+            Self::Listen => "subscriptions/listen",
         }
     }
 
     pub(super) fn is_of_resources(self) -> bool {
         match self {
-            Self::ListResources | Self::ListTemplates | Self::ReadResource => true,
+            Self::ListResources | Self::ListTemplates | Self::ReadResource | Self::Listen => true,
             Self::Initialize | Self::Ping | Self::Discover | Self::ListTools | Self::CallTool => {
                 false
             }
@@ -193,7 +204,7 @@ fn read(value: Value) -> Result<Asked, Refusal> {
     Ok(Asked::Request(request))
 }
 
-const METHODS: [Method; 8] = [
+const METHODS: [Method; 9] = [
     Method::Initialize,
     Method::Ping,
     Method::Discover,
@@ -202,6 +213,7 @@ const METHODS: [Method; 8] = [
     Method::ListResources,
     Method::ListTemplates,
     Method::ReadResource,
+    Method::Listen,
 ];
 
 #[cfg(test)]
@@ -247,6 +259,11 @@ mod tests {
             (call(json!({"name": "x", "arguments": []})), -32602, json!(7)),
             (call(json!({"name": "x", "arguments": "{}"})), -32602, json!(7)),
             (json!({"jsonrpc": "2.0", "id": 1, "method": "resources/read"}), -32602, json!(1)),
+            (
+                json!({"jsonrpc": "2.0", "id": 1, "method": "subscriptions/listen"}),
+                -32602,
+                json!(1),
+            ),
         ];
         for (value, expected, id) in cases {
             assert_eq!(code(value.clone()), (expected, id), "{value}");
@@ -273,12 +290,12 @@ mod tests {
     }
 
     #[test]
-    fn only_calls_and_reads_cost_a_call() {
+    fn only_calls_reads_and_streams_cost_a_call() {
         for method in METHODS {
-            let params = json!({"name": "x", "uri": "x"});
+            let params = json!({"name": "x", "uri": "x", "notifications": {}});
             let value =
                 json!({"jsonrpc": "2.0", "id": 1, "method": method.name(), "params": params});
-            let costs = matches!(method, Method::CallTool | Method::ReadResource);
+            let costs = matches!(method, Method::CallTool | Method::ReadResource | Method::Listen);
             assert_eq!(Asked::of(Some(value)).is_call(), costs, "{}", method.name());
         }
     }

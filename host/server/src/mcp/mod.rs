@@ -3,7 +3,8 @@
 //! Bytes → [`envelope`] (one request, or why it is none) → [`era`] (which of the two protocols it
 //! speaks) → the listing of tools from memory, or rmcp, which negotiates, frames and calls back
 //! into [`session`] → a tool of the [`catalogue`] → the same service that the REST endpoint calls
-//! → [`result`], which bounds what goes back.
+//! → [`result`], which bounds what goes back. What can be read can also be listened to: that is a
+//! [`subscription`], which says what changes for as long as its client wants to hear it.
 //!
 //! *Invariant:* nothing here knows HTTP or salvo: what a limit or a credential refuses was refused
 //! before.
@@ -22,6 +23,7 @@ mod resource;
 mod result;
 mod schema;
 mod session;
+mod subscription;
 mod tools;
 
 use std::sync::Arc;
@@ -44,9 +46,13 @@ use self::{
     refusal::Refusal,
     session::Session,
 };
-use crate::{App, Caller};
+use crate::{App, Caller, Error, service};
 
-pub(crate) use self::{envelope::Asked, era::Told};
+pub(crate) use self::{
+    envelope::Asked,
+    era::Told,
+    subscription::{Said, Subscription},
+};
 
 /// One endpoint: what it offers, put together when the service starts.
 pub(crate) struct Server {
@@ -54,10 +60,20 @@ pub(crate) struct Server {
 }
 
 /// What goes back in a 200, or that nothing does.
-#[derive(Debug, PartialEq)]
 pub(crate) enum Reply {
     Accepted,
     Json(Bytes),
+    /// Message by message, until one of the two has enough.
+    Stream(Box<Subscription>),
+}
+
+/// Who wants to be told what changes.
+pub(crate) struct Listener<'a> {
+    pub(crate) caller: &'a Caller,
+    /// The credential, which is looked at again while the stream runs.
+    pub(crate) bearer: &'a str,
+    /// Whether an answer that is a stream is understood.
+    pub(crate) takes_stream: bool,
 }
 
 /// For whom a request is done.
@@ -94,6 +110,38 @@ impl Server {
         let id = request.id.clone();
         let answered = self.answered(app, who, request, told).await;
         Reply::Json(answered.unwrap_or_else(|refusal| refusal.to(id).written()))
+    }
+
+    /// Answers a request that listens.
+    ///
+    /// # Errors
+    /// `Limited` when the process has as many streams as it may: that is a status here too.
+    pub(crate) async fn subscribe(
+        &self,
+        app: &Arc<App>,
+        listener: Listener<'_>,
+        mut request: Request,
+        told: &Told<'_>,
+    ) -> crate::Result<Reply> {
+        let id = request.id.clone();
+        let refused = |refusal: Refusal| Reply::Json(refusal.to(id.clone()).written());
+        let resources = match accepted(&mut request, told, listener.takes_stream) {
+            Ok(resources) => resources,
+            Err(refusal) => return Ok(refused(refusal)),
+        };
+        let wanted = subscription::wanted(&resources);
+        let Listener { caller, bearer, .. } = listener;
+        let followed =
+            service::event::follow(Arc::clone(app), caller, bearer.to_owned(), wanted).await;
+        match followed {
+            Ok(told) => Ok(Reply::Stream(Box::new(Subscription::new(id, resources, told)))),
+            Err(error @ Error::Limited { .. }) => Err(error),
+            Err(error) => Ok(refused(match refusal::told(&error) {
+                // What it says is enough: there is no argument to correct.
+                Ok(_) => Refusal::params(error.to_string()),
+                Err(_) => Refusal::internal(),
+            })),
+        }
     }
 
     async fn answered(
@@ -142,3 +190,21 @@ impl Server {
         Ok(format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{listing}}}"#).into())
     }
 }
+
+/// The resources of a request to listen that can be answered.
+fn accepted(
+    request: &mut Request,
+    told: &Told<'_>,
+    takes_stream: bool,
+) -> Result<Vec<&'static str>, Refusal> {
+    if era::settle(request, told)? == Era::Legacy {
+        return Err(Refusal::no_method_of_version(request.method));
+    }
+    if !takes_stream {
+        return Err(Refusal::envelope(STREAM));
+    }
+    subscription::resources(request)
+}
+
+const STREAM: &str = "subscriptions/listen is answered with a stream; send Accept: \
+     application/json, text/event-stream";

@@ -31,8 +31,13 @@ impl Refusal {
     pub(super) fn no_method(name: &str) -> Self {
         let name: String = name.chars().take(LONGEST_NAME).collect();
         let advice = "there is initialize, ping, server/discover, tools/list and tools/call, and \
-                      with a key resources/list and resources/read";
+                      with a key resources/list, resources/read and subscriptions/listen";
         Self::new(-32601, format!("there is no method {name} here; {advice}"))
+    }
+
+    pub(super) fn no_method_of_version(method: Method) -> Self {
+        let name = method.name();
+        Self::new(-32601, format!("{name} is no method of this version of the protocol"))
     }
 
     pub(super) fn params(message: impl Into<Cow<'static, str>>) -> Self {
@@ -63,10 +68,7 @@ impl Refusal {
     /// What rmcp says where it refuses by itself; its message may be a bare name.
     pub(super) fn of_protocol(method: Method, error: ErrorData) -> Self {
         match error.code.0 {
-            -32601 => Self::new(
-                -32601,
-                format!("{} is no method of this version of the protocol", method.name()),
-            ),
+            -32601 => Self::no_method_of_version(method),
             code => Self { data: error.data, ..Self::new(code, error.message) },
         }
     }

@@ -59,6 +59,6 @@ fn nothing() -> Args {
     Args::new(Map::new())
 }
 
-const SITES: &str = "vedette://sites";
-const ALERTS: &str = "vedette://alerts";
+pub(super) const SITES: &str = "vedette://sites";
+pub(super) const ALERTS: &str = "vedette://alerts";
 const JSON: &str = "application/json";

@@ -68,7 +68,13 @@ impl ServerHandler for Session {
             Who::Caller(_) => CacheScope::Private,
             Who::Anyone => CacheScope::Public,
         };
-        Ok(DiscoverResult::from_server_info(versions, self.get_info())
+        let mut info = self.get_info();
+        // By `subscriptions/listen`, which only this version has.
+        if let Some(resources) = info.capabilities.resources.as_mut() {
+            resources.subscribe = Some(true);
+            resources.list_changed = Some(false);
+        }
+        Ok(DiscoverResult::from_server_info(versions, info)
             .with_ttl_ms(super::catalogue::FRESH_MS)
             .with_cache_scope(scope))
     }

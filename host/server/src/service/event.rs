@@ -1,4 +1,5 @@
-//! The events of an account, followed as they are committed (`GET /events`).
+//! The events of an account, followed as they are committed (`GET /events`, and what assistants
+//! subscribe to).
 //!
 //! One task per stream reads the store page by page and hands each event on to a short queue; who
 //! reads more slowly than that for too long is let go, and goes on later from the last id. The
@@ -7,6 +8,8 @@
 //! *Invariant:* nothing is told that the caller could not read by asking: other accounts' events
 //! are never read, those of deleted sites never told.
 //! *Invariant:* an id is told after what it stands for, so that going on from it misses nothing.
+
+mod sites;
 
 use std::{sync::Arc, time::Duration};
 
@@ -17,6 +20,7 @@ use vedette_model::{
     event::{Cursor, Part},
 };
 
+use self::sites::Sites;
 use super::{account, check};
 use crate::{
     App, Caller, Error, Result,
@@ -30,8 +34,28 @@ pub enum Told {
     Quiet(Cursor),
     /// Something happened. The cursor is after it.
     Event(Cursor, Box<Part>),
+    /// Sites were added, changed or removed.
+    Sites(SitesChange),
     /// Events between the last one told and the next are no longer kept, or never were.
     Lost,
+}
+
+/// What became of the account's sites.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SitesChange {
+    /// Some were added or changed, all of them are still there.
+    Changed,
+    /// Some are gone, and their alerts with them.
+    Removed,
+}
+
+/// What a stream is to tell.
+#[derive(Clone, Debug, Default)]
+pub struct Wanted {
+    pub filter: EventFilter,
+    pub after: Option<After>,
+    /// Also what becomes of the sites themselves, from now on.
+    pub sites: bool,
 }
 
 /// Where to begin: after what an id stands for, which the request names in this field.
@@ -51,8 +75,7 @@ pub async fn follow(
     app: Arc<App>,
     caller: &Caller,
     bearer: String,
-    filter: EventFilter,
-    after: Option<After>,
+    Wanted { filter, after, sites }: Wanted,
 ) -> Result<mpsc::Receiver<Told>> {
     let account = caller.account.id;
     if let Some(site) = filter.site
@@ -73,6 +96,7 @@ pub async fn follow(
         }
         Some(After { cursor, .. }) => cursor,
     };
+    let sites = if sites { Some(Sites::read(&app, caller).await?) } else { None };
     let (told, receiver) = mpsc::channel(QUEUE);
     let follower = Follower {
         app,
@@ -80,6 +104,7 @@ pub async fn follow(
         caller: caller.clone(),
         bearer,
         filter,
+        sites,
         cursor,
         told,
         spoke: Instant::now(),
@@ -96,6 +121,8 @@ struct Follower {
     caller: Caller,
     bearer: String,
     filter: EventFilter,
+    /// The sites as they were last told; none where nobody wants to know.
+    sites: Option<Sites>,
     cursor: Cursor,
     told: mpsc::Sender<Told>,
     /// When something was last said.
@@ -163,6 +190,10 @@ impl Follower {
                 return Ok(Turn::End);
             }
         }
+        let moved = self.sites.as_ref().is_some_and(|sites| sites.stamp != page.stamp);
+        if moved && !self.look_at_sites().await? {
+            return Ok(Turn::End);
+        }
         for event in page.events {
             if event.number != self.cursor.number && !self.lose(event.number).await {
                 return Ok(Turn::End);
@@ -207,6 +238,17 @@ impl Follower {
         }
     }
 
+    /// Tells what became of the sites. False when nobody listens any more.
+    async fn look_at_sites(&mut self) -> Result<bool> {
+        let found = Sites::read(&self.app, &self.caller).await?;
+        let change = self.sites.as_ref().and_then(|before| before.change_to(&found));
+        self.sites = Some(found);
+        match change {
+            Some(change) => Ok(self.tell(Told::Sites(change)).await),
+            None => Ok(true),
+        }
+    }
+
     /// Goes on with a number before which some are missing.
     async fn lose(&mut self, number: u64) -> bool {
         self.cursor = Cursor { number, parts: 0 };
@@ -229,7 +271,7 @@ impl Follower {
 /// As the edition shows it in every other answer.
 fn shown(edition: &Edition, part: Part) -> Part {
     match part {
-        Part::Check(record) => Part::Check(check::shown_record(edition, record)),
+        Part::Check(change, record) => Part::Check(change, check::shown_record(edition, record)),
         other => other,
     }
 }
@@ -254,7 +296,7 @@ const STAY_OPEN: Duration = Duration::from_secs(3600);
 const LOOK_AGAIN: Duration = Duration::from_secs(1);
 const RECOGNISE: Duration = Duration::from_secs(2);
 /// Well below the silence after which a connection, or a proxy on the way, gives up.
-const HEARTBEAT: Duration = Duration::from_secs(15);
+pub(crate) const HEARTBEAT: Duration = Duration::from_secs(15);
 /// How long one event may wait for a reader that is behind.
 const SLOWEST: Duration = Duration::from_secs(30);
 /// Events at a time: records can be large.

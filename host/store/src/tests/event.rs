@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use vedette_model::Event;
-use vedette_model::event::Part;
+use vedette_model::event::{CheckChange, Part};
 
 use super::*;
 
@@ -48,7 +48,8 @@ fn what_happens_is_kept_once_somebody_reads() {
             &["incident.created"],
         ];
         assert_eq!(said, expected);
-        assert_eq!(events[0].parts[0], Part::Check(decision.record.clone()));
+        let change = CheckChange::of(decision.turned);
+        assert_eq!(events[0].parts[0], Part::Check(change, decision.record.clone()));
         match &events[0].parts[1] {
             Part::Alert(event) => assert_eq!(event.alert, alert),
             other => panic!("{other:?}"),

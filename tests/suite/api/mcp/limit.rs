@@ -18,6 +18,7 @@ async fn only_calls_and_reads_are_calls_of_the_month() {
     let call = json!({"name": "list_sites", "arguments": {}});
     let unknown = json!({"name": "nope"});
     let read = json!({"uri": "vedette://sites"});
+    let listen = json!({"notifications": {}});
     for (method, params, used) in [
         ("initialize", json!({}), 0),
         ("ping", json!({}), 0),
@@ -29,13 +30,14 @@ async fn only_calls_and_reads_are_calls_of_the_month() {
         ("tools/list", json!({}), 1),
         ("tools/call", unknown, 2),
         ("resources/read", read, 3),
+        ("subscriptions/listen", listen, 4),
     ] {
         let answer = send(client, method, params).await;
         assert_eq!(answer.status, 200, "{method}: {}", answer.text);
         assert_eq!(answer.number("x-monthlylimit-used"), used, "{method}");
         assert_eq!(answer.number("x-monthlylimit-limit"), 10_000, "{method}");
     }
-    assert_eq!(client.get("/alerts").await.number("x-monthlylimit-used"), 4);
+    assert_eq!(client.get("/alerts").await.number("x-monthlylimit-used"), 5);
 }
 
 #[tokio::test(flavor = "multi_thread")]

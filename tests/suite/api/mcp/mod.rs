@@ -6,6 +6,7 @@ mod era;
 mod limit;
 mod public;
 mod same;
+mod subscription;
 mod tenant;
 mod tools;
 

@@ -27,7 +27,10 @@ pub(super) fn operations() -> Vec<Operation> {
         Operation::post("/mcp", TAG, "callMcp", "Call a tool")
             .says(
                 "JSON-RPC 2.0, one request at a time; `tools/list` tells what there is. \
-                 `tools/call` and `resources/read` count as calls of the month, the others do not.",
+                 `tools/call`, `resources/read` and `subscriptions/listen` count as calls of the \
+                 month, the others do not. `subscriptions/listen` is answered as \
+                 `text/event-stream`: first what was accepted, then \
+                 `notifications/resources/updated` whenever a resource changed.",
             )
             .takes(reference("JsonRpcRequest"), call)
             .answers(answer, reference("JsonRpcResponse"), called)
