@@ -1,4 +1,5 @@
-//! The figures that the documents quote, measured on this machine: `make figures`.
+//! The figures that the documents quote, measured on this machine: `make figures`, or some of them
+//! by name: `figures alerts mcp`.
 //!
 //! Absolute times depend on the machine; the floor printed beside each (a bare handshake, a bare
 //! process) says how much of it is ours.
@@ -29,12 +30,25 @@ const IDLE: Duration = Duration::from_secs(10);
 
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
+    let named: Vec<String> = std::env::args().skip(1).collect();
+    let asked = |name: &str| named.is_empty() || named.iter().any(|named| named == name);
     let lab = Lab::start().await?;
-    check_ssl(&lab).await?;
-    stubbed(&lab).await?;
-    alerts::measure(&lab).await?;
-    start_and_idle(&lab).await?;
-    mcp::measure(&lab).await
+    if asked("ssl") {
+        check_ssl(&lab).await?;
+    }
+    if asked("plugin") {
+        stubbed(&lab).await?;
+    }
+    if asked("alerts") {
+        alerts::measure(&lab).await?;
+    }
+    if asked("start") {
+        start_and_idle(&lab).await?;
+    }
+    if asked("mcp") {
+        mcp::measure(&lab).await?;
+    }
+    Ok(())
 }
 
 /// Wall time of the ssl check against a loopback server, and the plugin's own share of it.

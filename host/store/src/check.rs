@@ -47,7 +47,8 @@ struct ContextRow {
 #[derive(SurrealValue)]
 struct StateRow {
     check_type: String,
-    latest: String,
+    /// None where nothing ran since the site moved to another domain.
+    latest: Option<String>,
 }
 
 #[derive(SurrealValue)]
@@ -203,10 +204,11 @@ fn state(memory: Option<&str>, latest: Option<CheckRecord>) -> Result<CheckState
 
 fn latest(rows: Vec<StateRow>) -> Result<BTreeMap<CheckType, CheckRecord>> {
     rows.into_iter()
-        .map(|row| {
-            let check_type = CheckType::try_from(row.check_type)
+        .filter_map(|row| Some((row.check_type, row.latest?)))
+        .map(|(check_type, latest)| {
+            let check_type = CheckType::try_from(check_type)
                 .map_err(|error| Error::corrupt("check type", error))?;
-            Ok((check_type, row::read("check", &row.latest)?))
+            Ok((check_type, row::read("check", &latest)?))
         })
         .collect()
 }
@@ -216,5 +218,5 @@ pub(crate) const OPEN: &str = "SELECT VALUE doc FROM alert
 
 const LATEST: &str = "RETURN {
     exists: record::exists($site),
-    latest: (SELECT VALUE latest FROM $states)
+    latest: (SELECT VALUE latest FROM $states WHERE latest != NONE)
 }";

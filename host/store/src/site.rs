@@ -122,7 +122,7 @@ impl Store {
                 UPDATE $account SET stamp += 1 RETURN NONE;
                 DELETE $anew RETURN NONE;
                 IF $moved {
-                    DELETE $states RETURN NONE;
+                    UPDATE $states SET version = 0, latest = NONE RETURN NONE;
                     DELETE $memories RETURN NONE;
                 };
                 LET $planned = (SELECT VALUE id FROM $schedules);
