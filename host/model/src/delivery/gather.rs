@@ -145,7 +145,10 @@ impl Gathering {
         for Told { delivery, notices } in told {
             match self.batches.last_mut() {
                 Some(batch)
-                    if notices.is_empty() || batch.head.notices.len() + notices.len() <= room =>
+                    // Nothing to say is no notification: whatever follows joins it.
+                    if notices.is_empty()
+                        || batch.head.notices.is_empty()
+                        || batch.head.notices.len() + notices.len() <= room =>
                 {
                     batch.head.notices.extend(notices);
                     batch.merged.push(delivery.id);

@@ -60,7 +60,9 @@ async fn not_sent(relay: &Relay) -> String {
         delivery: DeliveryId(Uuid::from_u128(8)),
         created_at: now(),
     };
-    match relay.send(&mail, Instant::now() + Duration::from_secs(10)).await {
+    let deadline = Instant::now() + Duration::from_secs(10);
+    let turn = relay.turn(deadline).await.expect("nobody else sends");
+    match relay.send(&turn, &mail, deadline).await {
         Err(NotSent::Later(reason)) => reason,
         other => panic!("expected it to be tried later, got {other:?}"),
     }

@@ -27,7 +27,10 @@ use lettre::{
 };
 use parking_lot::Mutex;
 use thiserror::Error;
-use tokio::{sync::Semaphore, time::timeout_at};
+use tokio::{
+    sync::{Semaphore, SemaphorePermit},
+    time::timeout_at,
+};
 
 use super::{Egress, NetError};
 use server::Server;
@@ -63,6 +66,11 @@ pub enum NotSent {
     Never(String),
 }
 
+/// The right to have mail on its way, one at a time; given back with the value.
+pub struct Turn<'a> {
+    _permit: SemaphorePermit<'a>,
+}
+
 /// A step of the exchange for one mail, and what went wrong in it.
 struct Failed(&'static str, smtp::Error);
 
@@ -87,9 +95,22 @@ impl Relay {
         })
     }
 
+    /// Waits until fewer than twenty mails are on their way; none when that takes
+    /// longer than `deadline`. Our own congestion is no relay's fault: the time that a mail may
+    /// take begins after it.
+    pub async fn turn(&self, deadline: Instant) -> Option<Turn<'_>> {
+        let turn = timeout_at(deadline.into(), self.turns.acquire()).await.ok()?;
+        Some(Turn { _permit: turn.expect("the semaphore is never closed") })
+    }
+
     /// Hands one mail to the relay. Once it has been accepted, `Ok`; a mail whose acceptance was
     /// not heard by the deadline may have been taken all the same.
-    pub async fn send(&self, mail: &Mail<'_>, deadline: Instant) -> Result<(), NotSent> {
+    pub async fn send(
+        &self,
+        _turn: &Turn<'_>,
+        mail: &Mail<'_>,
+        deadline: Instant,
+    ) -> Result<(), NotSent> {
         let never = |reason: &str| NotSent::Never(reason.to_owned());
         let to: Address = mail.to.parse().map_err(|_| never("is no address that mail goes to"))?;
         let bytes = message::bytes(&self.from, &to, mail).map_err(|reason| never(&reason))?;
@@ -105,7 +126,6 @@ impl Relay {
         message: &[u8],
         deadline: Instant,
     ) -> Result<(), NotSent> {
-        let _turn = self.turns.acquire().await.expect("the semaphore is never closed");
         let mut connection = self.connection(deadline).await?;
         let sent = self.exchange(&mut connection, to, message).await;
         // Whoever refuses with a code is still there.

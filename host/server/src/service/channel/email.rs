@@ -3,7 +3,7 @@
 //! *Invariant:* who has a mail, or was refused it for good, is written down with the delivery and
 //! gets no further attempt.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use uuid::Uuid;
 use vedette_model::{
@@ -37,6 +37,10 @@ pub(super) async fn send(
         Ok(recipients) => recipients,
         Err(failed) => return failed,
     };
+    let Some(turn) = relay.turn(Instant::now() + TURN).await else {
+        let reason = "too much mail waits for the relay".to_owned();
+        return Outcome::Retry { reason, after: None };
+    };
     let deadline = Instant::now() + ATTEMPT_TIMEOUT;
     let mut later = None;
     for address in recipients {
@@ -52,7 +56,7 @@ pub(super) async fn send(
             delivery: errand.id,
             created_at: errand.created_at,
         };
-        let sent = relay.send(&mail, deadline).await;
+        let sent = relay.send(&turn, &mail, deadline).await;
         match sent {
             Ok(()) => told.push(Told { address, refused: None }),
             Err(NotSent::Never(reason)) => told.push(Told { address, refused: Some(reason) }),
@@ -104,6 +108,9 @@ fn outcome(told: &[Told], later: Option<String>) -> Outcome {
     let refused: Vec<String> = told.iter().filter_map(refused).collect();
     if refused.is_empty() { Outcome::Delivered } else { Outcome::Rejected(refused.join("; ")) }
 }
+
+/// With the attempt itself it stays well within a lease.
+const TURN: Duration = Duration::from_secs(30);
 
 pub(crate) const NO_RELAY: &str = "no mail relay is configured";
 
