@@ -110,7 +110,7 @@ async fn packages() -> Option<PathBuf> {
     }
     let version = succeed(command("node").arg("--version")).await.unwrap_or_default();
     let major = version.trim().trim_start_matches('v').split('.').next();
-    if !major.and_then(|major| major.parse().ok()).is_some_and(|major: u32| major >= 20) {
+    if major.and_then(|major| major.parse().ok()).is_none_or(|major: u32| major < 20) {
         println!("skipped: Node 20 is not installed");
         return None;
     }

@@ -77,7 +77,7 @@ async fn the_accounts_own_address_is_told_where_no_other_is_named() {
     let sent = world.send_test().await;
     assert_eq!(sent["channels"], json!(["email"]), "{sent}");
     let mail = mailbox.wait_for(1).await.expect("it arrives").remove(0);
-    assert_eq!(mail.to, [world.owner.email.clone()]);
+    assert_eq!(mail.to, std::slice::from_ref(&world.owner.email));
     let subject = mail.header("subject").remove(0);
     assert!(subject.contains("test"), "{subject}");
 }

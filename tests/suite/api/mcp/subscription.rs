@@ -95,7 +95,7 @@ async fn sites_are_told_when_they_change_or_a_check_turns() {
     let site = world.quiet("turned.example").await;
     assert_eq!(updated(&mut events).await, SITES, "added");
     let path = format!("/sites?id={site}");
-    client.patch(&path, json!({"alert_days": 3})).await.expect(200);
+    client.patch(&path, json!({"alert_days": 30})).await.expect(200);
     assert_eq!(updated(&mut events).await, SITES, "changed");
     world.bring("ssl", &site, result(5)).await;
     assert_eq!(updated(&mut events).await, SITES, "checked for the first time");

@@ -60,7 +60,7 @@ pub(crate) async fn by_slug(app: &App, slug: &Slug) -> Result<Arc<Rendered>> {
     };
     let written = app.status_pages.pages.try_get_with(account, write(app, account)).await;
     written.map_err(|cause| match &*cause {
-        Error::NotFound(what) => Error::NotFound(*what),
+        Error::NotFound(what) => Error::NotFound(what),
         // The one error is told to all who waited for the page.
         cause => {
             Error::Internal(anyhow::anyhow!("a status page was not written: {}", chain(cause)))
