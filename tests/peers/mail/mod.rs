@@ -68,8 +68,10 @@ async fn another_relay_and_reader_find_the_words_that_were_written() -> anyhow::
     let name = "Bücher =?utf-8?q?x?= \r\nBcc: victim@example.com <script>";
     let certificate = Authority::new(name)?.issue(&Leaf::for_names(&["peer.example"]))?;
     let site = lab.site("peer.example", certificate).await?;
-    let body =
-        json!({"domain": "peer.example", "custom_port": site.port(), "check_types": ["ssl"]});
+    let body = json!({
+        "domain": "peer.example", "custom_port": site.port(), "check_types": ["ssl"],
+        "check_config": {"uptime": {"verify_tls": false}},
+    });
     owner.post("/sites", body).await.expect(200);
     let mail = relay.next().await?;
     well_formed(&mail);

@@ -9,7 +9,29 @@ pub(crate) fn shown(result: &Value, edition: &Edition) -> Value {
     for field in edition.omitted() {
         leave_out(&mut schema, &field);
     }
+    plain_numbers(&mut schema);
     schema
+}
+
+/// Takes out the formats that say how a plugin holds a number: JSON Schema knows none of them, and
+/// clients warn of each.
+fn plain_numbers(schema: &mut Value) {
+    match schema {
+        Value::Object(members) => {
+            if members.get("format").and_then(Value::as_str).is_some_and(is_of_number) {
+                members.remove("format");
+            }
+            members.values_mut().for_each(plain_numbers);
+        }
+        Value::Array(items) => items.iter_mut().for_each(plain_numbers),
+        _ => {}
+    }
+}
+
+fn is_of_number(format: &str) -> bool {
+    let sized = format.strip_prefix('u').unwrap_or(format).strip_prefix("int");
+    matches!(format, "float" | "double")
+        || sized.is_some_and(|size| size.is_empty() || size.bytes().all(|b| b.is_ascii_digit()))
 }
 
 /// A result schema with some of its fields only.
@@ -51,6 +73,28 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn formats_of_numbers_are_left_out_and_those_of_texts_stay() {
+        let mut schema = json!({
+            "properties": {
+                "bits": { "type": "integer", "format": "uint32" },
+                "share": { "type": "number", "format": "double" },
+                "at": { "type": "string", "format": "date-time" },
+                "format": { "type": ["integer", "null"], "format": "int64" },
+            },
+        });
+        plain_numbers(&mut schema);
+        assert_eq!(
+            schema["properties"],
+            json!({
+                "bits": { "type": "integer" },
+                "share": { "type": "number" },
+                "at": { "type": "string", "format": "date-time" },
+                "format": { "type": ["integer", "null"] },
+            })
+        );
+    }
 
     #[test]
     fn what_an_edition_does_not_show_is_not_described() {
