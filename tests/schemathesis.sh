@@ -9,6 +9,8 @@
 # Requests come slower than a plan's QPS, each from an address of its own: a service that believes
 # X-Forwarded-For of this machine then refuses none for its address. One that does not answers
 # 429, which is a described answer too.
+#
+# The requests are the same each time, so that a failure can be repeated; SEED makes up others.
 set -euo pipefail
 
 if [ "$#" -lt 3 ]; then
@@ -29,6 +31,7 @@ exec "$program" run "$base/openapi.json" \
     --checks not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance \
     --phases examples,fuzzing \
     --max-examples "${EXAMPLES:-20}" \
+    --seed "${SEED:-20261122}" \
     --rate-limit "${RATE:-9/s}" \
     --request-timeout 60 \
     --exclude-path /events \

@@ -20,8 +20,8 @@ pub(super) fn operations() -> Vec<Operation> {
     });
     let list = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list" });
     let listed = json!({ "jsonrpc": "2.0", "id": 1, "result": { "tools": [] } });
-    let answer = "The result, or an error in `error`. A notification, which has no `id`, is \
-                  answered with 202 and nothing.";
+    let answer = "The result, or an error in `error`.";
+    let notified = "It was a notification, which has no `id` and gets no answer.";
     let too_large = "The body is larger than 64 KiB.";
     vec![
         Operation::post("/mcp", TAG, "callMcp", "Call a tool")
@@ -34,6 +34,7 @@ pub(super) fn operations() -> Vec<Operation> {
             )
             .takes(reference("JsonRpcRequest"), call)
             .answers(answer, reference("JsonRpcResponse"), called)
+            .answers_nothing(202, notified)
             .fails(400, "The body could not be read at all.")
             .fails(413, too_large),
         Operation::post("/public/mcp", TAG, "callMcpPublic", "Call a tool, no key needed")
@@ -41,6 +42,7 @@ pub(super) fn operations() -> Vec<Operation> {
             .public()
             .takes(reference("JsonRpcRequest"), list)
             .answers(answer, reference("JsonRpcResponse"), listed)
+            .answers_nothing(202, notified)
             .fails(400, "The body could not be read at all.")
             .fails(413, too_large),
     ]

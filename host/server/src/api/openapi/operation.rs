@@ -95,12 +95,14 @@ impl Operation {
     }
 
     /// Answers 304 to whoever has it already.
-    pub(super) fn unless_unchanged(mut self) -> Self {
-        let response = json!({
-            "description": "`If-None-Match` names what would be answered.",
-            "headers": limit_headers(),
-        });
-        self.responses.insert("304".to_owned(), response);
+    pub(super) fn unless_unchanged(self) -> Self {
+        self.answers_nothing(304, "`If-None-Match` names what would be answered.")
+    }
+
+    /// An answer without a body, and when it is given.
+    pub(super) fn answers_nothing(mut self, status: u16, when: &str) -> Self {
+        let response = json!({ "description": when, "headers": limit_headers() });
+        self.responses.insert(status.to_string(), response);
         self
     }
 
