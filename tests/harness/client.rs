@@ -2,10 +2,7 @@
 
 use std::{
     net::{IpAddr, Ipv4Addr},
-    sync::{
-        Arc,
-        atomic::{AtomicU32, Ordering},
-    },
+    sync::atomic::{AtomicU32, Ordering},
     time::Duration,
 };
 
@@ -23,7 +20,6 @@ pub struct Client {
     base: String,
     key: Option<String>,
     address: Option<IpAddr>,
-    requests: Arc<AtomicU32>,
 }
 
 /// A whole answer.
@@ -43,13 +39,7 @@ impl Client {
             .timeout(Duration::from_secs(60))
             .build()
             .expect("a client without a proxy has nothing to fail on");
-        Self {
-            http,
-            base: base.to_owned(),
-            key: key.map(str::to_owned),
-            address: None,
-            requests: Arc::default(),
-        }
+        Self { http, base: base.to_owned(), key: key.map(str::to_owned), address: None }
     }
 
     /// The same service, another credential.
@@ -114,7 +104,8 @@ impl Client {
 
     fn source(&self) -> IpAddr {
         let next = || {
-            let number = self.requests.fetch_add(1, Ordering::Relaxed);
+            static REQUESTS: AtomicU32 = AtomicU32::new(0);
+            let number = REQUESTS.fetch_add(1, Ordering::Relaxed);
             Ipv4Addr::from_bits(u32::from_be_bytes([10, 0, 0, 0]) | number).into()
         };
         self.address.unwrap_or_else(next)
