@@ -15,6 +15,7 @@
 //! *Invariant:* the pure half names neither tokio nor wasmtime.
 
 mod address;
+mod answer;
 mod connect;
 pub(crate) mod der;
 mod dns_server;
@@ -23,11 +24,13 @@ mod http;
 mod net_error;
 mod policy;
 mod refusal;
+mod resolv_conf;
 mod resolver;
 pub mod smtp;
 mod tls;
 mod trust;
 mod unchecked;
+mod upstream;
 pub mod url;
 mod validating;
 mod vendor;
@@ -43,7 +46,8 @@ pub use resolver::Resolver;
 pub use trust::Trust;
 pub use vendor::Vendor;
 
-pub(crate) use resolver::{Validation, absolute, is_silence};
+pub(crate) use answer::is_silence;
+pub(crate) use resolver::{Validation, absolute};
 pub(crate) use tls::{Recorder, client_config, handshake};
 pub(crate) use trust::Anchor;
 

@@ -12,13 +12,9 @@ use std::{
 };
 
 use hickory_resolver::{
-    ConnectionProvider, TokioResolver,
-    config::{ResolveHosts, ResolverConfig, ResolverOpts, ServerOrderingStrategy},
-    lookup::Lookup as Records,
-    net::{self, DnsError, runtime::TokioRuntimeProvider},
+    net::{self, DnsError},
     proto::{
         dnssec::TrustAnchors,
-        op::ResponseCode,
         rr::{Name, RData, RecordType},
     },
 };
@@ -27,8 +23,11 @@ use tokio::time::{sleep, timeout_at};
 use vedette_model::DomainName;
 
 use super::{
-    DnsServer, NetError, Phase, SetupError, Transport, Trust, code, unchecked::Unchecked,
-    validating::Validating,
+    DnsServer, NetError, Phase, SetupError, Trust,
+    answer::{Answered, Failure, is_knowledge, is_silence, negative, text},
+    code,
+    resolv_conf::{RESOLV_CONF, system_servers},
+    upstream::Upstream,
 };
 
 /// At most this many addresses of a name are looked at.
@@ -47,21 +46,13 @@ const LATELY: Duration = Duration::from_secs(5);
 
 /// The DNS servers, asked one after the other.
 pub struct Resolver {
-    servers: Vec<Server>,
+    servers: Vec<Upstream>,
     anchors: Arc<TrustAnchors>,
     trust: Trust,
     /// When a server last said anything.
     heard: Mutex<Option<Instant>>,
     /// Zones, and whether a signature holds over their keys, looked up lately.
     keys: Mutex<HashMap<Name, (Instant, bool)>>,
-}
-
-struct Server {
-    server: DnsServer,
-    /// As a visitor asks.
-    plain: TokioResolver,
-    unchecked: hickory_resolver::Resolver<Unchecked>,
-    validating: Validating,
 }
 
 /// Whose validation an answer has been through.
@@ -73,12 +64,6 @@ pub(crate) enum Validation {
     Nobodys,
     /// Ours, against our own anchors.
     Ours,
-}
-
-/// An answer and whom it came from.
-pub(crate) struct Answered {
-    pub(crate) server: SocketAddr,
-    pub(crate) outcome: Result<Records, net::NetError>,
 }
 
 impl Resolver {
@@ -117,15 +102,9 @@ impl Resolver {
         // Two rounds over all servers fit into the time for one name.
         let attempt = PATIENCE / (2 * servers.len() as u32);
         let attempt = attempt.clamp(Duration::from_secs(1), Duration::from_millis(2400));
-        let servers = servers.into_iter().map(|server| {
-            let plain = TokioRuntimeProvider::default();
-            let plain = build(&server, &trust, attempt, plain)?;
-            let unchecked = build(&server, &trust, attempt, Unchecked::default())?;
-            let (tls, options) = (verifying(&trust), options(attempt));
-            let validating = Validating::new(&server, tls, options, Arc::clone(&anchors));
-            Ok(Server { server, plain, unchecked, validating })
-        });
         let servers = servers
+            .into_iter()
+            .map(|server| Upstream::new(server, &trust, attempt, &anchors))
             .collect::<Result<_, net::NetError>>()
             .map_err(|error| SetupError::Resolver(error.to_string()))?;
         Ok(Self { servers, anchors, trust, heard: Mutex::new(None), keys: Mutex::default() })
@@ -310,26 +289,6 @@ impl Resolver {
     }
 }
 
-/// Why a lookup found nothing.
-enum Failure {
-    /// Nobody answered: whose fault is still open.
-    Silent,
-    /// Nobody could find out, which is as open.
-    Unfound(NetError),
-    Certain(NetError),
-}
-
-impl Failure {
-    /// What was said outweighs what was not.
-    fn or(self, other: Self) -> Self {
-        match self {
-            Self::Silent => other,
-            Self::Unfound(_) if matches!(other, Self::Certain(_)) => other,
-            Self::Unfound(_) | Self::Certain(_) => self,
-        }
-    }
-}
-
 /// Parses a name as it stands: without a trailing dot it is absolute all the same.
 pub(crate) fn absolute(name: &str) -> Result<Name, NetError> {
     let parsed = Name::from_ascii(name);
@@ -338,122 +297,9 @@ pub(crate) fn absolute(name: &str) -> Result<Name, NetError> {
     Ok(name)
 }
 
-/// No server said anything, as opposed to an answer that is an error.
-pub(crate) fn is_silence(error: &net::NetError) -> bool {
-    use net::NetError as E;
-    matches!(error, E::Timeout | E::Io(_) | E::NoConnections | E::Busy | E::Truncated)
-}
-
-/// An answer that only a server which reaches others can give.
-fn is_knowledge(error: &net::NetError) -> bool {
-    !is_silence(error) && !is_server_failure(error)
-}
-
-fn is_server_failure(error: &net::NetError) -> bool {
-    let net::NetError::Dns(error) = error else { return false };
-    match error {
-        DnsError::ResponseCode(code) => *code == ResponseCode::ServFail,
-        DnsError::NoRecordsFound(none) => none.response_code == ResponseCode::ServFail,
-        _ => false,
-    }
-}
-
-/// The strings of a TXT record, put together.
-fn text(data: &RData) -> Option<String> {
-    let RData::TXT(txt) = data else { return None };
-    let bytes: Vec<u8> = txt.txt_data.iter().flat_map(|part| part.iter().copied()).collect();
-    Some(String::from_utf8_lossy(&bytes).into_owned())
-}
-
-/// Tells "there are no such records" from a failure.
-fn negative(error: net::NetError) -> Result<(), Failure> {
-    let failed = |message: &str| Err(Failure::Certain(NetError::other(code::DNS_FAILED, message)));
-    match error {
-        error if is_silence(&error) => Err(Failure::Silent),
-        error if is_server_failure(&error) => {
-            let message = "the name's servers failed";
-            Err(Failure::Unfound(NetError::other(code::DNS_FAILED, message)))
-        }
-        net::NetError::Dns(DnsError::NoRecordsFound(none)) => match none.response_code {
-            ResponseCode::NoError | ResponseCode::NXDomain => Ok(()),
-            _ => failed("the name's servers failed"),
-        },
-        net::NetError::Dns(DnsError::ResponseCode(ResponseCode::Refused)) => {
-            failed("the DNS servers refuse the question")
-        }
-        net::NetError::Dns(_) => failed("the name's servers failed"),
-        _ => failed("the answer cannot be used"),
-    }
-}
-
-fn build<P: ConnectionProvider>(
-    server: &DnsServer,
-    trust: &Trust,
-    attempt: Duration,
-    provider: P,
-) -> Result<hickory_resolver::Resolver<P>, net::NetError> {
-    let config = ResolverConfig::from_name_servers(vec![server.config()]);
-    let builder = hickory_resolver::Resolver::builder_with_config(config, provider);
-    let mut builder = builder.with_options(options(attempt));
-    if matches!(server.transport, Transport::Tls { .. } | Transport::Https { .. }) {
-        builder = builder.with_tls_config(verifying(trust));
-    }
-    builder.build()
-}
-
-/// Servers are judged by the same roots as everybody.
-fn verifying(trust: &Trust) -> rustls::ClientConfig {
-    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
-    rustls::ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .expect("the provider speaks TLS 1.2 and 1.3")
-        .with_root_certificates(Arc::clone(trust.store()))
-        .with_no_client_auth()
-}
-
-fn options(attempt: Duration) -> ResolverOpts {
-    let mut options = ResolverOpts::default();
-    options.ndots = 0;
-    options.timeout = attempt;
-    options.attempts = 0; // the rounds over the servers are the retries
-    options.cache_size = 0;
-    options.use_hosts_file = ResolveHosts::Never;
-    options.num_concurrent_reqs = 1;
-    options.edns_payload_len = 1232;
-    options.try_tcp_on_error = false;
-    options.server_ordering_strategy = ServerOrderingStrategy::UserProvidedOrder;
-    options
-}
-
-/// Only `nameserver` lines matter here: the search list of the machine is not ours.
-fn system_servers() -> Vec<DnsServer> {
-    let text = std::fs::read_to_string(RESOLV_CONF).unwrap_or_default();
-    name_servers(&text).into_iter().map(DnsServer::from).collect()
-}
-
-fn name_servers(resolv_conf: &str) -> Vec<SocketAddr> {
-    let lines = resolv_conf.lines().filter_map(|line| {
-        let mut words = line.split_whitespace();
-        let address = (words.next() == Some("nameserver")).then(|| words.next()).flatten()?;
-        address.parse::<IpAddr>().ok()
-    });
-    lines.map(|address| SocketAddr::new(address, 53)).collect()
-}
-
-const RESOLV_CONF: &str = "/etc/resolv.conf";
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn only_name_servers_are_read_from_the_system() {
-        let text = "# local\nsearch corp.example\nnameserver 192.0.2.1\nnameserver fe80::1%eth0\n\
-                    nameserver 2001:db8::53 # second\noptions ndots:5\n";
-        let expected: [SocketAddr; 2] =
-            ["192.0.2.1:53".parse().unwrap(), "[2001:db8::53]:53".parse().unwrap()];
-        assert_eq!(name_servers(text), expected);
-    }
 
     #[test]
     fn a_name_is_absolute_with_and_without_its_dot() {

@@ -1,0 +1,90 @@
+//! What the answer of a DNS server means: records, that there are none, or whose trouble it is.
+//!
+//! A server that answers SERVFAIL is no wiser than one that is silent: neither says anything of the
+//! name. What remains of the other failures is certain, and the name's own.
+//!
+//! *Invariant:* pure: nothing is asked here.
+
+use std::net::SocketAddr;
+
+use hickory_resolver::{
+    lookup::Lookup as Records,
+    net::{self, DnsError},
+    proto::{op::ResponseCode, rr::RData},
+};
+
+use super::{NetError, code};
+
+/// An answer and whom it came from.
+pub(crate) struct Answered {
+    pub(crate) server: SocketAddr,
+    pub(crate) outcome: Result<Records, net::NetError>,
+}
+
+/// Why a lookup found nothing.
+pub(super) enum Failure {
+    /// Nobody answered: whose fault is still open.
+    Silent,
+    /// Nobody could find out, which is as open.
+    Unfound(NetError),
+    Certain(NetError),
+}
+
+impl Failure {
+    /// What was said outweighs what was not.
+    pub(super) fn or(self, other: Self) -> Self {
+        match self {
+            Self::Silent => other,
+            Self::Unfound(_) if matches!(other, Self::Certain(_)) => other,
+            Self::Unfound(_) | Self::Certain(_) => self,
+        }
+    }
+}
+
+/// Tells "there are no such records" from a failure.
+pub(super) fn negative(error: net::NetError) -> Result<(), Failure> {
+    let failed = |message: &str| Err(Failure::Certain(NetError::other(code::DNS_FAILED, message)));
+    match error {
+        error if is_silence(&error) => Err(Failure::Silent),
+        error if is_server_failure(&error) => {
+            let message = "the name's servers failed";
+            Err(Failure::Unfound(NetError::other(code::DNS_FAILED, message)))
+        }
+        net::NetError::Dns(DnsError::NoRecordsFound(none)) => match none.response_code {
+            ResponseCode::NoError | ResponseCode::NXDomain => Ok(()),
+            _ => failed("the name's servers failed"),
+        },
+        net::NetError::Dns(DnsError::ResponseCode(ResponseCode::Refused)) => {
+            failed("the DNS servers refuse the question")
+        }
+        net::NetError::Dns(_) => failed("the name's servers failed"),
+        _ => failed("the answer cannot be used"),
+    }
+}
+
+/// No server said anything, as opposed to an answer that is an error.
+pub(crate) fn is_silence(error: &net::NetError) -> bool {
+    use net::NetError as E;
+    matches!(error, E::Timeout | E::Io(_) | E::NoConnections | E::Busy | E::Truncated)
+}
+
+/// An answer that only a server which reaches others can give.
+pub(super) fn is_knowledge(error: &net::NetError) -> bool {
+    !is_silence(error) && !is_server_failure(error)
+}
+
+fn is_server_failure(error: &net::NetError) -> bool {
+    let net::NetError::Dns(error) = error else { return false };
+    match error {
+        DnsError::ResponseCode(code) => *code == ResponseCode::ServFail,
+        DnsError::NoRecordsFound(none) => none.response_code == ResponseCode::ServFail,
+        _ => false,
+    }
+}
+
+/// The strings of a TXT record, put together.
+pub(super) fn text(data: &RData) -> Option<String> {
+    let RData::TXT(txt) = data else { return None };
+    let bytes: Vec<u8> = txt.txt_data.iter().flat_map(|part| part.iter().copied()).collect();
+    Some(String::from_utf8_lossy(&bytes).into_owned())
+}
