@@ -1,0 +1,84 @@
+//! What was seen of a site so far: the latest records, pages of all, the changes of certificates.
+
+use std::collections::BTreeMap;
+
+use vedette_model::{CertChange, CheckRecord, CheckType, Invalid, SiteId, Timestamp, parse};
+use vedette_store::{CheckFilter, Page};
+
+use super::{NO_SITE, view::shown_record};
+use crate::{App, Caller, Result};
+
+/// What `GET /checks` asks for; `until` is the first moment that is not shown any more.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct CheckQuery {
+    pub check_type: Option<CheckType>,
+    pub from: Option<Timestamp>,
+    pub until: Option<Timestamp>,
+    pub limit: u32,
+    pub offset: u32,
+}
+
+/// The latest record of each check that ever ran for the site.
+pub async fn latest(
+    app: &App,
+    caller: &Caller,
+    site: SiteId,
+) -> Result<BTreeMap<CheckType, CheckRecord>> {
+    let latest = app.store.latest_checks(caller.account.id, site).await?.ok_or(NO_SITE)?;
+    let shown = |(check_type, record)| (check_type, shown_record(caller.edition, record));
+    Ok(latest.into_iter().map(shown).collect())
+}
+
+/// What a page is asked for, from its words. A check that is not known is told before a bad
+/// period, and that before a bad `page`.
+pub(crate) fn query(
+    app: &App,
+    check_type: Option<&str>,
+    from: Option<&str>,
+    to: Option<&str>,
+    page: Result<(u32, u32), Invalid>,
+) -> Result<CheckQuery> {
+    let check_type = check_type.map(|text| known_type(app, text)).transpose()?;
+    let period = parse::period(from, to)?;
+    let (limit, offset) = page?;
+    Ok(CheckQuery { check_type, from: period.from, until: period.until, limit, offset })
+}
+
+/// The documented types can be asked for whether a plugin for them is installed or not.
+fn known_type(app: &App, text: &str) -> Result<CheckType, Invalid> {
+    let check_type: CheckType = text.parse()?;
+    if DOCUMENTED.contains(&text) || app.sandbox.check(&check_type).is_some() {
+        return Ok(check_type);
+    }
+    Err(Invalid::new(
+        "check_type",
+        "must be one of ssl, dns, domain, ct, uptime or an installed check",
+    ))
+}
+
+/// A page of the site's records, newest first.
+pub async fn page(
+    app: &App,
+    caller: &Caller,
+    site: SiteId,
+    query: CheckQuery,
+) -> Result<Page<CheckRecord>> {
+    let filter = CheckFilter {
+        check_type: query.check_type,
+        from: query.from,
+        to: query.until,
+        limit: query.limit,
+        offset: query.offset,
+    };
+    let page = app.store.checks_page(caller.account.id, site, &filter).await?.ok_or(NO_SITE)?;
+    let shown = |record| shown_record(caller.edition, record);
+    Ok(Page { items: page.items.into_iter().map(shown).collect(), total: page.total })
+}
+
+/// The last 50 changes of the site's certificates.
+pub async fn cert_history(app: &App, caller: &Caller, site: SiteId) -> Result<Page<CertChange>> {
+    app.store.cert_history(caller.account.id, site).await?.ok_or(NO_SITE)
+}
+
+/// Check types of the documents, installed or not.
+pub(crate) const DOCUMENTED: [&str; 5] = ["ssl", "dns", "domain", "ct", "uptime"];

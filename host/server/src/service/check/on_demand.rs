@@ -1,0 +1,211 @@
+//! Checks on demand: with a key of any name, or of a site of one's own; without one of public hosts.
+//!
+//! *Invariant:* without `site_id` a check on demand stores nothing; with it, the result takes the
+//! same path as a scheduled one.
+
+use std::{net::IpAddr, time::Instant};
+
+use serde_json::{Map, Value};
+use vedette_model::{
+    CheckType, DomainName, Edition, Site, SiteId, Source, Target, Timestamp,
+    parse::{self, Body},
+};
+use vedette_sandbox::{Job, Ran, egress::Audience};
+
+use super::{
+    NO_SITE, judged,
+    view::{PUBLIC, public_part, shown},
+};
+use crate::{
+    App, Caller, Error, Result,
+    service::{
+        pipeline::{self, Arrival, Seen},
+        random, run, site,
+    },
+};
+
+/// Runs a check now and answers its result: `domain`, and optionally `port`, `origin_ip` and
+/// `site_id`, which stores the result for that site. What the body leaves out of a site's port
+/// and address is the site's.
+///
+/// # Errors
+/// `Invalid` for a target that is impossible or blocked, or not the site's; `NotFound` for
+/// someone else's site; `Internal` when the plugin broke, which alerts nobody.
+pub async fn run_on_demand(
+    app: &App,
+    caller: &Caller,
+    check_type: &CheckType,
+    body: &Value,
+) -> Result<Value> {
+    let asked = OnDemand::parse(body)?;
+    if let Some(address) = asked.origin_ip {
+        site::vet_origin(app, address)?;
+    }
+    let site = match asked.site_id {
+        None => None,
+        Some(id) => Some(own_site(app, caller, id, &asked.domain).await?),
+    };
+    let job = asked.job(app, caller.edition, site.as_ref(), check_type);
+    let (ran, seen_at) = run(app, check_type, job).await?;
+    let result = ran.observation.result;
+    if let Some(site) = site {
+        let arrival = Arrival {
+            account_id: caller.account.id,
+            site_id: site.id,
+            check_type: check_type.clone(),
+            seen: Seen::Result {
+                result: result.clone(),
+                next_run_in_s: ran.observation.next_run_in_s,
+            },
+            checked_at: seen_at,
+            duration: ran.duration,
+            source: Source::OnDemand,
+            lease: None,
+        };
+        let record = pipeline::submit(app, arrival).await?.ok_or(NO_SITE)?;
+        judged(&record)?;
+    }
+    Ok(shown(caller.edition, result))
+}
+
+/// The TLS check without a credential: names only, port 443 only, and the documented part of the
+/// result (spec: `GET /public/check-ssl`).
+pub async fn run_public(app: &App, domain: &str) -> Result<Value> {
+    let result = run_for_anyone(app, &"ssl".parse()?, domain, Vec::new()).await?;
+    Ok(public_part(result, &PUBLIC))
+}
+
+/// A check without a credential, of public hosts alone; `omit` is what nobody need find out.
+pub(crate) async fn run_for_anyone(
+    app: &App,
+    check_type: &CheckType,
+    domain: &str,
+    omit: Vec<String>,
+) -> Result<Value> {
+    let name = DomainName::parse(domain)?;
+    let policy = app.sandbox.egress().policy();
+    policy
+        .vet_name(&name, Audience::Public)
+        .map_err(|refusal| Error::invalid("domain", format!("is refused: {refusal}")))?;
+    let job = Job {
+        run_id: random::id::<uuid::Uuid>().to_string(),
+        target: Target::Name(name),
+        port: None,
+        connect_to: None,
+        config: Value::Object(Map::new()),
+        omit: NOT_PUBLIC.map(str::to_owned).into_iter().chain(omit).collect(),
+        now: app.clock.now(),
+        audience: Audience::Public,
+        site: None,
+    };
+    let (ran, _) = run(app, check_type, job).await?;
+    Ok(ran.observation.result)
+}
+
+/// The body of `POST /check-<type>`.
+#[derive(Clone, Debug, PartialEq)]
+struct OnDemand {
+    domain: DomainName,
+    port: Option<u16>,
+    origin_ip: Option<IpAddr>,
+    site_id: Option<SiteId>,
+}
+
+impl OnDemand {
+    fn parse(body: &Value) -> Result<Self> {
+        let body = Body::of(body)?;
+        Ok(Self {
+            domain: body
+                .required("domain", |field, value| DomainName::parse(parse::text(field, value)?))?,
+            port: body
+                .optional("port", |field, value| parse::integer(field, value, 1..=u16::MAX))?,
+            origin_ip: body.optional("origin_ip", |field, value| {
+                parse::address(field, parse::text(field, value)?)
+            })?,
+            site_id: body.optional("site_id", |field, value| {
+                parse::uuid(field, parse::text(field, value)?).map(SiteId)
+            })?,
+        })
+    }
+
+    fn job(self, app: &App, edition: &Edition, site: Option<&Site>, check_type: &CheckType) -> Job {
+        Job {
+            run_id: random::id::<uuid::Uuid>().to_string(),
+            target: Target::Name(self.domain),
+            port: self.port.or(site.and_then(|site| site.custom_port)),
+            connect_to: self.origin_ip.or(site.and_then(|site| site.origin_ip)),
+            config: match site {
+                Some(site) => site.config_of(check_type),
+                None => Value::Object(Map::new()),
+            },
+            omit: edition.omitted(),
+            now: app.clock.now(),
+            audience: Audience::Authenticated,
+            site: site.map(|site| site.id),
+        }
+    }
+}
+
+async fn own_site(app: &App, caller: &Caller, id: SiteId, domain: &DomainName) -> Result<Site> {
+    let site = app.store.site(caller.account.id, id).await?.ok_or(NO_SITE)?;
+    if *domain != site.domain {
+        let reason = format!("must be the site's, {}, to store the result for it", site.domain);
+        return Err(Error::invalid("domain", reason));
+    }
+    Ok(site)
+}
+
+/// A run and the moment at which it ended.
+async fn run(app: &App, check_type: &CheckType, job: Job) -> Result<(Ran, Timestamp)> {
+    let started = Instant::now();
+    let ran = app.sandbox.run(check_type, job).await;
+    let label = check_type.to_string();
+    metrics::histogram!("vedette_on_demand_seconds", "check_type" => label)
+        .record(started.elapsed().as_secs_f64());
+    match ran {
+        Ok(ran) => Ok((ran, app.clock.now())),
+        Err(cause) => Err(run::refuse(check_type, cause)),
+    }
+}
+
+/// What takes connections of its own and is no part of the public answer.
+const NOT_PUBLIC: [&str; 4] = ["hsts", "mixed_content", "ocsp_stapling", "tls_grade"];
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn on_demand_body_names_the_field_that_is_wrong() {
+        let cases = [
+            (json!({}), "domain"),
+            (json!({ "domain": 7 }), "domain"),
+            (json!({ "domain": "https://example.com" }), "domain"),
+            (json!({ "domain": "2130706433" }), "domain"),
+            (json!({ "domain": "192.0.2.1" }), "domain"),
+            (json!({ "domain": "example.com", "port": 0 }), "port"),
+            (json!({ "domain": "example.com", "port": 65536 }), "port"),
+            (json!({ "domain": "example.com", "port": "443" }), "port"),
+            (json!({ "domain": "example.com", "origin_ip": "127.1" }), "origin_ip"),
+            (json!({ "domain": "example.com", "site_id": "7" }), "site_id"),
+            (json!([]), "body"),
+        ];
+        for (body, field) in cases {
+            match OnDemand::parse(&body) {
+                Err(Error::Invalid(invalid)) => assert_eq!(invalid.field, field, "{body}"),
+                other => panic!("{body}: {other:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn on_demand_body_ignores_what_it_does_not_know() {
+        let body = json!({ "domain": "EXAMPLE.com.", "depth": 3 });
+        let asked = OnDemand::parse(&body).expect("a good body");
+        let name = DomainName::parse("example.com").expect("a name");
+        assert_eq!(asked.domain, name);
+        assert_eq!((asked.port, asked.origin_ip, asked.site_id), (None, None, None));
+    }
+}
