@@ -13,6 +13,8 @@
 //! Then quiet tenants alone, and beside two thousand connections that send a byte now and then and
 //! a tenant that asks a hundred times as often as its plan has it.
 
+mod instance;
+
 use std::{
     net::SocketAddr,
     sync::{
@@ -35,10 +37,7 @@ use tokio::{
     task::{JoinHandle, JoinSet},
 };
 use tokio_util::sync::{CancellationToken, DropGuard};
-use vedette_server::{Caller, Clock, Config, clock::ManualClock, service};
-
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+use vedette_server::{Clock, Config, clock::ManualClock, service};
 
 const ACCOUNTS: usize = 64;
 /// Of the plan's 10 000 a month.
@@ -60,46 +59,28 @@ fn main() -> anyhow::Result<()> {
     let mut arguments = std::env::args().skip(1);
     let seconds: u64 = arguments.next().map_or(Ok(4), |text| text.parse())?;
     let database = arguments.next();
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .thread_stack_size(10 << 20)
-        .enable_all()
-        .build()?;
-    runtime.block_on(async { tokio::spawn(measure(seconds, database)).await? })
+    instance::run(measure(seconds, database))
 }
 
 async fn measure(seconds: u64, database: Option<String>) -> anyhow::Result<()> {
-    let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
     let folder = tempfile::tempdir()?;
     let database =
         database.unwrap_or_else(|| format!("surrealkv://{}/db", folder.path().display()));
     let (clock, hand) = Clock::manual("2026-11-01T00:00:00Z".parse()?);
     let shutdown = CancellationToken::new();
-    let loopback = SocketAddr::from(([127, 0, 0, 1], 0));
-    let config = Config {
-        listen: loopback,
-        admin_listen: loopback,
-        db: database,
-        no_first_account: true,
-        trusted_proxy: vec!["127.0.0.0/8".parse()?],
-        ..Config::default()
-    };
+    let config =
+        Config { trusted_proxy: vec!["127.0.0.0/8".parse()?], ..instance::config(database) };
     let running = vedette_server::serve(config, clock, shutdown.clone()).await?;
     let mut keys = Vec::new();
     for number in 0..ACCOUNTS {
         let email = format!("{number}@example.com");
-        let made = service::account::create(&running.app, &email, "pro", "standard").await?;
-        let caller: Caller = service::account::authenticate(
-            &running.app,
-            vedette_model::Edition::by_id("standard").context("the edition")?,
-            &made.key,
-        )
-        .await?;
+        let (caller, key) = instance::account(&running.app, &email).await?;
         for site in 0..SITES {
             let domain = format!("site-{site}.example.com");
             let body = json!({ "domain": domain, "monitoring_enabled": false });
             service::site::create(&running.app, &caller, &body).await?;
         }
-        keys.push(made.key);
+        keys.push(key);
     }
     let bare = TcpListener::new("127.0.0.1:0").bind().await;
     let bare_at = bare.holdings()[0].local_addr.clone().into_std().context("an address")?;

@@ -7,6 +7,8 @@
 //! An account of the highest plan with that many sites (50), each with a run on every one of the
 //! last 90 days. Then the page is asked for after a change, again without one, and by many at once.
 
+mod instance;
+
 use std::{
     net::SocketAddr,
     time::{Duration, Instant},
@@ -22,14 +24,11 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 use vedette_model::{
-    Assessment, CheckRecord, CheckStatus, CheckType, Edition, Health, Site, Source, Timestamp,
+    Assessment, CheckRecord, CheckStatus, CheckType, Health, Site, Source, Timestamp,
     alert::{Context, reconcile},
 };
 use vedette_server::{App, Clock, Config, service};
 use vedette_store::Commit;
-
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 const DAYS: i64 = 90;
 const CROWD: usize = 200;
@@ -39,31 +38,19 @@ fn main() -> anyhow::Result<()> {
     let mut arguments = std::env::args().skip(1);
     let sites: usize = arguments.next().map_or(Ok(50), |text| text.parse())?;
     let database = arguments.next().unwrap_or_else(|| "mem://".to_owned());
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .thread_stack_size(10 << 20)
-        .enable_all()
-        .build()?;
-    runtime.block_on(async { tokio::spawn(measure(sites, database)).await? })
+    instance::run(measure(sites, database))
 }
 
 async fn measure(sites: usize, database: String) -> anyhow::Result<()> {
-    let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
     let shutdown = CancellationToken::new();
-    let loopback = SocketAddr::from(([127, 0, 0, 1], 0));
     let config = Config {
-        listen: loopback,
-        admin_listen: loopback,
-        db: database,
-        no_first_account: true,
         // Nobody: what the scheduler does meanwhile asks no one outside.
         dns_server: vec!["127.0.0.1:9".parse().ok().context("an address")?],
-        ..Config::default()
+        ..instance::config(database)
     };
     let running = vedette_server::serve(config, Clock::System, shutdown.clone()).await?;
     let app = &running.app;
-    let edition = Edition::by_id("standard").context("the edition")?;
-    let made = service::account::create(app, "owner@example.com", "pro", edition.id).await?;
-    let caller = service::account::authenticate(app, edition, &made.key).await?;
+    let (caller, _) = instance::account(app, "owner@example.com").await?;
     for number in 0..sites {
         let body = json!({ "domain": format!("service-{number}.example.com") });
         let site = service::site::create(app, &caller, &body).await?;

@@ -1,4 +1,4 @@
-//! Checks on demand: with a key of any name, or of a site of one's own; without one of public hosts.
+//! Checks on demand: with a key of any name or one's own site, without one of public hosts.
 //!
 //! *Invariant:* without `site_id` a check on demand stores nothing; with it, the result takes the
 //! same path as a scheduled one.
