@@ -1,11 +1,11 @@
 //! The ids of rows. An id says who owns the row and where it stands, so that a look-up is also
 //! the check of tenancy and a range is also the order.
 
+mod part;
+
 use std::ops::Bound;
 
-use surrealdb::types::{
-    Array, Range, RecordId, RecordIdKey, RecordIdKeyRange, SurrealValue, Value,
-};
+use surrealdb::types::{RecordId, SurrealValue};
 use uuid::Uuid;
 use vedette_model::{
     AccountId, Alert, AlertId, ApiKeyId, CheckId, CheckType, DeliveryId, IncidentId,
@@ -14,7 +14,9 @@ use vedette_model::{
     status_page::{Slug, uptime::HOURS},
 };
 
-use crate::error::{Error, Result};
+use self::part::{counted, key, range};
+
+pub(crate) use self::part::{DAY_MS, id, rev, rev_day, text_at, under, uuid_at};
 
 pub(crate) fn account(account: AccountId) -> RecordId {
     id("account", [account.0.into_value()])
@@ -278,83 +280,10 @@ pub(crate) fn of_account_site(table: &'static str, account: AccountId, site: Sit
     under(table, [account.0.into_value(), site.0.into_value()])
 }
 
-/// One of several parts makes an array, a single one stands alone.
-pub(crate) fn id<const N: usize>(table: &'static str, parts: [Value; N]) -> RecordId {
-    RecordId::new(table, key(parts))
-}
-
-/// Everything whose key begins with these parts.
-pub(crate) fn under<const N: usize>(table: &'static str, parts: [Value; N]) -> RecordId {
-    let first = Vec::from(parts);
-    let mut last = first.clone();
-    // A range sorts after every other value, so this is the end of what begins so.
-    last.push(Value::Range(Box::new(Range::from(..))));
-    range(
-        table,
-        Bound::Included(RecordIdKey::Array(Array::from(first))),
-        Bound::Included(RecordIdKey::Array(Array::from(last))),
-    )
-}
-
-/// Milliseconds, negated: newest first is forward, and forward is the only direction in which
-/// the engine reads no more than it answers.
-pub(crate) fn rev(at: Timestamp) -> i64 {
-    -at.timestamp_millis()
-}
-
-/// The UTC day of a [`rev`], negated too.
-pub(crate) fn rev_day(rev: i64) -> i64 {
-    -(-rev).div_euclid(DAY_MS)
-}
-
-pub(crate) const DAY_MS: i64 = 86_400_000;
-
 pub(crate) fn severity(severity: Severity) -> &'static str {
     match severity {
         Severity::Info => "info",
         Severity::Warning => "warning",
         Severity::Critical => "critical",
     }
-}
-
-/// The UUID that stands at the given place of a row's id.
-pub(crate) fn uuid_at(id: &RecordId, place: usize) -> Result<Uuid> {
-    let value = match &id.key {
-        RecordIdKey::Uuid(uuid) if place == 0 => return Ok(Uuid::from(*uuid)),
-        RecordIdKey::Array(parts) => parts.get(place).cloned(),
-        _ => None,
-    };
-    let value = value.ok_or_else(|| Error::corrupt("id", "it is too short"))?;
-    Uuid::from_value(value).map_err(|error| Error::corrupt("id", error))
-}
-
-/// A text inside an id.
-pub(crate) fn text_at(id: &RecordId, place: usize) -> Result<String> {
-    let value = match &id.key {
-        RecordIdKey::String(text) if place == 0 => return Ok(text.clone()),
-        RecordIdKey::Array(parts) => parts.get(place).cloned(),
-        _ => None,
-    };
-    let value = value.ok_or_else(|| Error::corrupt("id", "it is too short"))?;
-    String::from_value(value).map_err(|error| Error::corrupt("id", error))
-}
-
-fn key<const N: usize>(parts: [Value; N]) -> RecordIdKey {
-    if N > 1 {
-        return RecordIdKey::Array(Array::from(Vec::from(parts)));
-    }
-    match parts.into_iter().next() {
-        Some(Value::Uuid(uuid)) => RecordIdKey::Uuid(uuid),
-        Some(Value::String(text)) => RecordIdKey::String(text),
-        _ => unreachable!("keys of one part are UUIDs and texts"),
-    }
-}
-
-/// Whole numbers of one kind sort as what they are.
-fn counted(number: u64) -> Value {
-    i64::try_from(number).unwrap_or(i64::MAX).into_value()
-}
-
-fn range(table: &'static str, start: Bound<RecordIdKey>, end: Bound<RecordIdKey>) -> RecordId {
-    RecordId::new(table, RecordIdKeyRange { start, end })
 }

@@ -4,11 +4,14 @@
 //! and `total` is added up from them. Only the days that `from` and `to` cut are counted, by
 //! their keys.
 
+mod span;
+
 use std::collections::BTreeMap;
 
 use surrealdb::types::SurrealValue;
 use vedette_model::{AccountId, CheckRecord, CheckType, SiteId, Timestamp};
 
+use self::span::{FAREST, Span, first_rev};
 use crate::error::{Error, Result};
 use crate::tx::Binds;
 use crate::{Store, key, row};
@@ -42,13 +45,6 @@ struct Kind {
     total: u64,
     /// Those of them from where the page begins.
     left: u64,
-}
-
-/// [`key::rev`]s from `near`, the newest, up to but without `far`.
-#[derive(Clone, Copy)]
-struct Span {
-    near: i64,
-    far: i64,
 }
 
 #[derive(SurrealValue)]
@@ -227,48 +223,6 @@ fn start(kinds: &mut [Kind], span: Span, mut skip: u64) -> (Span, u64) {
     }
     (Span { near: span.near.max(first_rev(first)), ..span }, skip)
 }
-
-impl Span {
-    fn of(filter: &CheckFilter) -> Self {
-        let near = filter.to.map_or(-FAREST, |to| {
-            let cuts_a_millisecond = to.timestamp_subsec_nanos() % 1_000_000 > 0;
-            key::rev(to) + i64::from(!cuts_a_millisecond)
-        });
-        let far = filter.from.map_or(FAREST, |from| key::rev(from) + 1);
-        Self { near, far }
-    }
-
-    fn near_day(self) -> i64 {
-        key::rev_day(self.near)
-    }
-
-    fn far_day(self) -> i64 {
-        key::rev_day(self.far - 1)
-    }
-
-    /// The part of the span in its newest day.
-    fn near_cut(self) -> Self {
-        Self { near: self.near, far: self.far.min(last_rev(self.near_day()) + 1) }
-    }
-
-    /// The part of the span in its oldest day.
-    fn far_cut(self) -> Self {
-        Self { near: self.near.max(first_rev(self.far_day())), far: self.far }
-    }
-}
-
-/// The newest millisecond of a negated day.
-fn first_rev(day: i64) -> i64 {
-    day.saturating_sub(1).saturating_mul(key::DAY_MS).saturating_add(1)
-}
-
-/// The oldest millisecond of a negated day.
-fn last_rev(day: i64) -> i64 {
-    day.saturating_mul(key::DAY_MS)
-}
-
-/// Beyond any moment, and far enough from the edge of what can be counted with.
-const FAREST: i64 = 1 << 60;
 
 /// So many records are walked over sooner than days are counted.
 const WALKED: u64 = 1_000;
