@@ -8,7 +8,7 @@
 use surrealdb::types::{Object, SurrealValue, Value};
 use vedette_model::{
     AccountId, Alert, CertChange, CheckRecord, CheckStatus, Decision, Delivery, Timestamp,
-    status_page::uptime,
+    status_page::response,
 };
 
 use crate::error::Result;
@@ -113,8 +113,8 @@ impl Unit {
     /// What the status page draws. The same hour of yesterday makes room: all that is set is
     /// computed from the row as it was.
     fn time_response(&mut self, record: &CheckRecord) {
-        let Some(took) = uptime::response_ms(record) else { return };
-        let hour = uptime::hour(record.checked_at);
+        let Some(took) = response::ms_of(record) else { return };
+        let hour = response::hour(record.checked_at);
         self.say(
             "UPSERT $hour_row# SET answers = IF hour = $hour# { answers + 1 } ELSE { 1 },
                 total_ms = IF hour = $hour# { total_ms + $took# } ELSE { $took# },

@@ -11,7 +11,7 @@ use vedette_model::{
     AccountId, Alert, AlertId, ApiKeyId, CheckId, CheckType, DeliveryId, IncidentId,
     IncidentStatus, MaintenanceWindowId, RenewalEntry, RenewalStatus, Severity, Site, SiteId,
     Timestamp,
-    status_page::{Slug, uptime::HOURS},
+    status_page::{Slug, response::HOURS},
 };
 
 use self::part::{counted, key, range};

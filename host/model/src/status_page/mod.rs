@@ -12,12 +12,16 @@ pub mod accent;
 pub mod css;
 pub mod domain;
 pub mod drawing;
+pub mod latest;
+pub mod response;
 pub mod slug;
 pub mod uptime;
 pub mod verdict;
 pub mod view;
 
+pub use self::latest::{Latest, Standing};
+pub use self::response::HourCount;
 pub use self::slug::Slug;
-pub use self::uptime::{DayCount, DayState, History, HourCount, Share};
-pub use self::verdict::{Latest, Overall, SiteState, Standing, Verdict};
+pub use self::uptime::{DayCount, DayState, History, Share};
+pub use self::verdict::{Overall, SiteState, Verdict};
 pub use self::view::{Facts, Page, PageIncident, PageSite, PageUpdate, PageWindow, Watched};

@@ -1,13 +1,11 @@
-//! What the days and hours of a site were like, from what was counted of them.
+//! What the days of a site were like, from what was counted of them.
 
 use serde::{Serialize, Serializer};
 
-use crate::{CheckRecord, CheckStatus, Timestamp};
+use crate::Timestamp;
 
 /// Days that the page shows, today among them.
 pub const DAYS: usize = 90;
-/// Hours of response times, the present one among them.
-pub const HOURS: usize = 24;
 
 /// How the runs of one UTC day ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -18,15 +16,6 @@ pub struct DayCount {
     pub degraded: u64,
     pub down: u64,
     pub unknown: u64,
-}
-
-/// The response times of one hour, added up.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct HourCount {
-    /// Hours since 1970.
-    pub hour: i64,
-    pub answers: u64,
-    pub total_ms: u64,
 }
 
 /// What a day is shown as.
@@ -146,47 +135,6 @@ impl Serialize for Share {
     }
 }
 
-/// What a run adds to its hour: the time that an answer took, in whole milliseconds. None for
-/// other checks, and where there was no answer to time.
-pub fn response_ms(record: &CheckRecord) -> Option<u64> {
-    let answered = matches!(record.status, CheckStatus::Ok | CheckStatus::Degraded);
-    if record.check_type.as_str() != UPTIME || !answered {
-        return None;
-    }
-    let ms = record.result.get("response_time_ms")?.as_f64()?;
-    // Beyond any timeout: not a time that anybody waited.
-    (0.0..MOST_MS).contains(&ms).then(|| ms.round() as u64)
-}
-
-/// The mean of each of the last [`HOURS`] hours, oldest first; none where nothing answered.
-pub fn response_times(counts: &[HourCount], now: Timestamp) -> Vec<Option<u64>> {
-    let hours = i64::try_from(HOURS).expect("a few hours");
-    let first = hour(now) - hours + 1;
-    let mut means = vec![None; HOURS];
-    for count in counts {
-        let place = usize::try_from(count.hour.saturating_sub(first)).ok();
-        let Some(mean) = place.and_then(|place| means.get_mut(place)) else { continue };
-        *mean = count.total_ms.checked_div(count.answers);
-    }
-    means
-}
-
-/// The mean over the hours together.
-pub fn mean_response(counts: &[HourCount], now: Timestamp) -> Option<u64> {
-    let hours = i64::try_from(HOURS).expect("a few hours");
-    let shown = (hour(now) - hours + 1)..=hour(now);
-    let shown = counts.iter().filter(|count| shown.contains(&count.hour));
-    let (total, answers) = shown.fold((0_u64, 0_u64), |(total, answers), count| {
-        (total.saturating_add(count.total_ms), answers.saturating_add(count.answers))
-    });
-    total.checked_div(answers)
-}
-
-/// Hours since 1970.
-pub fn hour(at: Timestamp) -> i64 {
-    at.timestamp().div_euclid(3_600)
-}
-
 /// Days since 1970.
 pub fn day(at: Timestamp) -> i64 {
     at.timestamp().div_euclid(86_400)
@@ -197,15 +145,12 @@ pub(super) const UPTIME: &str = "uptime";
 const CONFIRMED: u64 = 2;
 /// One run in so many is worth a colour.
 const NOTABLE: u64 = 20;
-const MOST_MS: f64 = 600_000.0;
 
 #[cfg(test)]
 mod tests {
     use serde_json::json;
-    use uuid::Uuid;
 
     use super::*;
-    use crate::Source;
 
     fn counted(day: i64, ok: u64, degraded: u64, down: u64, unknown: u64) -> DayCount {
         DayCount { day, ok, degraded, down, unknown }
@@ -273,50 +218,5 @@ mod tests {
         }
         let shown = serde_json::to_value(Share { up: 9_998, known: 10_000 }).unwrap();
         assert_eq!(shown, json!(99.98));
-    }
-
-    #[test]
-    fn hours_hold_means_and_empty_hours_stay_empty() {
-        let now = Timestamp::from_timestamp(1_790_000_000, 0).unwrap();
-        let this = hour(now);
-        let at = |hour, answers, total_ms| HourCount { hour, answers, total_ms };
-        let counts =
-            [at(this, 2, 301), at(this - 23, 1, 7), at(this - 24, 1, 9), at(this - 5, 0, 0)];
-        let means = response_times(&counts, now);
-        assert_eq!((means.len(), means[23], means[0]), (HOURS, Some(150), Some(7)));
-        assert_eq!(means.iter().flatten().count(), 2);
-        assert_eq!(mean_response(&counts, now), Some(102));
-        assert_eq!(mean_response(&[], now), None);
-    }
-
-    #[test]
-    fn only_answers_are_timed() {
-        let record = |check_type: &str, status, result| CheckRecord {
-            id: Uuid::nil().into(),
-            site_id: Uuid::nil().into(),
-            check_type: check_type.parse().unwrap(),
-            checked_at: Timestamp::from_timestamp(1_790_000_000, 0).unwrap(),
-            status,
-            result,
-            error: None,
-            duration_ms: 5,
-            source: Source::Scheduler,
-            location: "default".to_owned(),
-        };
-        let took = |ms: serde_json::Value| json!({ "response_time_ms": ms });
-        let table = [
-            (record("uptime", CheckStatus::Ok, took(json!(12.6))), Some(13)),
-            (record("uptime", CheckStatus::Degraded, took(json!(7000))), Some(7000)),
-            (record("uptime", CheckStatus::Down, took(json!(10_000))), None),
-            (record("uptime", CheckStatus::Unknown, took(json!(1))), None),
-            (record("uptime", CheckStatus::Ok, took(json!(-1))), None),
-            (record("uptime", CheckStatus::Ok, took(json!(1e300))), None),
-            (record("uptime", CheckStatus::Ok, took(json!("fast"))), None),
-            (record("uptime", CheckStatus::Ok, json!(null)), None),
-            (record("ssl", CheckStatus::Ok, took(json!(12))), None),
-        ];
-        for (record, expected) in table {
-            assert_eq!(response_ms(&record), expected, "{record:?}");
-        }
     }
 }

@@ -2,8 +2,10 @@
 
 use serde::{Serialize, Serializer};
 
-use super::uptime::{self, DayCount, History, HourCount, Share};
-use super::verdict::{Latest, SiteState, Verdict};
+use super::latest::Latest;
+use super::response::{self, HourCount};
+use super::uptime::{self, DayCount, History, Share};
+use super::verdict::{SiteState, Verdict};
 use crate::incident::IncidentSeverity;
 use crate::{
     DomainName, Incident, IncidentId, IncidentStatus, IncidentUpdateId, MaintenanceWindow, SiteId,
@@ -133,8 +135,8 @@ impl Watched {
             checked_at: looked.map(|latest| whole_second(latest.checked_at)),
             uptime: history.uptime,
             history,
-            response_time_ms: uptime::mean_response(&self.hours, now),
-            response_times_ms: uptime::response_times(&self.hours, now),
+            response_time_ms: response::mean(&self.hours, now),
+            response_times_ms: response::times(&self.hours, now),
         }
     }
 }

@@ -3,7 +3,7 @@ use uuid::Uuid;
 use vedette_model::{
     AccountId, CheckStatus, Incident, IncidentStatus, IncidentUpdate, SiteId, Timestamp,
     incident::IncidentSeverity,
-    status_page::{DayCount, Facts, HourCount, Latest, Watched, uptime},
+    status_page::{DayCount, Facts, HourCount, Latest, Watched, response, uptime},
 };
 
 use super::*;
@@ -15,7 +15,7 @@ fn now() -> Timestamp {
 /// Sites like those that there are: most days are good, every fifth site has a bad week.
 fn sites(count: u128) -> Vec<Watched> {
     let today = uptime::day(now());
-    let this = uptime::hour(now());
+    let this = response::hour(now());
     let day = |number: u128, back: i64| {
         let bad = number % 5 == 3 && back % 13 == 4;
         let down = if bad { 200 } else { 0 };

@@ -1,7 +1,7 @@
 //! What the public status page is made from.
 
 use vedette_model::incident::NewIncident;
-use vedette_model::status_page::{DayCount, HourCount, Slug, uptime as counted};
+use vedette_model::status_page::{DayCount, HourCount, Slug, response, uptime as counted};
 
 use super::*;
 use crate::error::Error;
@@ -87,7 +87,7 @@ fn facts_are_of_the_sites_asked_for_and_of_no_other_account() {
         let shown = watched.iter().find(|watched| watched.site == shop.id).unwrap();
         let day = counted::day(noon());
         assert_eq!(only(shown.days.clone()), DayCount { day, ok: 3, ..DayCount::default() });
-        let this = counted::hour(noon());
+        let this = response::hour(noon());
         let mut hours = shown.hours.clone();
         hours.sort_by_key(|hour| hour.hour);
         assert_eq!(
@@ -142,7 +142,7 @@ fn an_hour_makes_room_for_the_same_hour_of_the_next_day() {
         let now = noon() + seconds(24 * 3_600);
         let (watched, _) = store.status_page_facts(&owner, &sites, now).await.unwrap();
         let hours = only(watched).hours;
-        let expected = HourCount { hour: counted::hour(now), answers: 1, total_ms: 300 };
+        let expected = HourCount { hour: response::hour(now), answers: 1, total_ms: 300 };
         assert_eq!(only(hours), expected);
     });
 }

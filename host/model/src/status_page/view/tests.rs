@@ -17,7 +17,7 @@ fn site(number: u128, domain: &str, status: CheckStatus) -> Watched {
         domain: domain.parse().unwrap(),
         latest: vec![latest],
         days: vec![DayCount { day: uptime::day(now()), ok: 18, down: 2, ..DayCount::default() }],
-        hours: vec![HourCount { hour: uptime::hour(now()), answers: 2, total_ms: 300 }],
+        hours: vec![HourCount { hour: response::hour(now()), answers: 2, total_ms: 300 }],
     }
 }
 

@@ -1,0 +1,123 @@
+//! What a check's latest record still says of now.
+//!
+//! A run that left something in doubt (the first that fails, and the first good one after an
+//! outage) changes nothing: until the next ones have confirmed it, the check stands as before. So
+//! the page never says more than the alerts do, and one lost packet is no outage.
+
+use std::time::Duration;
+
+use serde::Deserialize;
+
+use crate::{CheckStatus, CheckType, Timestamp};
+
+/// What the page needs of a check's latest record, and reads from it.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub struct Latest {
+    pub check_type: CheckType,
+    pub status: CheckStatus,
+    pub checked_at: Timestamp,
+}
+
+/// What the page needs of what else a check remembers, and reads from it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+pub struct Standing {
+    /// Above 0 while something is in doubt.
+    unconfirmed_runs: u32,
+    settled: Option<SettledStatus>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+struct SettledStatus {
+    #[serde(default)]
+    status: Option<CheckStatus>,
+}
+
+impl Latest {
+    /// Whether the record still says something of now, of a check that runs every `interval`.
+    pub fn is_fresh(&self, interval: Duration, now: Timestamp) -> bool {
+        let bound = interval.saturating_mul(MISSED_RUNS).max(SHORTEST_FRESH);
+        let age = now.signed_duration_since(self.checked_at).to_std().unwrap_or_default();
+        age <= bound
+    }
+
+    /// The record with the status that is confirmed: its own, or while that is in doubt the one
+    /// from before; unknown where there was none.
+    pub fn confirmed(self, standing: Standing) -> Self {
+        // Who could not tell leaves the doubts of others as they were.
+        if standing.unconfirmed_runs == 0 || self.status == CheckStatus::Unknown {
+            return self;
+        }
+        let before = standing.settled.and_then(|settled| settled.status);
+        Self { status: before.unwrap_or(CheckStatus::Unknown), ..self }
+    }
+}
+
+/// A record counts until so many runs are missing.
+const MISSED_RUNS: u32 = 3;
+const SHORTEST_FRESH: Duration = Duration::from_secs(900);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn latest(check_type: &str, status: CheckStatus) -> Latest {
+        let checked_at = Timestamp::from_timestamp(1_790_000_000, 0).unwrap();
+        Latest { check_type: check_type.parse().unwrap(), status, checked_at }
+    }
+
+    #[test]
+    fn a_site_stands_as_before_until_a_change_is_confirmed() {
+        use CheckStatus::{Degraded, Down, Ok, Unknown};
+        let table = [
+            // The last run, the runs in doubt, what was settled before them, what is shown.
+            (Ok, 0, Some(Ok), Ok),
+            (Down, 1, Some(Ok), Ok),
+            (Down, 0, Some(Down), Down),
+            (Down, 1, Some(Degraded), Degraded),
+            (Degraded, 1, Some(Down), Down),
+            (Ok, 1, Some(Down), Down),
+            (Ok, 0, Some(Ok), Ok),
+            (Down, 1, None, Unknown),
+            (Unknown, 1, Some(Ok), Unknown),
+            (Unknown, 0, Some(Ok), Unknown),
+        ];
+        for (status, unconfirmed_runs, settled, expected) in table {
+            let settled = settled.map(|status| SettledStatus { status: Some(status) });
+            let standing = Standing { unconfirmed_runs, settled };
+            let shown = latest("uptime", status).confirmed(standing).status;
+            assert_eq!(shown, expected, "{status:?}, {standing:?}");
+        }
+        assert_eq!(latest("ssl", Down).confirmed(Standing::default()).status, Down);
+    }
+
+    #[test]
+    fn what_a_check_remembers_is_read_from_its_state() {
+        let mut state = crate::CheckState { unconfirmed_runs: 1, ..Default::default() };
+        let read = |state: &crate::CheckState| -> Standing {
+            serde_json::from_value(serde_json::to_value(state).unwrap()).unwrap()
+        };
+        assert_eq!(read(&state), Standing { unconfirmed_runs: 1, settled: None });
+        let at = Timestamp::from_timestamp(1_790_000_000, 0).unwrap();
+        let result = serde_json::Value::Null;
+        state.settled = Some(crate::check::Settled { result, at, status: Some(CheckStatus::Ok) });
+        let settled = Some(SettledStatus { status: Some(CheckStatus::Ok) });
+        assert_eq!(read(&state), Standing { unconfirmed_runs: 1, settled });
+        let before = serde_json::json!({ "settled": { "result": null, "at": at } });
+        let before: Standing = serde_json::from_value(before).unwrap();
+        assert_eq!(before.settled, Some(SettledStatus { status: None }));
+    }
+
+    #[test]
+    fn old_records_say_nothing_of_now() {
+        let record = latest("uptime", CheckStatus::Ok);
+        let after = |seconds| record.checked_at + chrono::TimeDelta::seconds(seconds);
+        let minute = Duration::from_secs(60);
+        assert!(record.is_fresh(minute, after(-5)), "clocks differ");
+        assert!(record.is_fresh(minute, after(900)));
+        assert!(!record.is_fresh(minute, after(901)));
+        let hour = Duration::from_secs(3_600);
+        assert!(record.is_fresh(hour, after(3 * 3_600)));
+        assert!(!record.is_fresh(hour, after(3 * 3_600 + 1)));
+    }
+}
