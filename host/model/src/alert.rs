@@ -6,6 +6,7 @@
 //! *Invariant:* one open alert per site, event and key; a repeat changes its words at most.
 
 mod reconcile;
+mod reported;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 
 use uuid::Uuid;
 
+use super::reported::{Reported, needed, reported, severity};
 use super::{Alert, Notice, NoticeStatus, Severity};
 use crate::assessment::{Assessment, EventType, Finding, Health};
 use crate::cert_history::CertChange;
@@ -312,44 +313,6 @@ impl Decision {
         }
         self.unconfirmed_runs = self.state.unconfirmed_runs;
     }
-}
-
-/// A finding and the event that it is of.
-struct Reported<'a> {
-    event: &'a EventType,
-    finding: Finding,
-}
-
-/// The findings of listed events in the plugin's order, one for each identity: of doubles the
-/// worst. The host refuses unlisted events before; here they are nothing.
-fn reported(events: &[EventType], findings: Vec<Finding>) -> Vec<Reported<'_>> {
-    let mut reported: Vec<Reported<'_>> = Vec::with_capacity(findings.len());
-    for finding in findings {
-        let Some(event) = events.iter().find(|event| event.name == finding.event) else {
-            continue;
-        };
-        let double = reported.iter_mut().find(|known| {
-            known.event.alert_type == event.alert_type
-                && known.finding.dedup_key == finding.dedup_key
-        });
-        match double {
-            None => reported.push(Reported { event, finding }),
-            Some(known) if severity(event, &finding) > severity(known.event, &known.finding) => {
-                *known = Reported { event, finding };
-            }
-            Some(_) => {}
-        }
-    }
-    reported
-}
-
-fn severity(event: &EventType, finding: &Finding) -> Severity {
-    finding.severity.unwrap_or(event.severity)
-}
-
-/// Equal findings in a row before an alert; never fewer than one.
-fn needed(event: &EventType, finding: &Finding) -> u32 {
-    finding.confirmations.unwrap_or(event.confirmations).max(1)
 }
 
 /// The open alert of a finding, preferably the one that it was raised as.
