@@ -1,9 +1,11 @@
 //! `plugin.toml`, embedded in the component as the custom section `vedette:manifest`: what a
 //! plugin is and what it asks for. It is read without running anything.
 
+mod file;
+mod quantity;
+
 use std::{collections::BTreeMap, str::FromStr, time::Duration};
 
-use serde::{Deserialize, Deserializer, de};
 use serde_json::Value;
 use vedette_model::CheckType;
 
@@ -13,6 +15,11 @@ use crate::{
     grants::{Capabilities, NoEntry},
     limits::{Ceiling, Limits},
 };
+
+use file::{File, KindName, LimitsTable, PluginTable};
+use quantity::Span;
+
+pub(crate) use quantity::Size;
 
 /// A parsed manifest.
 #[derive(Clone, Debug, PartialEq)]
@@ -184,126 +191,6 @@ fn is_id(id: &str) -> bool {
     };
     id.len() <= 64
         && id.split_once('.').is_some_and(|(publisher, name)| part(publisher) && part(name))
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct File {
-    plugin: PluginTable,
-    #[serde(default)]
-    schedule: ScheduleTable,
-    #[serde(default)]
-    capabilities: crate::grants::Tables,
-    #[serde(default)]
-    settings: SettingsTable,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-struct PluginTable {
-    id: String,
-    version: String,
-    kind: KindName,
-    check_type: Option<String>,
-    channel: Option<String>,
-    wit: String,
-    #[serde(default)]
-    limits: LimitsTable,
-}
-
-#[derive(Clone, Copy, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum KindName {
-    Check,
-    Notifier,
-}
-
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct LimitsTable {
-    memory: Option<Size>,
-    cpu: Option<Span>,
-    wall: Option<Span>,
-    calls: Option<u32>,
-    bytes: Option<Size>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-struct ScheduleTable {
-    interval: Option<Span>,
-    min_interval: Option<Span>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-struct SettingsTable {
-    url_field: Option<String>,
-    #[serde(default)]
-    hosts: Vec<String>,
-    #[serde(default)]
-    paths: Vec<String>,
-}
-
-/// Bytes, written `64KiB`, `8MiB` or a plain number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Size(pub(crate) u64);
-
-/// A duration, written `20ms`, `8s`, `5m`, `1h`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Span(Duration);
-
-impl FromStr for Size {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let (number, unit) = split(text);
-        let scale = match unit {
-            "" | "B" => 1,
-            "KiB" => 1 << 10,
-            "MiB" => 1 << 20,
-            _ => return Err("a size such as 64KiB or 8MiB"),
-        };
-        let number: u64 = number.parse().map_err(|_| "a size such as 64KiB or 8MiB")?;
-        number.checked_mul(scale).map(Self).ok_or("a smaller size")
-    }
-}
-
-impl FromStr for Span {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let (number, unit) = split(text);
-        let number: u32 = number.parse().map_err(|_| "a duration such as 20ms or 8s")?;
-        let unit = match unit {
-            "ms" => Duration::from_millis(1),
-            "s" => Duration::from_secs(1),
-            "m" => Duration::from_secs(60),
-            "h" => Duration::from_secs(3600),
-            _ => return Err("a duration such as 20ms or 8s"),
-        };
-        Ok(Self(number * unit))
-    }
-}
-
-fn split(text: &str) -> (&str, &str) {
-    text.split_at(text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len()))
-}
-
-impl<'de> Deserialize<'de> for Size {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer)?
-            .parse()
-            .map_err(|want| de::Error::custom(format_args!("expected {want}")))
-    }
-}
-
-impl<'de> Deserialize<'de> for Span {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer)?
-            .parse()
-            .map_err(|want| de::Error::custom(format_args!("expected {want}")))
-    }
 }
 
 #[cfg(test)]
