@@ -14,13 +14,10 @@
 //! *Invariant:* one domain costs a question to the DNS a minute at most, but for its owner's own
 //! changes, and a request waits 5 s for it at most.
 
-use std::{
-    hash::Hash,
-    sync::Arc,
-    time::{Duration, Instant},
-};
+mod holder;
 
-use aws_lc_rs::digest::{SHA256, digest};
+use std::{hash::Hash, sync::Arc, time::Duration};
+
 use moka::future::Cache;
 use serde::Serialize;
 use vedette_model::{
@@ -28,8 +25,8 @@ use vedette_model::{
     status_page::domain::{of_host, proof_name, proof_value},
 };
 use vedette_sandbox::egress::Audience;
-use vedette_store::{Error as StoreError, Holding};
 
+use self::holder::{Proofs, standing, token};
 use crate::{App, Error, Result, service::account};
 
 /// What this process remembers of domains, for a minute and bounded.
@@ -39,14 +36,6 @@ pub struct Domains {
     proofs: Cache<String, Proofs>,
     /// The names of pages, which stay as they are.
     slugs: Cache<AccountId, String>,
-}
-
-/// What the DNS says of a domain.
-#[derive(Clone)]
-enum Proofs {
-    Known(Arc<[String]>),
-    /// Nobody could tell.
-    Unknown,
 }
 
 /// How the settings show the proof of their domain.
@@ -172,91 +161,6 @@ async fn shown_on(app: &App, domain: &str) -> Result<Option<AccountId>> {
     Ok(entitled.then_some(holder))
 }
 
-/// Who holds a domain, after a look at its proof where the last one is older than `lasts`.
-/// `asking` may hold it however many others claim it.
-async fn standing(
-    app: &App,
-    domain: &str,
-    asking: Option<AccountId>,
-    lasts: Duration,
-) -> Result<Option<AccountId>> {
-    let now = app.clock.now();
-    if let Some(held) = app.store.status_page_holding(domain).await? {
-        if (now - held.proven_at).to_std().is_ok_and(|age| age < lasts) {
-            return Ok(Some(held.account));
-        }
-        match proofs(app, domain).await {
-            Proofs::Unknown => return Ok(Some(held.account)),
-            Proofs::Known(texts) if proves(&texts, held.account, domain) => {
-                return hold(app, domain, held.account).await;
-            }
-            Proofs::Known(_) => release(app, domain, held).await?,
-        }
-    }
-    let mut claimants = app.store.status_page_claimants(domain, MOST_CLAIMANTS).await?;
-    if claimants.is_empty() {
-        return Ok(None);
-    }
-    if let Some(asking) = asking.filter(|asking| !claimants.contains(asking)) {
-        claimants.push(asking);
-    }
-    let Proofs::Known(texts) = proofs(app, domain).await else { return Ok(None) };
-    match claimants.into_iter().find(|claimant| proves(&texts, *claimant, domain)) {
-        Some(claimant) => hold(app, domain, claimant).await,
-        None => Ok(None),
-    }
-}
-
-/// Writes down that the proof is there. Of several at once the first holds the domain.
-async fn hold(app: &App, domain: &str, account: AccountId) -> Result<Option<AccountId>> {
-    match app.store.hold_status_page_domain(domain, account, app.clock.now()).await {
-        Ok(()) => {
-            tracing::info!(account_id = %account, "the status page domain {domain} is proved");
-            Ok(Some(account))
-        }
-        Err(StoreError::DomainTaken) => {
-            Ok(app.store.status_page_holding(domain).await?.map(|held| held.account))
-        }
-        Err(StoreError::Gone) => Ok(None),
-        Err(cause) => Err(cause.into()),
-    }
-}
-
-async fn release(app: &App, domain: &str, held: Holding) -> Result<()> {
-    app.store.release_status_page_domain(domain, held).await?;
-    let account_id = held.account;
-    tracing::info!(%account_id, "the status page domain {domain} is no longer proved");
-    Ok(())
-}
-
-/// The texts at the place of the proof, at most a minute old.
-async fn proofs(app: &App, domain: &str) -> Proofs {
-    let look = async {
-        let deadline = Instant::now() + PATIENCE;
-        let resolver = app.sandbox.egress().resolver();
-        match resolver.texts(&proof_name(domain), deadline).await {
-            Ok(texts) => Proofs::Known(texts.into()),
-            Err(cause) => {
-                tracing::debug!("the proof of {domain} cannot be looked up: {cause}");
-                Proofs::Unknown
-            }
-        }
-    };
-    app.domains.proofs.get_with(domain.to_owned(), look).await
-}
-
-fn proves(texts: &[String], account: AccountId, domain: &str) -> bool {
-    let wanted = proof_value(&token(account, domain));
-    texts.iter().any(|text| text.trim() == wanted)
-}
-
-/// Names an account to a domain: the same for ever, and nothing about either can be read from it.
-/// It is no secret; that the record stands in the domain's zone is the proof.
-fn token(account: AccountId, domain: &str) -> String {
-    let hash = digest(&SHA256, format!("vedette status page {account} {domain}").as_bytes());
-    hash.as_ref().iter().take(TOKEN).map(|byte| format!("{byte:02x}")).collect()
-}
-
 /// Whether a domain is where the service itself is reached.
 fn is_own(app: &App, domain: &str) -> bool {
     let own = app.config.public_url.as_ref().and_then(|url| url.host_str());
@@ -272,33 +176,7 @@ where
 }
 
 const FIELD: &str = "status_page_custom_domain";
-/// Bytes of a token.
-const TOKEN: usize = 20;
 const PROOF_LASTS: Duration = Duration::from_secs(60 * 60);
 const MEMORY: Duration = Duration::from_secs(60);
-const PATIENCE: Duration = Duration::from_secs(5);
 const MOST_HOSTS: u64 = 16_384;
 const MOST_PROOFS: u64 = 4_096;
-/// Who else claims a domain proves it with the next look at its own settings.
-const MOST_CLAIMANTS: u32 = 64;
-
-#[cfg(test)]
-mod tests {
-    use uuid::Uuid;
-
-    use super::*;
-
-    #[test]
-    fn a_token_names_one_account_to_one_domain() {
-        let (one, two) = (AccountId(Uuid::from_u128(1)), AccountId(Uuid::from_u128(2)));
-        let of_one = token(one, "status.example.com");
-        assert_eq!(of_one, token(one, "status.example.com"));
-        assert_eq!(of_one.len(), 2 * TOKEN);
-        assert_ne!(of_one, token(two, "status.example.com"));
-        assert_ne!(of_one, token(one, "status.example.org"));
-        let texts = ["v=spf1 -all".to_owned(), format!("vedette-verify={of_one}")];
-        assert!(proves(&texts, one, "status.example.com"));
-        assert!(!proves(&texts, two, "status.example.com"));
-        assert!(!proves(&texts[..1], one, "status.example.com"));
-    }
-}
