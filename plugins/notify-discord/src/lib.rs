@@ -5,11 +5,8 @@
 
 mod message;
 
-use serde::Deserialize;
-use vedette_sdk::{
-    ChannelDescriptor, Delivery, HttpDelivery, NoConfig, Notification, Notify, Receipt, Verdict,
-    message::entries,
-};
+use serde::{Deserialize, Serialize};
+use vedette_sdk::{ChannelDescriptor, Chat, Receipt, Verdict, message::Entry};
 
 /// The channel `discord`.
 #[derive(Debug)]
@@ -17,11 +14,8 @@ pub struct Discord;
 
 vedette_sdk::export_notifier!(Discord);
 
-/// The settings field in whose place the host puts the URL.
-const URL: &str = "ref:discord_webhook_url";
-
-impl Notify for Discord {
-    type Config = NoConfig;
+impl Chat for Discord {
+    const URL_FIELD: &'static str = "discord_webhook_url";
 
     fn describe() -> ChannelDescriptor {
         ChannelDescriptor {
@@ -29,22 +23,44 @@ impl Notify for Discord {
             version: env!("CARGO_PKG_VERSION"),
             title: "Discord",
             description: "Posts alerts to a Discord channel by way of a webhook.",
-            secret_fields: &["discord_webhook_url"],
+            secret_fields: &[Self::URL_FIELD],
             batch_max: 40,
         }
     }
 
-    fn render(notification: Notification, _: NoConfig) -> Result<Vec<Delivery>, String> {
-        let messages = message::of(&entries(&notification));
-        let posted = messages.iter().map(|message| HttpDelivery::post_json(URL, message));
-        posted.map(|request| request.map(Delivery::Http)).collect()
+    fn messages(entries: &[Entry]) -> Result<Vec<impl Serialize>, String> {
+        Ok(message::of(entries))
+    }
+
+    fn refused(receipt: &Receipt) -> String {
+        let status = receipt.status;
+        let code = reply(receipt).code;
+        let advice = match (status, code) {
+            (_, UNKNOWN_WEBHOOK | UNKNOWN_CHANNEL | INVALID_TOKEN) | (401 | 404 | 410, _) => {
+                "Discord no longer knows this webhook; make a new one in the channel's settings \
+                 and save its URL"
+            }
+            (_, IS_FORUM) => {
+                "the Discord channel is a forum; save the webhook of a text channel, or add \
+                 ?thread_id= of a thread to the URL"
+            }
+            (403, _) => {
+                "Discord does not let this webhook post; look at the channel's permissions, or \
+                 make a new webhook and save its URL"
+            }
+            _ => "Discord does not take the message; update vedette or its Discord plugin",
+        };
+        match code {
+            0 => format!("{advice} (answered {status})"),
+            code => format!("{advice} (answered {status}, code {code})"),
+        }
     }
 
     fn interpret(receipt: Receipt) -> Verdict {
         if receipt.status == 429 {
             return Verdict::Retry(wait(&receipt).or_else(|| receipt.retry_after()));
         }
-        receipt.verdict(refused)
+        receipt.verdict(Self::refused)
     }
 }
 
@@ -69,30 +85,6 @@ fn wait(receipt: &Receipt) -> Option<u32> {
     let seconds = seconds.or_else(|| Some(reply(receipt).retry_after).filter(|&s| s > 0.0))?;
     // A float that is too large, or no number, becomes the nearest there is.
     Some(seconds.ceil() as u32)
-}
-
-fn refused(receipt: &Receipt) -> String {
-    let status = receipt.status;
-    let code = reply(receipt).code;
-    let advice = match (status, code) {
-        (_, UNKNOWN_WEBHOOK | UNKNOWN_CHANNEL | INVALID_TOKEN) | (401 | 404 | 410, _) => {
-            "Discord no longer knows this webhook; make a new one in the channel's settings and \
-             save its URL"
-        }
-        (_, IS_FORUM) => {
-            "the Discord channel is a forum; save the webhook of a text channel, or add \
-             ?thread_id= of a thread to the URL"
-        }
-        (403, _) => {
-            "Discord does not let this webhook post; look at the channel's permissions, or make a \
-             new webhook and save its URL"
-        }
-        _ => "Discord does not take the message; update vedette or its Discord plugin",
-    };
-    match code {
-        0 => format!("{advice} (answered {status})"),
-        code => format!("{advice} (answered {status}, code {code})"),
-    }
 }
 
 const UNKNOWN_CHANNEL: u32 = 10_003;

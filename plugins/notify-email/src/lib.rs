@@ -1,6 +1,7 @@
 //! The built-in e-mail channel: a subject, a text for terminals and the same as HTML.
 //!
-//! *Invariant:* recipients, the relay and every header but the subject are the host's.
+//! *Invariant:* recipients, every header but the subject, and the relay with what it answers are
+//! the host's: nobody asks this plugin to interpret a reply.
 //! *Invariant:* what a site or a server wrote stays words: no header, no markup, no link of theirs.
 
 mod entry;
@@ -9,9 +10,7 @@ mod line;
 mod subject;
 mod text;
 
-use vedette_sdk::{
-    ChannelDescriptor, Delivery, EmailDelivery, NoConfig, Notification, Notify, Receipt, Verdict,
-};
+use vedette_sdk::{ChannelDescriptor, Delivery, EmailDelivery, NoConfig, Notification, Notify};
 
 use entry::Entry;
 
@@ -49,14 +48,6 @@ impl Notify for Email {
             html: Some(html::of(&subject, &entries, &source)),
             subject,
         })])
-    }
-
-    /// Never asked: the host itself reads what a mail relay answers.
-    fn interpret(receipt: Receipt) -> Verdict {
-        match receipt.status {
-            200..=299 => Verdict::Delivered,
-            _ => Verdict::Retry(None),
-        }
     }
 }
 

@@ -5,10 +5,8 @@
 
 mod message;
 
-use vedette_sdk::{
-    ChannelDescriptor, Delivery, HttpDelivery, NoConfig, Notification, Notify, Receipt, Verdict,
-    message::{entries, parted},
-};
+use serde::Serialize;
+use vedette_sdk::{ChannelDescriptor, Chat, Receipt, message::Entry};
 
 use message::Message;
 
@@ -18,14 +16,11 @@ pub struct Slack;
 
 vedette_sdk::export_notifier!(Slack);
 
-/// The settings field in whose place the host puts the URL.
-const URL: &str = "ref:slack_webhook_url";
-
 /// A message may have 50 blocks; one is the headline.
 const MOST: usize = 40;
 
-impl Notify for Slack {
-    type Config = NoConfig;
+impl Chat for Slack {
+    const URL_FIELD: &'static str = "slack_webhook_url";
 
     fn describe() -> ChannelDescriptor {
         ChannelDescriptor {
@@ -33,27 +28,30 @@ impl Notify for Slack {
             version: env!("CARGO_PKG_VERSION"),
             title: "Slack",
             description: "Posts alerts to a Slack channel by way of an incoming webhook.",
-            secret_fields: &["slack_webhook_url"],
+            secret_fields: &[Self::URL_FIELD],
             batch_max: 40,
         }
     }
 
-    fn render(notification: Notification, _: NoConfig) -> Result<Vec<Delivery>, String> {
-        let groups = parted(entries(&notification), MOST, usize::MAX, |_| 1);
-        let posted = groups.iter().map(|group| HttpDelivery::post_json(URL, &Message::of(group)));
-        posted.map(|request| request.map(Delivery::Http)).collect()
+    fn messages(entries: &[Entry]) -> Result<Vec<impl Serialize>, String> {
+        Ok(entries.chunks(MOST).map(Message::of).collect::<Vec<Message>>())
     }
 
-    fn interpret(receipt: Receipt) -> Verdict {
-        receipt.verdict(refused)
+    fn refused(receipt: &Receipt) -> String {
+        let (status, word) = (receipt.status, receipt.body.trim());
+        let advice = advice(status, word);
+        if is_word(word) {
+            format!("{advice} (answered {status}, {word})")
+        } else {
+            format!("{advice} (answered {status})")
+        }
     }
 }
 
 /// Slack answers with one word of its own
 /// (docs.slack.dev/messaging/sending-messages-using-incoming-webhooks, Handling errors).
-fn refused(receipt: &Receipt) -> String {
-    let word = receipt.body.trim();
-    let advice = match word {
+fn advice(status: u16, word: &str) -> &'static str {
+    match word {
         "channel_is_archived" => {
             "the Slack channel is archived; unarchive it, or save the webhook of another channel"
         }
@@ -66,14 +64,8 @@ fn refused(receipt: &Receipt) -> String {
         }
         "invalid_token" | "no_active_hooks" | "no_service" | "no_service_id" | "no_team"
         | "team_disabled" | "user_not_found" => UNKNOWN,
-        _ if matches!(receipt.status, 401 | 403 | 404 | 410) => UNKNOWN,
+        _ if matches!(status, 401 | 403 | 404 | 410) => UNKNOWN,
         _ => "Slack does not take the message",
-    };
-    let status = receipt.status;
-    if is_word(word) {
-        format!("{advice} (answered {status}, {word})")
-    } else {
-        format!("{advice} (answered {status})")
     }
 }
 

@@ -6,10 +6,8 @@
 
 mod card;
 
-use vedette_sdk::{
-    ChannelDescriptor, Delivery, HttpDelivery, NoConfig, Notification, Notify, Receipt, Verdict,
-    message::entries,
-};
+use serde::Serialize;
+use vedette_sdk::{ChannelDescriptor, Chat, Receipt, Verdict, message::Entry};
 
 /// The channel `teams`.
 #[derive(Debug)]
@@ -17,11 +15,8 @@ pub struct Teams;
 
 vedette_sdk::export_notifier!(Teams);
 
-/// The settings field in whose place the host puts the URL.
-const URL: &str = "ref:teams_webhook";
-
-impl Notify for Teams {
-    type Config = NoConfig;
+impl Chat for Teams {
+    const URL_FIELD: &'static str = "teams_webhook";
 
     fn describe() -> ChannelDescriptor {
         ChannelDescriptor {
@@ -29,15 +24,25 @@ impl Notify for Teams {
             version: env!("CARGO_PKG_VERSION"),
             title: "Microsoft Teams",
             description: "Posts alerts to a Teams channel by way of a workflow's webhook.",
-            secret_fields: &["teams_webhook"],
+            secret_fields: &[Self::URL_FIELD],
             batch_max: 40,
         }
     }
 
-    fn render(notification: Notification, _: NoConfig) -> Result<Vec<Delivery>, String> {
-        let messages = card::messages(&entries(&notification))?;
-        let posted = messages.iter().map(|message| HttpDelivery::post_json(URL, message));
-        posted.map(|request| request.map(Delivery::Http)).collect()
+    fn messages(entries: &[Entry]) -> Result<Vec<impl Serialize>, String> {
+        card::messages(entries)
+    }
+
+    fn refused(receipt: &Receipt) -> String {
+        let status = receipt.status;
+        let advice = match status {
+            400 | 413 => "Teams does not take the message; see that the workflow posts a card",
+            _ => {
+                "Teams no longer takes this webhook; make a new workflow that posts to the channel \
+                 and save its URL"
+            }
+        };
+        format!("{advice} (answered {status})")
     }
 
     /// Connectors answer 200 whatever happened, and tell in the text what did.
@@ -45,7 +50,7 @@ impl Notify for Teams {
         if let (200..=299, Some(status)) = (receipt.status, told(&receipt.body)) {
             receipt.status = status;
         }
-        receipt.verdict(refused)
+        receipt.verdict(Self::refused)
     }
 }
 
@@ -58,18 +63,6 @@ fn told(body: &str) -> Option<u16> {
     let number = error.split_once(STATUS).map(|(_, rest)| rest);
     let digits = number.and_then(|rest| rest.get(..3)).and_then(|digits| digits.parse().ok());
     Some(digits.filter(|status| (400..600).contains(status)).unwrap_or(500))
-}
-
-fn refused(receipt: &Receipt) -> String {
-    let status = receipt.status;
-    let advice = match status {
-        400 | 413 => "Teams does not take the message; see that the workflow posts a card",
-        _ => {
-            "Teams no longer takes this webhook; make a new workflow that posts to the channel \
-             and save its URL"
-        }
-    };
-    format!("{advice} (answered {status})")
 }
 
 #[cfg(test)]

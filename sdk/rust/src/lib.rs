@@ -1,8 +1,9 @@
 //! The Rust SDK for Vedette plugins.
 //!
 //! A check is a type with four functions: it describes itself, validates a configuration, probes
-//! a target and judges what was seen. A channel renders messages and interprets replies. The
-//! host does everything else: it resolves, connects, times, stores, compares, sends and retries.
+//! a target and judges what was seen. A channel renders messages and interprets replies; of a chat
+//! it says only the words, the limits and what a refusal means ([`Chat`]). The host does
+//! everything else: it resolves, connects, times, stores, compares, sends and retries.
 //!
 //! ```
 //! use schemars::JsonSchema;
@@ -97,6 +98,7 @@
 //! *Invariant:* natively nothing is exported, so a plugin is an ordinary crate to its tests.
 
 mod assessment;
+mod chat;
 mod check;
 mod config;
 mod cx;
@@ -119,6 +121,7 @@ pub mod bindings;
 pub mod export;
 
 pub use assessment::{Assessment, Evidence, Finding, Health, Settled};
+pub use chat::Chat;
 pub use check::{Check, Descriptor, EventType, Job, MetricDef, Observation};
 pub use config::{Config, Facts, NoConfig};
 pub use cx::{Connection, Cx};

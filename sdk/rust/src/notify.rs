@@ -8,7 +8,8 @@ pub use crate::bindings::notifier::exports::vedette::plugin::notifier::{
     Alert, Delivery, EmailDelivery, HttpDelivery, Notification, Receipt, Verdict,
 };
 
-/// A notifier plugin. Register it with [`export_notifier!`](crate::export_notifier).
+/// A notifier plugin. Register it with [`export_notifier!`](crate::export_notifier). A chat is
+/// written as a [`Chat`](crate::Chat), which is one of these.
 ///
 /// Every function is pure. A channel sees neither the network nor the address it writes to: the
 /// host puts the account's own value in the place of `ref:<field>`.
@@ -126,8 +127,7 @@ mod tests {
     }
 
     fn answered(status: u16, headers: &[(&str, &str)]) -> Verdict {
-        let headers = headers.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
-        Plain::interpret(Receipt { status, headers, body: String::new(), error: None })
+        crate::testing::channel::answered::<Plain>(status, headers, "")
     }
 
     #[test]

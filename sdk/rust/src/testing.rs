@@ -1,7 +1,10 @@
 //! A native double of the host: the tests of a plugin script what the network answers, and need
-//! no WebAssembly.
+//! no WebAssembly. Channels ask the host for nothing; what their tests begin with is in
+//! [`channel`].
 //!
 //! *Invariant:* a call that no script answers panics and says which; nothing is made up.
+
+pub mod channel;
 
 use std::{
     cell::{Cell, RefCell},

@@ -6,6 +6,7 @@ use super::*;
 use crate::{
     ChannelDescriptor, Delivery, Descriptor, EventType, Finding, Notification, Observation,
     Severity, export::checker::Guest as _, export::notifier::Guest as _,
+    testing::channel::notification,
 };
 
 struct Echo;
@@ -182,13 +183,7 @@ fn result_of_another_shape_cannot_be_judged() {
 
 #[test]
 fn channel_says_which_setting_is_wrong() {
-    let notification = Notification {
-        id: String::new(),
-        source: String::new(),
-        timestamp: 0,
-        test: true,
-        alerts: Vec::new(),
-    };
+    let notification = notification(Vec::new());
     let refused = Notifier::<Echo>::render(notification, r#"{"words":"x"}"#.to_owned());
     assert!(refused.unwrap_err().starts_with("/words invalid type"));
     assert_eq!(<Notifier<Echo> as notifier::Guest>::describe().secret_fields, ["echo_url"]);

@@ -1,30 +1,13 @@
 use super::*;
+use crate::testing::channel;
 
 fn alert(severity: Severity, resolved: bool) -> Alert {
-    Alert {
-        id: "0199b1a4-7c1e-7d30-8f3e-2f6d0c0c9f11".to_owned(),
-        site_id: None,
-        event: "ssl.expiring".to_owned(),
-        alert_type: "ssl".to_owned(),
-        severity,
-        domain: "example.com".to_owned(),
-        message: "the certificate\nexpires".to_owned(),
-        suggestion: Some("renew it".to_owned()),
-        resolved,
-        created_at: 0,
-        url: None,
-    }
+    let message = "the certificate\nexpires".to_owned();
+    Alert { severity, resolved, message, ..channel::alert() }
 }
 
 fn told(test: bool, alerts: Vec<Alert>) -> Vec<Entry> {
-    let notification = Notification {
-        id: "b3e0c4c8-5a0e-5b0b-8f7e-0f3c1d9f2a10".to_owned(),
-        source: "vedette".to_owned(),
-        timestamp: 0,
-        test,
-        alerts,
-    };
-    entries(&notification)
+    entries(&Notification { test, ..channel::notification(alerts) })
 }
 
 fn bold(c: char, out: &mut String) {
@@ -84,6 +67,7 @@ fn plain_text_is_one_line_that_reads_as_it_is_written() {
     for (text, expected) in [
         ("the certificate expires", "the certificate expires"),
         ("  a\r\n\tb\u{0}c\u{2028}d ", "a b c d"),
+        ("one\r\ntwo\u{202e}\u{0}three", "one two three"),
         ("safe\u{202e}moc.live\u{202c}", "safemoc.live"),
         ("\u{feff}e\u{200b}x\u{ad}a\u{2066}m\u{2069}ple", "example"),
         ("tag\u{e0041}ged", "tagged"),
