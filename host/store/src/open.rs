@@ -43,7 +43,10 @@ impl Store {
     /// `surrealkv` directory; a second one is refused. Commits are durable when they return.
     pub async fn open(url: &str, options: Options) -> Result<Self> {
         let store = match url.split_once("://").map(|(scheme, _)| scheme) {
-            Some("mem" | "surrealkv") => Self::new(embedded(url, &options).await?, options.seal),
+            Some("mem" | "surrealkv") => {
+                let engine = embedded(url, &options).await?;
+                Self::new(Arc::new(engine), options.seal)
+            }
             Some("ws" | "wss") => Self::new(remote(url).await?, options.seal),
             _ => return Err(Error::Address(format!("{url} is none of {SCHEMES}"))),
         };
@@ -70,7 +73,7 @@ impl Store {
 
 /// The version is settled before anything may write: in any other order a new store would look
 /// like one from before versions, and be refused for ever.
-async fn embedded(url: &str, options: &Options) -> Result<Arc<dyn Engine>> {
+pub(crate) async fn embedded(url: &str, options: &Options) -> Result<Embedded> {
     let config = ConfigMap::empty()
         .with_key_value("surrealkv_max_memtable_size", options.memtable_bytes.to_string())
         .with_key_value("surrealkv_block_cache_capacity", options.cache_bytes.to_string());
@@ -83,11 +86,15 @@ async fn embedded(url: &str, options: &Options) -> Result<Arc<dyn Engine>> {
     datastore.check_version().await.map_err(refused)?;
     datastore.bootstrap().await.map_err(refused)?;
     datastore.start_maintenance_tasks();
-    let db = Surreal::<Db>::unstable_from_datastore(Arc::clone(&datastore), None)
-        .await
-        .map_err(refused)?;
-    db.use_ns(NAMESPACE).use_db(DATABASE).await.map_err(refused)?;
-    Ok(Arc::new(Embedded { db, datastore }))
+    let db = session(&datastore).await.map_err(refused)?;
+    Ok(Embedded { db, datastore })
+}
+
+/// A client of its own on an embedded database.
+pub(crate) async fn session(datastore: &Arc<Datastore>) -> surrealdb::Result<Surreal<Db>> {
+    let db = Surreal::<Db>::unstable_from_datastore(Arc::clone(datastore), None).await?;
+    db.use_ns(NAMESPACE).use_db(DATABASE).await?;
+    Ok(db)
 }
 
 async fn remote(url: &str) -> Result<Arc<dyn Engine>> {

@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// A stream of one key, from where an id says.
-async fn follow(
+pub(super) async fn follow(
     service: &Service,
     key: &str,
     query: &str,
@@ -22,12 +22,12 @@ async fn follow(
     Events::follow(&url, key, last_id, false).await
 }
 
-async fn stream(world: &World, query: &str, last_id: Option<&str>) -> Events {
+pub(super) async fn stream(world: &World, query: &str, last_id: Option<&str>) -> Events {
     let opened = follow(&world.service, &world.owner.key, query, last_id).await;
     opened.unwrap_or_else(|answer| panic!("no stream: {} {}", answer.status, answer.text))
 }
 
-async fn refused(world: &World, query: &str, last_id: Option<&str>) -> Answer {
+pub(super) async fn refused(world: &World, query: &str, last_id: Option<&str>) -> Answer {
     match follow(&world.service, &world.owner.key, query, last_id).await {
         Err(answer) => *answer,
         Ok(_) => panic!("{query} {last_id:?} opened a stream"),

@@ -27,6 +27,8 @@ mod custom_domain;
 mod error;
 mod etag;
 mod events;
+mod events_first;
+mod events_slow;
 mod foreign_id;
 mod incident;
 mod limit;

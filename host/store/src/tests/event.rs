@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use vedette_model::Event;
 use vedette_model::event::{CheckChange, Part};
+use vedette_model::{AccountId, Event};
 
 use super::*;
 
@@ -19,6 +19,74 @@ fn numbers(events: &[Event]) -> Vec<u64> {
 async fn read(store: &Store, account: &Account, from: u64) -> Vec<Event> {
     store.number_events(account.id, noon()).await.unwrap();
     store.events(account.id, from, 100).await.unwrap().events
+}
+
+/// What is kept from a number on, event by event.
+async fn told(store: &Store, account: &Account, from: u64) -> Vec<Vec<&'static str>> {
+    read(store, account, from).await.iter().map(names).collect()
+}
+
+/// Opens a feed and reads where it begins, as a stream does.
+async fn begin(store: Store, account: AccountId, expected: u64) {
+    store.open_events(account, noon() + seconds(60)).await.unwrap();
+    assert_eq!(store.number_events(account, noon()).await.unwrap(), expected);
+}
+
+/// Closes a feed that has no events.
+async fn close(store: &Store, account: AccountId) {
+    let after = noon() + seconds(61);
+    assert!(!store.forget_events(account, noon(), 100, 10, after).await.unwrap());
+    assert!(store.event_feeds().await.unwrap().is_empty());
+}
+
+#[test]
+fn what_is_committed_while_a_first_reader_comes_is_kept() {
+    interrupted::on_both(|engine| async move {
+        let (store, other) = (engine.store(), engine.other());
+        let found = || vec![finding("ssl.expiring", "f1")];
+
+        let (account, site) = with_site(&other).await;
+        engine.meanwhile(begin(other.clone(), account.id, 1));
+        ssl_run(&store, &account, &site, noon(), found()).await;
+        assert_eq!(told(&other, &account, 2).await, [["check.finished", "alert.raised"]]);
+
+        let (account, site) = with_site(&other).await;
+        let alert = raised(&ssl_run(&other, &account, &site, noon(), found()).await);
+        engine.meanwhile(begin(other.clone(), account.id, 1));
+        store.set_alert_resolved(account.id, alert.id, true, noon()).await.unwrap();
+        assert_eq!(told(&other, &account, 2).await, [["alert.resolved"]]);
+
+        let (account, site) = with_site(&other).await;
+        engine.meanwhile(begin(other.clone(), account.id, 1));
+        let opened = incident::incident(&account, noon(), &[site.id]);
+        store.create_incident(&opened, 1_000).await.unwrap();
+        assert_eq!(told(&other, &account, 2).await, [["incident.created"]]);
+    });
+}
+
+#[test]
+fn what_is_committed_while_a_reader_comes_back_is_kept() {
+    interrupted::on_both(|engine| async move {
+        let (store, other) = (engine.store(), engine.other());
+        let (account, site) = with_site(&other).await;
+        begin(other.clone(), account.id, 1).await;
+        close(&other, account.id).await;
+        engine.meanwhile(begin(other.clone(), account.id, 2));
+        ssl_run(&store, &account, &site, noon(), vec![]).await;
+        assert_eq!(told(&other, &account, 3).await, [["check.finished"]]);
+
+        // The feed is open when the transaction begins, and again when it is committed.
+        let (account, site) = with_site(&other).await;
+        begin(other.clone(), account.id, 1).await;
+        let (node, id) = (other.clone(), account.id);
+        engine.meanwhile(async move {
+            let after = noon() + seconds(61);
+            assert!(!node.forget_events(id, noon(), 100, 10, after).await.unwrap());
+            begin(node, id, 2).await;
+        });
+        ssl_run(&store, &account, &site, noon(), vec![]).await;
+        assert_eq!(told(&other, &account, 3).await, [["check.finished"]]);
+    });
 }
 
 #[test]

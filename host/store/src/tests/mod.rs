@@ -7,6 +7,7 @@ mod delivery;
 mod event;
 mod identity;
 mod incident;
+mod interrupted;
 mod known;
 mod lane;
 mod maintenance;
