@@ -59,13 +59,14 @@ impl Store {
         Ok(settled == 1)
     }
 
-    /// Writes down what a batch is about to send; it stays its owner's. False, and nothing
-    /// written, when it has got another owner meanwhile or its site was deleted.
-    pub async fn keep_delivery(&self, delivery: &Delivery) -> Result<bool> {
-        let unit = "RETURN array::len(UPDATE $id SET doc = $doc
+    /// Writes down what a batch has still to send, and leases it to its owner until then. False,
+    /// and nothing written, when it has got another owner meanwhile or its site was deleted.
+    pub async fn keep_delivery(&self, delivery: &Delivery, until: Timestamp) -> Result<bool> {
+        let unit = "RETURN array::len(UPDATE $id SET due_at = $until, doc = $doc
             WHERE epoch = $epoch AND owner != '' RETURN AFTER)";
         let binds = Binds::new()
             .with("id", key::delivery(delivery.id))
+            .with("until", until)
             .with("doc", row::write("delivery", delivery)?)
             .with("epoch", delivery.epoch);
         let kept: u64 = self.tx(unit, binds).await?;

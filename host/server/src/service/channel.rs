@@ -3,9 +3,10 @@
 //!
 //! *Invariant:* a plugin names the settings field that holds an address, and only one of its own;
 //! the value is put in for each attempt anew, vetted by the egress policy, and never logged.
-//! *Invariant:* no redirect is followed, and an attempt ends within ten seconds.
+//! *Invariant:* no redirect is followed, and a receiver has ten seconds for each part of an attempt.
 
 mod email;
+mod sending;
 
 use std::time::{Duration, Instant};
 
@@ -19,11 +20,11 @@ use vedette_sandbox::{
     egress::{Audience, HttpRequest, NetError},
 };
 
-use self::email::Words;
 use super::{signature, veil::veiled};
 use crate::App;
 
 pub(crate) use email::NO_RELAY;
+pub(crate) use sending::Sending;
 
 /// What is to be said on a channel.
 pub(crate) struct Message<'a> {
@@ -64,38 +65,19 @@ pub(crate) async fn render(app: &App, message: &Message<'_>) -> Result<Vec<Rende
     Ok(parts)
 }
 
-/// Sends what was rendered, part by part, and says what became of it. Parts that were delivered
-/// are taken out of `parts`, so that a further attempt does not repeat them; a mail that some of
-/// its recipients are refused stays, and keeps the next one from nobody.
+/// Sends what was rendered, part by part, and says what became of it.
 pub(crate) async fn attempt(
     app: &App,
     settings: &NotificationSettings,
     errand: &Errand<'_>,
-    parts: &mut Vec<Rendered>,
+    parts: Vec<Rendered>,
 ) -> Outcome {
-    let (mut next, mut refused) = (0, None);
-    while let Some(part) = parts.get_mut(next) {
-        let (outcome, is_mail) = match part {
-            Rendered::Email { subject, text, html, told } => {
-                let words = Words { subject, text, html: html.as_deref() };
-                (email::send(app, settings, errand, &words, told).await, true)
-            }
-            Rendered::Http { .. } => {
-                (send(app, settings, errand.id, errand.channel, part).await, false)
-            }
-        };
-        match outcome {
-            Outcome::Delivered => {
-                parts.remove(next);
-            }
-            Outcome::Rejected(reason) if is_mail => {
-                refused = refused.or(Some(reason));
-                next += 1;
-            }
-            failed @ (Outcome::Retry { .. } | Outcome::Rejected(_)) => return failed,
+    let mut sending = Sending::of(parts);
+    loop {
+        if let Some(outcome) = sending.part(app, settings, errand).await {
+            return outcome;
         }
     }
-    refused.map_or(Outcome::Delivered, Outcome::Rejected)
 }
 
 async fn send(

@@ -181,7 +181,7 @@ async fn try_out(
     let id: DeliveryId = random::id();
     let notices = [notice(now)];
     let message = Message { id, channel, notices: &notices, created_at: now, test: true };
-    let mut parts = match channel::render(app, &message).await {
+    let parts = match channel::render(app, &message).await {
         Ok(parts) => parts,
         Err(cause) => {
             tracing::error!(channel, %cause, "channel {channel} could not render a test: {cause}");
@@ -189,7 +189,7 @@ async fn try_out(
         }
     };
     let errand = Errand { id, account, channel, created_at: now };
-    match channel::attempt(app, settings, &errand, &mut parts).await {
+    match channel::attempt(app, settings, &errand, parts).await {
         Outcome::Delivered => None,
         Outcome::Retry { reason, .. } | Outcome::Rejected(reason) => {
             Some(format!("{channel}: {reason}"))

@@ -134,9 +134,13 @@ impl Lanes {
         Placed::Waits
     }
 
-    /// The receiver's delivery is back; answers the one that goes next. Those whose lease may end
-    /// on the way are left to whoever leases them again.
-    pub(super) fn back(&mut self, receiver: &Receiver, now: Timestamp) -> Option<Delivery> {
+    /// The receiver's delivery is back; answers the one that goes next, and when its lease began.
+    /// Those whose lease is about to end are left to whoever leases them again.
+    pub(super) fn back(
+        &mut self,
+        receiver: &Receiver,
+        now: Timestamp,
+    ) -> Option<(Delivery, Timestamp)> {
         let lane = self.lanes.get_mut(receiver)?;
         self.held -= 1;
         if now - lane.since >= SLOW {
@@ -147,7 +151,7 @@ impl Lanes {
         lane.since = now;
         while let Some((delivery, leased)) = lane.waiting.pop_front() {
             if now - leased < BEGIN_WITHIN {
-                return Some(delivery);
+                return Some((delivery, leased));
             }
             self.held -= 1;
         }
@@ -190,7 +194,7 @@ pub(super) fn receiver(delivery: &Delivery) -> Receiver {
     (delivery.account_id, delivery.channel.clone())
 }
 
-/// How long a lease lasts: an attempt that began in time is settled before it ends.
+/// How long a lease lasts, unless it is renewed; an attempt begins early enough for that.
 pub(super) const LEASE: Duration = Duration::from_secs(60);
 const BEGIN_WITHIN: TimeDelta = TimeDelta::seconds(45);
 /// Deliveries of all receivers together; as many connections at most.
@@ -256,7 +260,7 @@ mod tests {
             lanes.place(delivery(1, "webhook", id), at(0));
         }
         let slow = receiver(&delivery(1, "webhook", 1));
-        let mut next = || lanes.back(&slow, at(1)).map(|delivery| delivery.id.0.as_u128());
+        let mut next = || lanes.back(&slow, at(1)).map(|(delivery, _)| delivery.id.0.as_u128());
         assert_eq!([next(), next(), next()], [Some(2), Some(3), None]);
         assert_eq!((lanes.held(), lanes.lanes.len()), (0, 0));
     }
@@ -286,8 +290,9 @@ mod tests {
         lanes.place(delivery(1, "webhook", 2), at(0));
         lanes.place(delivery(1, "webhook", 3), at(10));
         let slow = receiver(&delivery(1, "webhook", 1));
-        let next = lanes.back(&slow, at(45)).map(|delivery| delivery.id.0.as_u128());
-        assert_eq!(next, Some(3));
+        let next = lanes.back(&slow, at(45));
+        let next = next.map(|(delivery, leased)| (delivery.id.0.as_u128(), leased));
+        assert_eq!(next, Some((3, at(10))));
         assert_eq!(lanes.held(), 1);
     }
 
@@ -357,7 +362,7 @@ mod tests {
         lanes.begin(&receiver(&delivery(1, "webhook", 1)), at(0));
         assert!(!starts(&mut lanes, delivery(1, "webhook", 2)));
         let next = lanes.back(&receiver(&delivery(1, "webhook", 1)), at(1));
-        assert_eq!(next.map(|delivery| delivery.id.0.as_u128()), Some(2));
+        assert_eq!(next.map(|(delivery, _)| delivery.id.0.as_u128()), Some(2));
     }
 
     #[test]

@@ -7,10 +7,13 @@
 //! every attempt, also one after a crash, sends the same bytes under the same id. Batches whose
 //! attempt is due again are leased.
 //!
+//! *Invariant:* nobody sends a batch that another is sending: its lease is renewed between the parts
+//! of an attempt that takes long, and an attempt that lost it ends ([`lease`]).
 //! *Invariant:* delivery is at least once: only a settled attempt counts, and what was leased by
 //! a process that died is leased again. What was not made a batch yet is gathered again.
 
 mod gather;
+mod lease;
 mod send;
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
@@ -23,6 +26,7 @@ use vedette_model::{
     delivery::{Gathering, Plan},
 };
 
+use self::lease::Lease;
 use super::lanes::{LEASE, Lanes, Placed, Receiver, receiver};
 use crate::{App, Result};
 
@@ -68,7 +72,7 @@ struct Work {
     held: Held,
 }
 
-/// The batch that a task has leased and not settled.
+/// The batch that a task has leased and not settled, as far as it is not sent.
 type Held = Arc<Mutex<Option<Delivery>>>;
 
 /// How a task ended.
@@ -157,7 +161,7 @@ impl Outbox {
         let mut too_many = Vec::new();
         for delivery in leased {
             match self.lanes.place(delivery, now) {
-                Placed::Start(delivery) => self.start(delivery),
+                Placed::Start(delivery) => self.start(delivery, now),
                 Placed::Waits => {}
                 Placed::Full(delivery, wait) => too_many.push((delivery, wait)),
             }
@@ -168,12 +172,13 @@ impl Outbox {
         Ok(all)
     }
 
-    fn start(&mut self, delivery: Delivery) {
+    fn start(&mut self, delivery: Delivery, leased: Timestamp) {
         let receiver = receiver(&delivery);
         let held = Arc::new(Mutex::new(Some(delivery.clone())));
+        let lease = Lease::since(leased, Arc::clone(&held));
         let app = Arc::clone(&self.app);
         let task = async move {
-            send::step(&app, delivery).await;
+            send::step(&app, delivery, lease).await;
             Ended::Done
         };
         let id = self.tasks.spawn(task).id();
@@ -199,8 +204,8 @@ impl Outbox {
             }
         }
         let next = self.lanes.back(&receiver, self.app.clock.now());
-        if let Some(next) = next {
-            self.start(next);
+        if let Some((next, leased)) = next {
+            self.start(next, leased);
         }
     }
 
@@ -215,7 +220,8 @@ impl Outbox {
         Ok(())
     }
 
-    /// Attempts that are on their way get their ten seconds; nothing new is begun.
+    /// Attempts that are on their way get ten seconds, and what is left of them is given back;
+    /// nothing new is begun.
     async fn finish(mut self) {
         let now = self.app.clock.now();
         for delivery in self.lanes.drain() {
@@ -247,5 +253,5 @@ const IN_THE_WAY: usize = 64;
 const POLL: Duration = Duration::from_secs(1);
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
 const COUNT: Duration = Duration::from_secs(5);
-/// An attempt takes ten seconds at most.
+/// A request of an attempt takes ten seconds at most.
 const DRAIN: Duration = Duration::from_secs(10);

@@ -180,6 +180,28 @@ fn a_sender_that_comes_late_settles_nothing() {
 }
 
 #[test]
+fn lease_that_is_renewed_goes_on_and_one_that_was_lost_does_not() {
+    on_both(|store| async move {
+        let (account, site) = with_site(&store).await;
+        queued(&store, &account, &site, 1).await;
+        let mut first = only(gathered(&store, &account, noon(), 100).await);
+        first.rendered = Some(Vec::new());
+        let renewed = noon() + seconds(90);
+        assert!(store.keep_delivery(&first, renewed).await.unwrap());
+        let early = store.lease_deliveries("b", renewed - seconds(1), LEASE, 9).await.unwrap();
+        assert!(early.is_empty(), "it would have ended by now");
+        let second = only(store.lease_deliveries("b", renewed, LEASE, 9).await.unwrap());
+        assert_eq!(second.rendered, Some(Vec::new()), "what is left was written down");
+        let late = renewed + seconds(60);
+        assert!(!store.keep_delivery(&first, late + seconds(9)).await.unwrap());
+        assert!(!store.look_at_outbox(late - seconds(1), 9).await.unwrap().batches);
+        let third = only(store.lease_deliveries("c", late, LEASE, 9).await.unwrap());
+        assert!(!store.keep_delivery(&second, late + seconds(9)).await.unwrap());
+        assert!(store.settle_delivery(&third.after(Outcome::Delivered, late)).await.unwrap());
+    });
+}
+
+#[test]
 fn deliveries_of_the_dead_are_due_at_once() {
     on_both(|store| async move {
         let (account, site) = with_site(&store).await;

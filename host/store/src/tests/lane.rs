@@ -61,9 +61,9 @@ fn batch_of_a_process_that_died_is_sent_by_the_next_with_the_same_bytes() {
         assert_eq!((next.id, next.notices.len()), (all[0].id, 3));
         assert_eq!(next.rendered, Some(Vec::new()));
         let dead = Delivery { epoch: next.epoch - 1, ..next.clone() };
-        assert!(!store.keep_delivery(&dead).await.unwrap());
+        assert!(!store.keep_delivery(&dead, later(62)).await.unwrap());
         assert!(!store.settle_delivery(&dead).await.unwrap());
-        assert!(store.keep_delivery(&next).await.unwrap());
+        assert!(store.keep_delivery(&next, later(62)).await.unwrap());
 
         let sent = next.after(Outcome::Delivered, later(3));
         assert!(store.settle_delivery(&sent).await.unwrap());

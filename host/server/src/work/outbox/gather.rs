@@ -11,7 +11,7 @@ use vedette_model::{
 use vedette_sandbox::PluginError;
 use vedette_store::{Claim, LaneContext};
 
-use super::{Ended, Held, send};
+use super::{Ended, Held, lease::Lease, send};
 use crate::{
     App, Result,
     work::lanes::{LEASE, Receiver},
@@ -85,6 +85,8 @@ fn decide(
 pub(super) async fn carry_out(app: Arc<App>, decided: Decided, held: Held) -> Ended {
     let Decided { receiver: (account_id, channel), versions, mut gathering } = decided;
     let first_failed = render(&app, &mut gathering).await;
+    // Writing it may have taken a while, and the lease is for sending.
+    let now = app.clock.now();
     let claim = Claim {
         node: &app.node,
         account_id,
@@ -92,8 +94,7 @@ pub(super) async fn carry_out(app: Arc<App>, decided: Decided, held: Held) -> En
         expected_version: versions.lane,
         expected_windows: versions.windows,
         gathering: &gathering,
-        // Writing it may have taken a while, and the lease is for sending.
-        now: app.clock.now(),
+        now,
         lease: LEASE,
     };
     match app.store.claim(claim).await {
@@ -112,7 +113,7 @@ pub(super) async fn carry_out(app: Arc<App>, decided: Decided, held: Held) -> En
     let delivery = Delivery { epoch: first.head.epoch + 1, ..first.head };
     *held.lock() = Some(delivery.clone());
     match first_failed {
-        None => send::step(&app, delivery).await,
+        None => send::step(&app, delivery, Lease::since(now, held)).await,
         Some(cause) => send::not_written(&app, delivery, &cause).await,
     }
     Ended::Done

@@ -1,6 +1,7 @@
 //! One attempt of a batch that is leased: written where it is not yet, sent, settled.
 //!
 //! *Invariant:* what is sent was stored before, so a further attempt repeats the same bytes.
+//! *Invariant:* parts that were delivered are sent by no further attempt that knows of them.
 
 use std::time::Duration;
 
@@ -10,26 +11,26 @@ use vedette_model::{
 };
 use vedette_sandbox::{PluginError, Stop};
 
+use super::lease::Lease;
 use crate::{
     App,
-    service::channel::{self, Errand, Message},
+    service::channel::{self, Errand, Message, Sending},
 };
 
 /// What a batch that was leased needs next.
-pub(super) async fn step(app: &App, mut delivery: Delivery) {
+pub(super) async fn step(app: &App, mut delivery: Delivery, mut lease: Lease) {
     if delivery.rendered.is_none() {
         match render(app, &delivery).await {
             Ok(parts) => delivery.rendered = Some(parts),
             Err(cause) => return not_written(app, delivery, &cause).await,
         }
-        match app.store.keep_delivery(&delivery).await {
+        match lease.renew(app, &delivery).await {
             Ok(true) => {}
-            // Another owner, or its site is gone.
-            Ok(false) => return,
+            Ok(false) => return lost(&delivery),
             Err(cause) => return report(Err((delivery.id, cause.into()))),
         }
     }
-    report(send(app, delivery).await);
+    report(send(app, delivery, lease).await);
 }
 
 /// When nothing could be written down the lease runs out, and somebody tries again.
@@ -82,17 +83,30 @@ fn unrendered(delivery: Delivery, cause: &PluginError, now: Timestamp) -> Delive
 }
 
 /// One attempt, at whatever the settings say by now.
-async fn send(app: &App, mut delivery: Delivery) -> Settled {
+async fn send(app: &App, mut delivery: Delivery, mut lease: Lease) -> Settled {
     let settings = app.store.settings(delivery.account_id).await;
     let settings = settings.map_err(|cause| (delivery.id, cause.into()))?;
-    let mut parts = delivery.rendered.take().unwrap_or_default();
+    let mut sending = Sending::of(delivery.rendered.take().unwrap_or_default());
     let errand = Errand {
         id: delivery.id,
         account: delivery.account_id,
         channel: &delivery.channel,
         created_at: delivery.created_at,
     };
-    let outcome = channel::attempt(app, &settings, &errand, &mut parts).await;
+    let outcome = loop {
+        if !lease.outlasts_a_part(app.clock.now()) {
+            delivery.rendered = Some(sending.left().to_vec());
+            let kept = lease.renew(app, &delivery).await;
+            if !kept.map_err(|cause| (delivery.id, cause.into()))? {
+                lost(&delivery);
+                return Ok(());
+            }
+        }
+        if let Some(outcome) = sending.part(app, &settings, &errand).await {
+            break outcome;
+        }
+        lease.left(sending.left());
+    };
     let label = match &outcome {
         Outcome::Delivered => "delivered",
         Outcome::Retry { .. } => "retry",
@@ -103,7 +117,7 @@ async fn send(app: &App, mut delivery: Delivery) -> Settled {
         "channel" => delivery.channel.clone(), "outcome" => label,
     )
     .increment(1);
-    delivery.rendered = Some(parts);
+    delivery.rendered = Some(sending.left().to_vec());
     let delivery = delivery.after(outcome, app.clock.now());
     settle(app, &delivery).await
 }
@@ -119,11 +133,11 @@ async fn settle(app: &App, delivery: &Delivery) -> Settled {
         }
         tokio::time::sleep(SETTLE_WAIT).await;
     };
-    let (id, channel) = (delivery.id, delivery.channel.as_str());
     if !settled {
-        tracing::info!(delivery_id = %id, "delivery {id} has another owner, or its site is gone");
+        lost(delivery);
         return Ok(());
     }
+    let (id, channel) = (delivery.id, delivery.channel.as_str());
     match delivery.state {
         // Only what is no batch has one of the last three.
         DeliveryState::Pending
@@ -146,6 +160,11 @@ async fn settle(app: &App, delivery: &Delivery) -> Settled {
         }
     }
     Ok(())
+}
+
+fn lost(delivery: &Delivery) {
+    let id = delivery.id;
+    tracing::info!(delivery_id = %id, "delivery {id} has another owner, or its site is gone");
 }
 
 /// Gives a delivery back as it was, due at `due_at`.

@@ -1,0 +1,70 @@
+//! An attempt, part by part: whoever sends may look around between two of them.
+//!
+//! *Invariant:* a part that was delivered is not sent again, and what is left keeps its order.
+
+use vedette_model::{
+    NotificationSettings,
+    delivery::{Outcome, Rendered},
+};
+
+use super::{
+    Errand,
+    email::{self, Words},
+};
+use crate::App;
+
+/// A notification that is being sent.
+pub(crate) struct Sending {
+    parts: Vec<Rendered>,
+    /// Those before it are mails that some of their recipients are refused.
+    next: usize,
+    refused: Option<String>,
+}
+
+impl Sending {
+    pub(crate) fn of(parts: Vec<Rendered>) -> Self {
+        Self { parts, next: 0, refused: None }
+    }
+
+    /// What a further attempt sends.
+    pub(crate) fn left(&self) -> &[Rendered] {
+        &self.parts
+    }
+
+    /// Sends the next part; answers how the attempt ended, and nothing while there is more to
+    /// send. A mail that some of its recipients are refused stays, and keeps the next one from
+    /// nobody.
+    pub(crate) async fn part(
+        &mut self,
+        app: &App,
+        settings: &NotificationSettings,
+        errand: &Errand<'_>,
+    ) -> Option<Outcome> {
+        let Some(part) = self.parts.get_mut(self.next) else { return Some(self.ended()) };
+        let (outcome, is_mail) = match part {
+            Rendered::Email { subject, text, html, told } => {
+                let words = Words { subject, text, html: html.as_deref() };
+                (email::send(app, settings, errand, &words, told).await, true)
+            }
+            Rendered::Http { .. } => {
+                (super::send(app, settings, errand.id, errand.channel, part).await, false)
+            }
+        };
+        match outcome {
+            Outcome::Delivered => {
+                self.parts.remove(self.next);
+            }
+            Outcome::Rejected(reason) if is_mail => {
+                self.refused.get_or_insert(reason);
+                self.next += 1;
+            }
+            failed @ (Outcome::Retry { .. } | Outcome::Rejected(_)) => return Some(failed),
+        }
+        (self.next == self.parts.len()).then(|| self.ended())
+    }
+
+    /// How it ended, after the last part.
+    fn ended(&mut self) -> Outcome {
+        self.refused.take().map_or(Outcome::Delivered, Outcome::Rejected)
+    }
+}

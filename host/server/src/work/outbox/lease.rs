@@ -1,0 +1,80 @@
+//! How long a batch is this process's, and how it stays so while it is sent.
+//!
+//! *Invariant:* a part is begun only while the lease outlasts it, so that nobody else sends the
+//! batch meanwhile; a lease that was lost ends the attempt before its next part.
+
+use std::time::Duration;
+
+use vedette_model::{Delivery, Timestamp, delivery::Rendered};
+
+use super::Held;
+use crate::{App, work::lanes::LEASE};
+
+/// The right to send a batch.
+pub(super) struct Lease {
+    until: Timestamp,
+    held: Held,
+}
+
+impl Lease {
+    /// The lease of a batch that was taken at a moment.
+    pub(super) fn since(taken: Timestamp, held: Held) -> Self {
+        Self { until: taken + LEASE, held }
+    }
+
+    /// Whether the next part ends before it does. One that is longer than any was given by a clock
+    /// that has been corrected since.
+    pub(super) fn outlasts_a_part(&self, now: Timestamp) -> bool {
+        (now + LONGEST_PART..=now + LEASE).contains(&self.until)
+    }
+
+    /// Begins it anew, and writes down what the batch has still to send. False when it was lost.
+    pub(super) async fn renew(
+        &mut self,
+        app: &App,
+        delivery: &Delivery,
+    ) -> vedette_store::Result<bool> {
+        let until = app.clock.now() + LEASE;
+        let kept = app.store.keep_delivery(delivery, until).await?;
+        if kept {
+            self.until = until;
+        }
+        Ok(kept)
+    }
+
+    /// A part is through: a batch that is given back now is given back without it.
+    pub(super) fn left(&self, parts: &[Rendered]) {
+        if let Some(delivery) = self.held.lock().as_mut() {
+            delivery.rendered = Some(parts.to_vec());
+        }
+    }
+}
+
+/// A mail waits half a minute for its turn, and has ten seconds then; a request has as much, and a
+/// plugin to read the reply.
+const LONGEST_PART: Duration = Duration::from_secs(45);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(seconds: i64) -> Timestamp {
+        Timestamp::from_timestamp(1_790_000_000 + seconds, 0).expect("within the years")
+    }
+
+    #[test]
+    fn part_is_begun_only_within_a_lease_that_outlasts_it() {
+        let lease = Lease::since(at(0), Held::default());
+        for (now, outlasts) in [
+            (-3600, false),
+            (-1, false),
+            (0, true),
+            (15, true),
+            (16, false),
+            (60, false),
+            (900, false),
+        ] {
+            assert_eq!(lease.outlasts_a_part(at(now)), outlasts, "{now}");
+        }
+    }
+}
