@@ -5,7 +5,8 @@
 //!    is gathered at once; that opens a window of two seconds, at whose end all that has come in
 //!    meanwhile is gathered together and opens the next window ([`plan`]).
 //! 3. Gathering judges maintenance first: what is silenced waits on until its windows are over,
-//!    and is judged again then by what has become of its alerts.
+//!    and is judged again then by what has become of its alerts. So is what was queued inside a
+//!    window and is looked at for the first time after it.
 //! 4. The oldest delivery of what is left becomes the batch and takes over what the others say;
 //!    they are finished as `merged`, and so the batch's id is one that was stored long before.
 //! 5. The bytes of a batch are written down in the transaction that makes it one, before anything

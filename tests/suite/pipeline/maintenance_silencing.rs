@@ -78,6 +78,33 @@ async fn after_a_window_what_still_holds_is_told_once_and_nothing_else() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_nobody_looked_at_before_the_end_of_its_window_is_judged_by_it() {
+    let mut world = World::start().await;
+    world.hook().await;
+    let before = world.quiet("before.example").await;
+    let holds = world.quiet("holds.example").await;
+    let passes = world.quiet("passes.example").await;
+    world.report_days(&before, 3).await;
+    world.lab.receiver.wait_for(1).await.expect("before the window");
+
+    let ends = Utc::now() + TimeDelta::seconds(6);
+    window(&world, None, ends).await;
+    // What follows on the first notification waits, and the process ends meanwhile.
+    world.report_days(&holds, 3).await;
+    world.report_days(&passes, 3).await;
+    world.report_days(&passes, 300).await;
+    world.service.kill().await.expect("killed");
+    tokio::time::sleep((ends - Utc::now()).to_std().unwrap_or_default()).await;
+    world.service = world.service.start_again().await.expect("starts again");
+    world.owner.client = world.service.client().with_key(&world.owner.key);
+
+    let hooks = world.lab.receiver.wait_for(2).await.expect("after the window");
+    assert_eq!(about(&hooks[1]), [raised(&holds)]);
+    world.all_delivered().await;
+    assert_eq!(world.told(|event| event == "domain.expiring").len(), 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn end_of_what_was_told_before_the_window_is_told_after_it() {
     let world = World::start().await;
     world.hook().await;

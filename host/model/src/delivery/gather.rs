@@ -11,7 +11,7 @@ use std::time::Duration;
 use super::judge::Judge;
 use super::many;
 use super::{Delivery, DeliveryState, Notice};
-use crate::maintenance::silenced_until;
+use crate::maintenance::{silenced_until, silences};
 use crate::{Alert, AlertId, DeliveryId, MaintenanceWindow, SiteId, Timestamp};
 
 /// How long what follows on a notification is gathered.
@@ -51,7 +51,7 @@ pub struct Gathering {
     pub batches: Vec<Batch>,
     /// Silenced, and until when.
     pub deferred: Vec<(DeliveryId, Timestamp)>,
-    /// Silenced before, and over by now.
+    /// From inside a silence, and over by now.
     pub dropped: Vec<DeliveryId>,
     /// When the lane is gathered again.
     pub quiet_at: Timestamp,
@@ -76,9 +76,10 @@ pub(super) struct Told<'a> {
     pub(super) notices: Vec<Notice>,
 }
 
-/// The alerts whose present state decides what is said: all, as soon as one delivery was silenced.
-pub fn asks(waiting: &[Delivery]) -> Vec<AlertId> {
-    if waiting.iter().all(|delivery| delivery.state != DeliveryState::Silenced) {
+/// The alerts whose present state decides what is said: all, as soon as one delivery is from
+/// inside a silence.
+pub fn asks(waiting: &[Delivery], windows: &[MaintenanceWindow]) -> Vec<AlertId> {
+    if !waiting.iter().any(|delivery| from_a_silence(delivery, windows)) {
         return Vec::new();
     }
     let mut alerts: Vec<AlertId> =
@@ -115,7 +116,8 @@ pub fn plan(lane: &Lane<'_>, now: Timestamp) -> Plan {
             gathering.deferred.push((delivery.id, until));
             continue;
         }
-        let notices = judge.left_to_say(delivery);
+        let late = from_a_silence(delivery, lane.windows);
+        let notices = judge.left_to_say(delivery, late);
         if notices.is_empty() {
             gathering.dropped.push(delivery.id);
         } else {
@@ -131,8 +133,15 @@ impl Lane<'_> {
     /// As long as nothing was silenced no alert needs to be known.
     fn can_judge(&self, delivery: &Delivery) -> bool {
         let known = || delivery.notices.iter().all(|one| self.asked.contains(&one.alert_id));
-        (self.asked.is_empty() && delivery.state != DeliveryState::Silenced) || known()
+        (self.asked.is_empty() && !from_a_silence(delivery, self.windows)) || known()
     }
+}
+
+/// Whether maintenance held it back, or would have, had anybody looked while the window was open:
+/// a lane may rest, or the process be stopped, until it is over.
+fn from_a_silence(delivery: &Delivery, windows: &[MaintenanceWindow]) -> bool {
+    let queued_inside = |site| silences(windows, site, delivery.created_at);
+    delivery.state == DeliveryState::Silenced || delivery.site().is_some_and(queued_inside)
 }
 
 impl Gathering {

@@ -5,7 +5,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::{Delivery, DeliveryState, Notice, NoticeStatus};
+use super::{Delivery, Notice, NoticeStatus};
 use crate::{Alert, AlertId, Severity, SiteId};
 
 /// Looks at the deliveries of a lane in their order and remembers what it left out.
@@ -26,12 +26,12 @@ impl<'a> Judge<'a> {
         }
     }
 
-    pub(super) fn left_to_say(&mut self, delivery: &Delivery) -> Vec<Notice> {
-        delivery.notices.iter().filter_map(|notice| self.judge(delivery, notice)).collect()
+    /// `late` is a delivery from inside a silence.
+    pub(super) fn left_to_say(&mut self, delivery: &Delivery, late: bool) -> Vec<Notice> {
+        delivery.notices.iter().filter_map(|notice| self.judge(delivery, notice, late)).collect()
     }
 
-    fn judge(&mut self, delivery: &Delivery, notice: &Notice) -> Option<Notice> {
-        let late = delivery.state == DeliveryState::Silenced;
+    fn judge(&mut self, delivery: &Delivery, notice: &Notice, late: bool) -> Option<Notice> {
         let Some(alert) = self.alerts.get(&notice.alert_id).copied() else {
             // Nothing was silenced, or the alert is gone with its site.
             return (!late).then(|| notice.clone());

@@ -10,14 +10,14 @@ use crate::{Claim, LaneContext};
 pub(super) async fn lane(store: &Store, account: &Account, now: Timestamp) -> LaneContext {
     let lane = [(account.id, "webhook".to_owned())];
     let context = only(store.lanes(&lane, &[], now).await.unwrap());
-    let asked: Vec<_> =
-        asks(&context.waiting).into_iter().map(|alert| (account.id, alert)).collect();
+    let asks = asks(&context.waiting, &context.windows).into_iter();
+    let asked: Vec<_> = asks.map(|alert| (account.id, alert)).collect();
     only(store.lanes(&lane, &asked, now).await.unwrap())
 }
 
 /// What the model decides about a lane whose channel carries `size` alerts in one notification.
 pub(super) fn decided(context: &LaneContext, now: Timestamp, size: usize) -> Gathering {
-    let asked: Vec<AlertId> = asks(&context.waiting);
+    let asked: Vec<AlertId> = asks(&context.waiting, &context.windows);
     let lane = Lane {
         quiet_at: context.quiet_at,
         waiting: &context.waiting,

@@ -113,12 +113,20 @@ fn said(gathering: &Gathering) -> Vec<Vec<(String, NoticeStatus)>> {
     gathering.batches.iter().map(|batch| batch.head.notices.iter().map(said).collect()).collect()
 }
 
-/// What is said of deliveries that were silenced, when the silence is over.
+/// What is said of deliveries that were silenced, when the silence is over: the same, whether they
+/// were looked at while it lasted or not.
 fn said_late(waiting: Vec<Delivery>, alerts: &[&Alert]) -> Vec<(String, NoticeStatus)> {
-    let asked = asks(&waiting);
     let alerts: Vec<Alert> = alerts.iter().copied().cloned().collect();
-    let lane = Lane { waiting: &waiting, asked: &asked, alerts: &alerts, ..EMPTY };
-    said(&gathered(&lane, 100)).concat()
+    let told = |waiting: &[Delivery], windows: &[MaintenanceWindow]| {
+        let asked = asks(waiting, windows);
+        let lane = Lane { waiting, windows, asked: &asked, alerts: &alerts, ..EMPTY };
+        said(&gathered(&lane, 100)).concat()
+    };
+    let seen = told(&waiting, &[]);
+    let unseen = |one: &Delivery| Delivery { state: DeliveryState::Pending, ..one.clone() };
+    let unseen: Vec<Delivery> = waiting.iter().map(unseen).collect();
+    assert_eq!(told(&unseen, &[window(5, 100)]), seen);
+    seen
 }
 
 fn raised_as(nth: u128) -> (String, NoticeStatus) {
@@ -224,14 +232,16 @@ fn batch_of_several_sites_is_shared() {
 fn silence_defers_its_sites_to_the_end_of_the_last_window_and_no_other() {
     let all = [raise(1, &down(1, 0)), raise(2, &alert(2, 2, Severity::Critical, 0))];
     let windows = [window(0, 10), window(10, 20)];
-    let lane = Lane { waiting: &all, windows: &windows, ..EMPTY };
+    let alerts = [down(1, 0), alert(2, 2, Severity::Critical, 0)];
+    let asked = asks(&all, &windows);
+    let lane = Lane { waiting: &all, windows: &windows, asked: &asked, alerts: &alerts, ..EMPTY };
     for (now, until) in [(-1, None), (0, Some(20)), (9, Some(20)), (19, Some(20)), (20, None)] {
         let gathering = gathered(&lane, now);
         let deferred: Vec<_> = until.map(|until| (all[0].id, at(until))).into_iter().collect();
         assert_eq!(gathering.deferred, deferred, "{now}");
         assert_eq!(gathering.batches.len(), 1, "{now}");
     }
-    let alone = Lane { waiting: &all[..1], windows: &windows, ..EMPTY };
+    let alone = Lane { waiting: &all[..1], ..lane };
     let gathering = gathered(&alone, 5);
     assert_eq!((gathering.batches.len(), gathering.quiet_at), (0, at(5)), "it opens no window");
 }
@@ -240,8 +250,30 @@ fn silence_defers_its_sites_to_the_end_of_the_last_window_and_no_other() {
 fn what_was_silenced_is_not_judged_before_its_alerts_were_read() {
     let all = [silenced(raise(1, &down(1, 0)))];
     assert_eq!(plan(&Lane { waiting: &all, ..EMPTY }, at(50)), Plan::Nothing);
-    assert_eq!(asks(&all), [down(1, 0).id]);
-    assert_eq!(asks(&[raise(1, &down(1, 0))]), []);
+    assert_eq!(asks(&all, &[]), [down(1, 0).id]);
+    assert_eq!(asks(&[raise(1, &down(1, 0))], &[]), []);
+}
+
+#[test]
+fn whoever_was_queued_inside_a_window_is_judged_by_his_alerts_and_nobody_else() {
+    let all = [raise(1, &down(1, 10))];
+    for (window, inside) in [
+        (window(0, 10), false),
+        (window(10, 11), true),
+        (window(0, 60), true),
+        (window(11, 60), false),
+        (MaintenanceWindow { site_id: Some(Uuid::from_u128(2).into()), ..window(0, 60) }, false),
+        (MaintenanceWindow { site_id: None, ..window(0, 60) }, true),
+    ] {
+        let windows = [window];
+        assert_eq!(asks(&all, &windows).len(), usize::from(inside), "{windows:?}");
+        // Over since: told by whoever was never silenced, and by nobody else.
+        let (asked, over) = (asks(&all, &windows), [resolved(&down(1, 10))]);
+        let lane = Lane { waiting: &all, windows: &windows, asked: &asked, alerts: &over, ..EMPTY };
+        let gathering = gathered(&lane, 100);
+        assert_eq!(gathering.batches.len(), usize::from(!inside), "{windows:?}");
+        assert_eq!(gathering.dropped.len(), usize::from(inside), "{windows:?}");
+    }
 }
 
 #[test]
@@ -263,7 +295,7 @@ fn after_a_silence_only_what_still_holds_is_told_and_once() {
     let now = Alert { severity: Severity::Critical, ..alert(3, 1, Severity::Warning, 10) };
     let rise = delivery(6, 20, vec![now.notice(NoticeStatus::Raised)]);
     let all = [silenced(raise(3, &alert(3, 1, Severity::Warning, 10))), silenced(rise)];
-    let asked = asks(&all);
+    let asked = asks(&all, &[]);
     let alerts = [now];
     let lane = Lane { waiting: &all, asked: &asked, alerts: &alerts, ..EMPTY };
     let gathering = gathered(&lane, 100);

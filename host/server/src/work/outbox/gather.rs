@@ -42,7 +42,7 @@ pub(super) async fn plans(
     let asked: Vec<(AccountId, AlertId)> = contexts
         .iter()
         .flat_map(|context| {
-            let alerts = asks(&context.waiting).into_iter();
+            let alerts = asks(&context.waiting, &context.windows).into_iter();
             alerts.map(move |alert| (context.account_id, alert))
         })
         .collect();
@@ -61,7 +61,7 @@ fn decide(
     let descriptor = app.sandbox.channel(&context.channel);
     let batch_max = descriptor.map_or(1, |channel| channel.batch_max);
     // Another lane of the account may have asked, where this one has nothing to ask for.
-    let asked: Vec<AlertId> = if asks(&context.waiting).is_empty() {
+    let asked: Vec<AlertId> = if asks(&context.waiting, &context.windows).is_empty() {
         Vec::new()
     } else {
         let mine = asked.iter().filter(|(account, _)| *account == context.account_id);
