@@ -6,12 +6,14 @@
 //! that same transaction: there is no moment at which it is sent and not written down.
 //! *Invariant:* each delivery that was looked at is still waiting, or nothing is written at all: a
 //! site that was deleted meanwhile takes its own deliveries along and no others.
+//! *Invariant:* whoever puts lanes aside waits for nobody: he takes what nobody else writes to.
 //! *Invariant:* nothing is held back by a window that was deleted: who holds something back
 //! compares how often the account's windows were changed.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use futures::future::try_join_all;
 use surrealdb::types::{RecordId, SurrealValue, Value};
 use uuid::Uuid;
 use vedette_model::delivery::{Batch, Gathering};
@@ -156,18 +158,47 @@ impl Store {
         }
     }
 
-    /// What is due in these lanes is due later, so that it is in nobody's way.
+    /// What is due in these lanes is due later, so that it is in nobody's way; where much is due
+    /// in a lane, a part of it. A lane that somebody else writes to just now stays as it is, and
+    /// holds up no other; answers how many those are.
     pub async fn postpone_lanes(
         &self,
         lanes: &[((AccountId, String), Timestamp)],
         now: Timestamp,
-    ) -> Result<()> {
-        let mut unit = Unit { binds: Binds::new().with("now", now), ..Unit::default() };
+    ) -> Result<usize> {
+        let sweeps: Vec<_> =
+            lanes.chunks(POSTPONED_TOGETHER).map(|some| self.sweep(some, now)).collect();
+        Ok(try_join_all(sweeps).await?.into_iter().sum())
+    }
+
+    /// Puts some aside together, or else those that can be.
+    async fn sweep(
+        &self,
+        lanes: &[((AccountId, String), Timestamp)],
+        now: Timestamp,
+    ) -> Result<usize> {
+        if self.postpone(lanes, now).await? {
+            return Ok(0);
+        }
+        let mut left = 0;
+        for lane in lanes.chunks(1) {
+            left += usize::from(!self.postpone(lane, now).await?);
+        }
+        Ok(left)
+    }
+
+    /// False, and nothing written, when somebody else wrote to one of them meanwhile.
+    async fn postpone(
+        &self,
+        lanes: &[((AccountId, String), Timestamp)],
+        now: Timestamp,
+    ) -> Result<bool> {
+        let limit = MOST_GATHERED / lanes.len().max(1);
+        let binds = Binds::new().with("now", now).with("limit", limit);
+        let mut unit = Unit { binds, ..Unit::default() };
         for ((account, channel), until) in lanes {
             unit.say(
-                "LET $late# = (SELECT VALUE id FROM delivery WHERE account = $account#
-                    AND waits = true AND due_at <= $now AND channel = $channel#);
-                UPDATE $late# SET due_at = $until# RETURN NONE;",
+                POSTPONE,
                 [
                     ("account", account.0.into_value()),
                     ("channel", channel.as_str().into_value()),
@@ -175,7 +206,7 @@ impl Store {
                 ],
             );
         }
-        self.write(&unit.text, unit.binds).await
+        self.write_once(&unit.text, unit.binds).await
     }
 }
 
@@ -312,6 +343,8 @@ fn lane_text(nth: usize) -> String {
 
 /// So many deliveries of a lane are gathered at once; the transaction takes some 50 ms.
 const MOST_GATHERED: usize = 2_000;
+/// So many lanes are put aside at once: a conflict is about few.
+const POSTPONED_TOGETHER: usize = 16;
 
 const IN_LANE: &str = " FROM delivery
     WHERE account = $account# AND waits = true AND due_at <= $now AND channel = $channel#
@@ -325,6 +358,11 @@ pub(crate) const WAITING: &str = "SELECT account, channel, due_at FROM delivery
 
 pub(crate) const NEXT: &str = "SELECT VALUE due_at FROM delivery
     WHERE waits = $waits AND finished = false AND due_at > $now ORDER BY due_at LIMIT 1";
+
+const POSTPONE: &str = "LET $late# = (SELECT id, due_at FROM delivery
+    WHERE account = $account# AND waits = true AND due_at <= $now AND channel = $channel#
+    ORDER BY due_at LIMIT $limit);
+UPDATE $late#.id SET due_at = $until# RETURN NONE;";
 
 const CLAIM: &str = "LET $was = (SELECT VALUE version FROM ONLY $lane) ?? 0;
 IF $was != $expected { THROW 'stale' };

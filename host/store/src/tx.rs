@@ -45,7 +45,7 @@ impl Store {
     /// its client tries again. The whole unit is repeated, never a statement of it, because what
     /// it read belongs to the attempt that failed.
     pub(crate) async fn tx<T: SurrealValue>(&self, unit: &str, binds: Binds) -> Result<T> {
-        let text = format!("BEGIN;\n{};\nCOMMIT;", unit.trim_end().trim_end_matches(';'));
+        let text = whole(unit);
         let value = (|| self.attempt(&text, binds.clone()))
             .retry(RETRIES)
             .when(|error| matches!(error, Error::Conflict))
@@ -57,6 +57,16 @@ impl Store {
     /// Like [`Store::tx`], for units that have nothing to answer.
     pub(crate) async fn write(&self, unit: &str, binds: Binds) -> Result<()> {
         self.tx::<Value>(unit, binds).await.map(drop)
+    }
+
+    /// Like [`Store::write`], but tried once: false, and nothing written, when it lost a conflict.
+    /// For what is in no hurry and would only be in the way of who won.
+    pub(crate) async fn write_once(&self, unit: &str, binds: Binds) -> Result<bool> {
+        match self.attempt(&whole(unit), binds).await {
+            Ok(_) => Ok(true),
+            Err(Error::Conflict) => Ok(false),
+            Err(error) => Err(error),
+        }
     }
 
     async fn attempt(&self, text: &str, binds: Binds) -> Result<Value> {
@@ -73,6 +83,10 @@ impl Store {
     async fn send(&self, text: &str, binds: Binds) -> Result<IndexedResults> {
         self.inner.engine.send(text, binds.0).await.map_err(engine)
     }
+}
+
+fn whole(unit: &str) -> String {
+    format!("BEGIN;\n{};\nCOMMIT;", unit.trim_end().trim_end_matches(';'))
 }
 
 /// What a failed transaction means. One statement tells the reason, the others only that they

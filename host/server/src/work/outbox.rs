@@ -109,14 +109,19 @@ impl Outbox {
             sorted.free.truncate(room);
             self.gather(&sorted.free, now).await?;
             let all_leased = !look.batches || self.lease(now).await?;
+            let mut left = 0;
             if sorted.stuck_deliveries >= IN_THE_WAY {
                 let stuck: Vec<_> = sorted.stuck.into_iter().collect();
-                self.app.store.postpone_lanes(&stuck, now).await?;
+                left = self.app.store.postpone_lanes(&stuck, now).await?;
             }
             if all_leased && !full {
                 self.count(now).await?;
                 let next = [look.next, sorted.next].into_iter().flatten().min();
                 return Ok(next.unwrap_or(now + POLL));
+            }
+            if full && left > 0 {
+                // Somebody else is at work on what is in the way.
+                return Ok(now + LOOK_AGAIN);
             }
         }
     }

@@ -185,10 +185,50 @@ fn lane_that_is_put_aside_is_in_nobodys_way() {
         let (other, others) = with_site(&store).await;
         queued(&store, &other, &others, 1).await;
         let aside = [((account.id, "webhook".to_owned()), later(5))];
-        store.postpone_lanes(&aside, later(1)).await.unwrap();
+        assert_eq!(store.postpone_lanes(&aside, later(1)).await.unwrap(), 0);
         let look = store.look_at_outbox(later(1), 9).await.unwrap();
         assert_eq!(look.waiting, [(other.id, "webhook".to_owned())]);
         assert_eq!(look.next, Some(later(5)));
         assert_eq!(lane(&store, &account, later(5)).await.waiting.len(), 3);
+    });
+}
+
+#[test]
+fn lanes_are_put_aside_while_the_same_are_gathered_and_none_is_divided() {
+    on_both(|store| async move {
+        let mut accounts = Vec::new();
+        for _ in 0..20 {
+            let (account, site) = with_site(&store).await;
+            queued(&store, &account, &site, 3).await;
+            accounts.push(account);
+        }
+        let compete = {
+            let (store, accounts) = (store.clone(), accounts.clone());
+            move |nth: usize| {
+                let (store, accounts) = (store.clone(), accounts.clone());
+                async move {
+                    let Some(account) = accounts.get(nth) else {
+                        let lane = |account: &Account| (account.id, "webhook".to_owned());
+                        let aside: Vec<_> =
+                            accounts.iter().map(|account| (lane(account), later(5))).collect();
+                        return store.postpone_lanes(&aside, later(1)).await.unwrap();
+                    };
+                    let context = lane(&store, account, later(1)).await;
+                    if !context.waiting.is_empty() {
+                        let gathering = decided(&context, later(1), 100);
+                        assert!(claimed(&store, "a", &context, &gathering, later(1)).await);
+                    }
+                    0
+                }
+            }
+        };
+        let left: usize = at_once(accounts.len() + 1, compete).await.into_iter().sum();
+        let look = store.look_at_outbox(later(1), 99).await.unwrap();
+        let due: std::collections::BTreeSet<_> = look.waiting.into_iter().collect();
+        assert!(due.len() <= left, "{due:?} are due, and {left} were left");
+        for account in &accounts {
+            let waiting = lane(&store, account, later(5)).await.waiting.len();
+            assert!(waiting == 0 || waiting == 3, "{waiting}");
+        }
     });
 }

@@ -28,6 +28,28 @@ fn no_update_is_lost_when_32_tasks_count_on_one_row() {
 }
 
 #[test]
+fn what_is_tried_once_says_whether_it_was_done() {
+    on_both(|store| async move {
+        let account = signed_up(&store).await;
+        let row = crate::key::usage(account.id, "2026-11");
+        let once = {
+            let (store, row) = (store.clone(), row.clone());
+            move |_| {
+                let (store, row) = (store.clone(), row.clone());
+                async move {
+                    let unit = "LET $was = (SELECT VALUE used FROM ONLY $row) ?? 0;
+                        UPSERT $row SET used = $was + 1 RETURN NONE";
+                    store.write_once(unit, Binds::new().with("row", row)).await.unwrap()
+                }
+            }
+        };
+        let done = at_once(32, once).await.into_iter().filter(|done| *done).count();
+        let counted = store.usage(account.id, "2026-11").await.unwrap();
+        assert!(done > 0 && usize::try_from(counted).unwrap() == done, "{counted} of {done}");
+    });
+}
+
+#[test]
 fn what_is_thrown_undoes_the_unit_and_has_a_name() {
     on_both(|store| async move {
         let account = signed_up(&store).await;
