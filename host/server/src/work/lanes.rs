@@ -6,7 +6,9 @@
 //!
 //! *Invariant:* of each receiver one delivery is out at most, and few wait here; the rest wait in
 //! the store.
-//! *Invariant:* receivers known to be slow have half of the room, however many they are.
+//! *Invariant:* receivers who were quick the last time find room, however many others hang ([`room`]).
+
+mod room;
 
 use std::{
     collections::{HashMap, HashSet, VecDeque},
@@ -15,6 +17,8 @@ use std::{
 
 use chrono::TimeDelta;
 use vedette_model::{AccountId, Delivery, Timestamp, delivery::FLOOD_WINDOW};
+
+use self::room::{Known, Room, Standing};
 
 /// Where a delivery goes: one channel of one account.
 pub(super) type Receiver = (AccountId, String);
@@ -25,9 +29,8 @@ pub(super) struct Lanes {
     lanes: HashMap<Receiver, Lane>,
     /// Until when a lane is left alone.
     rests: HashMap<Receiver, Timestamp>,
-    /// Whoever took long the last time, and when that was.
-    slow: HashMap<Receiver, Timestamp>,
-    held: usize,
+    known: Known,
+    room: Room,
 }
 
 /// The lanes in which something waits.
@@ -47,6 +50,8 @@ pub(super) struct Sorted {
 struct Lane {
     /// Since when.
     since: Timestamp,
+    /// That of its receiver when the delivery went out.
+    standing: Standing,
     /// Those that go next, each with the moment at which its lease began.
     waiting: VecDeque<(Delivery, Timestamp)>,
 }
@@ -63,30 +68,33 @@ pub(super) enum Placed {
 impl Lanes {
     /// How many more deliveries may be leased.
     pub(super) fn room(&self) -> usize {
-        MOST_HELD.saturating_sub(self.held)
+        self.room.left()
     }
 
     pub(super) fn held(&self) -> usize {
-        self.held
+        self.room.held()
     }
 
     /// Says which lanes can be gathered, given the lane of each delivery that waits.
     pub(super) fn sort(&mut self, waiting: Vec<Receiver>, now: Timestamp) -> Sorted {
         // A rest that is longer than any was set by a clock that has been corrected since.
         self.rests.retain(|_, until| now < *until && *until <= now + FLOOD_WINDOW);
-        self.slow.retain(|_, at| now - *at < SLOW_FOR);
+        self.known.forget(now);
+        let mut room = self.room.clone();
         let mut sorted = Sorted::default();
         let mut free = HashSet::new();
         for receiver in waiting {
             let (lane, rest) = (self.lanes.get(&receiver), self.rests.get(&receiver).copied());
+            let standing = self.known.standing(&receiver);
             let until = match (lane, rest) {
                 (Some(lane), _) => now + lane.taking(now),
                 (None, Some(rest)) => sorted.rests(rest),
                 (None, None) if free.contains(&receiver) => continue,
-                (None, None) if self.is_crowded_out(&receiver, free.len()) => {
-                    sorted.rests(now + LONGEST_WAIT)
+                (None, None) if !room.admits(standing, &receiver.1) => {
+                    sorted.rests(now + crowded_out(standing))
                 }
                 (None, None) => {
+                    room.take(standing, &receiver.1);
                     free.insert(receiver.clone());
                     sorted.free.push(receiver);
                     continue;
@@ -100,8 +108,10 @@ impl Lanes {
 
     /// A lane that is free goes out to be gathered.
     pub(super) fn begin(&mut self, receiver: &Receiver, now: Timestamp) {
-        self.lanes.insert(receiver.clone(), Lane { since: now, waiting: VecDeque::new() });
-        self.held += 1;
+        let standing = self.known.standing(receiver);
+        self.lanes
+            .insert(receiver.clone(), Lane { since: now, standing, waiting: VecDeque::new() });
+        self.room.take(standing, &receiver.1);
     }
 
     pub(super) fn rest(&mut self, receiver: &Receiver, until: Timestamp) {
@@ -117,21 +127,29 @@ impl Lanes {
     /// back when as much time has passed again as the receiver has been taking: soon to a quick
     /// one, later to a slow one.
     pub(super) fn place(&mut self, delivery: Delivery, now: Timestamp) -> Placed {
-        if self.is_crowded_out(&receiver(&delivery), 0) {
-            return Placed::Full(delivery, LONGEST_WAIT);
+        let to = receiver(&delivery);
+        let standing =
+            self.lanes.get(&to).map_or_else(|| self.known.standing(&to), |lane| lane.standing);
+        if !self.room.admits(standing, &to.1) {
+            return Placed::Full(delivery, crowded_out(standing));
         }
-        let Some(lane) = self.lanes.get_mut(&receiver(&delivery)) else {
-            let lane = Lane { since: now, waiting: VecDeque::new() };
-            self.lanes.insert(receiver(&delivery), lane);
-            self.held += 1;
+        let Some(lane) = self.lanes.get_mut(&to) else {
+            self.begin(&to, now);
             return Placed::Start(delivery);
         };
         if lane.waiting.len() == MOST_WAITING {
             return Placed::Full(delivery, lane.taking(now));
         }
         lane.waiting.push_back((delivery, now));
-        self.held += 1;
+        self.room.take(standing, &to.1);
         Placed::Waits
+    }
+
+    /// An attempt has ended: its receiver is known by it.
+    pub(super) fn tried(&mut self, receiver: &Receiver, now: Timestamp) {
+        if let Some(lane) = self.lanes.get(receiver) {
+            self.known.learn(receiver, now - lane.since, now);
+        }
     }
 
     /// The receiver's delivery is back; answers the one that goes next, and when its lease began.
@@ -141,36 +159,33 @@ impl Lanes {
         receiver: &Receiver,
         now: Timestamp,
     ) -> Option<(Delivery, Timestamp)> {
-        let lane = self.lanes.get_mut(receiver)?;
-        self.held -= 1;
-        if now - lane.since >= SLOW {
-            self.slow.insert(receiver.clone(), now);
-        } else {
-            self.slow.remove(receiver);
-        }
-        lane.since = now;
+        let (lane, channel) = (self.lanes.get_mut(receiver)?, &receiver.1);
+        self.room.leave(lane.standing, channel);
         while let Some((delivery, leased)) = lane.waiting.pop_front() {
             if now - leased < BEGIN_WITHIN {
+                let standing = self.known.standing(receiver);
+                for _ in 0..=lane.waiting.len() {
+                    self.room.leave(lane.standing, channel);
+                    self.room.take(standing, channel);
+                }
+                (lane.since, lane.standing) = (now, standing);
                 return Some((delivery, leased));
             }
-            self.held -= 1;
+            self.room.leave(lane.standing, channel);
         }
         self.lanes.remove(receiver);
         None
     }
 
-    /// Whether slow receivers have all of their room in use, and this is one of them. `more` are
-    /// about to begin.
-    fn is_crowded_out(&self, receiver: &Receiver, more: usize) -> bool {
-        self.held + more >= ROOM_OF_SLOW && self.slow.contains_key(receiver)
-    }
-
     /// All that waits, taken out.
     pub(super) fn drain(&mut self) -> Vec<Delivery> {
-        let lanes = self.lanes.values_mut();
-        let waiting: Vec<Delivery> =
-            lanes.flat_map(|lane| lane.waiting.drain(..).map(|(delivery, _)| delivery)).collect();
-        self.held -= waiting.len();
+        let mut waiting = Vec::new();
+        for ((_, channel), lane) in &mut self.lanes {
+            for (delivery, _) in lane.waiting.drain(..) {
+                self.room.leave(lane.standing, channel);
+                waiting.push(delivery);
+            }
+        }
         waiting
     }
 }
@@ -190,6 +205,14 @@ impl Lane {
     }
 }
 
+/// How long those wait for whom there is no room: attempts of the slow take long.
+fn crowded_out(standing: Standing) -> Duration {
+    match standing {
+        Standing::Slow => LONGEST_WAIT,
+        Standing::Unknown | Standing::Quick => CROWDED_WAIT,
+    }
+}
+
 pub(super) fn receiver(delivery: &Delivery) -> Receiver {
     (delivery.account_id, delivery.channel.clone())
 }
@@ -197,24 +220,23 @@ pub(super) fn receiver(delivery: &Delivery) -> Receiver {
 /// How long a lease lasts, unless it is renewed; an attempt begins early enough for that.
 pub(super) const LEASE: Duration = Duration::from_secs(60);
 const BEGIN_WITHIN: TimeDelta = TimeDelta::seconds(45);
-/// Deliveries of all receivers together; as many connections at most.
-const MOST_HELD: usize = 1024;
-/// What slow receivers have of it.
-const ROOM_OF_SLOW: usize = MOST_HELD / 2;
-/// Whoever takes this long is slow, until he is quick or was not asked for a while.
-const SLOW: TimeDelta = TimeDelta::seconds(5);
-const SLOW_FOR: TimeDelta = TimeDelta::minutes(10);
 /// Deliveries of one receiver that wait behind the one that is out.
 const MOST_WAITING: usize = 7;
 const SHORTEST_WAIT: Duration = Duration::from_millis(100);
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
+const CROWDED_WAIT: Duration = Duration::from_secs(2);
 
 #[cfg(test)]
 mod tests {
+    use std::ops::Range;
+
     use uuid::Uuid;
     use vedette_model::{DeliveryId, DeliveryState};
 
-    use super::*;
+    use super::{
+        room::{MOST_HELD, ROOM_OF_DOUBTFUL, ROOM_OF_SLOW},
+        *,
+    };
 
     fn at(seconds: i64) -> Timestamp {
         Timestamp::from_timestamp(1_790_000_000 + seconds, 0).expect("within the years")
@@ -318,34 +340,59 @@ mod tests {
         assert_eq!(lanes.held(), 0);
     }
 
+    /// An attempt goes out to each of them, and ends.
+    fn tries(lanes: &mut Lanes, receivers: &[Receiver], began: Timestamp, ended: Timestamp) {
+        receivers.iter().for_each(|receiver| lanes.begin(receiver, began));
+        for receiver in receivers {
+            lanes.tried(receiver, ended);
+            assert!(lanes.back(receiver, ended).is_none());
+        }
+    }
+
+    fn webhooks(accounts: Range<usize>) -> Vec<Receiver> {
+        accounts.map(|account| receiver(&delivery(account as u128, "webhook", 1))).collect()
+    }
+
     #[test]
-    fn slow_receivers_leave_half_of_the_room_to_others() {
+    fn receivers_that_were_quick_find_room_however_many_others_hang() {
         let mut lanes = Lanes::default();
-        let lane = |account| receiver(&delivery(account, "webhook", 1));
-        let hanging = MOST_HELD as u128;
-        for account in 0..hanging {
-            lanes.begin(&lane(account), at(0));
-        }
-        for account in 0..hanging {
-            lanes.back(&lane(account), at(10));
-        }
-        let sorted = lanes.sort((0..=hanging).map(lane).collect(), at(10));
-        assert_eq!(sorted.free.len(), ROOM_OF_SLOW + 1);
-        assert_eq!(sorted.free.last(), Some(&lane(hanging)), "nothing is known against it");
-        assert_eq!(sorted.next, Some(at(15)));
+        let (hang, quick) = (webhooks(0..2 * MOST_HELD), webhooks(9000..9100));
+        tries(&mut lanes, &quick, at(0), at(1));
+        let all = || [hang.clone(), quick.clone()].concat();
+        let sorted = lanes.sort(all(), at(1));
+        let (first, rest) = sorted.free.split_at(ROOM_OF_DOUBTFUL);
+        assert_eq!((first, rest), (&hang[..ROOM_OF_DOUBTFUL], &quick[..]));
+        assert_eq!(sorted.next, Some(at(3)));
 
-        for receiver in &sorted.free {
-            lanes.begin(receiver, at(10));
-        }
-        let left_out = lanes.place(delivery(hanging - 1, "webhook", 1), at(10));
-        assert!(matches!(left_out, Placed::Full(_, wait) if wait == LONGEST_WAIT));
-        assert!(starts(&mut lanes, delivery(hanging + 1, "webhook", 1)));
+        first.iter().for_each(|receiver| lanes.begin(receiver, at(1)));
+        assert_eq!(lanes.sort(all(), at(1)).free, quick, "also when they are on their way");
+        let left_out = lanes.place(delivery(ROOM_OF_DOUBTFUL as u128, "webhook", 1), at(1));
+        assert!(matches!(left_out, Placed::Full(_, wait) if wait == CROWDED_WAIT));
+        assert!(starts(&mut lanes, delivery(9000, "webhook", 1)));
+    }
 
+    #[test]
+    fn slow_receivers_leave_room_to_those_of_whom_nothing_is_known() {
+        let mut lanes = Lanes::default();
+        let (slow, new) = (webhooks(0..MOST_HELD), webhooks(9000..9001));
+        tries(&mut lanes, &slow, at(0), at(10));
+        let sorted = lanes.sort([slow.clone(), new.clone()].concat(), at(10));
+        assert_eq!(sorted.free, [&slow[..ROOM_OF_SLOW], &new[..]].concat());
         // Who was quick is slow no longer.
-        for receiver in &sorted.free {
-            lanes.back(receiver, at(11));
-        }
-        assert_eq!(lanes.slow.len(), MOST_HELD - ROOM_OF_SLOW);
+        tries(&mut lanes, &sorted.free, at(10), at(11));
+        let sorted = lanes.sort(slow.clone(), at(11));
+        assert_eq!(sorted.free.len(), 2 * ROOM_OF_SLOW);
+        assert_eq!(lanes.held(), 0);
+    }
+
+    #[test]
+    fn lane_that_had_nothing_to_send_says_nothing_of_its_receiver() {
+        let mut lanes = Lanes::default();
+        let slow = webhooks(1..2);
+        tries(&mut lanes, &slow, at(0), at(10));
+        lanes.begin(&slow[0], at(20));
+        assert!(lanes.back(&slow[0], at(20)).is_none());
+        assert_eq!(lanes.known.standing(&slow[0]), Standing::Slow);
     }
 
     #[test]

@@ -18,6 +18,7 @@ mod send;
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
+use futures::future::join_all;
 use parking_lot::Mutex;
 use tokio::task::{Id, JoinError, JoinSet};
 use tokio_util::sync::CancellationToken;
@@ -50,9 +51,7 @@ pub(super) async fn run(app: Arc<App>, shutdown: CancellationToken) {
             () = tokio::time::sleep(POLL) => {}
             Some(ended) = outbox.tasks.join_next_with_id() => outbox.ended(ended),
         }
-        while let Some(ended) = outbox.tasks.try_join_next_with_id() {
-            outbox.ended(ended);
-        }
+        outbox.take_back();
     }
     outbox.finish().await;
 }
@@ -77,6 +76,9 @@ type Held = Arc<Mutex<Option<Delivery>>>;
 
 /// How a task ended.
 enum Ended {
+    /// With an attempt.
+    Tried,
+    /// There was nothing to send.
     Done,
     /// Somebody else gathered the lane, or a site of it is gone: look again.
     Refused,
@@ -97,6 +99,7 @@ impl Outbox {
 
     async fn look(&mut self) -> Result<Timestamp> {
         loop {
+            self.take_back();
             let now = self.app.clock.now();
             let room = self.lanes.room().min(BATCH);
             if room == 0 {
@@ -171,9 +174,9 @@ impl Outbox {
                 Placed::Full(delivery, wait) => too_many.push((delivery, wait)),
             }
         }
-        for (delivery, wait) in too_many {
-            send::give_back(&self.app, delivery, now + wait).await;
-        }
+        let app = &self.app;
+        let backs = too_many.into_iter();
+        join_all(backs.map(|(delivery, wait)| send::give_back(app, delivery, now + wait))).await;
         Ok(all)
     }
 
@@ -184,10 +187,17 @@ impl Outbox {
         let app = Arc::clone(&self.app);
         let task = async move {
             send::step(&app, delivery, lease).await;
-            Ended::Done
+            Ended::Tried
         };
         let id = self.tasks.spawn(task).id();
         self.out.insert(id, Work { receiver, held });
+    }
+
+    /// What has ended makes room.
+    fn take_back(&mut self) {
+        while let Some(ended) = self.tasks.try_join_next_with_id() {
+            self.ended(ended);
+        }
     }
 
     fn ended(&mut self, ended: std::result::Result<(Id, Ended), JoinError>) {
@@ -197,6 +207,7 @@ impl Outbox {
         };
         let Some(Work { receiver, .. }) = self.out.remove(&id) else { return };
         match how {
+            Some(Ended::Tried) => self.lanes.tried(&receiver, self.app.clock.now()),
             Some(Ended::Done) => {}
             Some(Ended::Refused) => self.lanes.wake(&receiver),
             Some(Ended::Failed) => self.lanes.rest(&receiver, self.app.clock.now() + POLL),

@@ -112,11 +112,12 @@ pub(super) async fn carry_out(app: Arc<App>, decided: Decided, held: Held) -> En
     let Some(first) = gathering.batches.into_iter().next() else { return Ended::Done };
     let delivery = Delivery { epoch: first.head.epoch + 1, ..first.head };
     *held.lock() = Some(delivery.clone());
-    match first_failed {
-        None => send::step(&app, delivery, Lease::since(now, held)).await,
-        Some(cause) => send::not_written(&app, delivery, &cause).await,
+    if let Some(cause) = first_failed {
+        send::not_written(&app, delivery, &cause).await;
+        return Ended::Done;
     }
-    Ended::Done
+    send::step(&app, delivery, Lease::since(now, held)).await;
+    Ended::Tried
 }
 
 /// Writes what can be written; why the first could not be. The others are tried again when their
