@@ -18,6 +18,8 @@ mod outbox;
 mod pulse;
 mod purge;
 mod renewal;
+#[cfg(test)]
+mod sample;
 mod scheduler;
 mod session_keys;
 

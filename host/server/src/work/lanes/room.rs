@@ -140,6 +140,7 @@ mod tests {
         Standing::{Quick, Slow, Unknown},
         *,
     };
+    use crate::work::sample::at;
 
     /// How many of a kind find room.
     fn fill(room: &mut Room, standing: Standing, channel: &str) -> usize {
@@ -178,9 +179,6 @@ mod tests {
 
     #[test]
     fn receiver_is_known_by_his_last_attempt() {
-        let at = |seconds| {
-            Timestamp::from_timestamp(1_790_000_000 + seconds, 0).expect("within the years")
-        };
         let mut known = Known::default();
         let receiver = (AccountId(Uuid::from_u128(1)), "webhook".to_owned());
         assert_eq!(known.standing(&receiver), Unknown);
@@ -197,17 +195,16 @@ mod tests {
     #[test]
     fn so_many_are_known_and_no_more() {
         let receiver = |nth: usize| (AccountId(Uuid::from_u128(nth as u128)), "webhook".to_owned());
-        let now = Timestamp::UNIX_EPOCH;
         let mut known = Known::default();
         for nth in 0..3 * MOST_KNOWN {
-            known.learn(&receiver(nth), TimeDelta::zero(), now);
+            known.learn(&receiver(nth), TimeDelta::zero(), at(0));
         }
         assert!(known.quick.iter().map(HashSet::len).sum::<usize>() <= 2 * MOST_KNOWN);
         let mut lately = 2 * MOST_KNOWN..3 * MOST_KNOWN;
         assert!(lately.all(|nth| known.standing(&receiver(nth)) == Quick));
         assert_eq!(known.standing(&receiver(0)), Unknown);
         for nth in 0..2 * MOST_KNOWN {
-            known.learn(&receiver(nth), SLOW, now);
+            known.learn(&receiver(nth), SLOW, at(0));
         }
         assert_eq!(known.slow.len(), MOST_KNOWN);
     }

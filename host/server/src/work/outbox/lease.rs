@@ -57,10 +57,7 @@ const LONGEST_PART: Duration = Duration::from_secs(45);
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn at(seconds: i64) -> Timestamp {
-        Timestamp::from_timestamp(1_790_000_000 + seconds, 0).expect("within the years")
-    }
+    use crate::work::sample::at;
 
     #[test]
     fn part_is_begun_only_within_a_lease_that_outlasts_it() {

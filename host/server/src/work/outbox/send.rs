@@ -185,33 +185,11 @@ const SETTLE_WAIT: Duration = Duration::from_millis(500);
 
 #[cfg(test)]
 mod tests {
-    use uuid::Uuid;
-    use vedette_model::AccountId;
-
     use super::*;
-
-    fn at(seconds: i64) -> Timestamp {
-        Timestamp::from_timestamp(1_790_000_000 + seconds, 0).expect("within the years")
-    }
+    use crate::work::sample::{at, delivery};
 
     fn queued() -> Delivery {
-        Delivery {
-            id: DeliveryId(Uuid::from_u128(1)),
-            account_id: AccountId(Uuid::from_u128(1)),
-            channel: "webhook".to_owned(),
-            notices: Vec::new(),
-            own: Vec::new(),
-            batch_id: None,
-            created_at: at(0),
-            gathered_at: None,
-            due_at: at(0),
-            attempt: 0,
-            epoch: 1,
-            state: DeliveryState::Pending,
-            rendered: None,
-            last_error: None,
-            finished_at: None,
-        }
+        delivery(1, "webhook", 1)
     }
 
     fn broken(why: Stop) -> PluginError {
