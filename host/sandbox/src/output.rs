@@ -26,7 +26,7 @@ pub(crate) const PROBLEMS: usize = 32;
 pub(crate) const EVENTS: usize = 64;
 pub(crate) const FIELDS: usize = 64;
 pub(crate) const DELIVERIES: usize = 32;
-pub(crate) const DELIVERED: usize = 256 << 10;
+pub(crate) const DELIVERED: usize = 1 << 20;
 const DEPTH: usize = 32;
 
 /// Parses JSON of at most `limit` bytes and 32 levels, control characters in its strings removed

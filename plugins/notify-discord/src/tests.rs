@@ -3,8 +3,8 @@ use vedette_sdk::{
     Alert, Notification, Verdict,
     message::{plain, units},
     testing::channel::{
-        alert, answered, assert_asks_again, assert_clean, assert_posts_json, assert_pure, bodies,
-        body, hostile, notification, refusal,
+        alert, answered, assert_asks_again, assert_clean, assert_fits, assert_posts_json,
+        assert_pure, bodies, body, hostile, notification, refusal,
     },
 };
 
@@ -153,4 +153,9 @@ fn shown(text: &Value) -> String {
         shown.extend(if c == '\\' { chars.next() } else { Some(c) });
     }
     shown
+}
+
+#[test]
+fn as_many_alerts_as_it_takes_fit_whatever_they_say() {
+    assert_fits::<Discord>();
 }

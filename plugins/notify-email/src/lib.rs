@@ -30,7 +30,7 @@ impl Notify for Email {
             title: "E-mail",
             description: "Mails alerts to the account's recipients.",
             secret_fields: &[],
-            batch_max: 50,
+            batch_max: 40,
         }
     }
 

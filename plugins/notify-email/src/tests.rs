@@ -1,6 +1,8 @@
 use vedette_sdk::{
     Alert, Delivery, EmailDelivery, NoConfig, Notification, Notify, Severity,
-    testing::channel::{self, assert_clean, assert_pure, hostile, notification, rendered},
+    testing::channel::{
+        self, assert_clean, assert_fits, assert_pure, hostile, notification, rendered,
+    },
 };
 
 use crate::Email;
@@ -196,4 +198,9 @@ fn mail(notification: Notification) -> EmailDelivery {
 
 fn alert(domain: &str, severity: Severity) -> Alert {
     Alert { domain: domain.to_owned(), severity, ..channel::alert() }
+}
+
+#[test]
+fn as_many_alerts_as_it_takes_fit_whatever_they_say() {
+    assert_fits::<Email>();
 }

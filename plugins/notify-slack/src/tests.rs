@@ -3,8 +3,8 @@ use vedette_sdk::{
     Alert, Notification, Verdict,
     message::{plain, units},
     testing::channel::{
-        alert, answered, assert_asks_again, assert_clean, assert_posts_json, assert_pure, bodies,
-        body, hostile, notification, refusal,
+        alert, answered, assert_asks_again, assert_clean, assert_fits, assert_posts_json,
+        assert_pure, bodies, body, hostile, notification, refusal,
     },
 };
 
@@ -149,4 +149,9 @@ fn shown(text: &str) -> String {
     assert!(!inert.contains(['<', '>', '@', ']']), "{text}");
     let words = text.replace('\u{2060}', "").replace("&lt;", "<").replace("&gt;", ">");
     words.replace("&amp;", "&")
+}
+
+#[test]
+fn as_many_alerts_as_it_takes_fit_whatever_they_say() {
+    assert_fits::<Slack>();
 }

@@ -3,8 +3,8 @@ use vedette_sdk::{
     Alert, Notification, Verdict,
     message::{plain, units},
     testing::channel::{
-        alert, answered, assert_asks_again, assert_clean, assert_posts_json, assert_pure, bodies,
-        body, hostile, notification, refusal, requests,
+        alert, answered, assert_asks_again, assert_clean, assert_fits, assert_posts_json,
+        assert_pure, bodies, body, hostile, notification, refusal, requests,
     },
 };
 
@@ -161,4 +161,9 @@ fn containers(body: &Value) -> &Vec<Value> {
 
 fn said(container: &Value, line: usize) -> &str {
     container["items"][line]["inlines"][0]["text"].as_str().expect("a line")
+}
+
+#[test]
+fn as_many_alerts_as_it_takes_fit_whatever_they_say() {
+    assert_fits::<Teams>();
 }

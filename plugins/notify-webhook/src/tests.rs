@@ -1,7 +1,9 @@
 use serde_json::{Value, json};
 use vedette_sdk::{
     Alert, NoConfig, Notification, Notify, Severity, Verdict,
-    testing::channel::{alert, answered, assert_posts_json, assert_pure, body, notification},
+    testing::channel::{
+        alert, answered, assert_fits, assert_posts_json, assert_pure, body, notification,
+    },
 };
 
 use crate::Webhook;
@@ -107,4 +109,9 @@ fn only_2xx_acknowledges_and_nothing_is_final() {
 
 fn interpreted(status: u16) -> Verdict {
     answered::<Webhook>(status, &[("retry-after", "30")], "")
+}
+
+#[test]
+fn as_many_alerts_as_it_takes_fit_whatever_they_say() {
+    assert_fits::<Webhook>();
 }

@@ -111,6 +111,22 @@ pub fn assert_posts_json<N: Notify>(field: &str) {
     json(request);
 }
 
+/// Claims that as many alerts as the channel takes at a time fit into one notification, whatever
+/// they say: what does not fit would reach nobody.
+pub fn assert_fits<N: Notify>() {
+    let most = usize::try_from(N::describe().batch_max).expect("a small number");
+    for word in ["x", "\"", "<", "&", "'", "\\", "*", "\u{1f525}"] {
+        let long = |bytes: usize| word.repeat(bytes / word.len());
+        let largest = Alert {
+            domain: "x".repeat(253),
+            message: long(1 << 10),
+            suggestion: Some(long(2 << 10)),
+            ..alert()
+        };
+        rendered::<N>(notification(vec![largest; most]));
+    }
+}
+
 /// Claims that success is success, and that a chat which is full, silent or broken is asked again.
 pub fn assert_asks_again<C: Chat>() {
     for status in [200, 202, 204] {
@@ -141,7 +157,7 @@ fn size(delivery: &Delivery) -> usize {
 
 /// The contract's limits (`render` of the notifier), in deliveries and in bytes of all of them.
 const MOST: usize = 32;
-const LARGEST: usize = 256 << 10;
+const LARGEST: usize = 1 << 20;
 
 #[cfg(test)]
 mod tests;

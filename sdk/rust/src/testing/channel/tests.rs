@@ -51,7 +51,7 @@ fn more_deliveries_than_the_host_takes_fail_the_test() {
 #[test]
 #[should_panic(expected = "bytes")]
 fn larger_deliveries_than_the_host_takes_fail_the_test() {
-    let long = Alert { message: "x".repeat(256 << 10), ..alert() };
+    let long = Alert { message: "x".repeat(1 << 20), ..alert() };
     rendered::<Parrot>(notification(vec![long]));
 }
 
