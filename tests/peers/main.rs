@@ -1,5 +1,6 @@
 //! Second opinions: what the checks say of servers that others wrote, beside what judges that
-//! others wrote say of them; and what clients that others wrote say of the service.
+//! others wrote say of them; what clients that others wrote say of the service; and how it does on
+//! a database that is a program of its own.
 //!
 //! A test whose programs are not installed prints one line and passes; `VEDETTE_PEERS` names a
 //! folder whose `bin` is searched before `PATH`.
@@ -8,6 +9,7 @@
 //! own, and ends with the value that owns it.
 
 mod acme;
+mod cluster;
 mod dnssec;
 mod mail;
 mod mcp;

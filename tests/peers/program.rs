@@ -89,4 +89,9 @@ impl Server {
         }
         Ok(server)
     }
+
+    /// SIGKILL: a crash. Its port and its files are free again afterwards.
+    pub(crate) async fn kill(mut self) -> anyhow::Result<()> {
+        Ok(self.child.kill().await?)
+    }
 }

@@ -1,4 +1,4 @@
-//! The database behind the store: one inside the process, or a server.
+//! The database behind the store: one inside the process, or a server ([`crate::remote`]).
 //!
 //! The store holds it as a trait object. Its own types go on for thousands of fields, and every
 //! future that held them would have the compiler ask of each whether it may cross threads:
@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
-use surrealdb::engine::{any::Any, local::Db};
+use surrealdb::engine::local::Db;
 use surrealdb::types::{Error as EngineError, Variables};
 use surrealdb::{IndexedResults, Surreal};
 use surrealdb_core::kvs::Datastore;
@@ -15,7 +15,8 @@ use surrealdb_core::kvs::Datastore;
 /// A database that is connected, signed in to and bounded. A handle of the client is used by
 /// reference: a clone would be a session of its own.
 pub(crate) trait Engine: Send + Sync {
-    /// Sends a text and what is bound in it.
+    /// Sends a text and what is bound in it. An error of the connection means that nobody knows
+    /// whether it was done.
     fn send<'a>(
         &'a self,
         text: &'a str,
@@ -35,11 +36,6 @@ pub(crate) struct Embedded {
     pub(crate) datastore: Arc<Datastore>,
 }
 
-/// A server that many nodes share.
-pub(crate) struct Remote {
-    pub(crate) db: Surreal<Any>,
-}
-
 impl Engine for Embedded {
     fn send<'a>(
         &'a self,
@@ -55,23 +51,5 @@ impl Engine for Embedded {
 
     fn is_embedded(&self) -> bool {
         true
-    }
-}
-
-impl Engine for Remote {
-    fn send<'a>(
-        &'a self,
-        text: &'a str,
-        variables: Variables,
-    ) -> BoxFuture<'a, Result<IndexedResults, EngineError>> {
-        Box::pin(self.db.query(text).bind(variables).into_future())
-    }
-
-    fn close(&self) -> BoxFuture<'_, Result<(), String>> {
-        Box::pin(async { Ok(()) })
-    }
-
-    fn is_embedded(&self) -> bool {
-        false
     }
 }

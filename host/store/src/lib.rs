@@ -4,7 +4,8 @@
 //! server that many nodes share (`ws://`, `wss://`). There is one file per table, named as in the
 //! model; [`commit`] is the one transaction that makes a decision real.
 //!
-//! *Invariant:* SurrealQL stays in this crate; only `tx.rs` sends it, and input is always bound.
+//! *Invariant:* SurrealQL stays in this crate; only `tx.rs` sends it, but for the question whether a
+//! server is there (`remote.rs`), and input is always bound.
 //! *Invariant:* every call that a customer can cause names the account first; what belongs to
 //! somebody else does not exist.
 //! *Invariant:* no clock: `now` is a parameter. (Events that nobody has numbered yet are put in
@@ -35,11 +36,13 @@ mod open;
 mod page;
 mod plugin_state;
 mod purge;
+mod remote;
 mod renewal;
 mod reseal;
 mod row;
 mod schedule;
 mod seal;
+mod server;
 mod settings;
 mod site;
 mod status_page;

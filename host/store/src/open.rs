@@ -3,15 +3,13 @@
 use std::sync::Arc;
 
 use surrealdb::Surreal;
-use surrealdb::engine::any::{self, Any};
 use surrealdb::engine::local::Db;
-use surrealdb::opt::auth::Root;
 use surrealdb_cnf::ConfigMap;
 use surrealdb_core::kvs::Datastore;
-use url::Url;
 
-use crate::engine::{Embedded, Engine, Remote};
+use crate::engine::{Embedded, Engine};
 use crate::error::{Error, Result};
+use crate::remote::Remote;
 use crate::{Seal, Store};
 
 /// How much memory the embedded engine may use, and the keys of what is secret. The engine's own
@@ -47,7 +45,7 @@ impl Store {
                 let engine = embedded(url, &options).await?;
                 Self::new(Arc::new(engine), options.seal)
             }
-            Some("ws" | "wss") => Self::new(remote(url).await?, options.seal),
+            Some("ws" | "wss") => Self::new(Remote::open(url).await?, options.seal),
             _ => return Err(Error::Address(format!("{url} is none of {SCHEMES}"))),
         };
         store.migrate().await?;
@@ -97,16 +95,6 @@ pub(crate) async fn session(datastore: &Arc<Datastore>) -> surrealdb::Result<Sur
     Ok(db)
 }
 
-async fn remote(url: &str) -> Result<Arc<dyn Engine>> {
-    let server = Server::parse(url)?;
-    let db: Surreal<Any> = any::connect(server.address).await.map_err(unreachable)?;
-    db.signin(Root { username: server.user, password: server.password })
-        .await
-        .map_err(unreachable)?;
-    db.use_ns(server.namespace).use_db(server.database).await.map_err(unreachable)?;
-    Ok(Arc::new(Remote { db }))
-}
-
 /// Every commit is on disk before it is answered, whatever the engine's default will be one day.
 fn durable(url: &str) -> String {
     let is_file = url.starts_with("surrealkv://");
@@ -118,99 +106,17 @@ fn durable(url: &str) -> String {
     }
 }
 
-/// Where a server is and who we are there.
-#[derive(Debug, PartialEq)]
-struct Server {
-    /// Scheme, host and port alone.
-    address: String,
-    user: String,
-    password: String,
-    namespace: String,
-    database: String,
-}
-
-impl Server {
-    fn parse(text: &str) -> Result<Self> {
-        // The text holds a password, so no message repeats it.
-        let wrong = |what: &str| Error::Address(format!("the database address {what}"));
-        let mut url = Url::parse(text).map_err(|error| wrong(&error.to_string()))?;
-        let user = decoded(url.username()).ok_or_else(|| wrong("has a malformed user name"))?;
-        let password = decoded(url.password().unwrap_or_default())
-            .ok_or_else(|| wrong("has a malformed password"))?;
-        if user.is_empty() {
-            return Err(wrong("must name a user: ws://user:password@host:port"));
-        }
-        let mut path = url.path().split('/').filter(|part| !part.is_empty());
-        let namespace = path.next().unwrap_or(NAMESPACE).to_owned();
-        let database = path.next().unwrap_or(DATABASE).to_owned();
-        if path.next().is_some() {
-            return Err(wrong("has a path that is not /namespace/database"));
-        }
-        // Neither fails where there is a host, and ws and wss always have one.
-        let _ = url.set_username("");
-        let _ = url.set_password(None);
-        url.set_path("");
-        url.set_query(None);
-        Ok(Self { address: url.to_string(), user, password, namespace, database })
-    }
-}
-
-/// Undoes percent-encoding, the way passwords with an `@` are written in an address.
-fn decoded(text: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.bytes();
-    while let Some(byte) = rest.next() {
-        if byte != b'%' {
-            bytes.push(byte);
-            continue;
-        }
-        let high = char::from(rest.next()?).to_digit(16)?;
-        let low = char::from(rest.next()?).to_digit(16)?;
-        bytes.push(u8::try_from(high * 16 + low).ok()?);
-    }
-    String::from_utf8(bytes).ok()
-}
-
 fn refused(error: impl std::fmt::Display) -> Error {
     Error::Engine(error.to_string())
 }
 
-fn unreachable(error: surrealdb::Error) -> Error {
-    Error::Unavailable(error.message().to_owned())
-}
-
 const SCHEMES: &str = "mem://, surrealkv://path, ws://user:password@host:port and wss://…";
-const NAMESPACE: &str = "vedette";
-const DATABASE: &str = "main";
+pub(crate) const NAMESPACE: &str = "vedette";
+pub(crate) const DATABASE: &str = "main";
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn server_address_is_taken_apart() {
-        let server = Server::parse("wss://root:p%40ss%25@db.example:8000").unwrap();
-        assert_eq!(
-            server,
-            Server {
-                address: "wss://db.example:8000/".to_owned(),
-                user: "root".to_owned(),
-                password: "p@ss%".to_owned(),
-                namespace: "vedette".to_owned(),
-                database: "main".to_owned(),
-            }
-        );
-        let server = Server::parse("ws://u:p@10.0.0.1:8000/acme/monitor").unwrap();
-        assert_eq!((&*server.namespace, &*server.database), ("acme", "monitor"));
-    }
-
-    #[test]
-    fn server_address_errors_never_show_the_password() {
-        for text in ["ws://:hunter2@h:1", "ws://u:hunter2@h:1/a/b/c", "ws://u:hunter2@h:99999"] {
-            let error = Server::parse(text).unwrap_err().to_string();
-            assert!(!error.contains("hunter2"), "{error}");
-        }
-    }
 
     #[test]
     fn files_are_durable_unless_said_otherwise() {

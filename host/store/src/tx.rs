@@ -1,7 +1,8 @@
 //! The one way to the database: [`Store::read`] sends a single statement, [`Store::tx`] one unit
 //! of work as one `BEGIN … COMMIT` text, and runs the whole unit again when it lost a conflict.
 //!
-//! *Invariant:* no other file sends text, and no text is built from input: input is bound.
+//! *Invariant:* no other file sends text that reads or writes, and no text is built from input:
+//! input is bound.
 
 use std::time::Duration;
 
@@ -105,7 +106,7 @@ fn verdict(errors: Vec<EngineError>) -> Error {
 }
 
 /// The embedded engine types a conflict in some places and only words it in others.
-fn is_conflict(error: &EngineError) -> bool {
+pub(crate) fn is_conflict(error: &EngineError) -> bool {
     matches!(error.query_details(), Some(QueryError::TransactionConflict))
         || error.message().contains("can be retried")
 }
@@ -148,7 +149,7 @@ fn parse<T: SurrealValue>(value: Value) -> Result<T> {
 }
 
 /// Some 2 s altogether; a unit takes well under a millisecond.
-const RETRIES: ExponentialBuilder = ExponentialBuilder::new()
+pub(crate) const RETRIES: ExponentialBuilder = ExponentialBuilder::new()
     .with_min_delay(Duration::from_millis(2))
     .with_factor(1.6)
     .with_max_delay(Duration::from_millis(150))

@@ -203,7 +203,7 @@ fn lease_that_is_renewed_goes_on_and_one_that_was_lost_does_not() {
 
 #[test]
 fn deliveries_of_the_dead_are_due_at_once() {
-    on_both(|store| async move {
+    on_embedded(|store| async move {
         let (account, site) = with_site(&store).await;
         queued(&store, &account, &site, 2).await;
         let now = noon() + seconds(1);

@@ -45,7 +45,7 @@ fn of_two_nodes_that_read_a_lane_one_gathers_it() {
 
 #[test]
 fn batch_of_a_process_that_died_is_sent_by_the_next_with_the_same_bytes() {
-    on_both(|store| async move {
+    on_embedded(|store| async move {
         let (account, site) = with_site(&store).await;
         let all = queued(&store, &account, &site, 3).await;
         let context = lane(&store, &account, later(1)).await;
@@ -138,7 +138,7 @@ fn what_was_silenced_and_is_over_is_dropped_and_says_so() {
 
 #[test]
 fn batch_outlives_the_site_of_its_head_when_it_speaks_for_others() {
-    on_both(|store| async move {
+    on_embedded(|store| async move {
         let (account, first) = with_site(&store).await;
         let second = super::site(&account, "two.example.com");
         store.create_site(&second, 50, &[(ssl(), noon())]).await.unwrap();

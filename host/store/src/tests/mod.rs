@@ -1,4 +1,5 @@
-//! The store's contract, claim by claim, on both embedded engines.
+//! The store's contract, claim by claim, on both embedded engines; and on a server, where
+//! `VEDETTE_TEST_SERVER` names one (`ws://root:root@127.0.0.1:8000`).
 
 mod alert;
 mod api_key;
@@ -44,6 +45,16 @@ use crate::{CheckContext, Commit, Options, Result, Seal, Store};
 
 /// Runs a test on a fresh store of each kind.
 fn on_both<F: Future<Output = ()>>(test: impl Fn(Store) -> F) {
+    on_embedded(&test);
+    let Ok(server) = std::env::var("VEDETTE_TEST_SERVER") else { return };
+    runtime().block_on(async {
+        let namespace = format!("test_{}", Uuid::new_v4().simple());
+        test(open(&format!("{server}/{namespace}/main")).await).await;
+    });
+}
+
+/// The same for what a process may only do that has the database to itself.
+fn on_embedded<F: Future<Output = ()>>(test: impl Fn(Store) -> F) {
     runtime().block_on(async {
         test(memory().await).await;
         let directory = tempfile::tempdir().unwrap();

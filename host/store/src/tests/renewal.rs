@@ -118,7 +118,7 @@ fn an_owner_that_comes_late_ends_nothing() {
 
 #[test]
 fn a_restart_takes_over_what_was_under_way() {
-    on_both(|store| async move {
+    on_embedded(|store| async move {
         let (account, site) = with_site(&store).await;
         store.begin_renewal(account.id, site.id, &begun(&site, noon())).await.unwrap();
         only(store.lease_renewals("a", noon(), LEASE, 2).await.unwrap());

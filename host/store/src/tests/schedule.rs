@@ -104,7 +104,7 @@ fn a_lease_is_given_back_by_its_owner_alone() {
 
 #[test]
 fn leases_of_the_dead_are_taken_over_at_once() {
-    on_both(|store| async move {
+    on_embedded(|store| async move {
         many_sites(&store, 3).await;
         let dead = store.lease_due("a", &[ssl()], noon(), LEASE, 9).await.unwrap();
         assert_eq!(store.recover_leases(noon()).await.unwrap(), 3);
