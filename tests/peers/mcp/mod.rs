@@ -1,6 +1,7 @@
 //! The service as clients that others wrote meet it: the official SDKs of MCP in Python and
 //! TypeScript and the command line of its inspector, over HTTP and over `vedette mcp`, in both
-//! eras of the protocol.
+//! eras of the protocol; and both SDKs as subscribers (`Client.listen`, as `mcp` 2.3 and
+//! `@modelcontextprotocol/client` 2.4 have it).
 //!
 //! The scripts beside this file do the talking and print what they saw; what that must be stands
 //! in `report`.
@@ -40,6 +41,30 @@ async fn the_typescript_sdks_agree_with_every_tool_in_both_eras() {
     let mut node = command("node");
     node.arg(script).arg(world.task(&packages.display().to_string()).to_string());
     report::judge(&said(&mut node).await, 6);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_subscriber_with_the_python_sdk_is_told_what_changes() {
+    if !has_python_sdk().await {
+        return;
+    }
+    let _turn = turn().await;
+    let world = World::start().await.expect("the service starts");
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/peers/mcp/listen.py");
+    let mut python = command("python");
+    python.arg(script).arg(world.task("").to_string());
+    report::subscribed(&said(&mut python).await);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_subscriber_with_the_typescript_sdk_is_told_what_changes() {
+    let Some(packages) = packages().await else { return };
+    let _turn = turn().await;
+    let world = World::start().await.expect("the service starts");
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/peers/mcp/listen.mjs");
+    let mut node = command("node");
+    node.arg(script).arg(world.task(&packages.display().to_string()).to_string());
+    report::subscribed(&said(&mut node).await);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -2,6 +2,8 @@
 
 use serde_json::{Value, json};
 
+use super::world::NEW_DOMAIN;
+
 /// Spec: MCP.
 const PRIVATE: [&str; 11] = [
     "add_site",
@@ -29,6 +31,21 @@ pub(crate) fn judge(report: &Value, connections: usize) {
     for connection in seen {
         judge_one(connection);
     }
+}
+
+/// A subscriber that added a site and then resolved the alert was told of both in turn, and found
+/// the change where it was told to look.
+#[track_caller]
+pub(crate) fn subscribed(report: &Value) {
+    assert_eq!(report["warnings"], json!([]));
+    assert_eq!(report["version"], MODERN);
+    let resources = json!(["vedette://sites", "vedette://alerts"]);
+    assert_eq!(report["accepted"], resources);
+    assert_eq!(report["told"], resources);
+    let read = &report["read"];
+    let sites = read["vedette://sites"]["sites"].as_array().expect("a list");
+    assert!(sites.iter().any(|site| site["domain"] == NEW_DOMAIN), "{read}");
+    assert_eq!(read["vedette://alerts"]["total"], 0, "{read}");
 }
 
 #[track_caller]

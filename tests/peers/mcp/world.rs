@@ -7,6 +7,8 @@ use vedette_tests::{Account, Lab, Registry, Service, Settings, Site, program, re
 
 /// What all clients ask about.
 pub(crate) const DOMAIN: &str = "shop.example";
+/// What a subscriber adds.
+pub(crate) const NEW_DOMAIN: &str = "new.example";
 
 /// A debug build raises an alert in this time on a loaded machine.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -57,6 +59,7 @@ impl World {
             "program": program().expect("it was built"),
             "packages": packages,
             "domain": DOMAIN,
+            "new_domain": NEW_DOMAIN,
             "site_id": self.site,
             "alert_id": self.alert,
             "foreign_id": self.foreign,
