@@ -32,9 +32,9 @@ pub(crate) async fn measure(lab: &Lab) -> anyhow::Result<()> {
         let listed = client.get("/sites").await.expect(200);
         let of_rest = started.elapsed();
         ensure!(count(&listed["sites"]) == SITES, "{listed}");
-        let (of_list, answer) = ask(client, "tools/list", json!({})).await;
+        let (of_list, answer) = ask(client, round, "tools/list", json!({})).await;
         ensure!(count(&answer["tools"]) > 0, "{answer}");
-        let (of_sites, answer) = ask(client, "tools/call", call.clone()).await;
+        let (of_sites, answer) = ask(client, round, "tools/call", call.clone()).await;
         // What a model can read of them in one answer.
         ensure!(answer["structuredContent"]["total"] == SITES, "{answer}");
         // The first of each fills caches and opens connections.
@@ -53,8 +53,10 @@ pub(crate) async fn measure(lab: &Lab) -> anyhow::Result<()> {
     Ok(())
 }
 
-async fn ask(client: &Client, method: &str, params: Value) -> (Duration, Value) {
-    let request = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
+/// Each round with an id of its own, as clients count: only answers whose id does not matter can
+/// come from memory.
+async fn ask(client: &Client, id: usize, method: &str, params: Value) -> (Duration, Value) {
+    let request = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
     let started = Instant::now();
     let answer = client.post("/mcp", request).await.expect(200);
     (started.elapsed(), answer["result"].clone())

@@ -21,6 +21,7 @@ pub mod work;
 mod api;
 mod listen;
 mod mcp;
+mod opening;
 mod plugin_state;
 mod schema;
 mod seal_key;

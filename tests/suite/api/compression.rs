@@ -1,7 +1,8 @@
 //! Long answers come packed for those who unpack them; requests do not.
 
 use async_compression::tokio::bufread::{BrotliDecoder, GzipDecoder};
-use reqwest::{Method, header};
+use reqwest::{Method, RequestBuilder, header};
+use serde_json::{Value, json};
 use tokio::io::AsyncReadExt;
 use vedette_tests::gzip;
 
@@ -45,6 +46,40 @@ async fn long_answers_are_packed_as_the_client_likes_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_is_packed_once_for_many_comes_with_the_id_of_each() {
+    let world = World::start().await;
+    for number in 0..12 {
+        world.quiet(&format!("site-{number}.example")).await;
+    }
+    let call = json!({"name": "list_sites", "arguments": {}});
+    for (method, params) in [("tools/list", json!({})), ("tools/call", call)] {
+        let mut results = Vec::new();
+        for (id, accepted) in [
+            (json!(1), "identity"),
+            (json!(2), "gzip"),
+            (json!("ü"), "gzip"),
+            (json!(-3), "br"),
+            (json!("\"\\\""), "br"),
+        ] {
+            let asked = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
+            let request = request(&world, Method::POST, "/mcp", accepted);
+            let answer = raw(request.json(&asked)).await;
+            let coding = (accepted != "identity").then_some(accepted);
+            assert_eq!(answer.coding.as_deref(), coding, "{method}");
+            let body = match coding {
+                Some(coding) => unpack(coding, &answer.body).await,
+                None => answer.body,
+            };
+            let said: Value = serde_json::from_slice(&body).expect("JSON");
+            assert_eq!((&said["jsonrpc"], &said["id"]), (&json!("2.0"), &id), "{method}");
+            results.push(said["result"].clone());
+        }
+        assert!(results[0].is_object(), "{method}: {}", results[0]);
+        assert!(results.iter().all(|result| *result == results[0]), "{method}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn short_answers_come_as_they_are() {
     let world = World::start().await;
     let answer = ask(&world, "/alerts", "gzip, br").await;
@@ -73,10 +108,18 @@ async fn packed_requests_are_refused_with_what_to_do() {
 }
 
 async fn ask(world: &World, path: &str, accepted: &str) -> Raw {
+    raw(request(world, Method::GET, path, accepted)).await
+}
+
+/// By a client that unpacks nothing.
+fn request(world: &World, method: Method, path: &str, accepted: &str) -> RequestBuilder {
     let http = reqwest::Client::builder().no_proxy().no_gzip().no_brotli().build();
     let http = http.expect("a client without a proxy has nothing to fail on");
-    let request = http.get(format!("http://{}/v1{path}", world.service.api));
-    let request = request.bearer_auth(&world.owner.key).header(header::ACCEPT_ENCODING, accepted);
+    let request = http.request(method, format!("http://{}/v1{path}", world.service.api));
+    request.bearer_auth(&world.owner.key).header(header::ACCEPT_ENCODING, accepted)
+}
+
+async fn raw(request: RequestBuilder) -> Raw {
     let response = request.send().await.expect("the service answers");
     assert_eq!(response.status(), 200);
     let text = |name: header::HeaderName| {

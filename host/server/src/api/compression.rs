@@ -15,7 +15,7 @@ use salvo::{
 };
 use tokio::io::AsyncReadExt;
 
-use crate::status_page::Document;
+use crate::{opening::Completed, status_page::Document};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Coding {
@@ -47,9 +47,11 @@ pub(super) async fn pack(
     let Some(plain) = whole(&res.body) else { return };
     // An encoder is large, and most answers need none.
     let shared = depot.get_typed::<Arc<Document>>().ok().map(Arc::clone);
-    let packed = match shared {
-        Some(document) => coding.shared(&document).await,
-        None => Box::pin(coding.encode(&plain)).await.map(Bytes::from),
+    let completed = depot.get_typed::<Completed>().ok().cloned();
+    let packed = match (shared, completed) {
+        (Some(document), _) => coding.shared(&document).await,
+        (None, Some(answer)) => coding.completed(&answer).await,
+        (None, None) => Box::pin(coding.encode(&plain)).await.map(Bytes::from),
     };
     match packed {
         Ok(packed) if packed.len() < plain.len() => {
@@ -97,6 +99,14 @@ impl Coding {
         cell.get_or_try_init(packed).await.cloned()
     }
 
+    /// What others begin alike is packed for the first of them.
+    async fn completed(self, answer: &Completed) -> std::io::Result<Bytes> {
+        match self {
+            Self::Brotli => answer.brotli(BROTLI).await,
+            Self::Gzip => answer.gzip(GZIP).await,
+        }
+    }
+
     async fn encode(self, plain: &[u8]) -> std::io::Result<Vec<u8>> {
         let mut packed = Vec::with_capacity(plain.len() / 4);
         match self {
@@ -105,7 +115,7 @@ impl Coding {
                 encoder.read_to_end(&mut packed).await?;
             }
             Self::Gzip => {
-                let mut encoder = GzipEncoder::with_quality(plain, Level::Fastest);
+                let mut encoder = GzipEncoder::with_quality(plain, GZIP);
                 encoder.read_to_end(&mut packed).await?;
             }
         }
@@ -177,6 +187,7 @@ fn weighed(item: &str) -> (&str, f32) {
 const SHORTEST: usize = 1 << 10;
 /// Packs better than gzip, and about as fast.
 const BROTLI: Level = Level::Precise(4);
+const GZIP: Level = Level::Fastest;
 
 #[cfg(test)]
 mod tests {

@@ -37,7 +37,7 @@ pub(super) struct Public {
 impl Private {
     async fn handle(&self, req: &mut Request, depot: &mut Depot, res: &mut Response) {
         match self.answer(req, depot).await {
-            Ok(reply) => write(reply, res),
+            Ok(reply) => write(reply, depot, res),
             Err(error) => res.render(error),
         }
     }
@@ -47,7 +47,7 @@ impl Private {
 impl Public {
     async fn handle(&self, req: &mut Request, depot: &mut Depot, res: &mut Response) {
         match self.answer(req, depot).await {
-            Ok(reply) => write(reply, res),
+            Ok(reply) => write(reply, depot, res),
             Err(error) => res.render(error),
         }
     }
@@ -118,19 +118,26 @@ fn names_stream(range: &str) -> bool {
         && !parts.filter_map(|part| part.split_once('=')).any(is_never)
 }
 
-fn write(reply: Reply, res: &mut Response) {
+fn write(reply: Reply, depot: &mut Depot, res: &mut Response) {
     match reply {
         Reply::Accepted => {
             res.status_code(StatusCode::ACCEPTED);
         }
-        Reply::Json(bytes) => {
-            let json = HeaderValue::from_static("application/json; charset=utf-8");
-            res.headers_mut().insert(header::CONTENT_TYPE, json);
-            res.status_code(StatusCode::OK);
-            res.body(bytes);
+        Reply::Json(bytes) => write_json(bytes, res),
+        Reply::Completed(answer) => {
+            write_json(answer.plain(), res);
+            // For a client that takes it packed.
+            depot.insert_typed(answer);
         }
         Reply::Stream(subscription) => stream_to(subscription, res),
     }
+}
+
+fn write_json(bytes: Bytes, res: &mut Response) {
+    let json = HeaderValue::from_static("application/json; charset=utf-8");
+    res.headers_mut().insert(header::CONTENT_TYPE, json);
+    res.status_code(StatusCode::OK);
+    res.body(bytes);
 }
 
 fn stream_to(subscription: Box<Subscription>, res: &mut Response) {

@@ -45,6 +45,11 @@ impl Args {
         self.0.get(name).is_some()
     }
 
+    /// Whether a part of a listing is asked for, whatever of it that is.
+    pub(super) fn asks_for_page(&self) -> bool {
+        self.has("limit") || self.has("offset")
+    }
+
     /// `limit` and `offset`, with the bounds that they have everywhere.
     pub(super) fn page(&self) -> Result<(u32, u32), Invalid> {
         let (limit, offset) = (self.number("limit")?, self.number("offset")?);

@@ -9,8 +9,10 @@ use vedette_sandbox::CheckDescriptor;
 
 use super::{
     era::Era,
+    reply,
     tools::{self, Tool},
 };
+use crate::opening::Opening;
 
 pub(super) struct Catalogue {
     pub(super) edition: &'static Edition,
@@ -18,8 +20,9 @@ pub(super) struct Catalogue {
     /// What a model is told once, before it chooses.
     pub(super) instructions: &'static str,
     tools: Vec<Tool>,
-    legacy: String,
-    modern: String,
+    /// Answers to `tools/list` but for their ids.
+    legacy: Arc<Opening>,
+    modern: Arc<Opening>,
 }
 
 impl Catalogue {
@@ -45,14 +48,14 @@ impl Catalogue {
             "cacheScope": match scope { Scope::Private => "private", Scope::Public => "public" },
             "tools": listed,
         });
-        let legacy = json!({ "tools": modern["tools"] }).to_string();
+        let legacy = json!({ "tools": modern["tools"] });
         Self {
             edition,
             has_resources: matches!(scope, Scope::Private),
             instructions,
             tools,
-            legacy,
-            modern: modern.to_string(),
+            legacy: reply::opening(&legacy),
+            modern: reply::opening(&modern),
         }
     }
 
@@ -60,8 +63,8 @@ impl Catalogue {
         self.tools.iter().find(|tool| tool.name == name)
     }
 
-    /// The result of `tools/list`, as JSON.
-    pub(super) fn listing(&self, era: Era) -> &str {
+    /// The answer to `tools/list`.
+    pub(super) fn listing(&self, era: Era) -> &Arc<Opening> {
         match era {
             Era::Legacy => &self.legacy,
             Era::Modern => &self.modern,

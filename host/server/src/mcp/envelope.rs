@@ -3,9 +3,12 @@
 //! *Invariant:* an id comes back exactly as it came: a string as that string, an integer as that
 //! integer; whatever else stands in its place is refused and answered with null.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
-use super::refusal::Refusal;
+use super::{
+    refusal::Refusal,
+    request::{Method, Request},
+};
 
 /// What a body turned out to be.
 #[derive(Debug, PartialEq)]
@@ -14,27 +17,6 @@ pub(crate) enum Asked {
     /// Something that wants no answer.
     Notification,
     Refused(Refusal),
-}
-
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Request {
-    pub(super) id: Value,
-    pub(super) method: Method,
-    pub(super) params: Map<String, Value>,
-}
-
-/// What can be asked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Method {
-    Initialize,
-    Ping,
-    Discover,
-    ListTools,
-    CallTool,
-    ListResources,
-    ListTemplates,
-    ReadResource,
-    Listen,
 }
 
 impl Asked {
@@ -66,110 +48,6 @@ impl Asked {
     }
 }
 
-impl Request {
-    /// Whether its answer is a stream of what changes.
-    pub(crate) fn listens(&self) -> bool {
-        self.method == Method::Listen
-    }
-
-    pub(super) fn param(&self, name: &str) -> Option<&Value> {
-        self.params.get(name)
-    }
-
-    /// The request as it goes on.
-    pub(super) fn whole(self) -> Value {
-        let mut whole = json!({ "jsonrpc": "2.0", "id": self.id, "method": self.method.name() });
-        if !self.params.is_empty() {
-            whole["params"] = Value::Object(self.params);
-        }
-        whole
-    }
-
-    /// What the parameters must hold for the method to be understood at all; what a tool thinks
-    /// of its arguments is the tool's.
-    fn check(&mut self) -> Result<(), Refusal> {
-        match self.method {
-            Method::CallTool => {
-                if !self.param("name").is_some_and(Value::is_string) {
-                    let advice = "tools/call takes params with the name of a tool as a string, and \
-                                  an arguments object; tools/list names them";
-                    return Err(Refusal::params(advice));
-                }
-                let arguments = self.params.entry("arguments").or_insert(Value::Null);
-                if arguments.is_null() {
-                    *arguments = json!({});
-                }
-                if !arguments.is_object() {
-                    return Err(Refusal::params("arguments must be an object"));
-                }
-            }
-            Method::ReadResource => {
-                if !self.param("uri").is_some_and(Value::is_string) {
-                    let advice =
-                        "resources/read takes params with a uri; resources/list names them";
-                    return Err(Refusal::params(advice));
-                }
-            }
-            Method::Listen => {
-                super::subscription::resources(self)?;
-            }
-            Method::Initialize => self.fill_in(),
-            Method::Ping
-            | Method::Discover
-            | Method::ListTools
-            | Method::ListResources
-            | Method::ListTemplates => {}
-        }
-        Ok(())
-    }
-
-    /// `params` of `initialize` are optional in the contract, and clients leave out parts of them.
-    fn fill_in(&mut self) {
-        let missing = [
-            ("protocolVersion", json!(super::era::NEWEST_LEGACY)),
-            ("capabilities", json!({})),
-            ("clientInfo", json!({})),
-        ];
-        for (name, value) in missing {
-            self.params.entry(name).or_insert(value);
-        }
-        if let Some(client) = self.params.get_mut("clientInfo").and_then(Value::as_object_mut) {
-            for name in ["name", "version"] {
-                client.entry(name).or_insert(json!("unknown"));
-            }
-        }
-    }
-}
-
-impl Method {
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::Initialize => "initialize",
-            Self::Ping => "ping",
-            Self::Discover => "server/discover",
-            Self::ListTools => "tools/list",
-            Self::CallTool => "tools/call",
-            Self::ListResources => "resources/list",
-            Self::ListTemplates => "resources/templates/list",
-            Self::ReadResource => "resources/read",
-            Self::Listen => "subscriptions/listen",
-        }
-    }
-
-    pub(super) fn is_of_resources(self) -> bool {
-        match self {
-            Self::ListResources | Self::ListTemplates | Self::ReadResource | Self::Listen => true,
-            Self::Initialize | Self::Ping | Self::Discover | Self::ListTools | Self::CallTool => {
-                false
-            }
-        }
-    }
-
-    fn named(name: &str) -> Option<Self> {
-        METHODS.into_iter().find(|method| method.name() == name)
-    }
-}
-
 fn read(value: Value) -> Result<Asked, Refusal> {
     let mut members = match value {
         Value::Object(members) => members,
@@ -184,7 +62,7 @@ fn read(value: Value) -> Result<Asked, Refusal> {
         Some(_) => return Err(Refusal::envelope("id must be a string or an integer")),
     };
     let to = id.clone().unwrap_or(Value::Null);
-    if members.get("jsonrpc") != Some(&json!("2.0")) {
+    if members.get("jsonrpc").and_then(Value::as_str) != Some("2.0") {
         return Err(Refusal::envelope("jsonrpc must be \"2.0\"").to(to));
     }
     let Some(Value::String(name)) = members.remove("method") else {
@@ -199,26 +77,15 @@ fn read(value: Value) -> Result<Asked, Refusal> {
         Some(Value::Object(params)) => params,
         Some(_) => return Err(Refusal::params("params must be an object").to(id)),
     };
-    let mut request = Request { id, method, params };
-    request.check().map_err(|refusal| refusal.to(request.id.clone()))?;
-    Ok(Asked::Request(request))
+    Request::new(id, method, params).map(Asked::Request)
 }
-
-const METHODS: [Method; 9] = [
-    Method::Initialize,
-    Method::Ping,
-    Method::Discover,
-    Method::ListTools,
-    Method::CallTool,
-    Method::ListResources,
-    Method::ListTemplates,
-    Method::ReadResource,
-    Method::Listen,
-];
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
+    use crate::mcp::request::METHODS;
 
     fn code(value: Value) -> (i32, Value) {
         match Asked::of(Some(value.clone())) {
@@ -298,14 +165,5 @@ mod tests {
             let costs = matches!(method, Method::CallTool | Method::ReadResource | Method::Listen);
             assert_eq!(Asked::of(Some(value)).is_call(), costs, "{}", method.name());
         }
-    }
-
-    #[test]
-    fn a_handshake_without_parameters_gets_them() {
-        let value = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize"});
-        let Asked::Request(request) = Asked::of(Some(value)) else { panic!("a request") };
-        let whole = request.whole();
-        assert_eq!(whole["params"]["protocolVersion"], super::super::era::NEWEST_LEGACY);
-        assert_eq!(whole["params"]["clientInfo"]["name"], "unknown");
     }
 }

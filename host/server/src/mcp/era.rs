@@ -10,8 +10,8 @@ use base64::Engine;
 use serde_json::{Value, json};
 
 use super::{
-    envelope::{Method, Request},
     refusal::Refusal,
+    request::{Method, Request},
 };
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,10 +1,11 @@
 //! The tools for assistants: JSON-RPC 2.0 as the Model Context Protocol has it (spec: MCP).
 //!
-//! Bytes → [`envelope`] (one request, or why it is none) → [`era`] (which of the two protocols it
-//! speaks) → the listing of tools from memory, or rmcp, which negotiates, frames and calls back
-//! into [`session`] → a tool of the [`catalogue`] → the same service that the REST endpoint calls
-//! → [`result`], which bounds what goes back. What can be read can also be listened to: that is a
-//! [`subscription`], which says what changes for as long as its client wants to hear it.
+//! Bytes → [`envelope`] (one [`request`], or why it is none) → [`era`] (which of the two protocols
+//! it speaks) → the listing of tools from memory; or a [`call`] of a tool of the [`catalogue`] → the
+//! same service that the REST endpoint calls → [`result`], which bounds what goes back; or rmcp,
+//! which negotiates, frames and calls back into [`session`]. What can be read can also be listened
+//! to: that is a [`subscription`], which says what changes for as long as its client wants to hear
+//! it.
 //!
 //! *Invariant:* nothing here knows HTTP or salvo: what a limit or a credential refuses was refused
 //! before.
@@ -15,10 +16,13 @@
 //! and never part of a description, an instruction or an error.
 
 mod args;
+mod call;
 mod catalogue;
 mod envelope;
 mod era;
 mod refusal;
+mod reply;
+mod request;
 mod resource;
 mod result;
 mod schema;
@@ -28,7 +32,6 @@ mod tools;
 
 use std::sync::Arc;
 
-use bytes::Bytes;
 use rmcp::{
     RoleServer,
     model::{ClientJsonRpcMessage, ClientRequest, JsonRpcMessage},
@@ -41,9 +44,9 @@ use vedette_sandbox::CheckDescriptor;
 
 use self::{
     catalogue::Catalogue,
-    envelope::{Method, Request},
     era::Era,
     refusal::Refusal,
+    request::{Method, Request},
     session::Session,
 };
 use crate::{App, Caller, Error, service};
@@ -51,20 +54,13 @@ use crate::{App, Caller, Error, service};
 pub(crate) use self::{
     envelope::Asked,
     era::Told,
+    reply::Reply,
     subscription::{Said, Subscription},
 };
 
 /// One endpoint: what it offers, put together when the service starts.
 pub(crate) struct Server {
     catalogue: Arc<Catalogue>,
-}
-
-/// What goes back in a 200, or that nothing does.
-pub(crate) enum Reply {
-    Accepted,
-    Json(Bytes),
-    /// Message by message, until one of the two has enough.
-    Stream(Box<Subscription>),
 }
 
 /// Who wants to be told what changes.
@@ -109,7 +105,7 @@ impl Server {
         };
         let id = request.id.clone();
         let answered = self.answered(app, who, request, told).await;
-        Reply::Json(answered.unwrap_or_else(|refusal| refusal.to(id).written()))
+        answered.unwrap_or_else(|refusal| Reply::Json(refusal.to(id).written()))
     }
 
     /// Answers a request that listens.
@@ -150,14 +146,31 @@ impl Server {
         who: Who,
         mut request: Request,
         told: &Told<'_>,
-    ) -> Result<Bytes, Refusal> {
+    ) -> Result<Reply, Refusal> {
         if request.method.is_of_resources() && !self.catalogue.has_resources {
             return Err(Refusal::no_method(request.method.name()));
         }
         let era = era::settle(&mut request, told)?;
-        if request.method == Method::ListTools {
-            return self.tools(&request, era);
+        match request.method {
+            Method::ListTools => self.tools(&request, era),
+            Method::CallTool => call::answer(app, &self.catalogue, &who, request, era).await,
+            Method::Initialize
+            | Method::Ping
+            | Method::Discover
+            | Method::ListResources
+            | Method::ListTemplates
+            | Method::ReadResource
+            | Method::Listen => self.passed_on(app, who, request).await,
         }
+    }
+
+    /// Has rmcp answer it.
+    async fn passed_on(
+        &self,
+        app: &Arc<App>,
+        who: Who,
+        request: Request,
+    ) -> Result<Reply, Refusal> {
         let (id, method) = (request.id.clone(), request.method);
         let message: ClientJsonRpcMessage =
             serde_json::from_value(request.whole()).map_err(|_| Refusal::bad_params(method))?;
@@ -178,16 +191,16 @@ impl Server {
         if let JsonRpcMessage::Error(error) = answer {
             return Err(Refusal::of_protocol(method, error.error).to(id));
         }
-        serde_json::to_vec(&answer).map(Bytes::from).map_err(|_| Refusal::internal())
+        let written = serde_json::to_vec(&answer).map_err(|_| Refusal::internal())?;
+        Ok(Reply::Json(written.into()))
     }
 
     /// The listing, which was written when the service started.
-    fn tools(&self, request: &Request, era: Era) -> Result<Bytes, Refusal> {
+    fn tools(&self, request: &Request, era: Era) -> Result<Reply, Refusal> {
         if request.param("cursor").is_some_and(|cursor| !cursor.is_null()) {
             return Err(Refusal::params("there is one page of tools; leave cursor out"));
         }
-        let (id, listing) = (&request.id, self.catalogue.listing(era));
-        Ok(format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{listing}}}"#).into())
+        Ok(Reply::completed(self.catalogue.listing(era), &request.id))
     }
 }
 

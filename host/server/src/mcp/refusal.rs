@@ -7,7 +7,7 @@ use bytes::Bytes;
 use rmcp::model::ErrorData;
 use serde_json::{Value, json};
 
-use super::{envelope::Method, era};
+use super::{era, request::Method};
 use crate::Error;
 
 /// An error of the protocol.
@@ -114,6 +114,12 @@ pub(super) fn told(error: &Error) -> Result<String, ErrorData> {
         }
     };
     Ok(format!("{error}. {next}"))
+}
+
+/// What a panic is to whoever asked.
+pub(super) fn panicked() -> ErrorData {
+    let error = Error::Internal(anyhow::anyhow!("a tool panicked"));
+    ErrorData::internal_error(error.to_string(), None)
 }
 
 /// A client's own word in a sentence of ours.

@@ -4,7 +4,7 @@ use rmcp::{
     ErrorData,
     model::{ReadResourceResponse, ReadResourceResult, Resource, ResourceContents},
 };
-use serde_json::{Map, Value};
+use serde_json::Map;
 
 use super::{Who, args::Args, refusal, result, tools};
 use crate::{App, Result};
@@ -37,8 +37,8 @@ pub(super) async fn read(
         let advice = "there is no such resource; resources/list names those that there are";
         return Err(ErrorData::resource_not_found(advice, None));
     };
-    let value: Value = match found {
-        Ok(value) => result::complete(value).structured_content.unwrap_or_default(),
+    let text = match found {
+        Ok(value) => result::bounded(value),
         Err(error) => {
             return Err(match refusal::told(&error) {
                 Ok(sentence) => ErrorData::invalid_params(sentence, None),
@@ -49,7 +49,7 @@ pub(super) async fn read(
     let contents = ResourceContents::TextResourceContents {
         uri: uri.to_owned(),
         mime_type: Some(JSON.to_owned()),
-        text: value.to_string(),
+        text,
         meta: None,
     };
     Ok(ReadResourceResult::new(vec![contents]).into())

@@ -6,21 +6,34 @@
 //! *Invariant:* text and structured content together stay below [`MOST`] characters, and hold the
 //! same JSON.
 
-use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Map, Value, json};
 
-/// A result that the tool's caller can work with.
-pub(super) fn complete(value: Value) -> CallToolResult {
-    let value = fitted(value, MOST);
-    let mut result = CallToolResult::success(vec![ContentBlock::text(value.to_string())]);
-    result.structured_content = Some(value);
-    result
+use super::era::Era;
+
+/// The result of a tool that did what it was asked for. `json` is [`bounded`].
+pub(super) fn complete(json: &str, era: Era) -> String {
+    let (form, text) = (form(era), quoted(json));
+    let content = format!(r#"[{{"type":"text","text":{text}}}]"#);
+    format!(r#"{{{form}"content":{content},"structuredContent":{json},"isError":false}}"#)
 }
 
 /// What could not be done, in a sentence.
-pub(super) fn failed(mut sentence: String) -> CallToolResult {
+pub(super) fn failed(mut sentence: String, era: Era) -> String {
     cut(&mut sentence, LONGEST_TEXT);
-    CallToolResult::error(vec![ContentBlock::text(sentence)])
+    let (form, text) = (form(era), quoted(&sentence));
+    format!(r#"{{{form}"content":[{{"type":"text","text":{text}}}],"isError":true}}"#)
+}
+
+/// What the newer protocol says of every result, and the older ones do not know.
+fn form(era: Era) -> &'static str {
+    match era {
+        Era::Legacy => "",
+        Era::Modern => r#""resultType":"complete","#,
+    }
+}
+
+fn quoted(text: &str) -> String {
+    serde_json::to_string(text).expect("a text is JSON")
 }
 
 /// A part of a listing.
@@ -43,8 +56,8 @@ pub(super) fn listing(part: Part, mut members: Map<String, Value>) -> Value {
     let mut room = MOST.saturating_sub(size(&Value::Object(members.clone())) + 2 * name.len() + 12);
     let mut shown = Vec::new();
     for entry in entries {
-        let entry = fitted_entry(entry);
-        let needed = size(&entry) + 2;
+        let (entry, size) = fitted_entry(entry);
+        let needed = size + 2;
         if needed > room && !shown.is_empty() {
             break;
         }
@@ -69,41 +82,48 @@ fn hint(next: u64) -> String {
     format!("there is more: call this tool again with offset {next}")
 }
 
-/// One entry of many: what is cut in it is not told apart, since the whole is a tool away.
-fn fitted_entry(mut entry: Value) -> Value {
+/// One entry of many, and its size: what is cut in it is not told apart, since the whole is a tool
+/// away.
+fn fitted_entry(mut entry: Value) -> (Value, usize) {
     cut_texts(&mut entry, LONGEST_TEXT);
-    shorten(&mut entry, MOST_OF_ENTRY);
-    entry
+    let size = shorten(&mut entry, MOST_OF_ENTRY);
+    (entry, size)
 }
 
-fn fitted(mut value: Value, most: usize) -> Value {
+/// As JSON that fits into a result.
+pub(super) fn bounded(mut value: Value) -> String {
     let cut = cut_texts(&mut value, LONGEST_TEXT);
-    if !cut && size(&value) <= most {
-        return value;
+    let json = value.to_string();
+    if !cut && size_of(&json) <= MOST {
+        return json;
     }
-    shorten(&mut value, most - ROOM_FOR_MARK);
+    shorten(&mut value, MOST - ROOM_FOR_MARK);
     if let Some(members) = value.as_object_mut() {
         members.insert("truncated".to_owned(), true.into());
         let hint = "long texts or lists were cut to fit; the REST interface answers all of it";
         members.entry("hint").or_insert_with(|| json!(hint));
     }
-    value
+    value.to_string()
 }
 
-/// Cuts lists, then texts, until it fits.
-fn shorten(value: &mut Value, most: usize) {
+/// Cuts lists, then texts, until it fits; answers the size that it has then.
+fn shorten(value: &mut Value, most: usize) -> usize {
+    let mut left = size(value);
     for longest in LISTS {
-        if size(value) <= most {
-            return;
+        if left <= most {
+            return left;
         }
         cut_lists(value, longest);
+        left = size(value);
     }
     for longest in TEXTS {
-        if size(value) <= most {
-            return;
+        if left <= most {
+            return left;
         }
         cut_texts(value, longest);
+        left = size(value);
     }
+    left
 }
 
 /// Says whether there was one that is too long.
@@ -144,11 +164,14 @@ fn cut(text: &mut String, longest: usize) -> bool {
     true
 }
 
-/// Characters that a value takes up in a result: once as JSON, once as JSON within a string.
 fn size(value: &Value) -> usize {
-    let text = value.to_string();
-    let escaped = text.chars().filter(|c| matches!(c, '"' | '\\')).count();
-    2 * text.chars().count() + escaped
+    size_of(&value.to_string())
+}
+
+/// Characters that it takes up in a result: once as JSON, once as JSON within a string.
+fn size_of(json: &str) -> usize {
+    let escaped = json.bytes().filter(|byte| matches!(byte, b'"' | b'\\')).count();
+    2 * json.chars().count() + escaped
 }
 
 /// Of the 25,000 that a result may have; the rest is the frame's.
@@ -163,17 +186,35 @@ const TEXTS: [usize; 3] = [250, 60, 12];
 
 #[cfg(test)]
 mod tests {
+    use rmcp::model::{CallToolResult, ContentBlock};
+
     use super::*;
+
+    fn parsed(json: &str) -> Value {
+        serde_json::from_str(json).expect("JSON")
+    }
+
+    #[test]
+    fn results_are_written_as_the_library_of_the_protocol_writes_them() {
+        let value = json!({ "a": [1, null, "ü\u{7}\"\\"], "b": {} });
+        let json = bounded(value.clone());
+        let mut done = CallToolResult::success(vec![ContentBlock::text(json.clone())]);
+        done.structured_content = Some(value);
+        let mut not_done = CallToolResult::error(vec![ContentBlock::text("no \"such\" site")]);
+        let written = |result: &CallToolResult| serde_json::to_string(result).expect("JSON");
+        let sentence = || "no \"such\" site".to_owned();
+        assert_eq!(complete(&json, Era::Modern), written(&done));
+        assert_eq!(failed(sentence(), Era::Modern), written(&not_done));
+        // As it does for clients of the older versions.
+        (done.result_type, not_done.result_type) = (None, None);
+        assert_eq!(complete(&json, Era::Legacy), written(&done));
+        assert_eq!(failed(sentence(), Era::Legacy), written(&not_done));
+    }
 
     #[test]
     fn what_fits_comes_through_as_it_is() {
         let value = json!({ "a": [1, null, "ü"], "b": { "c": "x".repeat(1_000) } });
-        let result = complete(value.clone());
-        assert_eq!(result.structured_content, Some(value.clone()));
-        assert_eq!(result.is_error, Some(false));
-        let written = serde_json::to_value(&result).expect("a result is JSON");
-        let text = written["content"][0]["text"].as_str().expect("a text");
-        assert_eq!(serde_json::from_str::<Value>(text).expect("JSON"), value);
+        assert_eq!(parsed(&bounded(value.clone())), value);
     }
 
     #[test]
@@ -187,11 +228,10 @@ mod tests {
             json!({ "deep": [[deep]] }),
         ];
         for value in values {
-            let result = complete(value);
-            let written = serde_json::to_string(&result).expect("a result is JSON");
+            let json = bounded(value);
+            let written = complete(&json, Era::Modern);
             assert!(written.chars().count() < 25_000, "{}", written.chars().count());
-            let shown = result.structured_content.expect("there is one");
-            assert_eq!(shown["truncated"], true);
+            assert_eq!(parsed(&json)["truncated"], true);
         }
     }
 
@@ -203,7 +243,7 @@ mod tests {
         loop {
             let entries = (offset..200).map(entry).collect();
             let part = Part { name: "entries", entries, offset: offset as u64, total: 200 };
-            let shown = complete(listing(part, Map::new())).structured_content.expect("one");
+            let shown = parsed(&bounded(listing(part, Map::new())));
             assert!(size(&shown) <= MOST, "{}", size(&shown));
             let entries = shown["entries"].as_array().expect("a list");
             assert!(!entries.is_empty(), "a page without entries leads nowhere");

@@ -1,4 +1,4 @@
-//! One request, as rmcp calls it back: who we are, what can be read, and the tools.
+//! One request, as rmcp calls it back: who we are, and what can be read.
 
 use std::{panic::AssertUnwindSafe, sync::Arc};
 
@@ -6,15 +6,15 @@ use futures::FutureExt;
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
-        CacheScope, CallToolRequestParams, CallToolResponse, DiscoverResult, Implementation,
-        ListResourcesResult, PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams,
-        ReadResourceResponse, ServerCapabilities, ServerConfig,
+        CacheScope, DiscoverResult, Implementation, ListResourcesResult, PaginatedRequestParams,
+        ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities,
+        ServerConfig,
     },
     service::RequestContext,
 };
 
-use super::{Who, args::Args, catalogue::Catalogue, refusal, resource, result};
-use crate::{App, Error};
+use super::{Who, catalogue::Catalogue, refusal, resource};
+use crate::App;
 
 pub(super) struct Session {
     app: Arc<App>,
@@ -25,20 +25,6 @@ pub(super) struct Session {
 impl Session {
     pub(super) fn new(app: Arc<App>, catalogue: Arc<Catalogue>, who: Who) -> Self {
         Self { app, catalogue, who }
-    }
-
-    async fn call(&self, call: CallToolRequestParams) -> Result<CallToolResponse, ErrorData> {
-        let Some(tool) = self.catalogue.tool(&call.name) else {
-            let advice = "there is no such tool; tools/list names those that there are";
-            return Err(ErrorData::invalid_params(advice, None));
-        };
-        let args = Args::new(call.arguments.unwrap_or_default());
-        let edition = self.catalogue.edition;
-        let done = match tool.act.run(&self.app, &self.who, edition, &args).await {
-            Ok(value) => result::complete(value),
-            Err(error) => result::failed(refusal::told(&error)?),
-        };
-        Ok(done.into())
     }
 }
 
@@ -94,20 +80,6 @@ impl ServerHandler for Session {
     ) -> Result<ReadResourceResponse, ErrorData> {
         let read = resource::read(&self.app, &self.who, &asked.uri);
         // A panic would leave its caller without an answer.
-        AssertUnwindSafe(read).catch_unwind().await.unwrap_or_else(|_| Err(panicked()))
+        AssertUnwindSafe(read).catch_unwind().await.unwrap_or_else(|_| Err(refusal::panicked()))
     }
-
-    async fn call_tool(
-        &self,
-        call: CallToolRequestParams,
-        _context: RequestContext<RoleServer>,
-    ) -> Result<CallToolResponse, ErrorData> {
-        let call = AssertUnwindSafe(self.call(call));
-        call.catch_unwind().await.unwrap_or_else(|_| Err(panicked()))
-    }
-}
-
-fn panicked() -> ErrorData {
-    let error = Error::Internal(anyhow::anyhow!("a tool panicked"));
-    ErrorData::internal_error(error.to_string(), None)
 }

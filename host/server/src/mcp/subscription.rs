@@ -19,8 +19,8 @@ use vedette_model::{
 };
 
 use super::{
-    envelope::Request,
     refusal::Refusal,
+    request::Request,
     resource::{ALERTS, SITES},
 };
 use crate::service::event::{HEARTBEAT, SitesChange, Told, Wanted};

@@ -1,7 +1,10 @@
 //! All sites of an account with the state of their checks, for whoever wants the whole picture at
 //! once (spec: MCP, `list_sites`).
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::HashMap,
+    sync::{Arc, OnceLock},
+};
 
 use moka::sync::Cache;
 use serde_json::{Map, Value, json};
@@ -9,7 +12,7 @@ use vedette_model::{AccountId, CheckType, Edition, Glance, Site, SiteId, glance:
 use vedette_store::Stamp;
 
 use super::site;
-use crate::{App, Caller, Result};
+use crate::{App, Caller, Result, opening::Opening};
 
 /// The sites of one account, oldest first, each as the documented summary.
 pub struct Overview {
@@ -17,8 +20,17 @@ pub struct Overview {
     /// None where other nodes write too: then it counts for one answer only.
     revision: Option<u64>,
     pub(crate) sites: Vec<Value>,
-    /// Of the sites as JSON; in memory they take a few times that.
+    pub(crate) told: Told,
+    /// Of the sites as JSON, in memory they take a few times that, and of what is told of them.
     bytes: u32,
+}
+
+/// The overview as it is told to assistants, in the form of either protocol; each is written when
+/// it is first asked for, and stands as long as the overview.
+#[derive(Default)]
+pub(crate) struct Told {
+    pub(crate) legacy: OnceLock<Arc<Opening>>,
+    pub(crate) modern: OnceLock<Arc<Opening>>,
 }
 
 impl Overview {
@@ -53,9 +65,11 @@ pub(crate) async fn read(app: &App, caller: &Caller) -> Result<Arc<Overview>> {
     };
     let sites: Vec<Value> = sites.iter().map(summarise).collect();
     let bytes: usize = sites.iter().map(|site| site.to_string().len()).sum();
-    let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
-    let overview = Arc::new(Overview { stamp, revision, sites, bytes });
-    if revision.is_some() {
+    let bytes = u32::try_from(bytes + FORMS * MOST_TOLD.min(2 * bytes)).unwrap_or(u32::MAX);
+    let told = Told::default();
+    let overview = Arc::new(Overview { stamp, revision, sites, told, bytes });
+    // What was read with an older plan in mind is not kept as the newer one's.
+    if revision.is_some() && stamp == caller.stamp {
         app.overviews.insert(account, Arc::clone(&overview));
     }
     Ok(overview)
@@ -94,3 +108,7 @@ fn summarised() -> Vec<CheckType> {
 }
 
 const MOST_BYTES: u64 = 8 << 20;
+/// What one form takes at most, near enough: it holds its text twice; packed, a fraction of that.
+const MOST_TOLD: usize = 25_000;
+/// Two of them, and as much again for all their packed forms.
+const FORMS: usize = 3;

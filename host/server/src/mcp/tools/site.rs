@@ -11,11 +11,17 @@ use crate::{
     App, Caller, Error, Result,
     mcp::{
         args::Args,
-        result::{Part, listing},
+        era::Era,
+        reply,
+        result::{Part, bounded, complete, listing},
         schema,
     },
+    opening::Opening,
     schema::{boolean, list as list_of, one_of, or_null, record, said, success, text},
-    service::{self, overview},
+    service::{
+        self,
+        overview::{self, Overview},
+    },
 };
 
 pub(super) fn tools(checks: &[Arc<CheckDescriptor>]) -> Vec<Tool> {
@@ -88,6 +94,25 @@ pub(in crate::mcp) async fn list(app: &App, caller: &Caller, args: &Args) -> Res
     // As many as fit, unless told otherwise.
     let limit = if args.has("limit") { limit as usize } else { usize::MAX };
     let overview = overview::read(app, caller).await?;
+    Ok(part(&overview, caller, limit, offset))
+}
+
+/// The answer that lists as many as fit from the first on, but for its id: from memory while what
+/// it says is so.
+pub(in crate::mcp) async fn told(app: &App, caller: &Caller, era: Era) -> Result<Arc<Opening>> {
+    let overview = overview::read(app, caller).await?;
+    let told = match era {
+        Era::Legacy => &overview.told.legacy,
+        Era::Modern => &overview.told.modern,
+    };
+    let write = || {
+        let json = bounded(part(&overview, caller, usize::MAX, 0));
+        reply::opening(&complete(&json, era))
+    };
+    Ok(Arc::clone(told.get_or_init(write)))
+}
+
+fn part(overview: &Overview, caller: &Caller, limit: usize, offset: u32) -> Value {
     let sites = overview.sites.iter().skip(offset as usize).take(limit).cloned();
     let part = Part {
         name: "sites",
@@ -96,7 +121,7 @@ pub(in crate::mcp) async fn list(app: &App, caller: &Caller, args: &Args) -> Res
         total: overview.sites.len() as u64,
     };
     let plan = Map::from_iter([("plan".to_owned(), json!(caller.account.plan))]);
-    Ok(listing(part, plan))
+    listing(part, plan)
 }
 
 pub(super) async fn status(app: &App, caller: &Caller, args: &Args) -> Result<Value> {
