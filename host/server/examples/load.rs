@@ -4,11 +4,13 @@
 //! cargo run --release -p vedette-server --example load -- [SECONDS] [DATABASE]
 //! ```
 //!
-//! First `GET /v1/sites` with twenty sites, a key and all limits, beside a bare salvo that says
+//! First what one decision of the limiter takes.
+//!
+//! Then `GET /v1/sites` with twenty sites, a key and all limits, beside a bare salvo that says
 //! hello. Both run in this process and are asked by the same clients in turn, so that what the
 //! machine does and what the clients cost is the same for both. All clients have one key, and the
-//! next one when its month is nearly used up. The service's clock runs ahead, so that no window
-//! fills: every request is still counted in each.
+//! next one when its window is nearly full; after the last key the service's clock is moved, so
+//! that the first has its window again. Every request is counted in all limits.
 //!
 //! Then quiet tenants alone, and beside two thousand connections that send a byte now and then and
 //! a tenant that asks a hundred times as often as its plan has it.
@@ -16,7 +18,7 @@
 mod instance;
 
 use std::{
-    net::SocketAddr,
+    net::{Ipv4Addr, SocketAddr},
     sync::{
         Arc,
         atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering},
@@ -37,18 +39,27 @@ use tokio::{
     task::{JoinHandle, JoinSet},
 };
 use tokio_util::sync::{CancellationToken, DropGuard};
-use vedette_server::{Clock, Config, clock::ManualClock, service};
+use vedette_model::{AccountId, Timestamp, quota::Limit};
+use vedette_server::{
+    App, Clock, Config,
+    clock::ManualClock,
+    limits::{Class, Limits},
+    service,
+};
 
 const ACCOUNTS: usize = 64;
-/// Of the plan's 10 000 a month.
-const CALLS: usize = 9_500;
+/// Of the hundred that the plan has in ten seconds.
+const CALLS: usize = 90;
+const WINDOW: Duration = Duration::from_secs(10);
 const SITES: usize = 20;
 const CLIENTS: usize = 64;
 const ROUNDS: usize = 3;
 const SLOW: usize = 2_000;
 const TICK: Duration = Duration::from_millis(1);
-/// Instead of a tick, where no window is to fill.
-const AHEAD: Duration = Duration::from_secs(3);
+/// The addresses that requests come from.
+const ADDRESSES: u32 = 1 << 14;
+/// Of the limiter, one after the other.
+const DECISIONS: u32 = 1_000_000;
 
 #[handler]
 async fn hello() -> &'static str {
@@ -88,25 +99,41 @@ async fn measure(seconds: u64, database: Option<String>) -> anyhow::Result<()> {
 
     let keys = Arc::new(keys);
     let span = Duration::from_secs(seconds);
-    let ahead = run_clock(hand.clone(), AHEAD);
-    beside_hello(running.api_addr, bare_at, span, &keys).await?;
-    drop(ahead);
-    let real = run_clock(hand, TICK);
+    decide(&running.app, hand.now());
+    beside_hello(running.api_addr, bare_at, span, &keys, &hand).await?;
+    let real = run_clock(hand);
     beside_noise(running.api_addr, span, &keys).await?;
     drop(real);
     shutdown.cancel();
     running.finished().await
 }
 
-/// Moves the service's clock by `step` with every tick of the wall's, as long as the guard lives.
-/// On a thread of its own: it is not to wait for what it lets through.
-fn run_clock(hand: ManualClock, step: Duration) -> DropGuard {
+/// What it takes to count a request in the windows of its address and of its account.
+fn decide(app: &App, now: Timestamp) {
+    let limits = Limits::new(&app.clock);
+    let limit = Limit { max: 100, span: WINDOW };
+    let accounts: Vec<AccountId> = (0..ACCOUNTS).map(|_| uuid::Uuid::now_v7().into()).collect();
+    let begun = Instant::now();
+    let admitted = (0..DECISIONS).filter(|nth| {
+        let address = Ipv4Addr::from_bits((10 << 24) | (nth % ADDRESSES)).into();
+        let account = accounts[*nth as usize % ACCOUNTS];
+        limits.admit_address(Class::Private, address, now).is_ok()
+            && limits.admit_account(account, limit, now).is_ok()
+    });
+    let admitted = admitted.count();
+    let each = begun.elapsed() / DECISIONS;
+    println!("a decision of the limiter: {each:.2?} ({admitted} of {DECISIONS} admitted)");
+}
+
+/// The service's clock goes as the wall's does, as long as the guard lives. On a thread of its own:
+/// it is not to wait for what it lets through.
+fn run_clock(hand: ManualClock) -> DropGuard {
     let ended = CancellationToken::new();
     let guard = ended.clone().drop_guard();
     std::thread::spawn(move || {
         while !ended.is_cancelled() {
             std::thread::sleep(TICK);
-            hand.advance(step);
+            hand.advance(TICK);
         }
     });
     guard
@@ -116,17 +143,21 @@ fn run_clock(hand: ManualClock, step: Duration) -> DropGuard {
 fn request(key: &str) -> String {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
-    let [_, a, b, c] = (number % (1 << 14)).to_be_bytes();
+    let [_, a, b, c] = (number % ADDRESSES).to_be_bytes();
     format!(
         "GET /v1/sites HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {key}\r\n\
          x-forwarded-for: 10.{a}.{b}.{c}\r\n\r\n"
     )
 }
 
-/// Whose turn it is: each key is for one month's calls.
-fn turn() -> usize {
+/// Whose turn it is. When all had theirs, their windows are over.
+fn turn(hand: &ManualClock) -> usize {
     static ASKED: AtomicUsize = AtomicUsize::new(0);
-    ASKED.fetch_add(1, Ordering::Relaxed) / CALLS
+    let asked = ASKED.fetch_add(1, Ordering::Relaxed);
+    if asked.is_multiple_of(CALLS * ACCOUNTS) {
+        hand.advance(WINDOW);
+    }
+    asked / CALLS % ACCOUNTS
 }
 
 async fn beside_hello(
@@ -134,14 +165,15 @@ async fn beside_hello(
     bare: SocketAddr,
     span: Duration,
     keys: &Arc<Vec<String>>,
+    hand: &ManualClock,
 ) -> anyhow::Result<()> {
     let (mut floor, mut ours) = (Vec::new(), Vec::new());
     // The first round only warms up.
     for round in 0..=ROUNDS {
         let plain = load(bare, span, Arc::new(|| "GET / HTTP/1.1\r\nhost: x\r\n\r\n".into()));
         let plain = plain.await?;
-        let keys = Arc::clone(keys);
-        let asked = load(api, span, Arc::new(move || request(&keys[turn() % keys.len()])));
+        let (keys, hand) = (Arc::clone(keys), hand.clone());
+        let asked = load(api, span, Arc::new(move || request(&keys[turn(&hand)])));
         let asked = asked.await?;
         if round > 0 {
             println!("hello      {plain}");

@@ -3,7 +3,6 @@
 
 use std::sync::Arc;
 
-use bytes::Bytes;
 use moka::sync::Cache;
 use parking_lot::Mutex;
 use tokio::sync::Notify;
@@ -13,6 +12,7 @@ use vedette_store::{Stamp, Store};
 
 use crate::{
     Clock, Config,
+    document::Document,
     limits::Limits,
     oidc::Oidc,
     service::{
@@ -58,14 +58,17 @@ pub struct App {
 /// What `GET /sites` answers while the account stands at `stamp`.
 #[derive(Clone)]
 pub struct SiteList {
-    pub stamp: Stamp,
-    pub body: Bytes,
+    pub(crate) stamp: Stamp,
+    pub(crate) document: Arc<Document>,
 }
 
 impl SiteList {
     /// Room for the lists that are asked for most lately, bounded in bytes.
     pub fn memory() -> Cache<AccountId, Self> {
-        let weight = |_: &AccountId, list: &Self| list.body.len().try_into().unwrap_or(u32::MAX);
+        // The packed forms are never longer together.
+        let weight = |_: &AccountId, list: &Self| {
+            u32::try_from(2 * list.document.plain.len()).unwrap_or(u32::MAX)
+        };
         Cache::builder().max_capacity(LISTS).weigher(weight).build()
     }
 }

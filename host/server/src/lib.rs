@@ -19,9 +19,9 @@ pub mod streams;
 pub mod work;
 
 mod api;
+mod document;
 mod listen;
 mod mcp;
-mod opening;
 mod plugin_state;
 mod schema;
 mod seal_key;

@@ -15,7 +15,7 @@ use salvo::{
 };
 use tokio::io::AsyncReadExt;
 
-use crate::{opening::Completed, status_page::Document};
+use crate::document::{Completed, Document};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Coding {
@@ -44,17 +44,18 @@ pub(super) async fn pack(
     if res.headers().contains_key(header::CONTENT_ENCODING) {
         return;
     }
-    let Some(plain) = whole(&res.body) else { return };
-    // An encoder is large, and most answers need none.
-    let shared = depot.get_typed::<Arc<Document>>().ok().map(Arc::clone);
-    let completed = depot.get_typed::<Completed>().ok().cloned();
-    let packed = match (shared, completed) {
-        (Some(document), _) => coding.shared(&document).await,
-        (None, Some(answer)) => coding.completed(&answer).await,
-        (None, None) => Box::pin(coding.encode(&plain)).await.map(Bytes::from),
+    let Some(size) = worth_it(&res.body) else { return };
+    let packed = if let Ok(document) = depot.get_typed::<Arc<Document>>() {
+        coding.shared(document).await
+    } else if let Ok(answer) = depot.get_typed::<Completed>() {
+        coding.completed(answer).await
+    } else {
+        let Some(plain) = whole(&res.body) else { return };
+        // An encoder is large, and most answers need none.
+        Box::pin(coding.encode(&plain)).await.map(Bytes::from)
     };
     match packed {
-        Ok(packed) if packed.len() < plain.len() => {
+        Ok(packed) if packed.len() < size => {
             res.body(packed);
             let coding = HeaderValue::from_static(coding.name());
             res.headers_mut().insert(header::CONTENT_ENCODING, coding);
@@ -123,18 +124,16 @@ impl Coding {
     }
 }
 
-/// The bytes of a body that is long enough to be packed.
+/// The size of a body that is long enough to be packed.
+fn worth_it(body: &ResBody) -> Option<usize> {
+    usize::try_from(body.size()?).ok().filter(|size| *size >= SHORTEST)
+}
+
+/// The bytes of a body that does not flow.
 fn whole(body: &ResBody) -> Option<Vec<u8>> {
-    let size = usize::try_from(body.size()?).ok().filter(|size| *size >= SHORTEST)?;
     match body {
         ResBody::Once(bytes) => Some(bytes.to_vec()),
-        ResBody::Chunks(chunks) => {
-            let mut all = Vec::with_capacity(size);
-            for chunk in chunks {
-                all.extend_from_slice(chunk);
-            }
-            Some(all)
-        }
+        ResBody::Chunks(chunks) => Some(chunks.iter().flatten().copied().collect()),
         _ => None,
     }
 }
@@ -247,11 +246,13 @@ mod tests {
 
     #[test]
     fn short_bodies_stay_as_they_are() {
-        assert_eq!(whole(&ResBody::from("x".repeat(SHORTEST - 1))), None);
+        assert_eq!(worth_it(&ResBody::from("x".repeat(SHORTEST - 1))), None);
         let long = "x".repeat(SHORTEST);
+        assert_eq!(worth_it(&ResBody::from(long.clone())), Some(SHORTEST));
         assert_eq!(whole(&ResBody::from(long.clone())), Some(long.clone().into_bytes()));
         let chunks = ResBody::Chunks(["x".to_owned(), long].into_iter().map(Into::into).collect());
+        assert_eq!(worth_it(&chunks), Some(SHORTEST + 1));
         assert_eq!(whole(&chunks).map(|all| all.len()), Some(SHORTEST + 1));
-        assert_eq!(whole(&ResBody::None), None);
+        assert_eq!(worth_it(&ResBody::None), None);
     }
 }

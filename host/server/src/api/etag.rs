@@ -4,12 +4,14 @@
 //!
 //! *Invariant:* a request that ends in a 304 was admitted, counted and done like any other.
 
-use aws_lc_rs::digest::{Context, SHA256};
-use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
+use std::sync::Arc;
+
 use salvo::{
     http::{HeaderValue, Method, ResBody, header},
     prelude::*,
 };
+
+use crate::document::{self, Document};
 
 /// Tags what a GET or HEAD answers with 200. Browsers may keep it, but ask before they use it.
 #[handler]
@@ -24,7 +26,12 @@ pub(super) async fn revalidate(
     if !is_read || res.status_code != Some(StatusCode::OK) {
         return;
     }
-    let Some(opaque) = opaque(&res.body) else { return };
+    let shared = depot.get_typed::<Arc<Document>>().ok().map(Arc::clone);
+    let opaque = match &shared {
+        Some(document) => Some(document.tag().to_owned()),
+        None => opaque(&res.body),
+    };
+    let Some(opaque) = opaque else { return };
     let tag = HeaderValue::try_from(format!("W/\"{opaque}\"")).expect("base64 is plain text");
     let headers = res.headers_mut();
     headers.insert(header::ETAG, tag);
@@ -42,17 +49,11 @@ pub(super) async fn revalidate(
 
 /// What stands between the quotes of the tag; none for streams, which are not known beforehand.
 fn opaque(body: &ResBody) -> Option<String> {
-    let mut hash = Context::new(&SHA256);
     match body {
-        ResBody::Once(bytes) => hash.update(bytes),
-        ResBody::Chunks(chunks) => {
-            for chunk in chunks {
-                hash.update(chunk);
-            }
-        }
-        _ => return None,
+        ResBody::Once(bytes) => Some(document::tag([bytes])),
+        ResBody::Chunks(chunks) => Some(document::tag(chunks)),
+        _ => None,
     }
-    Some(URL_SAFE_NO_PAD.encode(&hash.finish().as_ref()[..16]))
 }
 
 /// Whether a line of `If-None-Match` names the tag: RFC 9110, 13.1.2, weak comparison.

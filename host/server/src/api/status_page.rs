@@ -12,8 +12,10 @@ use vedette_model::status_page::Slug;
 
 use super::caller;
 use crate::{
-    App, Error, Result, service,
-    status_page::{Document, Rendered, missing, plain_style},
+    App, Error, Result,
+    document::Document,
+    service,
+    status_page::{Rendered, missing, plain_style},
 };
 
 /// The routes of all pages; they belong to no edition.

@@ -21,7 +21,7 @@ use super::{
     result,
     tools::{self, Act},
 };
-use crate::{App, opening::Opening};
+use crate::{App, document::Opening};
 
 /// What a tool had to say.
 enum Said {

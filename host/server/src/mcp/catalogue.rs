@@ -12,7 +12,7 @@ use super::{
     reply,
     tools::{self, Tool},
 };
-use crate::opening::Opening;
+use crate::document::Opening;
 
 pub(super) struct Catalogue {
     pub(super) edition: &'static Edition,

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use serde_json::Value;
 
 use super::subscription::Subscription;
-use crate::opening::{Completed, Opening};
+use crate::document::{Completed, Opening};
 
 /// What goes back in a 200, or that nothing does.
 pub(crate) enum Reply {

@@ -12,7 +12,7 @@ use vedette_model::{AccountId, CheckType, Edition, Glance, Site, SiteId, glance:
 use vedette_store::Stamp;
 
 use super::site;
-use crate::{App, Caller, Result, opening::Opening};
+use crate::{App, Caller, Result, document::Opening};
 
 /// The sites of one account, oldest first, each as the documented summary.
 pub struct Overview {

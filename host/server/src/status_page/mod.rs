@@ -11,12 +11,11 @@ mod style;
 
 use std::sync::Arc;
 
-use bytes::Bytes;
-use tokio::sync::OnceCell;
 use vedette_model::{NotificationSettings, status_page::Page};
 
 pub(crate) use self::html::missing;
 pub(crate) use self::style::plain as plain_style;
+use crate::document::Document;
 
 /// What of the page the owner styles, as far as the plan includes it.
 #[derive(Clone, Debug, Default)]
@@ -36,14 +35,6 @@ pub(crate) struct Rendered {
     pub(crate) style: Arc<Document>,
     pub(crate) custom_css: Arc<Document>,
     pub(crate) icon: Arc<Document>,
-}
-
-/// Bytes that many ask for, and their packed forms, each made once when it is first wanted.
-#[derive(Default)]
-pub(crate) struct Document {
-    pub(crate) plain: Bytes,
-    pub(crate) brotli: OnceCell<Bytes>,
-    pub(crate) gzip: OnceCell<Bytes>,
 }
 
 impl Look {
@@ -81,12 +72,6 @@ impl Rendered {
     pub(crate) fn weight(&self) -> usize {
         let all = [&self.html, &self.json, &self.rss, &self.style, &self.custom_css, &self.icon];
         all.iter().map(|document| document.plain.len()).sum::<usize>() * 2
-    }
-}
-
-impl Document {
-    fn new(text: String) -> Arc<Self> {
-        Arc::new(Self { plain: text.into(), ..Self::default() })
     }
 }
 

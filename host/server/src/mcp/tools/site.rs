@@ -16,7 +16,7 @@ use crate::{
         result::{Part, bounded, complete, listing},
         schema,
     },
-    opening::Opening,
+    document::Opening,
     schema::{boolean, list as list_of, one_of, or_null, record, said, success, text},
     service::{
         self,
