@@ -31,9 +31,10 @@ fn with_seven_calls_left_a_thousand_at_once_admit_exactly_seven() {
         assert_eq!(answers.iter().filter(|answer| answer.status == 200).count(), 7);
         let refused: Vec<_> = answers.iter().filter(|answer| answer.status == 429).collect();
         assert_eq!(refused.len(), 993);
-        // A hundred passed the account's window; the month refused all of them but seven.
+        // A hundred passed the account's window; the month refused all of them but seven. Who met
+        // the window afterwards hears of the month, too.
         let by_month = refused.iter().filter(|answer| answer.text.contains("upgrade")).count();
-        assert_eq!(by_month, 93);
+        assert!(by_month >= 93, "{by_month}");
         let mut told: Vec<u64> = answers
             .iter()
             .filter(|answer| answer.status == 200)
@@ -112,8 +113,12 @@ fn retry_after_is_the_longest_wait_of_all_limits_that_are_used_up() {
 
         service.use_up(&free, 100).await;
         let month = quota::whole_seconds(quota::until_next_month(service.hand.now()));
-        let answer = service.get("/v1/alerts", key, one).await;
-        assert_eq!(answer.retry_after, Some(month), "{}", answer.text);
+        // Whichever limit is met first, what helps is told.
+        for number in 1..=70 {
+            let answer = service.get("/v1/alerts", key, one).await;
+            assert_eq!(answer.retry_after, Some(month), "request {number}: {}", answer.text);
+            assert!(answer.text.contains("upgrade"), "request {number}: {}", answer.text);
+        }
         service.wait_is_true("/v1/alerts", key, one, month).await;
     });
 }

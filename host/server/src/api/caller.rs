@@ -126,8 +126,14 @@ async fn count(
         let exhausted = (used >= plan.monthly_calls).then(|| quota::next_month(now));
         app.limits.recent.note(token, account, limit, Usage { month, used, exhausted });
         let wait = longest(now, refused.retry_after, standing, exhausted);
-        let qps = plan.qps;
-        let refused = over(wait, &format!("more than {qps} requests of this account in 10 s"));
+        // What takes longest is what there is something to do about.
+        let refused = match exhausted {
+            Some(_) => month_over(caller.edition, plan, wait),
+            None => {
+                let qps = plan.qps;
+                over(wait, &format!("more than {qps} requests of this account in 10 s"))
+            }
+        };
         return Ok(Counted { stamp: caller.stamp, admitted: Err(refused) });
     }
     let found = match cost {

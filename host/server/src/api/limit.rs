@@ -39,6 +39,7 @@ pub(super) struct Month {
 /// Set when the address's window is full: what [`refuse`] answers.
 struct Full {
     retry_after: Duration,
+    what: &'static str,
 }
 
 /// The outermost: whatever happens inside, the headers are there.
@@ -82,8 +83,10 @@ pub(super) async fn count(
             let token = token(req).filter(|_| class == Class::Private);
             let account = token.and_then(|token| app.limits.wait_of_account(&token, now));
             let retry_after = refused.retry_after.max(account.unwrap_or_default());
+            let month_is_over = token.is_some_and(|token| app.limits.month_is_over(&token, now));
             if !is_page {
-                depot.insert_typed(Full { retry_after });
+                let what = if month_is_over { ADDRESS_AND_MONTH } else { ADDRESS };
+                depot.insert_typed(Full { retry_after, what });
             }
             standing
         }
@@ -99,7 +102,7 @@ pub(super) async fn count(
 #[handler]
 pub(super) fn refuse(depot: &mut Depot, res: &mut Response, ctrl: &mut FlowCtrl) {
     if let Ok(full) = depot.get_typed::<Full>() {
-        res.render(over(full.retry_after, "too many requests from this address"));
+        res.render(over(full.retry_after, full.what));
         ctrl.skip_rest();
     }
 }
@@ -205,6 +208,11 @@ fn observe(req: &Request, res: &Response, took: Duration) {
     .increment(1);
     metrics::histogram!("vedette_http_request_seconds", "route" => route).record(took);
 }
+
+const ADDRESS: &str = "too many requests from this address";
+/// Spec: Errors, rule 2.
+const ADDRESS_AND_MONTH: &str = "too many requests from this address, and the calls that the plan \
+     has a month are used up; upgrade to a higher plan, or wait for the next month";
 
 /// What the service says of itself (decisions: OpenAPI).
 const DESCRIPTION: [&str; 2] = ["/openapi.json", "/docs"];

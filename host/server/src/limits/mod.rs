@@ -108,6 +108,12 @@ impl Limits {
         window.map(|refused| refused.retry_after).max(month)
     }
 
+    /// Whether the account of a credential that was used lately has no calls left this month.
+    pub fn month_is_over(&self, token: &TokenHash, now: Timestamp) -> bool {
+        let seen = self.recent.get(token);
+        seen.and_then(|seen| seen.usage.exhausted).is_some_and(|until| until > now)
+    }
+
     /// Forgets what no longer counts. Called every few seconds.
     pub fn forget_idle(&self, now: Timestamp) {
         for layer in [&self.private, &self.public] {

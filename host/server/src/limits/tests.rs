@@ -142,9 +142,12 @@ fn a_refused_address_is_told_the_wait_of_its_account() {
     }
     let wait = limits.wait_of_account(&token, hand.now()).unwrap();
     assert!(wait > Duration::from_secs(9) && wait < Duration::from_secs(11));
+    assert!(!limits.month_is_over(&token, hand.now()));
     let until = hand.now() + Duration::from_secs(86_400);
     limits.recent.note(token, account, limit, usage(Some(until)));
     assert_eq!(limits.wait_of_account(&token, hand.now()), Some(Duration::from_secs(86_400)));
+    assert!(limits.month_is_over(&token, hand.now()));
+    assert!(!limits.month_is_over(&token, until));
 }
 
 #[test]
