@@ -118,6 +118,23 @@ async fn uptime_takes_a_port_and_a_configuration() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn the_services_file_names_the_networks_and_resolvers_of_one_check_too() {
+    let lab = Lab::start().await.expect("free ports");
+    let pages = lab.pages("shop.example").await.expect("free port");
+    pages.at("/", Script::html("open all day"));
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("service.toml");
+    let text =
+        format!("dns_server = [\"{}\"]\n[egress]\nallow = [\"127.0.0.0/8\"]\n", lab.dns.address());
+    std::fs::write(&file, text).expect("written");
+    let settings = Settings { dns: Vec::new(), egress_allow: Vec::new(), ..lab.settings() };
+    let (port, file) = (pages.port().to_string(), file.display().to_string());
+    let arguments = ["uptime", "shop.example", "--json", "--port", &port, "--config", &file];
+    let up = run(&settings, &arguments).await;
+    assert_eq!((up.code, &up.json()["status"]), (Some(0), &json!("up")), "{up:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn what_cannot_be_checked_is_said_and_is_no_finding() {
     let lab = Lab::start().await.expect("free ports");
     lab.dns.answer("inside.example", Reply::address("10.1.2.3".parse().expect("valid")));

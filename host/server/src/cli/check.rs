@@ -1,7 +1,13 @@
 //! `vedette check`: one run of one plugin, without a service and without a database; of a server,
 //! or of a chain of certificates in a file.
 
-use std::{io::Write, net::IpAddr, path::Path, process::ExitCode, sync::Arc};
+use std::{
+    io::Write,
+    net::IpAddr,
+    path::{Path, PathBuf},
+    process::ExitCode,
+    sync::Arc,
+};
 
 use anyhow::{Context, bail};
 use serde_json::{Map, Value, json};
@@ -42,7 +48,8 @@ pub(super) struct Args {
     /// Connect to this address instead of the ones that the name resolves to
     #[arg(long, value_name = "IP")]
     origin_ip: Option<IpAddr>,
-    /// The check's own configuration: a TOML file, or TOML such as 'path = "/health"'
+    /// The check's own configuration: a TOML file, or TOML such as 'path = "/health"'. Or the
+    /// service's file: its resolvers, ranges, roots and sources
     #[arg(long, value_name = "TOML")]
     config: Option<String>,
     #[command(flatten)]
@@ -84,8 +91,12 @@ async fn look(args: &Args) -> anyhow::Result<Seen> {
     let given = args.target();
     let target = Target::parse(given)?;
     let chain = Chain::of(&args.chain, &args.check_type)?;
-    let own = args.config.as_deref().map(own_config).transpose()?.unwrap_or_else(|| json!({}));
-    let config = settings(args)?;
+    let (own, file) = match args.config.as_deref().map(Given::read).transpose()? {
+        None => (json!({}), None),
+        Some(Given::Own(own)) => (own, None),
+        Some(Given::Service(file)) => (json!({}), Some(file)),
+    };
+    let config = settings(args, file)?;
     start_log(&Log { filter: "warn".into(), format: LogFormat::Text })?;
     let sandbox = start::sandbox(&config, Vec::new(), Arc::new(MemoryState::default()))?;
     let sandbox = start::install(sandbox, Plugins::Check(args.check_type.clone())).await?;
@@ -134,21 +145,35 @@ impl Args {
 }
 
 /// The operator's settings: file and environment as for `serve`, and the flags given here.
-fn settings(args: &Args) -> anyhow::Result<Config> {
+fn settings(args: &Args, file: Option<PathBuf>) -> anyhow::Result<Config> {
     let mut flags = Table::new();
     args.network.layer(&mut flags);
-    let file = environment("VEDETTE_CONFIG");
-    Ok(Config::load(file.as_deref().map(Path::new), environment, flags)?)
+    let file = file.or_else(|| environment("VEDETTE_CONFIG").map(PathBuf::from));
+    Ok(Config::load(file.as_deref(), environment, flags)?)
 }
 
-fn own_config(given: &str) -> anyhow::Result<Value> {
-    let text = match std::fs::read_to_string(given) {
-        Ok(text) => text,
-        // No such file: then it is the TOML itself.
-        Err(_) => given.to_owned(),
-    };
-    let table: Table = toml::from_str(&text).context("--config is neither a file nor TOML")?;
-    Ok(serde_json::to_value(table)?)
+/// What `--config` gives: the two have no key in common.
+#[derive(Debug, PartialEq)]
+enum Given {
+    /// What a site's `check_config` holds for the check.
+    Own(Value),
+    /// A file as `serve` reads it.
+    Service(PathBuf),
+}
+
+impl Given {
+    fn read(given: &str) -> anyhow::Result<Self> {
+        let text = match std::fs::read_to_string(given) {
+            Ok(text) if toml::from_str::<Config>(&text).is_ok() => {
+                return Ok(Self::Service(Path::new(given).to_owned()));
+            }
+            Ok(text) => text,
+            // No such file: then it is the TOML itself.
+            Err(_) => given.to_owned(),
+        };
+        let table: Table = toml::from_str(&text).context("--config is neither a file nor TOML")?;
+        Ok(Self::Own(serde_json::to_value(table)?))
+    }
 }
 
 async fn validated(
@@ -243,3 +268,28 @@ const FINDINGS: u8 = 1;
 const COULD_NOT: u8 = 2;
 /// Spec: Site, `alert_days`.
 const DEFAULT_ALERT_DAYS: u16 = 14;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_configuration_is_the_checks_own_or_the_services() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("some.toml");
+        let given = file.to_str().expect("a path in UTF-8");
+        for (text, is_service) in [
+            ("dns_server = [\"127.0.0.1:53\"]\n[egress]\nallow = [\"127.0.0.0/8\"]\n", true),
+            ("[plugins.domain]\nwhois_root = \"127.0.0.1:43\"\n", true),
+            ("path = \"/health\"\n", false),
+            ("dns_server = 7\n", false),
+        ] {
+            std::fs::write(&file, text).expect("written");
+            let read = Given::read(given).expect("TOML");
+            assert_eq!(read == Given::Service(file.clone()), is_service, "{text}");
+        }
+        let own = Given::read("path = \"/health\"").expect("TOML");
+        assert_eq!(own, Given::Own(json!({ "path": "/health" })));
+        assert!(Given::read("/nowhere/some.toml").is_err());
+    }
+}
