@@ -37,6 +37,46 @@ async fn the_command_line_makes_and_lists_accounts() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn the_operator_moves_an_account_to_another_plan_of_its_edition() {
+    let world = World::start().await;
+    let (owner, operator) = (&world.owner.client, world.service.operator());
+    let path = format!("/admin/accounts/{}", world.owner.id);
+    for domain in ["one.example", "two.example", "three.example"] {
+        owner.post("/sites", json!({"domain": domain, "check_types": ["dns"]})).await.expect(200);
+    }
+    let moved = operator.patch(&path, json!({"plan": "free"})).await.expect(200);
+    assert_eq!((&moved["plan"], &moved["renewal"]), (&json!("free"), &json!(false)));
+    let listed = owner.get("/sites").await.expect(200);
+    let watched: Vec<_> = listed["sites"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|site| site["monitoring_enabled"] == true)
+        .collect();
+    assert_eq!((&listed["plan"], watched), (&json!("free"), vec![true, true, false]));
+    let full = owner.post("/sites", json!({"domain": "four.example"})).await;
+    assert_eq!((full.status, full.number("x-monthlylimit-limit")), (403, 100), "{}", full.text);
+
+    for (path, body, status) in [
+        (path.as_str(), json!({"plan": "team"}), 400),
+        (path.as_str(), json!({"plan": null}), 400),
+        (path.as_str(), json!({}), 400),
+        ("/admin/accounts/00000000-0000-4000-8000-000000000000", json!({"plan": "pro"}), 404),
+    ] {
+        let answer = operator.patch(path, body.clone()).await;
+        assert_eq!(answer.status, status, "{path} {body}: {}", answer.text);
+    }
+
+    let mut command = tokio::process::Command::new(program().expect("built"));
+    let admin = format!("http://{}", world.service.admin);
+    command.args(["account", "plan", &world.owner.id, "starter", "--admin", &admin]);
+    let moved = command.output().await.expect("it runs");
+    assert!(moved.status.success(), "{}", String::from_utf8_lossy(&moved.stderr));
+    assert_eq!(owner.get("/sites").await.expect(200)["plan"], "starter");
+    owner.post("/sites", json!({"domain": "four.example"})).await.expect(200);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn the_first_start_prints_one_key_of_the_highest_plan() {
     let world = World::with(|settings| settings.first_account = true).await;
     let key = world.service.first_key.clone().expect("printed");

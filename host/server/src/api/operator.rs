@@ -12,8 +12,8 @@ use salvo::{
     http::{HeaderValue, header},
     prelude::*,
 };
-use serde_json::json;
-use vedette_model::{AccountId, parse};
+use serde_json::{Value, json};
+use vedette_model::{Account, AccountId, parse};
 
 use super::{
     body::Body,
@@ -156,34 +156,41 @@ async fn create_account(app: State, body: Body) -> Answer {
 async fn list_accounts(app: State, query: Query) -> Answer {
     let (limit, offset) = parse::page(query.get("limit")?, query.get("offset")?)?;
     let accounts = service::account::list(&app, limit, offset).await?;
-    let accounts: Vec<_> = accounts
-        .iter()
-        .map(|account| {
-            json!({
-                "account_id": account.id,
-                "email": account.email,
-                "plan": account.plan,
-                "edition": account.edition,
-                "created_at": account.created_at,
-            })
-        })
-        .collect();
+    let accounts: Vec<_> = accounts.iter().map(shown).collect();
     Ok(Json(json!({ "accounts": accounts, "limit": limit, "offset": offset })))
 }
 
-/// `{renewal}` → the account: the switch of the deprecated renewal (decisions: Deprecated renewal).
+/// `{plan?, renewal?}` → the account: another plan of its edition, and the switch of the deprecated
+/// renewal (decisions: Deprecated renewal).
 #[handler]
 async fn change_account(app: State, named: Named, body: Body) -> Answer {
-    let on = parse::Body::of(&body)?.required("renewal", parse::boolean)?;
-    let account = service::renewal::switch(&app, named.0, on).await?;
-    Ok(Json(json!({
+    let Named(id) = named;
+    let body = parse::Body::of(&body)?;
+    let plan = body.optional("plan", parse::text)?;
+    let renewal = body.optional("renewal", parse::boolean)?;
+    if plan.is_none() && renewal.is_none() {
+        return Err(Error::invalid("plan", "or renewal is required"));
+    }
+    if let Some(plan) = plan {
+        service::account::change_plan(&app, id, plan).await?;
+    }
+    if let Some(on) = renewal {
+        service::renewal::switch(&app, id, on).await?;
+    }
+    let account = app.store.account(id).await?.ok_or(Error::NotFound("account"))?;
+    let mut answer = shown(&account);
+    answer["renewal"] = app.store.renewal_is_on(id).await?.into();
+    Ok(Json(answer))
+}
+
+fn shown(account: &Account) -> Value {
+    json!({
         "account_id": account.id,
         "email": account.email,
         "plan": account.plan,
         "edition": account.edition,
-        "renewal": on,
         "created_at": account.created_at,
-    })))
+    })
 }
 
 /// The account that the path names.

@@ -23,6 +23,16 @@ pub(super) enum Command {
         #[command(flatten)]
         admin: Admin,
     },
+    /// Move one account to another plan of its edition
+    Plan {
+        /// The account's id, as `create` and `list` print it
+        #[arg(value_name = "ACCOUNT-ID")]
+        account: Uuid,
+        /// free, starter or pro; in the team edition free, pro or team
+        plan: String,
+        #[command(flatten)]
+        admin: Admin,
+    },
     /// Switch the deprecated certificate renewal on or off for one account
     Renewal {
         /// The account's id, as `create` and `list` print it
@@ -68,11 +78,12 @@ pub(super) async fn run(command: Command) -> anyhow::Result<()> {
             let (client, url) = admin.accounts()?;
             admin.send(client.post(url).json(&body)).await?
         }
+        Command::Plan { account, plan, admin } => {
+            admin.change(account, json!({ "plan": plan })).await?
+        }
         Command::Renewal { account, switch, admin } => {
-            let (client, mut url) = admin.accounts()?;
-            url.set_path(&format!("{}/{account}", url.path()));
-            let body = json!({ "renewal": matches!(switch, Switch::On) });
-            admin.send(client.patch(url).json(&body)).await?
+            let on = matches!(switch, Switch::On);
+            admin.change(account, json!({ "renewal": on })).await?
         }
         Command::List { admin } => json!({ "accounts": all_accounts(&admin).await? }),
     };
@@ -104,6 +115,12 @@ impl Admin {
         let url = self.admin.join("/admin/accounts").context("--admin is no base address")?;
         let client = Client::builder().no_proxy().timeout(PATIENCE).build()?;
         Ok((client, url))
+    }
+
+    async fn change(&self, account: Uuid, body: Value) -> anyhow::Result<Value> {
+        let (client, mut url) = self.accounts()?;
+        url.set_path(&format!("{}/{account}", url.path()));
+        self.send(client.patch(url).json(&body)).await
     }
 
     async fn send(&self, request: RequestBuilder) -> anyhow::Result<Value> {

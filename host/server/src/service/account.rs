@@ -9,7 +9,7 @@
 use anyhow::Context;
 use chrono::TimeDelta;
 use vedette_model::{
-    Account, ApiKey, Edition, Plan, Timestamp,
+    Account, AccountId, ApiKey, Edition, Plan, Timestamp,
     api_key::{shown_prefix, well_formed},
     email,
     session::looks_like_one,
@@ -18,7 +18,7 @@ use vedette_store::{Error as StoreError, Found};
 
 use super::{
     api_key::{hash, mint},
-    random, session,
+    random, session, status_page,
 };
 use crate::{App, Caller, Error, Result};
 
@@ -65,6 +65,24 @@ pub async fn create(app: &App, address: &str, plan: &str, edition: &str) -> Resu
 /// Accounts in the order they were made.
 pub async fn list(app: &App, limit: u32, offset: u32) -> Result<Vec<Account>> {
     Ok(app.store.accounts(limit, offset).await?)
+}
+
+/// Moves an account to another plan of its edition. What it then has too much of stays and is not
+/// used: channels are silent, the newest sites are not checked.
+///
+/// # Errors
+/// `NotFound` when there is no such account, `Invalid` for a plan that its edition does not have.
+pub async fn change_plan(app: &App, id: AccountId, plan: &str) -> Result<()> {
+    const NOBODY: Error = Error::NotFound("account");
+    let account = app.store.account(id).await?.ok_or(NOBODY)?;
+    let edition = edition(&account)?;
+    let plan = edition.plan(plan).ok_or_else(|| one_of("plan", &plans(edition)))?.id;
+    if !app.store.set_plan(id, plan).await? {
+        return Err(NOBODY);
+    }
+    status_page::forget(app, id).await;
+    tracing::info!(account_id = %id, plan, "account {id} was moved to the plan {plan}");
+    Ok(())
 }
 
 /// On an empty database one account with the edition's highest plan; none on any other.

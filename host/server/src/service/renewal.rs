@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 use serde_json::Value;
 use vedette_model::{
-    Account, AccountId, Feature, RenewalEntry, RenewedCertificate, SiteId,
+    AccountId, Feature, RenewalEntry, RenewedCertificate, SiteId,
     renewal::{self, CLOSED, Rfc2136},
 };
 use vedette_sandbox::egress::{Audience, NetError};
@@ -97,14 +97,13 @@ pub async fn certificate(app: &App, caller: &Caller, site: SiteId) -> Result<Ren
 ///
 /// # Errors
 /// `NotFound` when there is no such account.
-pub async fn switch(app: &App, id: AccountId, on: bool) -> Result<Account> {
-    const NOBODY: Error = Error::NotFound("account");
+pub async fn switch(app: &App, id: AccountId, on: bool) -> Result<()> {
     if !app.store.switch_renewal(id, on, app.clock.now()).await? {
-        return Err(NOBODY);
+        return Err(Error::NotFound("account"));
     }
     let word = if on { "on" } else { "off" };
     tracing::info!(account_id = %id, on, "renewal was switched {word} for account {id}");
-    app.store.account(id).await?.ok_or(NOBODY)
+    Ok(())
 }
 
 /// Refuses a name server that may not be reached; it is judged again at every connection.
