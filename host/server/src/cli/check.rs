@@ -97,7 +97,7 @@ async fn look(args: &Args) -> anyhow::Result<Seen> {
         Some(Given::Service(file)) => (json!({}), Some(file)),
     };
     let config = settings(args, file)?;
-    start_log(&Log { filter: "warn".into(), format: LogFormat::Text })?;
+    start_log(&Log { filter: LOG.into(), format: LogFormat::Text })?;
     let sandbox = start::sandbox(&config, Vec::new(), Arc::new(MemoryState::default()))?;
     let sandbox = start::install(sandbox, Plugins::Check(args.check_type.clone())).await?;
     let check_type = &args.check_type;
@@ -268,6 +268,8 @@ const FINDINGS: u8 = 1;
 const COULD_NOT: u8 = 2;
 /// Spec: Site, `alert_days`.
 const DEFAULT_ALERT_DAYS: u16 = 14;
+/// What a name server answered is the check's to tell.
+const LOG: &str = "warn,hickory_net=error";
 
 #[cfg(test)]
 mod tests {

@@ -235,6 +235,7 @@ impl Default for Signup {
 }
 
 /// What we do ourselves; of the libraries only what is wrong. When the embedded database closes,
-/// its second handle complains that the first has closed it; errors that matter come as results.
+/// its second handle complains that the first has closed it; the resolver tells of every answer of
+/// a name server that DNSSEC cannot use. Errors that matter come as results.
 const DEFAULT_FILTER: &str = "warn,vedette_server=info,vedette_store=info,vedette_sandbox=info,\
-     surrealdb::core::kvs::ds=off,surrealkv=error";
+     surrealdb::core::kvs::ds=off,surrealkv=error,hickory_net=error";
