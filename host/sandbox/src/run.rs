@@ -41,7 +41,9 @@ impl Inner {
         let started = Instant::now();
         let wall = plugin.limits.wall;
         let vetted = match &prober {
-            Prober::Live(egress) => vet(egress, &job, started + wall).await?,
+            Prober::Live(egress) => {
+                vet(egress, &job, plugin.grants.reaches_target(), started + wall).await?
+            }
             Prober::Recorded(_) => job.connect_to.into_iter().collect(),
         };
         plugin.admit(started).map_err(|message| End::stopped(Stop::Paused, message))?;
@@ -96,12 +98,22 @@ impl Inner {
 /// Asks the egress policy about the target before the plugin starts: a blocked target is the
 /// caller's mistake. That a name does not exist, or that nobody can be asked, is for the plugin
 /// to find out and to report.
-async fn vet(egress: &Egress, job: &Job, deadline: Instant) -> Result<Vec<IpAddr>, RunError> {
+async fn vet(
+    egress: &Egress,
+    job: &Job,
+    reaches_target: bool,
+    deadline: Instant,
+) -> Result<Vec<IpAddr>, RunError> {
     let (policy, audience) = (egress.policy(), job.audience);
     let blocked = |refusal: &dyn std::fmt::Display| RunError::Blocked(refusal.to_string());
     policy.vet_target(&job.target, audience).map_err(|refusal| blocked(&refusal))?;
     let target = job.connect_to.map_or_else(|| job.target.clone(), Target::Address);
-    let found = match egress.resolve(&target, audience, deadline).await {
+    let found = if reaches_target {
+        egress.resolve(&target, audience, deadline).await
+    } else {
+        egress.look_up(&target, audience, deadline).await
+    };
+    let found = match found {
         Ok(found) => found,
         Err(NetError::AddressBlocked(reason) | NetError::NotPermitted(reason)) => {
             return Err(blocked(&reason));

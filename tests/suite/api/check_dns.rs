@@ -57,6 +57,26 @@ async fn every_type_is_canonical_sorted_and_in_order() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn addresses_of_documentation_are_told_and_never_dialled() {
+    let world = World::start().await;
+    let (dns, client) = (&world.lab.dns, &world.owner.client);
+    let records = vec![record::address("192.0.2.1"), record::address("2001:db8::1")];
+    dns.answer("docs.example", Reply::Records(records));
+    dns.answer("inside.example", Reply::address("10.1.2.3".parse().expect("valid")));
+    let result = world.look("dns", "docs.example").await;
+    assert_eq!(values(&result, "A"), ["192.0.2.1"]);
+    assert_eq!(values(&result, "AAAA"), ["2001:db8::1"]);
+    for (path, domain) in [
+        ("/check-dns", "inside.example"),
+        ("/check-ssl", "docs.example"),
+        ("/check-uptime", "docs.example"),
+    ] {
+        let answer = client.post(path, json!({ "domain": domain })).await;
+        assert_eq!(answer.status, 400, "{path} {domain}: {}", answer.text);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn an_alias_is_named_and_its_addresses_are_found() {
     let world = World::start().await;
     let dns = &world.lab.dns;

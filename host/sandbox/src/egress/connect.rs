@@ -45,11 +45,20 @@ impl Egress {
         audience: Audience,
         deadline: Instant,
     ) -> Result<Vec<IpAddr>, NetError> {
-        self.policy().vet_target(target, audience).map_err(refused)?;
-        let found = match target {
-            Target::Address(address) => vec![*address],
-            Target::Name(name) => self.resolver().addresses(name, deadline).await?,
-        };
+        let found = self.addresses(target, audience, deadline).await?;
+        self.vet_all(found, audience, |address| self.policy().vet_address(address, audience))
+    }
+
+    /// The same for who asks about a target and never connects to it: addresses where nobody is
+    /// do not count, whatever else is refused.
+    pub async fn look_up(
+        &self,
+        target: &Target,
+        audience: Audience,
+        deadline: Instant,
+    ) -> Result<Vec<IpAddr>, NetError> {
+        let mut found = self.addresses(target, audience, deadline).await?;
+        found.retain(|address| !self.policy().leads_nowhere(*address, audience));
         self.vet_all(found, audience, |address| self.policy().vet_address(address, audience))
     }
 
@@ -95,6 +104,20 @@ impl Egress {
             self.policy().vet_configured(SocketAddr::new(address, port))
         })?;
         race(&addresses, port, resolve, deadline).await
+    }
+
+    /// The addresses of a target, unvetted.
+    async fn addresses(
+        &self,
+        target: &Target,
+        audience: Audience,
+        deadline: Instant,
+    ) -> Result<Vec<IpAddr>, NetError> {
+        self.policy().vet_target(target, audience).map_err(refused)?;
+        match target {
+            Target::Address(address) => Ok(vec![*address]),
+            Target::Name(name) => self.resolver().addresses(name, deadline).await,
+        }
     }
 
     fn vet_all(

@@ -44,6 +44,12 @@ impl Policy {
         }
     }
 
+    /// Whether it is refused as an address of documentation alone: nobody is there, and who does
+    /// not connect may hear of it.
+    pub fn leads_nowhere(&self, address: IpAddr, audience: Audience) -> bool {
+        matches!(self.vet_address(address, audience), Err(Refusal::Address("documentation")))
+    }
+
     /// Judges an address with its port: as [`vet_address`](Self::vet_address), and not ourselves.
     pub fn vet_socket(&self, socket: SocketAddr, audience: Audience) -> Result<(), Refusal> {
         self.vet_address(socket.ip(), audience)?;

@@ -20,6 +20,15 @@ pub(crate) struct About {
 pub(crate) type Missing = String;
 
 impl Capabilities {
+    /// Whether a run connects to what it is about. Others ask somebody else about it.
+    pub(crate) fn reaches_target(&self) -> bool {
+        let tcp = self.tcp.iter().flatten();
+        let tls = self.tls.iter().flat_map(|tls| &tls.to);
+        let http = self.http.iter().flat_map(|http| &http.to).map(|origin| &origin.place);
+        let mut places = tcp.chain(tls).chain(http);
+        places.any(|place| matches!(place.host, Host::Target | Host::TargetMx))
+    }
+
     pub(crate) fn permits_tcp(
         &self,
         about: &About,

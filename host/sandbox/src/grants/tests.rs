@@ -24,6 +24,20 @@ fn http(to: &[&str]) -> Capabilities {
 }
 
 #[test]
+fn a_grant_that_names_the_target_reaches_it() {
+    for (grants, reaches) in [
+        (tcp(&["target:*"]), true),
+        (tcp(&["target-mx:25"]), true),
+        (tcp(&["*:43", "whois.example:4343"]), false),
+        (http(&["target"]), true),
+        (http(&["*:*"]), false),
+        (Capabilities::default(), false),
+    ] {
+        assert_eq!(grants.reaches_target(), reaches, "{grants:?}");
+    }
+}
+
+#[test]
 fn tcp_is_bound_to_the_target_and_its_port() {
     let table = [
         // grant, site port, host, port, permitted

@@ -16,6 +16,28 @@ fn the_public_never_reaches_what_allow_opens() {
 }
 
 #[test]
+fn addresses_of_documentation_lead_nowhere_unless_the_operator_names_them() {
+    let policy = Policy {
+        allow: nets(&["198.51.100.0/24"]),
+        deny: nets(&["203.0.113.0/24"]),
+        ..Policy::default()
+    };
+    for (text, expected) in [
+        ("192.0.2.1", true),
+        ("2001:db8::1", true),
+        ("198.51.100.1", false),
+        ("203.0.113.1", false),
+        ("10.0.0.1", false),
+        ("8.8.8.8", false),
+    ] {
+        let address = text.parse().unwrap();
+        assert_eq!(policy.leads_nowhere(address, Audience::Authenticated), expected, "{text}");
+    }
+    let lab = "198.51.100.1".parse().unwrap();
+    assert!(policy.leads_nowhere(lab, Audience::Public), "`allow` is not the public's");
+}
+
+#[test]
 fn allowing_an_ipv4_range_does_not_open_its_embedded_forms() {
     let policy = Policy { allow: nets(&["127.0.0.0/8"]), ..Policy::default() };
     for text in ["::ffff:127.0.0.1", "64:ff9b::7f00:1", "2002:7f00:1::1", "::127.0.0.1"] {
