@@ -179,6 +179,20 @@ async fn a_referral_leads_to_public_names_only_and_never_in_a_circle() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_root_that_refers_nowhere_may_have_the_record_itself() {
+    let (world, registry) = check_domain::world().await;
+    let record = format!(
+        "Domain Name: SHOP.ALONE\nRegistrar: Lab Registrar\nRegistry Expiry Date: {}\n",
+        rfc3339(in_days(70))
+    );
+    registry.whois.root.answer("shop.alone", &record);
+    let result = world.look("domain", "www.shop.alone").await;
+    assert_eq!((&result["error"], &result["days_remaining"]), (&Value::Null, &json!(70)));
+    assert_eq!(result["registrar"], "Lab Registrar");
+    assert_eq!(world.look("domain", "other.alone").await["error"], "tld_not_supported");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn zones_of_the_second_level_are_asked_by_what_was_registered() {
     let (world, registry) = world().await;
     registry.whois.root.answer("uk", &format!("domain: UK\nrefer: {REGISTRY}\n"));

@@ -56,7 +56,7 @@ impl<'a> Port43<'a> {
     pub(super) fn ask(&self) -> Result<Option<Reply>, CheckError> {
         let server = match self.server()? {
             Known::At(server) => server,
-            Known::Nowhere => return Ok(None),
+            Known::Nowhere => return self.ask_root(),
             Known::Untold(token) => return Ok(Some(Reply::Failed(token))),
         };
         let id = server.to_string();
@@ -76,6 +76,21 @@ impl<'a> Port43<'a> {
             Answer::Throttled => Reply::Throttled(Some(self.throttle.begin(&id, None))),
             Answer::Unparsable => Reply::Failed(Token::UnparsableResponse),
         }))
+    }
+
+    /// A root of the operator's own may keep names itself. Where it has no record either, nobody
+    /// knows of any: it is not the registry, whose "no match" would say something.
+    fn ask_root(&self) -> Result<Option<Reply>, CheckError> {
+        if self.settings.has_public_root() {
+            return Ok(None);
+        }
+        let root = self.settings.whois_root.clone();
+        Ok(match self.exchange(&root, "", self.name.tld())? {
+            Ok(Answer::Record(record)) if record.is_expiry_stated || record.registrar.is_some() => {
+                Some(Reply::Registered(self.complete(root, record)))
+            }
+            Ok(_) | Err(_) => None,
+        })
     }
 
     /// The registry's server: an operator's root is always asked, IANA's only where it knows.

@@ -461,6 +461,24 @@ fn operators_root_is_always_asked_and_its_port_is_followed() {
 }
 
 #[test]
+fn operators_root_may_keep_the_names_itself() {
+    let own = r#"{"whois_root": "127.0.0.1:4343"}"#;
+    let world = World::new().settings(own).whois(|server, query| {
+        assert_eq!(server, "127.0.0.1:4343");
+        let record = "Domain Name: EXAMPLE.LAB\r\nRegistrar: Lab Registrar\r\n";
+        Ok(match query {
+            "example.lab" => format!("{record}Registry Expiry Date: {LATER}\r\n"),
+            _ => "% This query returned 0 objects.\r\n".to_owned(),
+        })
+    });
+    let result = world.check("example.lab");
+    assert_eq!((error(&result), result.days_remaining), ("", Some(60)));
+    assert_eq!(result.source, Some(Source::Whois));
+    assert_eq!(asked(&world), ["127.0.0.1:4343 lab", "127.0.0.1:4343 example.lab"]);
+    assert_eq!(error(&world.check("other.lab")), "tld_not_supported");
+}
+
+#[test]
 fn our_own_trouble_is_no_result() {
     let down = || NetError::Other(("resolver-down".to_owned(), "no answer".to_owned()));
     for trouble in [NetError::BudgetExhausted, down()] {
