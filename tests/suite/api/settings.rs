@@ -64,6 +64,18 @@ async fn webhooks_to_blocked_addresses_are_refused() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_webhook_on_localhost_is_reached_where_loopback_is_open() {
+    let world = World::start().await;
+    let url = world.lab.receiver.url("/hook").replace("127.0.0.1", "localhost");
+    let body = json!({"custom_webhook_url": url});
+    let changed = world.owner.client.patch("/settings/notifications", body).await.expect(200);
+    assert_eq!(changed["settings"]["custom_webhook_url"], json!(url));
+    assert!(url.contains("//localhost:"), "{url}");
+    let sent = world.send_test().await;
+    assert_eq!(sent["message"], "test notification sent to webhook", "{sent}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn chat_webhooks_are_the_vendors_or_an_opened_address() {
     let world = World::start().await;
     let client = &world.owner.client;

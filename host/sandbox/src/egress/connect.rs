@@ -1,7 +1,7 @@
 //! From a name to a connection: resolve, vet every address, connect to exactly those, compare.
 
 use std::{
-    net::{IpAddr, SocketAddr, UdpSocket},
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket},
     time::{Duration, Instant},
 };
 
@@ -12,7 +12,9 @@ use tokio::{
 };
 use vedette_model::domain_name::Target;
 
-use super::{Audience, Egress, NetError, Phase, Refusal, code, refused, resolver::absolute};
+use super::{
+    Audience, Egress, NetError, Phase, Refusal, code, refused, resolver::absolute, url::LOCALHOST,
+};
 
 /// Whom to connect to, and on whose behalf.
 #[derive(Clone, Debug)]
@@ -94,6 +96,9 @@ impl Egress {
         let literal = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
         let (found, resolve) = match literal {
             Ok(address) => (vec![address], None),
+            Err(_) if host.eq_ignore_ascii_case(LOCALHOST) => {
+                (vec![Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()], None)
+            }
             Err(_) => {
                 let name = absolute(host)?;
                 let found = self.resolver().addresses_of(&name, deadline).await?;

@@ -2,8 +2,11 @@
 //!
 //! Parsers differ in what they make of blanks, backslashes, user-info, percent signs and odd
 //! spellings of IPv4. Whatever could be read in two ways is refused before it is parsed.
+//!
+//! `localhost` is the one host without a dot: the loopback address, asked of no name server (RFC
+//! 6761, 6.3) and judged like it.
 
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use url::{Host, Url};
 use vedette_model::{DomainName, domain_name::Target};
@@ -36,6 +39,7 @@ pub fn target(url: &Url) -> Result<Target, Refusal> {
     match url.host() {
         Some(Host::Ipv4(address)) => Ok(Target::Address(IpAddr::V4(address))),
         Some(Host::Ipv6(address)) => Ok(Target::Address(IpAddr::V6(address))),
+        Some(Host::Domain(LOCALHOST)) => Ok(Target::Address(IpAddr::V4(Ipv4Addr::LOCALHOST))),
         Some(Host::Domain(name)) => Ok(Target::Name(DomainName::parse(name)?)),
         None => Err(Refusal::Url("must name a host")),
     }
@@ -77,11 +81,15 @@ fn vet_host(url: &Url, written: &str) -> Result<(), Refusal> {
                 _ => Err(Refusal::Url("must name its IPv6 address in brackets, without a zone")),
             }
         }
+        Some(Host::Domain(LOCALHOST)) => Ok(()),
         Some(Host::Domain(name)) => DomainName::parse(name).map(drop).map_err(Refusal::from),
         Some(Host::Ipv4(_)) => Err(Refusal::Url("must write its IPv4 address as a dotted quad")),
         None => Err(Refusal::Url("must name a host")),
     }
 }
+
+/// As the parser writes it, whatever was given.
+pub(super) const LOCALHOST: &str = "localhost";
 
 /// fetch.spec.whatwg.org/#port-blocking
 const BAD_PORTS: [u16; 83] = [

@@ -4,11 +4,11 @@
 //! *Invariant:* pure, like the rest of the policy. Only what [`url::parse`](super::url::parse)
 //! accepted is judged here, so nothing is spelled in two ways.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr};
 
 use url::{Host, Url};
 
-use super::{Audience, Policy, Refusal};
+use super::{Audience, Policy, Refusal, url::LOCALHOST};
 
 /// A vendor's addresses, from the manifest of the channel's plugin.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -60,7 +60,7 @@ impl Vendor {
 impl Policy {
     /// Parses and judges the URL of a vendor's channel (decisions: chat webhooks): https on the
     /// vendor's hosts and port; https on `extra_hosts`, whatever port and path; or an address
-    /// literal inside `egress.allow`.
+    /// literal (or `localhost`) inside `egress.allow`.
     ///
     /// # Errors
     /// What is wrong with it, for people.
@@ -77,6 +77,7 @@ impl Policy {
             || match url.host() {
                 Some(Host::Ipv4(address)) => self.names(IpAddr::V4(address)),
                 Some(Host::Ipv6(address)) => self.names(IpAddr::V6(address)),
+                Some(Host::Domain(LOCALHOST)) => self.names(IpAddr::V4(Ipv4Addr::LOCALHOST)),
                 Some(Host::Domain(name)) => is_vendors(&url, name, vendor, extra_hosts),
                 None => false,
             };

@@ -120,7 +120,7 @@ async fn configuration_is_dialled_as_written_unless_it_is_denied() {
     let (open, _server) = serve(|_| async {}).await;
     let dns = Dns::fixed(&["127.0.0.1"]).await;
     let strict = egress(Policy::default(), Some(&dns));
-    for host in ["127.0.0.1", "whois.internal", "whois"] {
+    for host in ["127.0.0.1", "localhost", "whois.internal", "whois"] {
         let connected = strict.connect_configured(host, open.port(), soon()).await.unwrap();
         assert_eq!(connected.peer, open, "{host}");
     }

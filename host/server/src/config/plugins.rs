@@ -56,9 +56,13 @@ impl Plugins {
     pub fn settings(&self) -> Settings {
         let Self { domain, ct } = self;
         let sources: Vec<_> = ct.sources.iter().map(CtSource::as_json).collect();
+        let whois_root = match domain.whois_root.strip_prefix("localhost:") {
+            Some(port) => format!("{LOOPBACK}:{port}"),
+            None => domain.whois_root.clone(),
+        };
         let domain = json!({
-            "rdap_bootstrap_url": domain.rdap_bootstrap_url.as_str(),
-            "whois_root": domain.whois_root,
+            "rdap_bootstrap_url": dialled(&domain.rdap_bootstrap_url).as_str(),
+            "whois_root": whois_root,
         });
         let named = [("domain", domain), ("ct", json!({ "sources": sources }))];
         let check_type = |name: &str| name.parse::<CheckType>().expect("the name of a check");
@@ -81,7 +85,8 @@ impl CtSource {
             CtSourceKind::Certspotter => "certspotter",
             CtSourceKind::Static => "static",
         };
-        let url = self.url.as_str().trim_end_matches('/');
+        let url = dialled(&self.url);
+        let url = url.as_str().trim_end_matches('/');
         match &self.key {
             Some(key) => json!({ "kind": kind, "url": url, "key": key }),
             None => json!({ "kind": kind, "url": url }),
@@ -110,6 +115,36 @@ impl Default for CtSources {
     }
 }
 
+/// Plugins are told of hosts by name or address; `localhost` is no name to be looked up.
+fn dialled(url: &Url) -> Url {
+    let mut dialled = url.clone();
+    if url.host_str() == Some("localhost") && dialled.set_host(Some(LOOPBACK)).is_err() {
+        return url.clone();
+    }
+    dialled
+}
+
 fn known(url: &str) -> Url {
     Url::parse(url).expect("a URL written here is one")
+}
+
+const LOOPBACK: &str = "127.0.0.1";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sources_on_localhost_are_told_by_address() {
+        let text = r#"
+            domain = { rdap_bootstrap_url = "http://localhost:81/dns.json", whois_root = "localhost:4343" }
+            ct = { sources = [{ kind = "crtsh", url = "http://localhost:82/" }] }
+        "#;
+        let plugins: Plugins = toml::from_str(text).expect("a configuration");
+        let settings = plugins.settings();
+        let of = |name: &str| &settings[&name.parse::<CheckType>().expect("the name of a check")];
+        assert_eq!(of("domain")["rdap_bootstrap_url"], "http://127.0.0.1:81/dns.json");
+        assert_eq!(of("domain")["whois_root"], "127.0.0.1:4343");
+        assert_eq!(of("ct")["sources"][0]["url"], "http://127.0.0.1:82");
+    }
 }

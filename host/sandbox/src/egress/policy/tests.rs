@@ -38,6 +38,22 @@ fn addresses_of_documentation_lead_nowhere_unless_the_operator_names_them() {
 }
 
 #[test]
+fn localhost_is_loopback_and_judged_like_it() {
+    let closed = Policy::default();
+    let open = Policy { allow: nets(&["127.0.0.0/8"]), ..Policy::default() };
+    let judge = |policy: &Policy, url, audience| policy.vet_url(url, audience).map(drop);
+    let loopback = Err(Refusal::Address("loopback"));
+    for url in ["http://localhost/", "http://LOCALHOST:8080/x?y", "https://localhost:8443/"] {
+        assert_eq!(judge(&closed, url, Audience::Authenticated), loopback, "{url}");
+        assert_eq!(judge(&open, url, Audience::Authenticated), Ok(()), "{url}");
+        assert_eq!(judge(&open, url, Audience::Public), loopback, "{url}");
+    }
+    for url in ["http://localhost./", "http://localhos/", "http://user@localhost/"] {
+        assert!(judge(&open, url, Audience::Authenticated).is_err(), "{url}");
+    }
+}
+
+#[test]
 fn allowing_an_ipv4_range_does_not_open_its_embedded_forms() {
     let policy = Policy { allow: nets(&["127.0.0.0/8"]), ..Policy::default() };
     for text in ["::ffff:127.0.0.1", "64:ff9b::7f00:1", "2002:7f00:1::1", "::127.0.0.1"] {
