@@ -23,7 +23,7 @@ use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 
 use crate::engine::Engine;
-use crate::error::{Error, Result};
+use crate::error::Error;
 use crate::server::Server;
 use crate::tx::{RETRIES, is_conflict};
 
@@ -40,7 +40,7 @@ pub(crate) struct Remote {
 
 impl Remote {
     /// Connects and signs in; from then on the connection is looked after.
-    pub(crate) async fn open(url: &str) -> Result<Arc<dyn Engine>> {
+    pub(crate) async fn open(url: &str) -> Result<Arc<dyn Engine>, Error> {
         let server = Server::parse(url)?;
         // Of nodes that start at once on an empty server, one makes the database.
         let client = (|| connect(&server))

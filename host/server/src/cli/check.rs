@@ -199,11 +199,11 @@ fn code(seen: &Seen) -> u8 {
     if !seen.assessment.findings.is_empty() {
         return FINDINGS;
     }
+    // Nothing is said of a target that did not answer: it may be the way to it that is broken.
+    if seen.ran.observation.result["error"].is_string() {
+        return COULD_NOT;
+    }
     match seen.assessment.health {
-        // A probe that got no answer is a fact about the target only where the plugin says so.
-        Health::Ok | Health::Unknown if seen.ran.observation.result["error"].is_string() => {
-            COULD_NOT
-        }
         Health::Unknown => COULD_NOT,
         Health::Ok => OK,
         Health::Degraded | Health::Down => FINDINGS,
