@@ -18,14 +18,14 @@ pub(super) async fn list(
     res: &mut Response,
 ) -> Result<()> {
     let kept = app.site_lists.get(&caller.account.id);
-    let list = match kept.filter(|kept| kept.stamp == caller.stamp) {
+    let written = match kept.filter(|kept| kept.stamp == caller.stamp) {
         Some(kept) => kept,
         None => write_list(&app, &caller).await?,
     };
     res.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(JSON));
     res.status_code(StatusCode::OK);
-    res.body(list.document.plain.clone());
-    depot.insert_typed(list.document);
+    res.body(written.document.plain.clone());
+    depot.insert_typed(written.document);
     Ok(())
 }
 
