@@ -4,8 +4,9 @@
 //! A lane is out while it is gathered or one of its batches is sent, and rests while the window that
 //! its last notification opened is open: what rests is not even looked at.
 //!
-//! *Invariant:* of each receiver one delivery is out at most, and few wait here; the rest wait in
-//! the store.
+//! *Invariant:* of each receiver one first attempt is out at most, and few wait here; the rest wait
+//! in the store. Further attempts have their moment and wait for nobody; as no delivery has more
+//! than two, few of them are out together.
 //! *Invariant:* receivers who were quick the last time find room, however many others hang ([`room`]).
 
 mod room;
@@ -52,13 +53,15 @@ struct Lane {
     since: Timestamp,
     /// That of its receiver when the delivery went out.
     standing: Standing,
+    /// How many further attempts are out, too.
+    beside: usize,
     /// Those that go next, each with the moment at which its lease began.
     waiting: VecDeque<(Delivery, Timestamp)>,
 }
 
 /// What becomes of a delivery that was leased.
 pub(super) enum Placed {
-    /// Its receiver is free: send it.
+    /// Its receiver is free, or was promised it for now: send it.
     Start(Delivery),
     Waits,
     /// Its receiver has enough to do: give it back, for so long.
@@ -109,8 +112,8 @@ impl Lanes {
     /// A lane that is free goes out to be gathered.
     pub(super) fn begin(&mut self, receiver: &Receiver, now: Timestamp) {
         let standing = self.known.standing(receiver);
-        self.lanes
-            .insert(receiver.clone(), Lane { since: now, standing, waiting: VecDeque::new() });
+        let lane = Lane { since: now, standing, beside: 0, waiting: VecDeque::new() };
+        self.lanes.insert(receiver.clone(), lane);
         self.room.take(standing, &receiver.1);
     }
 
@@ -137,6 +140,11 @@ impl Lanes {
             self.begin(&to, now);
             return Placed::Start(delivery);
         };
+        if delivery.attempt > 0 {
+            lane.beside += 1;
+            self.room.take(standing, &to.1);
+            return Placed::Start(delivery);
+        }
         if lane.waiting.len() == MOST_WAITING {
             return Placed::Full(delivery, lane.taking(now));
         }
@@ -161,6 +169,11 @@ impl Lanes {
     ) -> Option<(Delivery, Timestamp)> {
         let (lane, channel) = (self.lanes.get_mut(receiver)?, &receiver.1);
         self.room.leave(lane.standing, channel);
+        // Whichever is back first: the receiver is free when the last one is.
+        if lane.beside > 0 {
+            lane.beside -= 1;
+            return None;
+        }
         while let Some((delivery, leased)) = lane.waiting.pop_front() {
             if now - leased < BEGIN_WITHIN {
                 let standing = self.known.standing(receiver);

@@ -32,6 +32,22 @@ fn deliveries_of_a_receiver_go_out_in_their_order() {
 }
 
 #[test]
+fn further_attempt_waits_for_nobody_and_the_lane_is_free_after_the_last() {
+    let mut lanes = Lanes::default();
+    let again = |id| Delivery { attempt: 1, ..delivery(1, "webhook", id) };
+    let lane = receiver(&delivery(1, "webhook", 1));
+    assert!(starts(&mut lanes, delivery(1, "webhook", 1)));
+    assert!(starts(&mut lanes, again(2)));
+    assert!(!starts(&mut lanes, delivery(1, "webhook", 3)));
+    assert_eq!(lanes.held(), 3);
+    assert!(lanes.back(&lane, at(1)).is_none(), "one is still out");
+    assert!(lanes.sort(vec![lane.clone()], at(1)).free.is_empty());
+    assert!(lanes.back(&lane, at(1)).is_some());
+    assert!(lanes.back(&lane, at(1)).is_none());
+    assert_eq!((lanes.held(), lanes.lanes.len()), (0, 0));
+}
+
+#[test]
 fn full_queue_comes_back_as_soon_as_its_receiver_is_quick() {
     let mut lanes = Lanes::default();
     for id in 0..=MOST_WAITING as u128 {
