@@ -13,7 +13,9 @@ use super::reported::{Reported, needed, reported, severity};
 use super::{Alert, Notice, NoticeStatus, Severity};
 use crate::assessment::{Assessment, EventType, Finding, Health};
 use crate::cert_history::CertChange;
-use crate::check::{CheckRecord, CheckState, CheckStatus, CheckType, Raised, Settled, Tracked};
+use crate::check::{
+    CheckRecord, CheckState, CheckStatus, CheckType, Raised, Settled, Source, Tracked,
+};
 use crate::site::Site;
 use crate::{AccountId, AlertId, Timestamp};
 
@@ -132,7 +134,7 @@ impl Decision {
         let in_a_row = before.as_ref().filter(|tracked| tracked.event == event.name);
         let count = in_a_row.map_or(0, |tracked| tracked.count).saturating_add(1);
         let raised = before.and_then(|tracked| tracked.raised);
-        let confirmed = count >= needed(event, finding);
+        let confirmed = count >= self.needed(event, finding);
         // Worse than what its owner resolved by hand is told like anything new.
         let worse = |raised: &Raised| {
             severity(event, finding) > raised.severity
@@ -151,13 +153,27 @@ impl Decision {
         Tracked { event: event.name.clone(), count, absent: 0, raised }
     }
 
+    /// Equal findings in a row before an alert.
+    fn needed(&self, event: &EventType, finding: &Finding) -> u32 {
+        if self.is_brought() && severity(event, finding) == Severity::Info {
+            return 1;
+        }
+        needed(event, finding)
+    }
+
+    /// Somebody told it, and no recheck of ours follows on it: that it is over is believed at once,
+    /// or it would last until he says it again.
+    fn is_brought(&self) -> bool {
+        self.record.source == Source::Api
+    }
+
     /// What is not reported is no longer counted, nor remembered as raised; an alert whose event
     /// asks for more than one run without it stays for those.
     fn linger(&mut self, ctx: &Context<'_>, before: BTreeMap<String, Tracked>) {
         for (key, tracked) in before {
             let Some(raised) = &tracked.raised else { continue };
             let event = ctx.events.iter().find(|event| event.name == raised.event);
-            let clears = event.map_or(1, |event| event.clears);
+            let clears = if self.is_brought() { 1 } else { event.map_or(1, |event| event.clears) };
             let absent = tracked.absent.saturating_add(1);
             if absent < clears {
                 self.recheck = true;

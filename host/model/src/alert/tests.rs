@@ -73,6 +73,7 @@ struct Past {
     site: Site,
     state: CheckState,
     alerts: BTreeMap<AlertId, Alert>,
+    source: Source,
     runs: i64,
     ids: u128,
 }
@@ -80,7 +81,8 @@ struct Past {
 impl Past {
     fn new() -> Self {
         let state = CheckState::default();
-        Self { site: site(), state, alerts: BTreeMap::new(), runs: 0, ids: 0 }
+        let source = Source::Scheduler;
+        Self { site: site(), state, alerts: BTreeMap::new(), source, runs: 0, ids: 0 }
     }
 
     fn now(&self) -> Timestamp {
@@ -107,7 +109,7 @@ impl Past {
             result: json!({"run": self.runs}),
             error: None,
             duration_ms: 3,
-            source: Source::Scheduler,
+            source: self.source,
             location: "local".into(),
         };
         let (check_type, events, open) = (record.check_type.clone(), events(), self.open());
@@ -297,6 +299,18 @@ fn an_alert_resolves_after_as_many_good_runs_as_its_event_asks_for() {
     let second = past.assess(Health::Ok, &[]);
     assert_eq!(told(&second), [("site.down", Resolved)]);
     assert!(!second.recheck && past.open().is_empty());
+}
+
+#[test]
+fn end_of_trouble_that_somebody_brings_is_believed_at_once() {
+    let mut past = Past { source: Source::Api, ..Past::new() };
+    let down = [finding("site.down", "x")];
+    assert!(past.run(&down).notices.is_empty(), "trouble is not");
+    assert_eq!(told(&past.run(&down)), [("site.down", Raised)]);
+    let up = Finding { confirmations: Some(2), ..finding("site.up", "up") };
+    let over = past.assess(Health::Ok, &[up]);
+    assert_eq!((told(&over), over.resolved.len()), (vec![("site.up", Raised)], 1));
+    assert!(!over.recheck);
 }
 
 #[test]
