@@ -36,7 +36,8 @@ impl Seen {
         let expires_at = expires_at(result, at);
         let token = result.error.as_deref();
         let judged = result.valid || token.is_some_and(error::is_about_certificate);
-        if !judged && expires_at.is_none() && result.fingerprint().is_none() {
+        let named = !result.issuer.is_empty() || !result.san.is_empty();
+        if !judged && !named && expires_at.is_none() && result.fingerprint().is_none() {
             return None;
         }
         let from = result.valid_from.as_deref();

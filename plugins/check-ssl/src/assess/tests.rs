@@ -426,6 +426,12 @@ fn sparse_results_of_others_are_judged_by_what_they_say() {
         ),
         (json!({"valid": false, "error": "hostname_mismatch"}), vec!["ssl.invalid"], Health::Down),
         (json!({"valid": false, "days_remaining": 50}), vec!["ssl.invalid"], Health::Down),
+        (
+            json!({"valid": false, "issuer": "Lab CA", "error": "chain broken"}),
+            vec!["ssl.invalid"],
+            Health::Down,
+        ),
+        (json!({"valid": false, "san": ["www.example.com"]}), vec!["ssl.invalid"], Health::Down),
         (json!({"valid": true}), vec![], Health::Ok),
         (json!({"valid": false, "error": "connection_timeout"}), vec![], Health::Down),
         (json!({"valid": false}), vec![], Health::Unknown),
