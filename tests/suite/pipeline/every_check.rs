@@ -93,6 +93,21 @@ async fn brought_results_raise_what_runs_would_raise() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn brought_result_is_judged_as_one_of_its_site() {
+    let world = World::start().await;
+    let id = world.quiet("brought.example").await;
+    for address in ["192.0.2.1", "198.51.100.7", "198.51.100.7", "198.51.100.7"] {
+        let records = json!([
+            {"type": "CNAME", "values": ["edge.cdn.example"]},
+            {"type": "A", "values": [address]},
+        ]);
+        world.bring("dns", &id, json!({"records": records, "dnssec": null, "error": null})).await;
+    }
+    let alerts = world.alerts_now("dns").await;
+    assert_eq!(alerts, [] as [Value; 0], "the addresses are those of another's name");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn results_of_the_wrong_shape_are_refused() {
     let world = World::start().await;
     let id = world.quiet("shapes.example").await;

@@ -187,8 +187,14 @@ async fn assess(
 ) -> Result<Result<Assessment, &'static str>> {
     let CheckContext { site, state, siblings, .. } = context;
     let check_type = &arrival.check_type;
+    let from_outside = matches!(arrival.source, Source::Api | Source::Agent);
+    let mut current = result.clone();
+    if let Some(members) = current.as_object_mut().filter(|_| from_outside) {
+        // The documented results do not name the site, which those of our own runs do.
+        members.entry("domain").or_insert_with(|| site.domain.as_str().into());
+    }
     let evidence = Evidence {
-        current: result.clone(),
+        current,
         current_at: arrival.checked_at,
         settled: state.settled.as_ref().map(|settled| (settled.result.clone(), settled.at)),
         siblings: siblings
@@ -203,7 +209,6 @@ async fn assess(
         Ok(assessment) => return Ok(Ok(assessment)),
         Err(cause) => cause,
     };
-    let from_outside = matches!(arrival.source, Source::Api | Source::Agent);
     let token = match &cause {
         PluginError::InvalidInput(reason) if from_outside => {
             return Err(Error::invalid("result", format!("does not fit the check: {reason}")));
