@@ -1,12 +1,15 @@
 //! HTTP: bodies and their caps, headers, verification, deadlines.
 
 use async_compression::tokio::write::{BrotliEncoder, DeflateEncoder, GzipEncoder, ZlibEncoder};
-use std::sync::Arc;
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 use tokio::io::{AsyncWrite, AsyncWriteExt};
 use tokio_rustls::TlsAcceptor;
 
 use crate::{
-    egress::{NetError, Phase},
+    egress::{Audience, HttpRequest, NetError, Phase},
     lab::{Dns, Http, authenticated, ok, policy, read_request, serve, to_loopback},
     pki::{Pki, server_config},
     probes::http::fetch,
@@ -118,6 +121,31 @@ async fn broken_answers_have_their_own_errors_and_are_not_quoted() {
         let server = Http::new(move |_| answer.clone()).await;
         let error = fetch(authenticated(&egress), get(&server.url("/"))).await.err();
         assert_eq!(error, Some(expected));
+    }
+}
+
+#[tokio::test]
+async fn where_the_status_is_the_answer_no_body_spoils_it() {
+    let egress = to_loopback(None);
+    for answer in [
+        b"HTTP/1.1 202 Accepted\r\ncontent-length: 10\r\n\r\nhalf".to_vec(),
+        b"HTTP/1.1 202 Accepted\r\ncontent-encoding: gzip\r\ncontent-length: 3\r\n\r\nabc".to_vec(),
+    ] {
+        let server = Http::new(move |_| answer.clone()).await;
+        let request = HttpRequest {
+            method: "POST".to_owned(),
+            url: server.url("/"),
+            headers: Vec::new(),
+            secret_headers: Vec::new(),
+            body: None,
+            deadline: Instant::now() + Duration::from_secs(5),
+            max_redirects: 0,
+            max_body: 1000,
+            verify_tls: true,
+            connect_to: None,
+        };
+        let answer = egress.send_for_status(request, Audience::Authenticated).await.unwrap();
+        assert_eq!((answer.status, answer.body.len(), answer.truncated), (202, 0, true));
     }
 }
 

@@ -115,7 +115,7 @@ async fn send(
         verify_tls: true,
         connect_to: None,
     };
-    let answer = app.sandbox.egress().send(request, Audience::Authenticated).await;
+    let answer = app.sandbox.egress().send_for_status(request, Audience::Authenticated).await;
     let receipt = match answer {
         Ok(answer) => Receipt {
             status: answer.status,

@@ -20,7 +20,7 @@ use tokio::{
 use tokio_util::task::AbortOnDropHandle;
 use url::{Host, Url};
 
-use super::{HttpResponse, HttpTiming, Source, body, host_and_port};
+use super::{HttpResponse, HttpTiming, Source, Want, body, host_and_port};
 use crate::egress::{
     Connected, Dial, Egress, NetError, Phase,
     tls::{Recorder, client_config, handshake, handshake_error, verifying_config},
@@ -154,6 +154,7 @@ impl Answer {
     pub(super) async fn finish(
         self,
         max_body: u32,
+        want: Want,
         url: Url,
         hops: Vec<(u16, String)>,
         started: Instant,
@@ -161,7 +162,9 @@ impl Answer {
         let (head, incoming) = self.response.into_parts();
         let read = body::read(incoming, &head.headers, max_body as usize);
         let (body, truncated) = match timeout_at(self.deadline.into(), read).await {
-            Ok(read) => read?,
+            Ok(Ok(read)) => read,
+            Ok(Err(_)) | Err(_) if want == Want::Status => (Vec::new(), true),
+            Ok(Err(cause)) => return Err(cause),
             Err(_) => return Err(NetError::Timeout(Phase::Receive)),
         };
         let text = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();

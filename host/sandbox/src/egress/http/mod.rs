@@ -71,6 +71,15 @@ enum Source {
     Configuration,
 }
 
+/// What the caller is after.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Want {
+    /// All of the answer.
+    Body,
+    /// That there was one, and which.
+    Status,
+}
+
 impl Egress {
     /// Sends a request on behalf of `audience`.
     pub async fn send(
@@ -79,7 +88,18 @@ impl Egress {
         audience: Audience,
     ) -> Result<HttpResponse, NetError> {
         let url = self.policy().vet_url(&request.url, audience).map_err(refused)?;
-        self.follow(request, url, Source::Stranger(audience)).boxed().await
+        self.follow(request, url, Source::Stranger(audience), Want::Body).boxed().await
+    }
+
+    /// The same where the status is the answer: a body that does not come whole and in time is
+    /// left empty, and [`HttpResponse::truncated`] set.
+    pub async fn send_for_status(
+        &self,
+        request: HttpRequest,
+        audience: Audience,
+    ) -> Result<HttpResponse, NetError> {
+        let url = self.policy().vet_url(&request.url, audience).map_err(refused)?;
+        self.follow(request, url, Source::Stranger(audience), Want::Status).boxed().await
     }
 
     /// Sends a request to a URL of the operator's configuration, dialled as written. Whatever it
@@ -89,7 +109,7 @@ impl Egress {
             .ok()
             .filter(|url| matches!(url.scheme(), "http" | "https") && url.host().is_some());
         let url = url.ok_or_else(|| NetError::NotPermitted("the URL cannot be read".into()))?;
-        self.follow(request, url, Source::Configuration).boxed().await
+        self.follow(request, url, Source::Configuration, Want::Body).boxed().await
     }
 
     async fn follow(
@@ -97,6 +117,7 @@ impl Egress {
         request: HttpRequest,
         mut url: Url,
         mut source: Source,
+        want: Want,
     ) -> Result<HttpResponse, NetError> {
         let started = Instant::now();
         let mut headers = headers(&request)?;
@@ -118,7 +139,7 @@ impl Egress {
             let answer = hop.send(self).await?;
             let location = redirect::location(answer.status(), answer.headers());
             let Some(location) = location.filter(|_| request.max_redirects > 0) else {
-                return answer.finish(request.max_body, url, hops, started).await;
+                return answer.finish(request.max_body, want, url, hops, started).await;
             };
             if hops.len() == usize::from(request.max_redirects) {
                 return Err(NetError::Protocol("too many redirects".to_owned()));
