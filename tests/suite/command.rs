@@ -142,6 +142,7 @@ async fn what_cannot_be_checked_is_said_and_is_no_finding() {
     for arguments in [
         ["uptime", "no spaces.example", "--json"],
         ["uptime", "inside.example", "--json"],
+        ["ssl", "nobody.example", "--json"],
         ["no-such", "shop.example", "--json"],
     ] {
         let ran = run(&settings, &arguments).await;
@@ -149,7 +150,9 @@ async fn what_cannot_be_checked_is_said_and_is_no_finding() {
         let said = if ran.output.is_empty() {
             Value::from(ran.errors)
         } else {
-            ran.json()["message"].clone()
+            // A result says it in its error, a refusal in a sentence.
+            let told = ran.json();
+            told.get("message").unwrap_or(&told["error"]).clone()
         };
         assert!(said.as_str().is_some_and(|said| !said.trim().is_empty()), "{arguments:?}");
     }
