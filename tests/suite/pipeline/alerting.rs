@@ -46,6 +46,20 @@ async fn an_expiring_certificate_is_alerted_and_delivered_once_with_the_document
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn another_threshold_holds_at_once() {
+    let world = World::start().await;
+    let site = world.site("threshold.example", 20).await;
+    let id = world.watch("threshold.example", &site).await;
+    world.latest_ssl(&id, |record| record["status"] == "ok").await;
+    world.open_alerts(0).await;
+    for (days, open) in [(30, 1), (10, 0)] {
+        let changed = json!({"alert_days": days});
+        world.owner.client.patch(&format!("/sites?id={id}"), changed).await.expect(200);
+        world.alerts("ssl", open).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn expired_and_invalid_certificates_raise_their_own_events() {
     let world = World::start().await;
     world.hook().await;

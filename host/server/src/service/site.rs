@@ -171,16 +171,21 @@ fn first_runs(app: &App, site: &Site, now: Timestamp) -> Vec<(CheckType, Timesta
     site.scheduled(&known).into_iter().map(|check_type| (check_type, now)).collect()
 }
 
-/// The checks that probe something else now: they run at once, and what they were about to find
-/// of the site as it was counts no more.
+/// The checks that probe something else now, or are judged by another threshold: they run at once,
+/// and what they were about to find of the site as it was counts no more.
 fn changed(before: &Site, after: &Site) -> Vec<CheckType> {
     let moved = before.domain != after.domain
         || before.custom_port != after.custom_port
         || before.origin_ip != after.origin_ip;
+    let threshold = before.alert_days != after.alert_days;
     let uptime: CheckType = UPTIME.parse().expect("the name of a documented check");
     let checks = after.check_types.iter().chain([&uptime]);
     checks
-        .filter(|check_type| moved || before.config_of(check_type) != after.config_of(check_type))
+        .filter(|check_type| {
+            moved
+                || (threshold && **check_type != uptime)
+                || before.config_of(check_type) != after.config_of(check_type)
+        })
         .cloned()
         .collect()
 }
