@@ -1,6 +1,7 @@
 //! Results that are brought: each check type takes the same path as its own runs, into history
 //! and alerts.
 
+use futures::future::join_all;
 use serde_json::{Value, json};
 
 use crate::world::{World, in_days, rfc3339, text};
@@ -90,6 +91,20 @@ async fn brought_results_raise_what_runs_would_raise() {
     for (check_type, ..) in results() {
         assert!(world.count(check_type, &id).await >= 2);
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn results_that_are_brought_at_once_are_all_kept_and_raise_one_alert() {
+    let world = World::start().await;
+    world.hook().await;
+    let id = world.quiet("brought.example").await;
+    let result = json!({"valid": true, "days_remaining": 5, "error": null});
+    join_all((0..24).map(|_| world.bring("ssl", &id, result.clone()))).await;
+    assert_eq!(world.count("ssl", &id).await, 24);
+    assert_eq!(world.alerts_now("ssl").await.len(), 1);
+    world.told_of("ssl.expiring", 1).await;
+    world.all_delivered().await;
+    assert_eq!(world.told(|event| event == "ssl.expiring").len(), 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]
