@@ -379,6 +379,16 @@ fn sites(incident: &Value) -> BTreeSet<String> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn many_who_ask_at_once_while_nothing_is_critical_are_all_answered() {
+    let world = World::start().await;
+    let body = json!({"auto_create": true});
+    let asked = (0..24).map(|_| world.owner.client.post("/incidents", body.clone()));
+    for answer in futures::future::join_all(asked).await {
+        assert_eq!(answer.expect(200)["incident"]["affected_sites"], json!([]));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn the_incident_of_the_moment_is_opened_once_whoever_asks() {
     let world = World::start().await;
     let client = &world.owner.client;

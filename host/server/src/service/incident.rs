@@ -38,7 +38,8 @@ pub async fn create(app: &App, caller: &Caller, body: &Value) -> Result<Incident
     } else {
         CriticalAlerts::default()
     };
-    if new.plain() {
+    // Without an alert there is nothing by which it could be the same as another.
+    if new.plain() && !critical.alerts.is_empty() {
         return create_once(app, caller, &new, &critical).await;
     }
     let account = caller.account.id;
