@@ -9,8 +9,8 @@
 
 use std::time::Duration;
 
+use backon::{BackoffBuilder, ExponentialBuilder};
 use serde_json::Value;
-use tokio::sync::Mutex;
 use vedette_model::{
     AccountId, Assessment, CheckId, CheckRecord, CheckStatus, CheckType, Decision, Evidence,
     SiteId, Source, Timestamp,
@@ -54,17 +54,17 @@ pub(crate) enum Seen {
 pub(crate) async fn submit(app: &App, arrival: Arrival) -> Result<Option<CheckRecord>> {
     // The record keeps its id over all tries: it is what makes queueing twice the same as once.
     let id = random::id();
-    let mut turn = None;
-    for _ in 0..TRIES {
+    let mut waits = TRIES.build();
+    loop {
         let context =
             app.store.check_context(arrival.account_id, arrival.site_id, &arrival.check_type);
         let Some(context) = context.await? else { return Ok(None) };
         match decide(app, &arrival, &context, id).await?.commit(app, &arrival).await {
             Ok(record) => return Ok(Some(record)),
-            Err(StoreError::Stale) if turn.is_none() => {
-                turn = Some(turn_of(arrival.site_id).lock().await);
-            }
-            Err(StoreError::Stale) => {}
+            Err(StoreError::Stale) => match waits.next() {
+                Some(wait) => tokio::time::sleep(wait).await,
+                None => return Err(StoreError::Conflict.into()),
+            },
             Err(StoreError::Gone) => return Ok(None),
             Err(StoreError::Fenced) => {
                 let Arrival { site_id, check_type, .. } = &arrival;
@@ -74,7 +74,6 @@ pub(crate) async fn submit(app: &App, arrival: Arrival) -> Result<Option<CheckRe
             Err(cause) => return Err(cause.into()),
         }
     }
-    Err(StoreError::Conflict.into())
 }
 
 /// A decision and what is committed with it.
@@ -264,17 +263,14 @@ fn word(status: CheckStatus) -> &'static str {
     }
 }
 
-/// Whoever lost a race waits here for others who did: of many results of one check at one moment
-/// only one gets through in each round.
-fn turn_of(site: SiteId) -> &'static Mutex<()> {
-    &TURNS[usize::from(site.0.as_bytes()[15]) % TURNS.len()]
-}
-
-static TURNS: [Mutex<()>; 64] = [const { Mutex::const_new(()) }; 64];
-
-/// Losing a race this often in a row takes as many other results of the same check of the same
-/// site within milliseconds.
-const TRIES: usize = 16;
+/// Of many results of one check at one moment only one gets through in each round: whoever lost
+/// comes back at a moment of his own. Some 3 s altogether.
+const TRIES: ExponentialBuilder = ExponentialBuilder::new()
+    .with_min_delay(Duration::from_millis(2))
+    .with_factor(1.6)
+    .with_max_delay(Duration::from_millis(200))
+    .with_max_times(24)
+    .with_jitter();
 
 #[cfg(test)]
 mod tests {
