@@ -49,6 +49,7 @@ mod status_page;
 mod status_page_domain;
 mod tx;
 mod usage;
+mod writer;
 
 use std::sync::Arc;
 

@@ -7,7 +7,7 @@ use surrealdb::engine::local::Db;
 use surrealdb_cnf::ConfigMap;
 use surrealdb_core::kvs::Datastore;
 
-use crate::engine::{Embedded, Engine};
+use crate::engine::Embedded;
 use crate::error::{Error, Result};
 use crate::remote::Remote;
 use crate::{Seal, Store};

@@ -13,6 +13,7 @@ use vedette_model::AccountId;
 
 use crate::error::{Error, Result};
 use crate::tx::Binds;
+use crate::writer::Writer;
 use crate::{Stamp, Store, key};
 
 /// A call that was counted.
@@ -25,10 +26,12 @@ pub struct Counted {
 }
 
 /// Who waits to be counted. One durable write counts all who wait at that moment, of whatever
-/// account, so the rate of calls is not bound to the rate of writes.
+/// account, so the rate of calls is not bound to the rate of writes. Writes have a thread of their
+/// own: elsewhere the next one would wait for all whom the last one let through.
 #[derive(Default)]
 pub(crate) struct Turnstile {
     queue: Mutex<Queue>,
+    writer: Writer,
 }
 
 #[derive(Default)]
@@ -94,7 +97,7 @@ impl Store {
         if self.inner.calls.join(Call { of, limit, waiter }) {
             // Apart from this future: if the caller goes away, the others still wait.
             let store = self.clone();
-            tokio::spawn(async move { store.count_waiting().await });
+            self.inner.calls.writer.spawn(async move { store.count_waiting().await });
         }
         answer.await.unwrap_or_else(|_| Err(Error::Unavailable("the store is closing".to_owned())))
     }
