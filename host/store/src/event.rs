@@ -8,10 +8,9 @@
 //!
 //! *Invariant:* what is committed after a feed was opened is kept, however long before that its
 //! transaction began. The engine lets a transaction commit although a row that it only read has
-//! changed since; so one that finds the feed closed reads the feed's row for update, also where
-//! there is none yet, and is in conflict with every opening. Either it is committed before the
-//! feed is open, or it runs again and finds it open. Openings write the row and are never sent
-//! back by those who read it.
+//! changed since; so each reads the gate for update, a row that openings alone write, also where
+//! there is none yet. Either it is committed before the feed is open, or it is in conflict with the
+//! opening, runs again and finds it open. Openings are never sent back by those who read it.
 //! *Invariant:* whoever has seen a number misses nothing by never asking for a smaller one.
 //! *Invariant:* reads are ranges of numbers, so they cost what they answer.
 

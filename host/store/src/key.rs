@@ -171,6 +171,10 @@ pub(crate) fn event_feed(account: AccountId) -> RecordId {
     id("event_feed", [account.0.into_value()])
 }
 
+pub(crate) fn event_gate(account: AccountId) -> RecordId {
+    id("event_gate", [account.0.into_value()])
+}
+
 pub(crate) fn event_new(account: AccountId, order: Uuid) -> RecordId {
     id("event_new", [account.0.into_value(), order.into_value()])
 }

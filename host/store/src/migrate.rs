@@ -90,4 +90,5 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0009_status_page_domain.surql"),
     include_str!("migrations/0010_events.surql"),
     include_str!("migrations/0011_moved_sites.surql"),
+    include_str!("migrations/0012_event_gate.surql"),
 ];

@@ -199,15 +199,20 @@ fn code(seen: &Seen) -> u8 {
     if !seen.assessment.findings.is_empty() {
         return FINDINGS;
     }
-    // Nothing is said of a target that did not answer: it may be the way to it that is broken.
-    if seen.ran.observation.result["error"].is_string() {
-        return COULD_NOT;
-    }
+    let error = seen.ran.observation.result["error"].as_str();
     match seen.assessment.health {
+        Health::Ok | Health::Unknown if error.is_some() => COULD_NOT,
         Health::Unknown => COULD_NOT,
         Health::Ok => OK,
+        Health::Degraded | Health::Down if error.is_some_and(met_nobody) => COULD_NOT,
         Health::Degraded | Health::Down => FINDINGS,
     }
+}
+
+/// Whether a probe did not get as far as what it was to look at. Where that is the finding itself,
+/// as for the uptime check, there is one.
+fn met_nobody(error: &str) -> bool {
+    ["connection_", "dns_"].iter().any(|start| error.starts_with(start))
 }
 
 /// The result as the API answers it, and with it what was found.

@@ -31,11 +31,13 @@ impl Store {
                 UPDATE $feed SET open_until = $until RETURN NONE
             } ELSE {
                 UPSERT $feed SET is_open = true, open_until = $until,
-                    last = ($was.last ?? 0) + 1, oldest = $was.oldest ?? 2 RETURN NONE
+                    last = ($was.last ?? 0) + 1, oldest = $was.oldest ?? 2 RETURN NONE;
+                UPSERT $gate SET openings = (openings ?? 0) + 1 RETURN NONE
             }";
         let binds = Binds::new()
             .with("account", key::account(account))
             .with("feed", key::event_feed(account))
+            .with("gate", key::event_gate(account))
             .with("until", until);
         self.write(unit, binds).await
     }

@@ -1,9 +1,9 @@
 //! The row that a commit leaves while the account's feed is open.
 //!
-//! An account whose events nobody reads pays for two looks at one row, and waits for nobody: many
-//! may read a row for update at once. One whose events are read pays for one look and a row; it
-//! takes no part in what becomes of the feed's row, which everybody who numbers writes. A feed
-//! that is closed at that moment keeps one row too many, until it is opened and numbered again.
+//! Every commit looks at two rows: at the feed, and, for update, at the gate, which openings alone
+//! write. So it waits for nobody: many may read a row for update at once, and it takes no part in
+//! what becomes of the feed's row, which everybody who numbers writes. A feed that is closed at
+//! that moment keeps one row too many, until it is opened and numbered again.
 
 use surrealdb::types::{Object, RecordId, Value};
 use uuid::Uuid;
@@ -62,6 +62,7 @@ fn note(
     }
     content.insert("doc", row::write("event", kept)?);
     binds.bind("event_feed", key::event_feed(account));
+    binds.bind("event_gate", key::event_gate(account));
     // In the order in which this process made them; nobody reads a time from it.
     binds.bind("event_row", key::event_new(account, Uuid::now_v7()));
     binds.bind("event_content", Value::Object(content));
@@ -70,8 +71,7 @@ fn note(
 
 /// Goes into the transaction that makes something happen, after what it throws for.
 pub(crate) const NOTE: &str = "
+LET $event_gate_read = (SELECT VALUE openings FROM ONLY $event_gate FOR UPDATE);
 IF (SELECT VALUE is_open FROM ONLY $event_feed) = true {
     CREATE $event_row CONTENT $event_content RETURN NONE
-} ELSE {
-    LET $event_closed = (SELECT VALUE is_open FROM ONLY $event_feed FOR UPDATE)
 };";

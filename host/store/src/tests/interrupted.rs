@@ -60,7 +60,7 @@ impl Interrupted {
         variables: Variables,
         happens: BoxFuture<'static, ()>,
     ) -> Result<IndexedResults, EngineError> {
-        let transaction = open::session(&self.embedded.datastore).await?.begin().await?;
+        let transaction = self.embedded.db.clone().begin().await?;
         let answer = transaction.query(unit).bind(variables).await?;
         happens.await;
         transaction.commit().await?;
