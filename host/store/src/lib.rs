@@ -49,7 +49,6 @@ mod status_page;
 mod status_page_domain;
 mod tx;
 mod usage;
-mod writer;
 
 use std::sync::Arc;
 

@@ -13,7 +13,6 @@ use vedette_model::AccountId;
 
 use crate::error::{Error, Result};
 use crate::tx::Binds;
-use crate::writer::Writer;
 use crate::{Stamp, Store, key};
 
 /// A call that was counted.
@@ -26,12 +25,10 @@ pub struct Counted {
 }
 
 /// Who waits to be counted. One durable write counts all who wait at that moment, of whatever
-/// account, so the rate of calls is not bound to the rate of writes. Writes have a thread of their
-/// own: elsewhere the next one would wait for all whom the last one let through.
+/// account, so the rate of calls is not bound to the rate of writes.
 #[derive(Default)]
 pub(crate) struct Turnstile {
     queue: Mutex<Queue>,
-    writer: Writer,
 }
 
 #[derive(Default)]
@@ -97,7 +94,7 @@ impl Store {
         if self.inner.calls.join(Call { of, limit, waiter }) {
             // Apart from this future: if the caller goes away, the others still wait.
             let store = self.clone();
-            self.inner.calls.writer.spawn(async move { store.count_waiting().await });
+            tokio::spawn(async move { store.count_waiting().await });
         }
         answer.await.unwrap_or_else(|_| Err(Error::Unavailable("the store is closing".to_owned())))
     }

@@ -9,6 +9,7 @@ use vedette_sandbox::CheckDescriptor;
 use super::{Act, Hints, Tool, check_types, tool};
 use crate::{
     App, Caller, Error, Result,
+    document::Opening,
     mcp::{
         args::Args,
         era::Era,
@@ -16,7 +17,6 @@ use crate::{
         result::{Part, bounded, complete, listing},
         schema,
     },
-    document::Opening,
     schema::{boolean, list as list_of, one_of, or_null, record, said, success, text},
     service::{
         self,
