@@ -32,7 +32,11 @@ pub(crate) async fn measure(lab: &Lab) -> anyhow::Result<()> {
     let mut beside = load(&service, &lab.receiver).await?;
     stuck.await??;
     print_row("  the same beside a receiver that never answers", &mut beside);
-    let ratio = p99(&beside).as_secs_f64() / p99(&alone).as_secs_f64().max(f64::EPSILON);
+    // Each round finds more in the database than the one before.
+    let mut again = load(&service, &lab.receiver).await?;
+    print_row("  and alone once more", &mut again);
+    let alone = (p99(&alone) + p99(&again)).as_secs_f64() / 2.0;
+    let ratio = p99(&beside).as_secs_f64() / alone.max(f64::EPSILON);
     println!("  ratio of the p99: {ratio:.2}");
     retries(&service).await
 }
