@@ -1,5 +1,6 @@
 //! The address of a database server, taken apart.
 
+use percent_encoding::percent_decode_str;
 use url::Url;
 
 use crate::error::{Error, Result};
@@ -43,20 +44,9 @@ impl Server {
     }
 }
 
-/// Undoes percent-encoding, the way passwords with an `@` are written in an address.
+/// The way passwords with an `@` are written in an address.
 fn decoded(text: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.bytes();
-    while let Some(byte) = rest.next() {
-        if byte != b'%' {
-            bytes.push(byte);
-            continue;
-        }
-        let high = char::from(rest.next()?).to_digit(16)?;
-        let low = char::from(rest.next()?).to_digit(16)?;
-        bytes.push(u8::try_from(high * 16 + low).ok()?);
-    }
-    String::from_utf8(bytes).ok()
+    Some(percent_decode_str(text).decode_utf8().ok()?.into_owned())
 }
 
 #[cfg(test)]
