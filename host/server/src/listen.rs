@@ -25,7 +25,7 @@ use salvo::{
     },
     server::{Server, ServerHandle},
 };
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpSocket};
 use tokio_util::{
     sync::{CancellationToken, DropGuard},
     task::TaskTracker,
@@ -39,8 +39,16 @@ pub(crate) struct Listening {
     closed: CancellationToken,
 }
 
-pub(crate) async fn bind(address: SocketAddr) -> anyhow::Result<TcpListener> {
-    TcpListener::bind(address).await.with_context(|| format!("cannot listen on {address}"))
+pub(crate) fn bind(address: SocketAddr) -> anyhow::Result<TcpListener> {
+    listen(address).with_context(|| format!("cannot listen on {address}"))
+}
+
+/// As the runtime's own `bind` does it, but for the room in the queue.
+fn listen(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(MOST_WAITING)
 }
 
 /// Serves until `shutdown`, and after that what runs: see [`Listening::stop`].
@@ -199,9 +207,32 @@ const BODY_PATIENCE: Duration = Duration::from_secs(15);
 /// Longer than the longest check, during which a connection carries nothing.
 const LONGEST_SILENCE: Duration = Duration::from_secs(60);
 const MOST_CONNECTIONS: usize = 16_384;
+/// Connections that wait to be accepted, as far as the machine allows (`net.core.somaxconn`). Whoever
+/// finds no room tries again after a second, and that is what a crowd would see.
+const MOST_WAITING: u32 = 4_096;
 /// Of one HTTP/2 connection at a time.
 const MOST_STREAMS: u32 = 128;
 /// Bytes of a request's head; more is answered with 431.
 const LARGEST_HEAD: usize = 16 << 10;
 /// How long a listener may take to notice the shutdown.
 const CLOSE: Duration = Duration::from_millis(500);
+
+#[cfg(test)]
+mod tests {
+    use futures::future::try_join_all;
+    use tokio::net::TcpStream;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn crowd_that_comes_at_once_finds_room() {
+        let allowed = std::fs::read_to_string("/proc/sys/net/core/somaxconn");
+        let allowed = allowed.ok().and_then(|text| text.trim().parse().ok()).unwrap_or(128);
+        let listener = bind("127.0.0.1:0".parse().unwrap()).unwrap();
+        let address = listener.local_addr().unwrap();
+        // Nobody accepts them.
+        let crowd = (0..allowed.min(300)).map(|_| TcpStream::connect(address));
+        let connected = tokio::time::timeout(Duration::from_secs(20), try_join_all(crowd)).await;
+        assert_eq!(connected.unwrap().unwrap().len(), allowed.min(300));
+    }
+}

@@ -60,8 +60,8 @@ pub async fn serve(
 ) -> anyhow::Result<Running> {
     std::sync::LazyLock::force(&api::METRICS);
     let identity = Identity::load(&config.tls).await?;
-    let api = listen::bind(config.listen).await?;
-    let admin = listen::bind(config.admin_listen).await?;
+    let api = listen::bind(config.listen)?;
+    let admin = listen::bind(config.admin_listen)?;
     let (api_addr, admin_addr) = (api.local_addr()?, admin.local_addr()?);
     let key = SealKey::of(&config)?;
     let store = Store::open(&config.db, vedette_store::Options::new(key.seal.clone()))
