@@ -12,6 +12,8 @@ use surrealdb::types::{Error as EngineError, Variables};
 use surrealdb::{IndexedResults, Surreal};
 use surrealdb_core::kvs::Datastore;
 
+use crate::background::Background;
+
 /// A database that is connected, signed in to and bounded. A handle of the client is used by
 /// reference: a clone would be a session of its own.
 pub(crate) trait Engine: Send + Sync {
@@ -34,6 +36,8 @@ pub(crate) trait Engine: Send + Sync {
 pub(crate) struct Embedded {
     pub(crate) db: Surreal<Db>,
     pub(crate) datastore: Arc<Datastore>,
+    /// Dropped last.
+    pub(crate) _background: Background,
 }
 
 impl Engine for Embedded {

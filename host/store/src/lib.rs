@@ -18,6 +18,7 @@
 mod account;
 mod alert;
 mod api_key;
+mod background;
 mod cert_history;
 mod check;
 mod commit;

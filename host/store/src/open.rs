@@ -7,6 +7,7 @@ use surrealdb::engine::local::Db;
 use surrealdb_cnf::ConfigMap;
 use surrealdb_core::kvs::Datastore;
 
+use crate::background::Background;
 use crate::engine::Embedded;
 use crate::error::{Error, Result};
 use crate::remote::Remote;
@@ -75,24 +76,20 @@ pub(crate) async fn embedded(url: &str, options: &Options) -> Result<Embedded> {
     let config = ConfigMap::empty()
         .with_key_value("surrealkv_max_memtable_size", options.memtable_bytes.to_string())
         .with_key_value("surrealkv_block_cache_capacity", options.cache_bytes.to_string());
-    let datastore = Datastore::builder()
-        .with_config(config)
-        .without_maintenance_tasks()
-        .build_with_path(&durable(url))
-        .await
-        .map_err(refused)?;
+    let background = Background::start().map_err(refused)?;
+    let path = durable(url);
+    let opened = async move {
+        let builder = Datastore::builder().with_config(config).without_maintenance_tasks();
+        builder.build_with_path(&path).await
+    };
+    let datastore = background.run(opened).await.map_err(refused)?.map_err(refused)?;
     datastore.check_version().await.map_err(refused)?;
     datastore.bootstrap().await.map_err(refused)?;
     datastore.start_maintenance_tasks();
-    let db = session(&datastore).await.map_err(refused)?;
-    Ok(Embedded { db, datastore })
-}
-
-/// A client of its own on an embedded database.
-pub(crate) async fn session(datastore: &Arc<Datastore>) -> surrealdb::Result<Surreal<Db>> {
-    let db = Surreal::<Db>::unstable_from_datastore(Arc::clone(datastore), None).await?;
-    db.use_ns(NAMESPACE).use_db(DATABASE).await?;
-    Ok(db)
+    let db = Surreal::<Db>::unstable_from_datastore(Arc::clone(&datastore), None).await;
+    let db = db.map_err(refused)?;
+    db.use_ns(NAMESPACE).use_db(DATABASE).await.map_err(refused)?;
+    Ok(Embedded { db, datastore, _background: background })
 }
 
 /// Every commit is on disk before it is answered, whatever the engine's default will be one day.
