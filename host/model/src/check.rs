@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{AlertId, CheckId, Invalid, Severity, SiteId, Timestamp, assessment::Health};
+use crate::{
+    AlertId, CheckId, Invalid, Severity, SiteId, Timestamp, assessment::Health, status_page::Tally,
+};
 
 /// The name of a check, as its plugin declares it: `[a-z][a-z0-9_]{0,30}`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -64,6 +66,9 @@ pub struct CheckState {
     /// Runs in a row that left a finding unconfirmed: what bounds the rechecks.
     #[serde(default)]
     pub unconfirmed_runs: u32,
+    /// What the status page draws. Stored beside the rest: it outlives a move to another domain.
+    #[serde(skip)]
+    pub tally: Tally,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -11,7 +11,7 @@ use serde_json::Value;
 use surrealdb::types::{RecordId, SurrealValue};
 use vedette_model::{
     Account, AccountId, Alert, CheckRecord, CheckState, CheckType, Glance, NotificationSettings,
-    Site, SiteId,
+    Site, SiteId, status_page::Tally,
 };
 
 use crate::account::AccountRow;
@@ -63,6 +63,8 @@ struct LatestRow {
 struct Remembered {
     state: CheckState,
     settled_is_latest: bool,
+    #[serde(default, skip_serializing_if = "is_empty")]
+    tally: Tally,
 }
 
 impl Store {
@@ -189,12 +191,20 @@ pub(crate) fn memory(state: &CheckState) -> Result<String> {
         }
         _ => false,
     };
-    row::write("check state", &Remembered { state, settled_is_latest })
+    let tally = std::mem::take(&mut state.tally);
+    row::write("check state", &Remembered { state, settled_is_latest, tally })
+}
+
+/// Only the uptime check's is not.
+fn is_empty(tally: &Tally) -> bool {
+    *tally == Tally::default()
 }
 
 fn state(memory: Option<&str>, latest: Option<CheckRecord>) -> Result<CheckState> {
-    let (Some(memory), Some(latest)) = (memory, latest) else { return Ok(CheckState::default()) };
-    let Remembered { mut state, settled_is_latest } = row::read("check state", memory)?;
+    let Some(memory) = memory else { return Ok(CheckState::default()) };
+    let Remembered { mut state, settled_is_latest, tally } = row::read("check state", memory)?;
+    let Some(latest) = latest else { return Ok(CheckState { tally, ..CheckState::default() }) };
+    state.tally = tally;
     if let Some(settled) = state.settled.as_mut().filter(|_| settled_is_latest) {
         settled.result = latest.result.clone();
     }

@@ -8,7 +8,6 @@
 use surrealdb::types::{Object, SurrealValue, Value};
 use vedette_model::{
     AccountId, Alert, CertChange, CheckRecord, CheckStatus, Decision, Delivery, Timestamp,
-    status_page::response,
 };
 
 use crate::error::Result;
@@ -106,25 +105,7 @@ impl Unit {
             .with("down", counted(CheckStatus::Down))
             .with("unknown", counted(CheckStatus::Unknown))
             .with("duration_ms", record.duration_ms);
-        self.time_response(record);
         Ok(())
-    }
-
-    /// What the status page draws. The same hour of yesterday makes room: all that is set is
-    /// computed from the row as it was.
-    fn time_response(&mut self, record: &CheckRecord) {
-        let Some(took) = response::ms_of(record) else { return };
-        let hour = response::hour(record.checked_at);
-        self.say(
-            "UPSERT $hour_row# SET answers = IF hour = $hour# { answers + 1 } ELSE { 1 },
-                total_ms = IF hour = $hour# { total_ms + $took# } ELSE { $took# },
-                hour = $hour# RETURN NONE;",
-            [
-                ("hour_row", key::response_hour(record.site_id, hour).into_value()),
-                ("hour", hour.into_value()),
-                ("took", took.into_value()),
-            ],
-        );
     }
 
     fn schedule(&mut self, commit: &Commit<'_>) {

@@ -10,8 +10,7 @@ use uuid::Uuid;
 use vedette_model::{
     AccountId, Alert, AlertId, ApiKeyId, CheckId, CheckType, DeliveryId, IncidentId,
     IncidentStatus, MaintenanceWindowId, RenewalEntry, RenewalStatus, Severity, Site, SiteId,
-    Timestamp,
-    status_page::{Slug, response::HOURS},
+    Timestamp, status_page::Slug,
 };
 
 use self::part::{counted, key, range};
@@ -213,12 +212,6 @@ pub(crate) fn channel_lane(account: AccountId, channel: &str) -> RecordId {
 
 pub(crate) fn status_page_slug(slug: &Slug) -> RecordId {
     id("status_page_slug", [slug.as_str().into_value()])
-}
-
-/// The place of an hour since 1970 among the last 24.
-pub(crate) fn response_hour(site: SiteId, hour: i64) -> RecordId {
-    let hours = i64::try_from(HOURS).expect("a few hours");
-    id("response_hour", [site.0.into_value(), hour.rem_euclid(hours).into_value()])
 }
 
 pub(crate) fn renewal_switch(account: AccountId) -> RecordId {

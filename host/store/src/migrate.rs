@@ -91,4 +91,73 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0010_events.surql"),
     include_str!("migrations/0011_moved_sites.surql"),
     include_str!("migrations/0012_event_gate.surql"),
+    include_str!("migrations/0013_tally.surql"),
 ];
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use chrono::{DateTime, Utc};
+    use serde_json::{Value, json};
+    use vedette_model::status_page::{response, uptime};
+
+    use super::*;
+    use crate::open::embedded;
+    use crate::{Options, Seal, tests};
+
+    async fn at_version(version: usize) -> Store {
+        let options = Options::new(Seal::ephemeral());
+        let engine = embedded("mem://", &options).await.unwrap();
+        let store = Store::new(Arc::new(engine), options.seal);
+        store.run(&MIGRATIONS[..version]).await.unwrap();
+        store
+    }
+
+    /// The one migration that asks the time does it to leave out what nobody will see.
+    fn today() -> DateTime<Utc> {
+        std::time::SystemTime::now().into()
+    }
+
+    #[test]
+    fn what_was_counted_by_rows_is_counted_on() {
+        tests::runtime().block_on(async {
+            let store = at_version(12).await;
+            let (site, other) = (Uuid::from_u128(1), Uuid::from_u128(2));
+            let (day, hour) = (uptime::day(today()), response::hour(today()));
+            let unit = "
+                CREATE check_memory:[$site, 'uptime'] SET doc = '{\"state\":{\"version\":1}}';
+                CREATE check_memory:[$site, 'ssl'] SET doc = '{\"state\":{\"version\":2}}';
+                CREATE check_memory:[$other, 'uptime'] SET doc = '{\"state\":{\"version\":3}}';
+                FOR $n IN [[0, 7], [1, 8], [90, 9]] {
+                    CREATE type::record('check_day', [$site, 'uptime', $n[0] - $day])
+                        SET day = $n[0] - $day, runs = 10, ok = $n[1], degraded = 1, down = 2,
+                        unknown = 0, duration_ms = 5;
+                };
+                CREATE type::record('response_hour', [$site, $hour % 24])
+                    SET hour = $hour, answers = 3, total_ms = 99;";
+            let binds = Binds::new()
+                .with("site", site)
+                .with("other", other)
+                .with("day", day)
+                .with("hour", hour);
+            store.write(unit, binds).await.unwrap();
+            store.migrate().await.unwrap();
+            let docs: Vec<String> =
+                store.read("SELECT VALUE doc FROM check_memory", Binds::new()).await.unwrap();
+            let docs: Vec<Value> =
+                docs.iter().map(|doc| serde_json::from_str(doc).unwrap()).collect();
+            let days = json!([[day - 1, 8, 1, 2, 0], [day, 7, 1, 2, 0]]);
+            let counted = json!({ "days": days, "hours": [[hour, 3, 99]] });
+            let nothing = json!({ "days": [], "hours": [] });
+            assert_eq!(
+                docs,
+                [
+                    json!({ "state": { "version": 2 } }),
+                    json!({ "state": { "version": 1 }, "tally": counted }),
+                    json!({ "state": { "version": 3 }, "tally": nothing }),
+                ]
+            );
+        });
+    }
+}

@@ -58,7 +58,6 @@ fn leftovers(account: AccountId, site: SiteId) -> Vec<Leftover> {
         "check_day",
         "check_state",
         "check_memory",
-        "response_hour",
         "plugin_state",
         "plugin_state_size",
         "renewal_log",

@@ -1,19 +1,17 @@
 //! What the public status page is made from: whose it is, and two reads that are about all sites of
 //! an account at once.
 //!
-//! *Invariant:* a page costs the same number of round trips however many sites there are, and
-//! reads roll-ups and latest records, never the history.
+//! *Invariant:* a page costs the same number of round trips however many sites there are, and a
+//! few rows of each: latest records and what their checks remember, never the history.
+
+use std::collections::HashMap;
 
 use serde::Deserialize;
 use surrealdb::types::{RecordId, SurrealValue};
 use vedette_model::{
     Account, AccountId, CheckType, Incident, IncidentStatus, MaintenanceWindow,
-    NotificationSettings, Site, SiteId, Timestamp,
-    status_page::{
-        DayCount, HourCount, Latest, Slug, Standing, Watched,
-        uptime::{DAYS, day},
-        view::MOST_INCIDENTS,
-    },
+    NotificationSettings, Site, SiteId,
+    status_page::{Latest, Slug, Standing, Tally, Watched, view::MOST_INCIDENTS},
 };
 
 use crate::account::AccountRow;
@@ -45,21 +43,14 @@ struct OwnerRow {
 
 #[derive(SurrealValue)]
 struct FactsRow {
-    watched: Vec<WatchedRow>,
+    latest: Vec<TextRow>,
+    memories: Vec<TextRow>,
     incidents: Vec<DocRow>,
 }
 
-/// Rows as lists of numbers: there are ninety days of every site.
+/// Of one check of one site.
 #[derive(SurrealValue)]
-struct WatchedRow {
-    latest: Vec<String>,
-    memories: Vec<MemoryRow>,
-    days: Vec<Vec<i64>>,
-    hours: Vec<Vec<i64>>,
-}
-
-#[derive(SurrealValue)]
-struct MemoryRow {
+struct TextRow {
     id: RecordId,
     doc: String,
 }
@@ -68,6 +59,8 @@ struct MemoryRow {
 #[derive(Deserialize)]
 struct Remembered {
     state: Standing,
+    #[serde(default)]
+    tally: Tally,
 }
 
 impl Store {
@@ -110,14 +103,13 @@ impl Store {
         &self,
         owner: &PageOwner,
         sites: &[&Site],
-        now: Timestamp,
     ) -> Result<(Vec<Watched>, Vec<Incident>)> {
-        let mut binds = Binds::new().with("account", owner.account.id.0).with("start", 0_i64);
-        let mut watched = Vec::with_capacity(sites.len());
-        for (nth, site) in sites.iter().enumerate() {
-            bind_site(&mut binds, nth, site.id, now)?;
-            watched.push(WATCHED.replace('#', &nth.to_string()));
-        }
+        let (states, memories) = rows_of(sites)?;
+        let mut binds = Binds::new()
+            .with("account", owner.account.id.0)
+            .with("start", 0_i64)
+            .with("states", states)
+            .with("memories", memories);
         let mut incidents = Vec::new();
         for (nth, (status, count)) in owner.counts.iter().enumerate() {
             let limit = (MOST_INCIDENTS as u64).min(*count);
@@ -131,80 +123,56 @@ impl Store {
             incidents.push(page.replace("$limit", &format!("$limit{nth}")));
         }
         let statement = format!(
-            "RETURN {{ watched: [{}], incidents: array::flatten([{}]) }}",
-            watched.join(","),
+            "RETURN {{ latest: ({LATEST}), memories: ({MEMORIES}), incidents: array::flatten([{}]) }}",
             incidents.join(",")
         );
         let row: FactsRow = self.read(&statement, binds).await?;
-        let watched = sites.iter().zip(row.watched).map(|(site, row)| row.of(site));
         let docs: Vec<String> = row.incidents.into_iter().map(|row| row.doc).collect();
-        Ok((watched.collect::<Result<_>>()?, row::read_all("incident", &docs)?))
+        Ok((watched(sites, &row.latest, &row.memories)?, row::read_all("incident", &docs)?))
     }
 }
 
-fn bind_site(binds: &mut Binds, nth: usize, site: SiteId, now: Timestamp) -> Result<()> {
-    let uptime = check_type(UPTIME)?;
-    let mut states = Vec::with_capacity(SHOWN.len());
-    let mut memories = Vec::with_capacity(SHOWN.len());
+/// The rows of all checks that are shown, of all these sites.
+fn rows_of(sites: &[&Site]) -> Result<(Vec<RecordId>, Vec<RecordId>)> {
+    let (mut states, mut memories) = (Vec::new(), Vec::new());
     for name in SHOWN {
         let check_type = check_type(name)?;
-        states.push(key::check_state(site, &check_type));
-        memories.push(key::check_memory(site, &check_type));
+        states.extend(sites.iter().map(|site| key::check_state(site.id, &check_type)));
+        memories.extend(sites.iter().map(|site| key::check_memory(site.id, &check_type)));
     }
-    // Days are negated, so today is the near end.
-    let today = day(now);
-    let oldest = today - i64::try_from(DAYS).expect("a few days") + 1;
-    binds.bind(format!("states{nth}"), states);
-    binds.bind(format!("memories{nth}"), memories);
-    binds.bind(format!("days{nth}"), key::check_days(site, &uptime, -today, -oldest));
-    binds.bind(format!("hours{nth}"), key::of_site("response_hour", site));
-    Ok(())
+    Ok((states, memories))
 }
 
 fn check_type(name: &str) -> Result<CheckType> {
     name.parse().map_err(|error| Error::corrupt("check type", error))
 }
 
-impl WatchedRow {
-    fn of(self, site: &Site) -> Result<Watched> {
-        let count = |number: i64| u64::try_from(number).unwrap_or(0);
-        let days = self.days.iter().filter_map(|row| match row[..] {
-            [day, ok, degraded, down, unknown] => Some(DayCount {
-                day: -day,
-                ok: count(ok),
-                degraded: count(degraded),
-                down: count(down),
-                unknown: count(unknown),
-            }),
-            _ => None,
-        });
-        let hours = self.hours.iter().filter_map(|row| match row[..] {
-            [hour, answers, total_ms] => {
-                Some(HourCount { hour, answers: count(answers), total_ms: count(total_ms) })
-            }
-            _ => None,
-        });
-        let latest: Vec<Latest> = row::read_all("check", &self.latest)?;
-        let latest = latest.into_iter().map(|latest| confirmed(latest, &self.memories));
-        Ok(Watched {
-            site: site.id,
-            domain: site.domain.clone(),
-            latest: latest.collect::<Result<_>>()?,
-            days: days.collect(),
-            hours: hours.collect(),
-        })
-    }
-}
-
-/// A record beside what its check remembers; there is no record without.
-fn confirmed(latest: Latest, memories: &[MemoryRow]) -> Result<Latest> {
-    for memory in memories {
-        if key::text_at(&memory.id, 1)? == latest.check_type.as_str() {
-            let remembered: Remembered = row::read("check state", &memory.doc)?;
-            return Ok(latest.confirmed(remembered.state));
+/// The sites, each with its records beside what their checks remember; there is no record without.
+fn watched(sites: &[&Site], latest: &[TextRow], memories: &[TextRow]) -> Result<Vec<Watched>> {
+    let mut standings = HashMap::new();
+    let mut tallies = HashMap::new();
+    for row in memories {
+        let remembered: Remembered = row::read("check state", &row.doc)?;
+        let site = SiteId(key::uuid_at(&row.id, 0)?);
+        standings.insert((site, key::text_at(&row.id, 1)?), remembered.state);
+        if !remembered.tally.days.is_empty() {
+            tallies.insert(site, remembered.tally);
         }
     }
-    Ok(latest)
+    let mut records: HashMap<SiteId, Vec<Latest>> = HashMap::new();
+    for row in latest {
+        let latest: Latest = row::read("check", &row.doc)?;
+        let site = SiteId(key::uuid_at(&row.id, 0)?);
+        let standing = standings.get(&(site, latest.check_type.to_string())).copied();
+        records.entry(site).or_default().push(latest.confirmed(standing.unwrap_or_default()));
+    }
+    let watched = sites.iter().map(|site| Watched {
+        site: site.id,
+        domain: site.domain.clone(),
+        latest: records.remove(&site.id).unwrap_or_default(),
+        tally: tallies.remove(&site.id).unwrap_or_default(),
+    });
+    Ok(watched.collect())
 }
 
 const OWNER: &str = "RETURN {
@@ -215,16 +183,11 @@ const OWNER: &str = "RETURN {
     counts: (SELECT * FROM $counts)
 }";
 
-const WATCHED: &str = "{
-    latest: (SELECT VALUE latest FROM $states# WHERE latest != NONE),
-    memories: (SELECT id, doc FROM $memories# WHERE doc != NONE),
-    days: (SELECT VALUE [day, ok, degraded, down, unknown] FROM $days#),
-    hours: (SELECT VALUE [hour, answers, total_ms] FROM $hours#)
-}";
+const LATEST: &str = "SELECT id, latest AS doc FROM $states WHERE latest != NONE";
+const MEMORIES: &str = "SELECT id, doc FROM $memories WHERE doc != NONE";
 
-const UPTIME: &str = "uptime";
 /// The checks that a site's state is told from.
-const SHOWN: [&str; 3] = [UPTIME, "ssl", "dns"];
+const SHOWN: [&str; 3] = ["uptime", "ssl", "dns"];
 const STATUSES: [IncidentStatus; 4] = [
     IncidentStatus::Investigating,
     IncidentStatus::Identified,

@@ -73,6 +73,7 @@ pub fn reconcile(
     }
     let before = ctx.state.latest.as_ref();
     decision.turned = before.is_none_or(|before| before.status != decision.record.status);
+    decision.state.tally.count(&decision.record);
     decision.state.latest = Some(decision.record.clone());
     decision
 }

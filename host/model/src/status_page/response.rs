@@ -1,18 +1,33 @@
 //! How fast a site answered in each of the last hours, from what was counted of them.
 
+use serde::{Deserialize, Serialize};
+
 use super::uptime::UPTIME;
 use crate::{CheckRecord, CheckStatus, Timestamp};
 
 /// Hours of response times, the present one among them.
 pub const HOURS: usize = 24;
 
-/// The response times of one hour, added up.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// The response times of one hour, added up. Stored as a list.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "(i64, u64, u64)", into = "(i64, u64, u64)")]
 pub struct HourCount {
     /// Hours since 1970.
     pub hour: i64,
     pub answers: u64,
     pub total_ms: u64,
+}
+
+impl From<(i64, u64, u64)> for HourCount {
+    fn from((hour, answers, total_ms): (i64, u64, u64)) -> Self {
+        Self { hour, answers, total_ms }
+    }
+}
+
+impl From<HourCount> for (i64, u64, u64) {
+    fn from(HourCount { hour, answers, total_ms }: HourCount) -> Self {
+        (hour, answers, total_ms)
+    }
 }
 
 /// What a run adds to its hour: the time that an answer took, in whole milliseconds. None for

@@ -1,14 +1,15 @@
 //! What the days of a site were like, from what was counted of them.
 
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::Timestamp;
 
 /// Days that the page shows, today among them.
 pub const DAYS: usize = 90;
 
-/// How the runs of one UTC day ended.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// How the runs of one UTC day ended. Stored as a list: there are ninety of every site.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "(i64, u64, u64, u64, u64)", into = "(i64, u64, u64, u64, u64)")]
 pub struct DayCount {
     /// Days since 1970.
     pub day: i64,
@@ -47,6 +48,18 @@ pub struct History {
     pub states: Vec<DayState>,
     /// Over all days together; none when nothing is known of any.
     pub uptime: Option<Share>,
+}
+
+impl From<(i64, u64, u64, u64, u64)> for DayCount {
+    fn from((day, ok, degraded, down, unknown): (i64, u64, u64, u64, u64)) -> Self {
+        Self { day, ok, degraded, down, unknown }
+    }
+}
+
+impl From<DayCount> for (i64, u64, u64, u64, u64) {
+    fn from(DayCount { day, ok, degraded, down, unknown }: DayCount) -> Self {
+        (day, ok, degraded, down, unknown)
+    }
 }
 
 impl DayCount {

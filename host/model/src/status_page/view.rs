@@ -3,8 +3,9 @@
 use serde::{Serialize, Serializer};
 
 use super::latest::Latest;
-use super::response::{self, HourCount};
-use super::uptime::{self, DayCount, History, Share};
+use super::response;
+use super::tally::Tally;
+use super::uptime::{self, History, Share};
 use super::verdict::{SiteState, Verdict};
 use crate::incident::IncidentSeverity;
 use crate::{
@@ -29,8 +30,7 @@ pub struct Watched {
     pub domain: DomainName,
     /// Fresh records only.
     pub latest: Vec<Latest>,
-    pub days: Vec<DayCount>,
-    pub hours: Vec<HourCount>,
+    pub tally: Tally,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -128,15 +128,15 @@ impl Watched {
     fn shown(&self, windows: &[MaintenanceWindow], now: Timestamp) -> PageSite {
         let resting = crate::maintenance::silences(windows, self.site, now);
         let looked = self.latest.iter().find(|latest| latest.check_type.as_str() == uptime::UPTIME);
-        let history = History::of(&self.days, uptime::day(now));
+        let history = History::of(&self.tally.days, uptime::day(now));
         PageSite {
             domain: self.domain.clone(),
             state: SiteState::of(&self.latest, resting),
             checked_at: looked.map(|latest| whole_second(latest.checked_at)),
             uptime: history.uptime,
             history,
-            response_time_ms: response::mean(&self.hours, now),
-            response_times_ms: response::times(&self.hours, now),
+            response_time_ms: response::mean(&self.tally.hours, now),
+            response_times_ms: response::times(&self.tally.hours, now),
         }
     }
 }

@@ -3,7 +3,7 @@ use uuid::Uuid;
 use vedette_model::{
     AccountId, CheckStatus, Incident, IncidentStatus, IncidentUpdate, SiteId, Timestamp,
     incident::IncidentSeverity,
-    status_page::{DayCount, Facts, HourCount, Latest, Watched, response, uptime},
+    status_page::{DayCount, Facts, HourCount, Latest, Tally, Watched, response, uptime},
 };
 
 use super::*;
@@ -34,8 +34,10 @@ fn sites(count: u128) -> Vec<Watched> {
             status: if number % 17 == 3 { CheckStatus::Down } else { CheckStatus::Ok },
             checked_at: now(),
         }],
-        days: (0..90).map(|back| day(number, back)).collect(),
-        hours: (0..24).map(|back| mean(number, back)).collect(),
+        tally: Tally {
+            days: (0..90).rev().map(|back| day(number, back)).collect(),
+            hours: (0..24).rev().map(|back| mean(number, back)).collect(),
+        },
     };
     (0..count).map(site).collect()
 }

@@ -65,7 +65,7 @@ fn on_embedded<F: Future<Output = ()>>(test: impl Fn(Store) -> F) {
 }
 
 /// The engine recurses deeply where it is not optimised.
-fn runtime() -> tokio::runtime::Runtime {
+pub(crate) fn runtime() -> tokio::runtime::Runtime {
     tokio::runtime::Builder::new_multi_thread()
         .worker_threads(4)
         .thread_stack_size(10 << 20)

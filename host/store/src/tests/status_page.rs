@@ -1,7 +1,7 @@
 //! What the public status page is made from.
 
 use vedette_model::incident::NewIncident;
-use vedette_model::status_page::{DayCount, HourCount, Slug, response, uptime as counted};
+use vedette_model::status_page::{DayCount, HourCount, Slug, Tally, response, uptime as counted};
 
 use super::*;
 use crate::error::Error;
@@ -82,16 +82,14 @@ fn facts_are_of_the_sites_asked_for_and_of_no_other_account() {
         let owner = store.status_page_owner(account.id).await.unwrap().unwrap();
         assert_eq!((owner.account.id, owner.sites.len()), (account.id, 2));
         let sites: Vec<&Site> = owner.sites.iter().collect();
-        let (watched, incidents) = store.status_page_facts(&owner, &sites, noon()).await.unwrap();
+        let (watched, incidents) = store.status_page_facts(&owner, &sites).await.unwrap();
         assert_eq!(incidents, [incident]);
         let shown = watched.iter().find(|watched| watched.site == shop.id).unwrap();
         let day = counted::day(noon());
-        assert_eq!(only(shown.days.clone()), DayCount { day, ok: 3, ..DayCount::default() });
+        assert_eq!(only(shown.tally.days.clone()), DayCount { day, ok: 3, ..DayCount::default() });
         let this = response::hour(noon());
-        let mut hours = shown.hours.clone();
-        hours.sort_by_key(|hour| hour.hour);
         assert_eq!(
-            hours,
+            shown.tally.hours,
             [
                 HourCount { hour: this - 1, answers: 1, total_ms: 50 },
                 HourCount { hour: this, answers: 2, total_ms: 401 }
@@ -102,8 +100,8 @@ fn facts_are_of_the_sites_asked_for_and_of_no_other_account() {
         types.sort_unstable();
         assert_eq!(types, ["ssl", "uptime"]);
         let other = watched.iter().find(|watched| watched.site == blog.id).unwrap();
-        assert!(other.latest.is_empty() && other.days.is_empty() && other.hours.is_empty());
-        let nothing = store.status_page_facts(&owner, &[], noon()).await.unwrap();
+        assert!(other.latest.is_empty() && other.tally == Tally::default());
+        let nothing = store.status_page_facts(&owner, &[]).await.unwrap();
         assert!(nothing.0.is_empty());
     });
 }
@@ -125,7 +123,7 @@ fn a_site_stands_as_before_while_a_run_is_in_doubt() {
             checked(&store, &account, run, findings).await.unwrap();
             let owner = store.status_page_owner(account.id).await.unwrap().unwrap();
             let sites: Vec<&Site> = owner.sites.iter().collect();
-            let (watched, _) = store.status_page_facts(&owner, &sites, noon()).await.unwrap();
+            let (watched, _) = store.status_page_facts(&owner, &sites).await.unwrap();
             assert_eq!(only(only(watched).latest).status, shown, "run {second}");
         }
     });
@@ -140,8 +138,8 @@ fn an_hour_makes_room_for_the_same_hour_of_the_next_day() {
         let owner = store.status_page_owner(account.id).await.unwrap().unwrap();
         let sites: Vec<&Site> = owner.sites.iter().collect();
         let now = noon() + seconds(24 * 3_600);
-        let (watched, _) = store.status_page_facts(&owner, &sites, now).await.unwrap();
-        let hours = only(watched).hours;
+        let (watched, _) = store.status_page_facts(&owner, &sites).await.unwrap();
+        let hours = only(watched).tally.hours;
         let expected = HourCount { hour: response::hour(now), answers: 1, total_ms: 300 };
         assert_eq!(only(hours), expected);
     });

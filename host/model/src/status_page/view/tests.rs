@@ -2,6 +2,7 @@ use chrono::TimeDelta;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
+use super::super::{response::HourCount, uptime::DayCount};
 use super::*;
 use crate::status_page::Overall;
 use crate::{AccountId, CheckStatus, IncidentUpdate};
@@ -16,8 +17,15 @@ fn site(number: u128, domain: &str, status: CheckStatus) -> Watched {
         site: SiteId(Uuid::from_u128(number)),
         domain: domain.parse().unwrap(),
         latest: vec![latest],
-        days: vec![DayCount { day: uptime::day(now()), ok: 18, down: 2, ..DayCount::default() }],
-        hours: vec![HourCount { hour: response::hour(now()), answers: 2, total_ms: 300 }],
+        tally: Tally {
+            days: vec![DayCount {
+                day: uptime::day(now()),
+                ok: 18,
+                down: 2,
+                ..DayCount::default()
+            }],
+            hours: vec![HourCount { hour: response::hour(now()), answers: 2, total_ms: 300 }],
+        },
     }
 }
 

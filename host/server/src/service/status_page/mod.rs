@@ -104,7 +104,7 @@ async fn write(app: &App, account: AccountId) -> Result<Arc<Rendered>> {
     let now = app.clock.now();
     let shown = monitored(&owner.sites, plan).filter(|(_, watched)| *watched);
     let shown: Vec<_> = shown.map(|(site, _)| site).collect();
-    let (mut sites, incidents) = app.store.status_page_facts(&owner, &shown, now).await?;
+    let (mut sites, incidents) = app.store.status_page_facts(&owner, &shown).await?;
     for site in &mut sites {
         let interval = |latest: &Latest| due::interval(app, &latest.check_type, plan);
         site.latest.retain(|latest| latest.is_fresh(interval(latest), now));

@@ -1,0 +1,134 @@
+//! What is counted of the runs of a site's uptime check, for the page to draw.
+//!
+//! *Invariant:* it is bounded: days and hours that the page no longer shows make room.
+
+use serde::{Deserialize, Serialize};
+
+use super::response::{self, HOURS, HourCount};
+use super::uptime::{self, DAYS, DayCount, UPTIME};
+use crate::{CheckRecord, CheckStatus};
+
+/// How the runs of each day ended, and how fast each hour's answers were. Oldest first.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tally {
+    pub days: Vec<DayCount>,
+    pub hours: Vec<HourCount>,
+}
+
+impl Tally {
+    /// Adds a run; those of other checks are not counted.
+    pub fn count(&mut self, record: &CheckRecord) {
+        if record.check_type.as_str() != UPTIME {
+            return;
+        }
+        let day = DayCount { day: uptime::day(record.checked_at), ..DayCount::default() };
+        if let Some(of_day) = place(&mut self.days, day, DAYS, |count| count.day) {
+            let ended = match record.status {
+                CheckStatus::Ok => &mut of_day.ok,
+                CheckStatus::Degraded => &mut of_day.degraded,
+                CheckStatus::Down => &mut of_day.down,
+                CheckStatus::Unknown => &mut of_day.unknown,
+            };
+            *ended = ended.saturating_add(1);
+        }
+        let Some(took) = response::ms_of(record) else { return };
+        let hour = HourCount { hour: response::hour(record.checked_at), ..HourCount::default() };
+        if let Some(of_hour) = place(&mut self.hours, hour, HOURS, |count| count.hour) {
+            of_hour.answers = of_hour.answers.saturating_add(1);
+            of_hour.total_ms = of_hour.total_ms.saturating_add(took);
+        }
+    }
+}
+
+/// The count of the same day or hour as `new`, which is put in where there is none; none where
+/// that is `most` before the newest, or more.
+fn place<T>(counts: &mut Vec<T>, new: T, most: usize, number: fn(&T) -> i64) -> Option<&mut T> {
+    let wanted = number(&new);
+    let newest = counts.last().map_or(wanted, number).max(wanted);
+    let first = newest - i64::try_from(most).expect("a few days") + 1;
+    counts.retain(|count| number(count) >= first);
+    if wanted < first {
+        return None;
+    }
+    let at = counts.partition_point(|count| number(count) < wanted);
+    if counts.get(at).is_none_or(|count| number(count) != wanted) {
+        counts.insert(at, new);
+    }
+    counts.get_mut(at)
+}
+
+#[cfg(test)]
+mod tests {
+    use chrono::TimeDelta;
+    use serde_json::json;
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::{Source, Timestamp};
+
+    fn run(check_type: &str, at: Timestamp, status: CheckStatus) -> CheckRecord {
+        CheckRecord {
+            id: Uuid::nil().into(),
+            site_id: Uuid::nil().into(),
+            check_type: check_type.parse().unwrap(),
+            checked_at: at,
+            status,
+            result: json!({ "response_time_ms": 40 }),
+            error: None,
+            duration_ms: 41,
+            source: Source::Scheduler,
+            location: "default".to_owned(),
+        }
+    }
+
+    fn noon() -> Timestamp {
+        "2026-11-22T12:00:00Z".parse().unwrap()
+    }
+
+    #[test]
+    fn runs_are_counted_by_day_and_answers_by_hour() {
+        let mut tally = Tally::default();
+        let statuses = [
+            CheckStatus::Ok,
+            CheckStatus::Degraded,
+            CheckStatus::Down,
+            CheckStatus::Unknown,
+            CheckStatus::Ok,
+        ];
+        for (hours, status) in (0..).zip(statuses) {
+            tally.count(&run(UPTIME, noon() - TimeDelta::hours(hours * 6), status));
+        }
+        tally.count(&run("ssl", noon(), CheckStatus::Down));
+        let today = uptime::day(noon());
+        let day = |day, ok, degraded, down, unknown| DayCount { day, ok, degraded, down, unknown };
+        assert_eq!(tally.days, [day(today - 1, 1, 0, 0, 1), day(today, 1, 1, 1, 0)]);
+        let this = response::hour(noon());
+        let hour = |hour| HourCount { hour, answers: 1, total_ms: 40 };
+        // What is a whole day old has made room already.
+        assert_eq!(tally.hours, [hour(this - 6), hour(this)]);
+    }
+
+    #[test]
+    fn what_is_no_longer_shown_makes_room_and_does_not_come_back() {
+        let mut tally = Tally::default();
+        for days in 0..200 {
+            for _ in 0..2 {
+                tally.count(&run(UPTIME, noon() + TimeDelta::days(days), CheckStatus::Ok));
+            }
+        }
+        let full = tally.clone();
+        assert_eq!((full.days.len(), full.hours.len()), (DAYS, 1));
+        assert!(full.days.iter().all(|day| day.ok == 2));
+        tally.count(&run(UPTIME, noon(), CheckStatus::Ok));
+        assert_eq!(tally, full);
+    }
+
+    #[test]
+    fn it_is_written_as_short_lists() {
+        let mut tally = Tally::default();
+        tally.count(&run(UPTIME, noon(), CheckStatus::Ok));
+        let text = serde_json::to_string(&tally).unwrap();
+        assert_eq!(text, r#"{"days":[[20779,1,0,0,0]],"hours":[[498708,1,40]]}"#);
+        assert_eq!(serde_json::from_str::<Tally>(&text).unwrap(), tally);
+    }
+}
