@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use moka::sync::Cache;
 use parking_lot::Mutex;
-use tokio::sync::Notify;
 use vedette_model::{Account, AccountId, ApiKeyId, Edition, guard::Guard};
 use vedette_sandbox::{Sandbox, egress::smtp::Relay};
 use vedette_store::{Stamp, Store};
@@ -20,6 +19,7 @@ use crate::{
         status_page::{StatusPages, domain::Domains},
     },
     streams::Streams,
+    wake::Wake,
     work::Pulse,
 };
 
@@ -74,20 +74,6 @@ impl SiteList {
 }
 
 const LISTS: u64 = 8 << 20;
-
-/// Hints that there is something to do before the next look at the store. A lost hint delays
-/// work until that look, and never loses it.
-#[derive(Default)]
-pub struct Wake {
-    /// A check became due: a site was created or changed.
-    pub schedule: Notify,
-    /// A delivery was queued.
-    pub outbox: Notify,
-    /// A renewal has begun.
-    pub renewal: Notify,
-    /// Something was deleted whose rows are still there.
-    pub purge: Notify,
-}
 
 /// Who asks, after authentication. Everything stored belongs to `account`.
 #[derive(Clone, Debug)]

@@ -16,6 +16,7 @@ pub mod limits;
 pub mod oidc;
 pub mod service;
 pub mod streams;
+pub mod wake;
 pub mod work;
 
 mod api;
@@ -29,8 +30,9 @@ mod start;
 mod status_page;
 mod tls;
 
-pub use app::{App, Caller, Wake};
+pub use app::{App, Caller};
 pub use clock::Clock;
 pub use config::Config;
 pub use error::{Error, Result};
 pub use start::{Running, serve};
+pub use wake::Wake;

@@ -40,7 +40,7 @@ pub async fn delete(app: &App, caller: &Caller, id: MaintenanceWindowId) -> Resu
     if !app.store.delete_maintenance_window(caller.account.id, id, now).await? {
         return Err(Error::NotFound("maintenance window"));
     }
-    app.wake.outbox.notify_one();
+    app.wake.outbox.tell_of_all();
     status_page::forget(app, caller.account.id).await;
     Ok(())
 }

@@ -174,7 +174,8 @@ impl Decided {
         }
         metrics::counter!("vedette_alerts_resolved_total").increment(resolved.len() as u64);
         if !self.deliveries.is_empty() {
-            app.wake.outbox.notify_one();
+            let lanes = self.deliveries.iter();
+            app.wake.outbox.tell(lanes.map(|one| (one.account_id, one.channel.clone())));
         }
         if *recheck {
             app.wake.schedule.notify_one();

@@ -41,8 +41,6 @@ pub(super) struct Sorted {
     pub(super) free: Vec<Receiver>,
     /// They are out or rest, and are in the way until then.
     pub(super) stuck: HashMap<Receiver, Timestamp>,
-    /// How much waits in those.
-    pub(super) stuck_deliveries: usize,
     /// When the first of them has rested.
     pub(super) next: Option<Timestamp>,
 }
@@ -78,8 +76,13 @@ impl Lanes {
         self.room.held()
     }
 
-    /// Says which lanes can be gathered, given the lane of each delivery that waits.
-    pub(super) fn sort(&mut self, waiting: Vec<Receiver>, now: Timestamp) -> Sorted {
+    /// Says which lanes can be gathered, given those in which something waits, each once or more
+    /// often.
+    pub(super) fn sort(
+        &mut self,
+        waiting: impl IntoIterator<Item = Receiver>,
+        now: Timestamp,
+    ) -> Sorted {
         // A rest that is longer than any was set by a clock that has been corrected since.
         self.rests.retain(|_, until| now < *until && *until <= now + FLOOD_WINDOW);
         self.known.forget(now);
@@ -103,7 +106,6 @@ impl Lanes {
                     continue;
                 }
             };
-            sorted.stuck_deliveries += 1;
             sorted.stuck.insert(receiver, until);
         }
         sorted

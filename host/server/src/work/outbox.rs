@@ -1,6 +1,9 @@
 //! Sends what is queued: gather what waits, send, settle; again after one and three seconds.
 //!
 //! What a commit queued waits in its lane (`vedette_model::delivery` says how lanes are gathered).
+//! The commit names the lane, so that nobody has to look for it; the store is looked at every
+//! second, and when something is known to be due: what other nodes queued is found so, and what a
+//! lost hint was about.
 //! A lane that may be gathered is read, decided about, and its notification written by the
 //! channel's plugin; then one transaction makes it a batch, bytes and lease included ([`gather`]);
 //! then it is sent ([`send`]). So a quiet lane costs two writes, and one before the first attempt;
@@ -14,22 +17,22 @@
 
 mod gather;
 mod lease;
+mod look;
 mod send;
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
-use futures::future::join_all;
 use parking_lot::Mutex;
-use tokio::task::{Id, JoinError, JoinSet};
-use tokio_util::sync::CancellationToken;
-use vedette_model::{
-    Delivery, Timestamp,
-    delivery::{Gathering, Plan},
+use tokio::{
+    task::{Id, JoinError, JoinSet},
+    time::Instant,
 };
+use tokio_util::sync::CancellationToken;
+use vedette_model::{Delivery, Timestamp, delivery::Gathering};
 
 use self::lease::Lease;
-use super::lanes::{LEASE, Lanes, Placed, Receiver, receiver};
-use crate::{App, Result};
+use super::lanes::{Lanes, Receiver, receiver};
+use crate::App;
 
 /// The loop. After `shutdown` it finishes what is on its way and gives back the rest.
 pub(super) async fn run(app: Arc<App>, shutdown: CancellationToken) {
@@ -38,6 +41,10 @@ pub(super) async fn run(app: Arc<App>, shutdown: CancellationToken) {
         lanes: Lanes::default(),
         tasks: JoinSet::new(),
         out: HashMap::new(),
+        looked: Instant::now(),
+        // What waits from before the start.
+        due: Some(counted),
+        rested: None,
         counted,
         app,
     };
@@ -46,9 +53,9 @@ pub(super) async fn run(app: Arc<App>, shutdown: CancellationToken) {
         let app = Arc::clone(&outbox.app);
         tokio::select! {
             () = shutdown.cancelled() => {}
-            () = app.wake.outbox.notified() => {}
+            () = app.wake.outbox.told() => {}
             () = app.clock.sleep_until(next) => {}
-            () = tokio::time::sleep(POLL) => {}
+            () = tokio::time::sleep_until(outbox.looked + POLL) => {}
             Some(ended) = outbox.tasks.join_next_with_id() => outbox.ended(ended),
         }
         outbox.take_back();
@@ -62,6 +69,12 @@ struct Outbox {
     tasks: JoinSet<Ended>,
     /// What each task is about.
     out: HashMap<Id, Work>,
+    /// When the store was looked at last, by a clock that nobody sets.
+    looked: Instant,
+    /// When the store has to be looked at again, if that is known.
+    due: Option<Timestamp>,
+    /// When the first lane that something waits in has rested.
+    rested: Option<Timestamp>,
     /// When what is not finished was counted last.
     counted: Timestamp,
 }
@@ -74,12 +87,12 @@ struct Work {
 /// The batch that a task has leased and not settled, as far as it is not sent.
 type Held = Arc<Mutex<Option<Delivery>>>;
 
-/// How a task ended.
+/// How a task ended; and when there is more to do, if that is known.
 enum Ended {
     /// With an attempt.
-    Tried,
+    Tried(Option<Timestamp>),
     /// There was nothing to send.
-    Done,
+    Done(Option<Timestamp>),
     /// Somebody else gathered the lane, or a site of it is gone: look again.
     Refused,
     /// The store could not make it a batch: look again soon, and not only when its window is over.
@@ -87,61 +100,6 @@ enum Ended {
 }
 
 impl Outbox {
-    /// Takes up what is due, as far as there is room; answers when to look again.
-    async fn take_up(&mut self) -> Timestamp {
-        let looked = self.look().await;
-        metrics::gauge!("vedette_outbox_held").set(self.lanes.held() as f64);
-        looked.unwrap_or_else(|cause| {
-            tracing::error!(error = format!("{cause:#?}"), "the outbox cannot be read: {cause}");
-            self.app.clock.now() + POLL
-        })
-    }
-
-    async fn look(&mut self) -> Result<Timestamp> {
-        loop {
-            self.take_back();
-            let now = self.app.clock.now();
-            let room = self.lanes.room().min(BATCH);
-            if room == 0 {
-                // There is nothing to do before an attempt ends.
-                return Ok(now + POLL);
-            }
-            let look = self.app.store.look_at_outbox(now, LOOK).await?;
-            let full = look.waiting.len() == LOOK;
-            let mut sorted = self.lanes.sort(look.waiting, now);
-            sorted.free.truncate(room);
-            self.gather(&sorted.free, now).await?;
-            let all_leased = !look.batches || self.lease(now).await?;
-            let mut left = 0;
-            if sorted.stuck_deliveries >= IN_THE_WAY {
-                let stuck: Vec<_> = sorted.stuck.into_iter().collect();
-                left = self.app.store.postpone_lanes(&stuck, now).await?;
-            }
-            if all_leased && !full {
-                self.count(now).await?;
-                let next = [look.next, sorted.next].into_iter().flatten().min();
-                return Ok(next.unwrap_or(now + POLL));
-            }
-            if full && left > 0 {
-                // Somebody else is at work on what is in the way.
-                return Ok(now + LOOK_AGAIN);
-            }
-        }
-    }
-
-    /// Decides about lanes that are free and has the decisions carried out.
-    async fn gather(&mut self, lanes: &[Receiver], now: Timestamp) -> Result<()> {
-        for (receiver, versions, plan) in gather::plans(&self.app, lanes, now).await? {
-            match plan {
-                // What waits there is somebody else's by now, or will be understood soon.
-                Plan::Nothing => self.lanes.rest(&receiver, now + LOOK_AGAIN),
-                Plan::Rest(until) => self.lanes.rest(&receiver, until),
-                Plan::Gather(gathering) => self.begin(receiver, versions, gathering, now),
-            }
-        }
-        Ok(())
-    }
-
     fn begin(
         &mut self,
         receiver: Receiver,
@@ -158,37 +116,12 @@ impl Outbox {
         self.out.insert(id, Work { receiver, held });
     }
 
-    /// Leases batches whose attempt is due, as far as there is room; whether that was all of them.
-    async fn lease(&mut self, now: Timestamp) -> Result<bool> {
-        let wanted = self.lanes.room().min(BATCH);
-        if wanted == 0 {
-            return Ok(true);
-        }
-        let leased = self.app.store.lease_deliveries(&self.app.node, now, LEASE, wanted).await?;
-        let all = leased.len() < wanted;
-        let mut too_many = Vec::new();
-        for delivery in leased {
-            match self.lanes.place(delivery, now) {
-                Placed::Start(delivery) => self.start(delivery, now),
-                Placed::Waits => {}
-                Placed::Full(delivery, wait) => too_many.push((delivery, wait)),
-            }
-        }
-        let app = &self.app;
-        let backs = too_many.into_iter();
-        join_all(backs.map(|(delivery, wait)| send::give_back(app, delivery, now + wait))).await;
-        Ok(all)
-    }
-
     fn start(&mut self, delivery: Delivery, leased: Timestamp) {
         let receiver = receiver(&delivery);
         let held = Arc::new(Mutex::new(Some(delivery.clone())));
         let lease = Lease::since(leased, Arc::clone(&held));
         let app = Arc::clone(&self.app);
-        let task = async move {
-            send::step(&app, delivery, lease).await;
-            Ended::Tried
-        };
+        let task = async move { Ended::Tried(send::step(&app, delivery, lease).await) };
         let id = self.tasks.spawn(task).id();
         self.out.insert(id, Work { receiver, held });
     }
@@ -206,11 +139,18 @@ impl Outbox {
             Err(cause) => (cause.id(), None),
         };
         let Some(Work { receiver, .. }) = self.out.remove(&id) else { return };
+        let now = self.app.clock.now();
         match how {
-            Some(Ended::Tried) => self.lanes.tried(&receiver, self.app.clock.now()),
-            Some(Ended::Done) => {}
-            Some(Ended::Refused) => self.lanes.wake(&receiver),
-            Some(Ended::Failed) => self.lanes.rest(&receiver, self.app.clock.now() + POLL),
+            Some(Ended::Tried(next)) => {
+                self.lanes.tried(&receiver, now);
+                self.know(next);
+            }
+            Some(Ended::Done(next)) => self.know(next),
+            Some(Ended::Refused) => {
+                self.lanes.wake(&receiver);
+                self.app.wake.outbox.keep([receiver.clone()]);
+            }
+            Some(Ended::Failed) => self.rest(receiver.clone(), now + POLL),
             None => {
                 let (account_id, channel) = &receiver;
                 tracing::error!(
@@ -219,21 +159,10 @@ impl Outbox {
                 );
             }
         }
-        let next = self.lanes.back(&receiver, self.app.clock.now());
+        let next = self.lanes.back(&receiver, now);
         if let Some((next, leased)) = next {
             self.start(next, leased);
         }
-    }
-
-    /// Tells how much is not finished, now and then.
-    async fn count(&mut self, now: Timestamp) -> Result<()> {
-        if now < self.counted + COUNT {
-            return Ok(());
-        }
-        self.counted = now;
-        let depth = self.app.store.outbox_depth().await?;
-        metrics::gauge!("vedette_outbox_depth").set(depth as f64);
-        Ok(())
     }
 
     /// Attempts that are on their way get ten seconds, and what is left of them is given back;
@@ -260,14 +189,11 @@ impl Outbox {
     }
 }
 
-const BATCH: usize = 64;
-/// How much of what waits is looked at in one go.
-const LOOK: usize = 256;
-/// When so much of that is of lanes that are out or rest, it is put aside.
-const IN_THE_WAY: usize = 64;
+fn earliest<const N: usize>(moments: [Option<Timestamp>; N]) -> Option<Timestamp> {
+    moments.into_iter().flatten().min()
+}
+
 /// What other nodes have queued, and what a lost hint was about, is found this soon.
 const POLL: Duration = Duration::from_secs(1);
-const LOOK_AGAIN: Duration = Duration::from_millis(100);
-const COUNT: Duration = Duration::from_secs(5);
 /// A request of an attempt takes ten seconds at most.
 const DRAIN: Duration = Duration::from_secs(10);

@@ -11,7 +11,7 @@ use vedette_model::{
 use vedette_sandbox::PluginError;
 use vedette_store::{Claim, LaneContext};
 
-use super::{Ended, Held, lease::Lease, send};
+use super::{Ended, Held, earliest, lease::Lease, send};
 use crate::{
     App, Result,
     work::lanes::{LEASE, Receiver},
@@ -109,15 +109,18 @@ pub(super) async fn carry_out(app: Arc<App>, decided: Decided, held: Held) -> En
         }
     }
     report(&channel, &gathering);
-    let Some(first) = gathering.batches.into_iter().next() else { return Ended::Done };
+    // Further batches are due now, and what was silenced when its window is over.
+    let deferred = gathering.deferred.iter().map(|(_, until)| *until).min();
+    let next = if gathering.batches.len() > 1 { Some(now) } else { deferred };
+    let Some(first) = gathering.batches.into_iter().next() else { return Ended::Done(next) };
     let delivery = Delivery { epoch: first.head.epoch + 1, ..first.head };
     *held.lock() = Some(delivery.clone());
     if let Some(cause) = first_failed {
-        send::not_written(&app, delivery, &cause).await;
-        return Ended::Done;
+        let again = send::not_written(&app, delivery, &cause).await;
+        return Ended::Done(earliest([next, again]));
     }
-    send::step(&app, delivery, Lease::since(now, held)).await;
-    Ended::Tried
+    let again = send::step(&app, delivery, Lease::since(now, held)).await;
+    Ended::Tried(earliest([next, again]))
 }
 
 /// Writes what can be written; why the first could not be. The others are tried again when their

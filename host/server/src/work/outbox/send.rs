@@ -17,8 +17,8 @@ use crate::{
     service::channel::{self, Errand, Message, Sending},
 };
 
-/// What a batch that was leased needs next.
-pub(super) async fn step(app: &App, mut delivery: Delivery, mut lease: Lease) {
+/// What a batch that was leased needs next; answers when it is due again.
+pub(super) async fn step(app: &App, mut delivery: Delivery, mut lease: Lease) -> Again {
     if delivery.rendered.is_none() {
         match render(app, &delivery).await {
             Ok(parts) => delivery.rendered = Some(parts),
@@ -30,17 +30,20 @@ pub(super) async fn step(app: &App, mut delivery: Delivery, mut lease: Lease) {
             Err(cause) => return report(Err((delivery.id, cause.into()))),
         }
     }
-    report(send(app, delivery, lease).await);
+    report(send(app, delivery, lease).await)
 }
 
 /// When nothing could be written down the lease runs out, and somebody tries again.
-fn report(settled: Settled) {
-    if let Err((id, cause)) = settled {
+fn report(settled: Settled) -> Again {
+    settled.unwrap_or_else(|(id, cause)| {
         tracing::error!(delivery_id = %id, "delivery {id} was not settled: {cause}");
-    }
+        None
+    })
 }
 
-type Settled = Result<(), (DeliveryId, crate::Error)>;
+/// When a further attempt is due, as far as it is for us to say.
+type Again = Option<Timestamp>;
+type Settled = Result<Again, (DeliveryId, crate::Error)>;
 
 /// The notification of a batch, in the channel's words.
 pub(super) async fn render(app: &App, delivery: &Delivery) -> Result<Vec<Rendered>, PluginError> {
@@ -55,9 +58,9 @@ pub(super) async fn render(app: &App, delivery: &Delivery) -> Result<Vec<Rendere
 }
 
 /// What becomes of a batch that was leased and has nothing to send.
-pub(super) async fn not_written(app: &App, delivery: Delivery, cause: &PluginError) {
+pub(super) async fn not_written(app: &App, delivery: Delivery, cause: &PluginError) -> Again {
     let delivery = unrendered(delivery, cause, app.clock.now());
-    report(settle(app, &delivery).await);
+    report(settle(app, &delivery).await)
 }
 
 /// A plugin that is not there will not write; one that is busy or paused may in a while, and that
@@ -98,8 +101,7 @@ async fn send(app: &App, mut delivery: Delivery, mut lease: Lease) -> Settled {
             delivery.rendered = Some(sending.left().to_vec());
             let kept = lease.renew(app, &delivery).await;
             if !kept.map_err(|cause| (delivery.id, cause.into()))? {
-                lost(&delivery);
-                return Ok(());
+                return Ok(lost(&delivery));
             }
         }
         if let Some(outcome) = sending.part(app, &settings, &errand).await {
@@ -134,8 +136,7 @@ async fn settle(app: &App, delivery: &Delivery) -> Settled {
         tokio::time::sleep(SETTLE_WAIT).await;
     };
     if !settled {
-        lost(delivery);
-        return Ok(());
+        return Ok(lost(delivery));
     }
     let (id, channel) = (delivery.id, delivery.channel.as_str());
     match delivery.state {
@@ -143,7 +144,7 @@ async fn settle(app: &App, delivery: &Delivery) -> Settled {
         DeliveryState::Pending
         | DeliveryState::Silenced
         | DeliveryState::Merged
-        | DeliveryState::Summarised => {}
+        | DeliveryState::Summarised => return Ok(Some(delivery.due_at)),
         DeliveryState::Delivered => {
             let took = (app.clock.now() - delivery.created_at).to_std().unwrap_or_default();
             metrics::histogram!("vedette_delivery_seconds", "channel" => channel.to_owned())
@@ -159,12 +160,13 @@ async fn settle(app: &App, delivery: &Delivery) -> Settled {
             );
         }
     }
-    Ok(())
+    Ok(None)
 }
 
-fn lost(delivery: &Delivery) {
+fn lost(delivery: &Delivery) -> Again {
     let id = delivery.id;
     tracing::info!(delivery_id = %id, "delivery {id} has another owner, or its site is gone");
+    None
 }
 
 /// Gives a delivery back as it was, due at `due_at`.

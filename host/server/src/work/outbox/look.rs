@@ -1,0 +1,156 @@
+//! What there is to do: in the lanes that were named, and by the store now and then.
+
+use std::{collections::HashSet, time::Duration};
+
+use futures::future::join_all;
+use tokio::time::Instant;
+use vedette_model::{Timestamp, delivery::Plan};
+
+use super::{Outbox, POLL, earliest, gather, send};
+use crate::{
+    Result,
+    wake::Told,
+    work::lanes::{LEASE, Placed, Receiver, Sorted},
+};
+
+impl Outbox {
+    /// Takes up what is due, as far as there is room; answers when there is more to do.
+    pub(super) async fn take_up(&mut self) -> Timestamp {
+        let next = self.look().await;
+        metrics::gauge!("vedette_outbox_held").set(self.lanes.held() as f64);
+        next.unwrap_or_else(|cause| {
+            tracing::error!(error = format!("{cause:#?}"), "the outbox cannot be read: {cause}");
+            (self.looked, self.due) = (Instant::now(), None);
+            self.app.clock.now() + POLL
+        })
+    }
+
+    async fn look(&mut self) -> Result<Timestamp> {
+        loop {
+            self.take_back();
+            let now = self.app.clock.now();
+            let room = self.lanes.room().min(BATCH);
+            if room == 0 {
+                // There is nothing to do before an attempt ends.
+                self.looked = Instant::now();
+                return Ok(now + POLL);
+            }
+            let Told { lanes, elsewhere } = self.app.wake.outbox.take();
+            let known = self.due.is_none_or(|due| now < due) && self.looked.elapsed() < POLL;
+            let all = if known && !elsewhere {
+                let sorted = self.lanes.sort(lanes, now);
+                self.take(sorted, room, now).await?;
+                true
+            } else {
+                self.look_everywhere(lanes, room, now).await?
+            };
+            if all {
+                return Ok(earliest([self.due, self.rested]).unwrap_or(now + POLL));
+            }
+        }
+    }
+
+    /// Takes up what the store says is due, and these lanes; whether that was all of it.
+    async fn look_everywhere(
+        &mut self,
+        told: HashSet<Receiver>,
+        room: usize,
+        now: Timestamp,
+    ) -> Result<bool> {
+        let look = self.app.store.look_at_outbox(now, LOOK).await?;
+        (self.looked, self.due) = (Instant::now(), look.next);
+        let sorted = self.lanes.sort(look.waiting.iter().cloned().chain(told), now);
+        let stuck: Vec<_> = sorted.stuck.clone().into_iter().collect();
+        let in_the_way = look.waiting.iter().filter(|one| sorted.stuck.contains_key(one)).count();
+        self.take(sorted, room, now).await?;
+        let all_leased = !look.batches || self.lease(now).await?;
+        let mut left = 0;
+        if in_the_way >= IN_THE_WAY {
+            left = self.app.store.postpone_lanes(&stuck, now).await?;
+        }
+        let full = look.waiting.len() == LOOK;
+        if full && left > 0 {
+            // Somebody else is at work on what is in the way.
+            self.know(Some(now + LOOK_AGAIN));
+        }
+        self.count(now).await?;
+        Ok(if full { left > 0 } else { all_leased })
+    }
+
+    /// Gathers lanes that are free, as far as there is room, and keeps the others in mind.
+    async fn take(&mut self, mut sorted: Sorted, room: usize, now: Timestamp) -> Result<()> {
+        let crowded = sorted.free.split_off(sorted.free.len().min(room));
+        self.app.wake.outbox.keep(crowded.into_iter().chain(sorted.stuck.into_keys()));
+        self.rested = sorted.next;
+        self.gather(&sorted.free, now).await
+    }
+
+    /// The store has to be looked at then.
+    pub(super) fn know(&mut self, due: Option<Timestamp>) {
+        self.due = earliest([self.due, due]);
+    }
+
+    /// Leaves a lane alone for a while, with what waits there.
+    pub(super) fn rest(&mut self, receiver: Receiver, until: Timestamp) {
+        self.lanes.rest(&receiver, until);
+        self.rested = earliest([self.rested, Some(until)]);
+        self.app.wake.outbox.keep([receiver]);
+    }
+
+    /// Decides about lanes that are free and has the decisions carried out.
+    async fn gather(&mut self, lanes: &[Receiver], now: Timestamp) -> Result<()> {
+        for (receiver, versions, plan) in gather::plans(&self.app, lanes, now).await? {
+            match plan {
+                // What waits there is somebody else's by now, or will be understood soon.
+                Plan::Nothing => {
+                    self.lanes.rest(&receiver, now + LOOK_AGAIN);
+                    self.know(Some(now + LOOK_AGAIN));
+                }
+                Plan::Rest(until) => self.rest(receiver, until),
+                Plan::Gather(gathering) => self.begin(receiver, versions, gathering, now),
+            }
+        }
+        Ok(())
+    }
+
+    /// Leases batches whose attempt is due, as far as there is room; whether that was all of them.
+    async fn lease(&mut self, now: Timestamp) -> Result<bool> {
+        let wanted = self.lanes.room().min(BATCH);
+        if wanted == 0 {
+            return Ok(true);
+        }
+        let leased = self.app.store.lease_deliveries(&self.app.node, now, LEASE, wanted).await?;
+        let all = leased.len() < wanted;
+        let mut too_many = Vec::new();
+        for delivery in leased {
+            match self.lanes.place(delivery, now) {
+                Placed::Start(delivery) => self.start(delivery, now),
+                Placed::Waits => {}
+                Placed::Full(delivery, wait) => too_many.push((delivery, wait)),
+            }
+        }
+        let app = &self.app;
+        let backs = too_many.into_iter();
+        join_all(backs.map(|(delivery, wait)| send::give_back(app, delivery, now + wait))).await;
+        Ok(all)
+    }
+
+    /// Tells how much is not finished, now and then.
+    async fn count(&mut self, now: Timestamp) -> Result<()> {
+        if now < self.counted + COUNT {
+            return Ok(());
+        }
+        self.counted = now;
+        let depth = self.app.store.outbox_depth().await?;
+        metrics::gauge!("vedette_outbox_depth").set(depth as f64);
+        Ok(())
+    }
+}
+
+const BATCH: usize = 64;
+/// How much of what waits is looked at in one go.
+const LOOK: usize = 256;
+/// When so much of that is of lanes that are out or rest, it is put aside.
+const IN_THE_WAY: usize = 64;
+const LOOK_AGAIN: Duration = Duration::from_millis(100);
+const COUNT: Duration = Duration::from_secs(5);
