@@ -53,9 +53,9 @@ const ACCOUNTS: usize = 64;
 const CALLS: usize = 90;
 const WINDOW: Duration = Duration::from_secs(10);
 const SITES: usize = 20;
-/// Enough that neither side waits for them: all who wait at one moment are counted by one durable
-/// write, which the disk takes its time for.
-const CLIENTS: usize = 256;
+/// At one time. All who wait at one moment are counted by one durable write, which the disk takes
+/// its time for: few clients wait for it most of the time, many keep the processor busy meanwhile.
+const CLIENTS: [usize; 3] = [64, 256, 1024];
 const ROUNDS: usize = 3;
 const SLOW: usize = 2_000;
 const TICK: Duration = Duration::from_millis(1);
@@ -103,7 +103,9 @@ async fn measure(seconds: u64, database: Option<String>) -> anyhow::Result<()> {
     let keys = Arc::new(keys);
     let span = Duration::from_secs(seconds);
     decide(&running.app, hand.now());
-    beside_hello(running.api_addr, bare_at, span, &keys, &hand).await?;
+    for clients in CLIENTS {
+        beside_hello(running.api_addr, bare_at, span, clients, &keys, &hand).await?;
+    }
     // Quiet tenants begin with windows of which nothing is used.
     hand.advance(WINDOW + TICK);
     let real = run_clock(hand);
@@ -171,17 +173,18 @@ async fn beside_hello(
     api: SocketAddr,
     bare: SocketAddr,
     span: Duration,
+    clients: usize,
     keys: &Arc<Vec<String>>,
     hand: &ManualClock,
 ) -> anyhow::Result<()> {
     let (mut floor, mut ours) = (Vec::new(), Vec::new());
     // The first round only warms up.
     for round in 0..=ROUNDS {
-        let plain = load(bare, span, Arc::new(|| "GET / HTTP/1.1\r\nhost: x\r\n\r\n".into()));
-        let plain = plain.await?;
+        let greeting = Arc::new(|| "GET / HTTP/1.1\r\nhost: x\r\n\r\n".into());
+        let plain = load(bare, span, clients, greeting).await?;
         let (keys, hand) = (Arc::clone(keys), hand.clone());
-        let asked = load(api, span, Arc::new(move || request(&keys[turn(&hand)])));
-        let asked = asked.await?;
+        let list = Arc::new(move || request(&keys[turn(&hand)]));
+        let asked = load(api, span, clients, list).await?;
         if round > 0 {
             println!("hello      {plain}");
             println!("GET sites  {asked}");
@@ -193,7 +196,7 @@ async fn beside_hello(
         rounds.iter().map(of).sum::<f64>() / rounds.len() as f64
     };
     println!(
-        "requests per second: {:.2} of hello; p99: {:.2} times hello's",
+        "{clients} clients: {:.2} of hello's requests per second; p99: {:.2} times hello's",
         mean(&ours, |load| load.rate) / mean(&floor, |load| load.rate),
         mean(&ours, |load| load.p99.as_secs_f64()) / mean(&floor, |load| load.p99.as_secs_f64()),
     );
@@ -299,14 +302,15 @@ impl std::fmt::Display for Load {
 async fn load(
     to: SocketAddr,
     span: Duration,
+    clients: usize,
     request: Arc<dyn Fn() -> String + Send + Sync>,
 ) -> anyhow::Result<Load> {
     let ended = Arc::new(AtomicBool::new(false));
     let begun = Instant::now();
-    let mut clients = JoinSet::new();
-    for _ in 0..CLIENTS {
+    let mut asking = JoinSet::new();
+    for _ in 0..clients {
         let (ended, request) = (Arc::clone(&ended), Arc::clone(&request));
-        clients.spawn(async move {
+        asking.spawn(async move {
             let mut stream = TcpStream::connect(to).await?;
             stream.set_nodelay(true)?;
             let (mut times, mut refused) = (Vec::new(), 0);
@@ -329,7 +333,7 @@ async fn load(
     tokio::time::sleep(span).await;
     ended.store(true, Ordering::Relaxed);
     let (mut times, mut refused) = (Vec::new(), 0);
-    while let Some(client) = clients.join_next().await {
+    while let Some(client) = asking.join_next().await {
         let (its, no) = client??;
         times.extend(its);
         refused += no;
