@@ -89,7 +89,7 @@ impl Cache {
     }
 
     fn path(&self, entry: &Entry) -> PathBuf {
-        self.folder.join(format!("{}.native", hex(&entry.0)))
+        self.folder.join(format!("{}.native", hex::encode(entry.0)))
     }
 }
 
@@ -148,10 +148,6 @@ fn probe_owner(folder: &Path) -> io::Result<u32> {
 
 fn private(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).create(true).truncate(true).mode(PRIVATE_FILE).open(path)
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// SHA-256 as a [`Hasher`]: only to feed wasmtime's compatibility hash into the key.

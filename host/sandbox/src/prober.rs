@@ -160,15 +160,8 @@ fn read_fields(fields: &mut Map<String, Value>, lists: &[&str]) {
 }
 
 fn as_bytes(text: &str) -> Value {
-    let bytes = text.strip_prefix("hex:").and_then(unhex);
+    let bytes = text.strip_prefix("hex:").and_then(|digits| hex::decode(digits).ok());
     bytes.unwrap_or_else(|| text.as_bytes().to_vec()).into()
-}
-
-fn unhex(text: &str) -> Option<Vec<u8>> {
-    if !text.is_ascii() || !text.len().is_multiple_of(2) {
-        return None;
-    }
-    (0..text.len()).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16).ok()).collect()
 }
 
 #[cfg(test)]

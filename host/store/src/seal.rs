@@ -128,7 +128,7 @@ impl Key {
         }
         let cipher = RandomizedNonceKey::new(&AES_256_GCM_SIV, &bytes).ok()?;
         let mark = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, &bytes), b"vedette key id");
-        let id = mark.as_ref().iter().take(ID).map(|byte| format!("{byte:02x}")).collect();
+        let id = hex::encode(&mark.as_ref()[..ID]);
         Some(Self { id, cipher })
     }
 

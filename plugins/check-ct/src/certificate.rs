@@ -3,7 +3,7 @@
 use vedette_sdk::x509;
 
 use crate::{
-    date, digest,
+    date,
     identity::{Identity, Known, Traits},
     issuer::Issuer,
     result::{self, Caa},
@@ -141,7 +141,7 @@ pub(crate) fn serial(text: &str) -> String {
 
 /// A SHA-256 in lower-case hex; none where it is something else.
 pub(crate) fn hash(text: &str) -> Option<String> {
-    let is_hash = text.len() == 64 && digest::unhex(text).is_some();
+    let is_hash = text.len() == 64 && hex::decode(text).is_ok();
     is_hash.then(|| text.to_ascii_lowercase())
 }
 

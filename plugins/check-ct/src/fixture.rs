@@ -13,7 +13,6 @@ use x509_parser::prelude::{FromDer, GeneralName, ParsedExtension, X509Certificat
 use crate::{
     certificate::Certificate,
     date::{self, DAY},
-    digest,
     issuer::Issuer,
 };
 
@@ -179,7 +178,7 @@ fn read(der: &[u8]) -> x509::Certificate {
         signature_algorithm: String::new(),
         key_algorithm: String::new(),
         key_bits: 0,
-        sha256: digest::hex(&sha256(der)),
+        sha256: hex::encode(sha256(der)),
         spki_sha256: String::new(),
         tbs_sha256: String::new(),
         is_ca: false,
@@ -193,7 +192,7 @@ fn read(der: &[u8]) -> x509::Certificate {
     read.issuer = parsed.issuer().to_string();
     let organisation = parsed.issuer().iter_organization().next();
     read.issuer_org = organisation.and_then(|org| org.as_str().ok()).map(str::to_owned);
-    read.serial = digest::hex(parsed.raw_serial()).trim_start_matches("00").to_owned();
+    read.serial = hex::encode(parsed.raw_serial()).trim_start_matches("00").to_owned();
     read.not_before = parsed.validity().not_before.timestamp();
     read.not_after = parsed.validity().not_after.timestamp();
     // The digest is over what was signed without the poison: made anew, as no other extension
@@ -204,7 +203,7 @@ fn read(der: &[u8]) -> x509::Certificate {
         Some(at) => unpoisoned(tbs, at),
         None => tbs.to_vec(),
     };
-    read.tbs_sha256 = digest::hex(&sha256(&tbs));
+    read.tbs_sha256 = hex::encode(sha256(&tbs));
     for extension in parsed.extensions() {
         if let ParsedExtension::SubjectAlternativeName(names) = extension.parsed_extension() {
             read.san_dns.extend(names.general_names.iter().filter_map(|name| match name {

@@ -99,8 +99,7 @@ pub(crate) fn mint(edition: &Edition) -> String {
 
 /// What a key is stored and looked up by: lower-case hex of its SHA-256.
 pub(crate) fn hash(key: &str) -> String {
-    let digest = digest::digest(&digest::SHA256, key.as_bytes());
-    digest.as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
+    hex::encode(digest::digest(&digest::SHA256, key.as_bytes()))
 }
 
 fn used_up(edition: &Edition, plan: &Plan) -> Error {

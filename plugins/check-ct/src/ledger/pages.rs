@@ -3,7 +3,7 @@
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use serde::{Deserialize, Serialize};
 
-use crate::{certificate::Certificate, digest, issuer::Issuer};
+use crate::{certificate::Certificate, issuer::Issuer};
 
 /// One value of the state.
 #[derive(Default, Serialize, Deserialize)]
@@ -107,12 +107,14 @@ fn size<T: Serialize>(value: &T) -> usize {
 
 /// A digest in hex as Base64; none is empty.
 fn shorter(hash: Option<&str>) -> String {
-    hash.and_then(digest::unhex).map(|bytes| URL_SAFE_NO_PAD.encode(bytes)).unwrap_or_default()
+    hash.and_then(|digits| hex::decode(digits).ok())
+        .map(|bytes| URL_SAFE_NO_PAD.encode(bytes))
+        .unwrap_or_default()
 }
 
 fn longer(text: &str) -> Option<String> {
     let bytes = URL_SAFE_NO_PAD.decode(text).ok().filter(|bytes| !bytes.is_empty())?;
-    Some(digest::hex(&bytes))
+    Some(hex::encode(&bytes))
 }
 
 /// Values of the state that hold certificates.

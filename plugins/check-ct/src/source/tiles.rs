@@ -17,11 +17,7 @@ use serde::{Deserialize, Serialize};
 use vedette_sdk::{log::Level, state::Scope};
 
 use super::{Answer, Asked, Failure, examination, request};
-use crate::{
-    certificate::Certificate,
-    digest::{hex, mark},
-    name,
-};
+use crate::{certificate::Certificate, digest::mark, name};
 use checkpoint::Checkpoint;
 use leaf::{Entry, Leaf};
 use needle::Needle;
@@ -122,7 +118,7 @@ fn head_key(asked: &Asked<'_>) -> String {
     match asked.key {
         None => format!("head.{}", mark(&["log", asked.base])),
         // A tree head that nobody verified says nothing against one that is signed.
-        Some(key) => format!("head.{}", mark(&["log", asked.base, &hex(key.log_id())])),
+        Some(key) => format!("head.{}", mark(&["log", asked.base, &hex::encode(key.log_id())])),
     }
 }
 

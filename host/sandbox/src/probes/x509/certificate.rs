@@ -8,7 +8,7 @@ use x509_parser::prelude::{FromDer, X509Certificate};
 use super::{
     Certificate,
     extensions::{Extensions, Issuing, Obstacle, Purposes, SCT_LIST},
-    hex, key,
+    key,
     name::Name,
     signature::{Signed, Worth},
 };
@@ -70,7 +70,7 @@ impl Parsed {
                 issuer: Name(&issuer).to_text(),
                 issuer_cn: Name(&issuer).common_name(),
                 issuer_org: Name(&issuer).organisation(),
-                serial: hex(unsigned(parsed.raw_serial())),
+                serial: hex::encode(unsigned(parsed.raw_serial())),
                 not_before: parsed.validity().not_before.timestamp(),
                 not_after: parsed.validity().not_after.timestamp(),
                 san_dns: shown_names(&extensions.names),
@@ -216,7 +216,7 @@ pub(super) fn unsigned(integer: &[u8]) -> &[u8] {
 }
 
 fn sha256(bytes: &[u8]) -> String {
-    hex(digest(&SHA256, bytes).as_ref())
+    hex::encode(digest(&SHA256, bytes))
 }
 
 /// `[3]`, explicit.

@@ -156,9 +156,8 @@ impl Case {
                 pool.push(certificate.clone());
             }
         }
-        let hash = |der: &Vec<u8>| {
-            hex(aws_lc_rs::digest::digest(&aws_lc_rs::digest::SHA256, der).as_ref())
-        };
+        let hash =
+            |der: &Vec<u8>| hex::encode(aws_lc_rs::digest::digest(&aws_lc_rs::digest::SHA256, der));
         Ok(Self {
             hashes: chain.iter().map(hash).collect(),
             pool,
@@ -174,14 +173,6 @@ impl Case {
     fn leaf(&self) -> Option<&Parsed> {
         self.served.first()?.as_ref()
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write;
-    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
-        write!(text, "{byte:02x}").expect("writing to a string does not fail");
-        text
-    })
 }
 
 /// More than any server needs; what is beyond is not looked at.

@@ -102,8 +102,8 @@ fn text_of((oid, value): Attribute<'_>) -> String {
     let registered = REGISTERED.iter().find(|(known, _)| *known == oid);
     match (registered, string(value)) {
         (Some((_, name)), Some(text)) => format!("{name}={}", escape(&text)),
-        (Some((_, name)), None) => format!("{name}=#{}", super::hex(value.raw)),
-        (None, _) => format!("{}=#{}", dotted(oid), super::hex(value.raw)),
+        (Some((_, name)), None) => format!("{name}=#{}", hex::encode(value.raw)),
+        (None, _) => format!("{}=#{}", dotted(oid), hex::encode(value.raw)),
     }
 }
 

@@ -104,7 +104,7 @@ fn proves(texts: &[String], account: AccountId, domain: &str) -> bool {
 /// It is no secret; that the record stands in the domain's zone is the proof.
 pub(super) fn token(account: AccountId, domain: &str) -> String {
     let hash = digest(&SHA256, format!("vedette status page {account} {domain}").as_bytes());
-    hash.as_ref().iter().take(TOKEN).map(|byte| format!("{byte:02x}")).collect()
+    hex::encode(&hash.as_ref()[..TOKEN])
 }
 
 /// Bytes of a token.
