@@ -63,7 +63,7 @@ struct LatestRow {
 struct Remembered {
     state: CheckState,
     settled_is_latest: bool,
-    #[serde(default, skip_serializing_if = "is_empty")]
+    #[serde(default, skip_serializing_if = "Tally::is_empty")]
     tally: Tally,
 }
 
@@ -193,11 +193,6 @@ pub(crate) fn memory(state: &CheckState) -> Result<String> {
     };
     let tally = std::mem::take(&mut state.tally);
     row::write("check state", &Remembered { state, settled_is_latest, tally })
-}
-
-/// Only the uptime check's is not.
-fn is_empty(tally: &Tally) -> bool {
-    *tally == Tally::default()
 }
 
 fn state(memory: Option<&str>, latest: Option<CheckRecord>) -> Result<CheckState> {

@@ -155,7 +155,7 @@ fn watched(sites: &[&Site], latest: &[TextRow], memories: &[TextRow]) -> Result<
         let remembered: Remembered = row::read("check state", &row.doc)?;
         let site = SiteId(key::uuid_at(&row.id, 0)?);
         standings.insert((site, key::text_at(&row.id, 1)?), remembered.state);
-        if !remembered.tally.days.is_empty() {
+        if !remembered.tally.is_empty() {
             tallies.insert(site, remembered.tally);
         }
     }

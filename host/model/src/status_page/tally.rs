@@ -16,6 +16,11 @@ pub struct Tally {
 }
 
 impl Tally {
+    /// Whether no run was counted; that of a check other than uptime always is empty.
+    pub fn is_empty(&self) -> bool {
+        self.days.is_empty()
+    }
+
     /// Adds a run; those of other checks are not counted.
     pub fn count(&mut self, record: &CheckRecord) {
         if record.check_type.as_str() != UPTIME {
