@@ -206,6 +206,13 @@ impl Lanes {
 }
 
 impl Sorted {
+    /// The lanes that are out or rest, each with the moment at which it is free, where so much of
+    /// what waits is theirs that it hides the rest and is to be put aside.
+    pub(super) fn in_the_way(&self, waiting: &[Receiver]) -> Option<Vec<(Receiver, Timestamp)>> {
+        let hiding = waiting.iter().filter(|receiver| self.stuck.contains_key(receiver)).count();
+        (hiding >= IN_THE_WAY).then(|| self.stuck.clone().into_iter().collect())
+    }
+
     /// A lane that is nobody's and is left alone until then.
     fn rests(&mut self, until: Timestamp) -> Timestamp {
         self.next = Some(self.next.map_or(until, |next| next.min(until)));
@@ -237,6 +244,8 @@ pub(super) const LEASE: Duration = Duration::from_secs(60);
 const BEGIN_WITHIN: TimeDelta = TimeDelta::seconds(45);
 /// Deliveries of one receiver that wait behind the one that is out.
 const MOST_WAITING: usize = 7;
+/// So much of one look at what waits.
+const IN_THE_WAY: usize = 64;
 const SHORTEST_WAIT: Duration = Duration::from_millis(100);
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
 const CROWDED_WAIT: Duration = Duration::from_secs(2);

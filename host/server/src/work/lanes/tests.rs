@@ -97,6 +97,20 @@ fn lane_that_is_out_or_rests_is_not_gathered() {
     assert_eq!(lanes.held(), 0);
 }
 
+#[test]
+fn lane_is_in_the_way_when_much_of_what_waits_is_its_own() {
+    let mut lanes = Lanes::default();
+    let (slow, free) = (receiver(&delivery(1, "webhook", 1)), receiver(&delivery(2, "webhook", 2)));
+    lanes.begin(&slow, at(0));
+    let mut waiting = vec![slow.clone(); IN_THE_WAY - 1];
+    waiting.extend(vec![free; IN_THE_WAY]);
+    let sorted = lanes.sort(waiting.clone(), at(1));
+    assert_eq!(sorted.in_the_way(&waiting), None, "it is counted by what waits, not by lanes");
+    waiting.push(slow.clone());
+    let sorted = lanes.sort(waiting.clone(), at(1));
+    assert_eq!(sorted.in_the_way(&waiting), Some(vec![(slow, at(2))]));
+}
+
 /// An attempt goes out to each of them, and ends.
 fn tries(lanes: &mut Lanes, receivers: &[Receiver], began: Timestamp, ended: Timestamp) {
     receivers.iter().for_each(|receiver| lanes.begin(receiver, began));

@@ -60,14 +60,13 @@ impl Outbox {
         let look = self.app.store.look_at_outbox(now, LOOK).await?;
         (self.looked, self.due) = (Instant::now(), look.next);
         let sorted = self.lanes.sort(look.waiting.iter().cloned().chain(told), now);
-        let stuck: Vec<_> = sorted.stuck.clone().into_iter().collect();
-        let in_the_way = look.waiting.iter().filter(|one| sorted.stuck.contains_key(one)).count();
+        let in_the_way = sorted.in_the_way(&look.waiting);
         self.take(sorted, room, now).await?;
         let all_leased = !look.batches || self.lease(now).await?;
-        let mut left = 0;
-        if in_the_way >= IN_THE_WAY {
-            left = self.app.store.postpone_lanes(&stuck, now).await?;
-        }
+        let left = match in_the_way {
+            Some(lanes) => self.app.store.postpone_lanes(&lanes, now).await?,
+            None => 0,
+        };
         let full = look.waiting.len() == LOOK;
         if full && left > 0 {
             // Somebody else is at work on what is in the way.
@@ -150,7 +149,5 @@ impl Outbox {
 const BATCH: usize = 64;
 /// How much of what waits is looked at in one go.
 const LOOK: usize = 256;
-/// When so much of that is of lanes that are out or rest, it is put aside.
-const IN_THE_WAY: usize = 64;
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
 const COUNT: Duration = Duration::from_secs(5);
