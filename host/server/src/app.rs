@@ -78,7 +78,7 @@ const LISTS: u64 = 8 << 20;
 /// Who asks, after authentication. Everything stored belongs to `account`.
 #[derive(Clone, Debug)]
 pub struct Caller {
-    pub account: Account,
+    pub account: Arc<Account>,
     /// The key that was used; none for a session token.
     pub key: Option<ApiKeyId>,
     pub edition: &'static Edition,

@@ -66,7 +66,7 @@ impl Store {
         };
         let found = Arc::new(Found {
             key: row.key.into_key()?,
-            account: row.account.into_account()?,
+            account: Arc::new(row.account.into_account()?),
             stamp: row.stamp,
         });
         self.inner.known.keep_caller(Arc::clone(&found));

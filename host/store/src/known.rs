@@ -26,7 +26,7 @@ pub struct Stamp(i64);
 #[derive(Clone, Debug, PartialEq)]
 pub struct Found {
     pub key: ApiKey,
-    pub account: Account,
+    pub account: Arc<Account>,
     pub stamp: Stamp,
 }
 

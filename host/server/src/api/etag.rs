@@ -11,7 +11,7 @@ use salvo::{
     prelude::*,
 };
 
-use crate::document::{self, Document};
+use crate::document::{Document, Tag};
 
 /// Tags what a GET or HEAD answers with 200. Browsers may keep it, but ask before they use it.
 #[handler]
@@ -26,32 +26,34 @@ pub(super) async fn revalidate(
     if !is_read || res.status_code != Some(StatusCode::OK) {
         return;
     }
-    let shared = depot.get_typed::<Arc<Document>>().ok().map(Arc::clone);
-    let opaque = match &shared {
-        Some(document) => Some(document.tag().to_owned()),
-        None => opaque(&res.body),
+    let written;
+    let tag = match depot.get_typed::<Arc<Document>>() {
+        Ok(document) => Some(document.tag()),
+        Err(_) => {
+            written = of(&res.body);
+            written.as_ref()
+        }
     };
-    let Some(opaque) = opaque else { return };
-    let tag = HeaderValue::try_from(format!("W/\"{opaque}\"")).expect("base64 is plain text");
+    let Some(Tag { opaque, line }) = tag else { return };
     let headers = res.headers_mut();
-    headers.insert(header::ETAG, tag);
+    headers.insert(header::ETAG, line.clone());
     // A handler that knows better has said so already.
     if headers.get(header::CACHE_CONTROL).is_none_or(|value| value == "no-store") {
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("private, no-cache"));
     }
-    let known = req.headers().get_all(header::IF_NONE_MATCH);
-    if known.iter().filter_map(|line| line.to_str().ok()).any(|line| names(line, &opaque)) {
+    let mut known = req.headers().get_all(header::IF_NONE_MATCH).iter();
+    if known.any(|known| known.to_str().is_ok_and(|known| names(known, opaque))) {
         res.headers_mut().remove(header::CONTENT_TYPE);
         res.body(ResBody::None);
         res.status_code(StatusCode::NOT_MODIFIED);
     }
 }
 
-/// What stands between the quotes of the tag; none for streams, which are not known beforehand.
-fn opaque(body: &ResBody) -> Option<String> {
+/// None for streams, which are not known beforehand.
+fn of(body: &ResBody) -> Option<Tag> {
     match body {
-        ResBody::Once(bytes) => Some(document::tag([bytes])),
-        ResBody::Chunks(chunks) => Some(document::tag(chunks)),
+        ResBody::Once(bytes) => Some(Tag::of([bytes])),
+        ResBody::Chunks(chunks) => Some(Tag::of(chunks)),
         _ => None,
     }
 }
@@ -102,8 +104,8 @@ mod tests {
     fn chunks_have_the_tag_of_the_whole() {
         let whole = ResBody::from("one and two");
         let chunks = ResBody::Chunks(["one ", "and two"].into_iter().map(Into::into).collect());
-        assert_eq!(opaque(&whole), opaque(&chunks));
-        assert_ne!(opaque(&whole), opaque(&ResBody::from("one and three")));
-        assert_eq!(opaque(&ResBody::None), None);
+        assert_eq!(of(&whole), of(&chunks));
+        assert_ne!(of(&whole), of(&ResBody::from("one and three")));
+        assert_eq!(of(&ResBody::None), None);
     }
 }

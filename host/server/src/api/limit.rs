@@ -7,7 +7,7 @@ use std::{
 };
 
 use salvo::{
-    http::{HeaderMap, Method},
+    http::{HeaderMap, HeaderName, Method},
     prelude::*,
 };
 use vedette_model::{Edition, Timestamp, quota};
@@ -221,9 +221,9 @@ pub(super) const EXPOSED: &str = "x-ratelimit-limit, x-ratelimit-remaining, x-ra
      x-monthlylimit-limit, x-monthlylimit-used, x-monthlylimit-remaining, retry-after, \
      x-request-id, etag";
 
-const LIMIT: &str = "x-ratelimit-limit";
-const REMAINING: &str = "x-ratelimit-remaining";
-const RESET: &str = "x-ratelimit-reset";
-const MONTHLY_LIMIT: &str = "x-monthlylimit-limit";
-const MONTHLY_USED: &str = "x-monthlylimit-used";
-const MONTHLY_REMAINING: &str = "x-monthlylimit-remaining";
+const LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit");
+const REMAINING: HeaderName = HeaderName::from_static("x-ratelimit-remaining");
+const RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset");
+const MONTHLY_LIMIT: HeaderName = HeaderName::from_static("x-monthlylimit-limit");
+const MONTHLY_USED: HeaderName = HeaderName::from_static("x-monthlylimit-used");
+const MONTHLY_REMAINING: HeaderName = HeaderName::from_static("x-monthlylimit-remaining");

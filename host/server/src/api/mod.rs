@@ -84,6 +84,11 @@ pub(crate) fn operator(app: Arc<App>) -> Service {
 #[handler]
 fn plain_answers(res: &mut Response) {
     let headers = res.headers_mut();
+    // All at once: an answer from memory is quicker than a table that grows three times.
+    headers.reserve(HEADERS);
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
 }
+
+/// As many as an answer mostly has.
+const HEADERS: usize = 16;

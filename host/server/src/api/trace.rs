@@ -5,7 +5,7 @@
 use std::time::Instant;
 
 use salvo::{
-    http::{HeaderMap, HeaderValue},
+    http::{HeaderMap, HeaderName, HeaderValue},
     prelude::*,
 };
 use tracing::{Instrument, field};
@@ -50,11 +50,12 @@ fn brought(headers: &HeaderMap) -> Option<HeaderValue> {
 }
 
 fn fresh() -> HeaderValue {
-    let id = uuid::Uuid::now_v7().to_string();
-    HeaderValue::try_from(id).expect("a UUID is plain text")
+    let mut text = uuid::Uuid::encode_buffer();
+    let id = uuid::Uuid::now_v7().hyphenated().encode_lower(&mut text);
+    HeaderValue::from_str(id).expect("a UUID is plain text")
 }
 
-const REQUEST_ID: &str = "x-request-id";
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const LONGEST: usize = 64;
 
 #[cfg(test)]

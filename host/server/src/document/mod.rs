@@ -9,6 +9,7 @@ use std::sync::{Arc, OnceLock};
 use aws_lc_rs::digest::{Context, SHA256};
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use bytes::Bytes;
+use http::HeaderValue;
 use tokio::sync::OnceCell;
 
 pub(crate) use self::opening::{Completed, Opening};
@@ -17,9 +18,18 @@ pub(crate) use self::opening::{Completed, Opening};
 #[derive(Default)]
 pub(crate) struct Document {
     pub(crate) plain: Bytes,
-    tag: OnceLock<String>,
+    tag: OnceLock<Tag>,
     pub(crate) brotli: OnceCell<Bytes>,
     pub(crate) gzip: OnceCell<Bytes>,
+}
+
+/// Names a content. Weak: one content has one tag, however its bytes are packed on the way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Tag {
+    /// What stands between its quotes.
+    pub(crate) opaque: String,
+    /// As `ETag` has it.
+    pub(crate) line: HeaderValue,
 }
 
 impl Document {
@@ -27,17 +37,20 @@ impl Document {
         Arc::new(Self { plain: text.into(), ..Self::default() })
     }
 
-    /// What stands between the quotes of its tag.
-    pub(crate) fn tag(&self) -> &str {
-        self.tag.get_or_init(|| tag([&self.plain]))
+    pub(crate) fn tag(&self) -> &Tag {
+        self.tag.get_or_init(|| Tag::of([&self.plain]))
     }
 }
 
-/// Names a content, given in pieces: half of its SHA-256, in letters that a header can hold.
-pub(crate) fn tag<'a>(pieces: impl IntoIterator<Item = &'a Bytes>) -> String {
-    let mut hash = Context::new(&SHA256);
-    for piece in pieces {
-        hash.update(piece);
+impl Tag {
+    /// Of a content, given in pieces: half of its SHA-256, in letters that a header can hold.
+    pub(crate) fn of<'a>(pieces: impl IntoIterator<Item = &'a Bytes>) -> Self {
+        let mut hash = Context::new(&SHA256);
+        for piece in pieces {
+            hash.update(piece);
+        }
+        let opaque = URL_SAFE_NO_PAD.encode(&hash.finish().as_ref()[..16]);
+        let line = HeaderValue::try_from(format!("W/\"{opaque}\""));
+        Self { opaque, line: line.expect("base64 is plain text") }
     }
-    URL_SAFE_NO_PAD.encode(&hash.finish().as_ref()[..16])
 }

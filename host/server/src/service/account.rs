@@ -6,6 +6,8 @@
 //! node: what the store answers from memory holds only while the account stands at its stamp,
 //! which each request compares when it is counted.
 
+use std::sync::Arc;
+
 use anyhow::Context;
 use chrono::TimeDelta;
 use vedette_model::{
@@ -129,7 +131,7 @@ pub async fn authenticate(app: &App, asked: &'static Edition, bearer: &str) -> R
             Err(cause) => return Err(cause.into()),
         }
     }
-    Ok(Caller { account: account.clone(), key: Some(key.id), edition, stamp: *stamp })
+    Ok(Caller { account: Arc::clone(account), key: Some(key.id), edition, stamp: *stamp })
 }
 
 /// Has the next look at a credential go to the store.

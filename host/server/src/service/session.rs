@@ -5,6 +5,8 @@
 //! to it: whoever could put another's address into a token would else take over that account.
 //! *Invariant:* every token that does not hold gets the same answer.
 
+use std::sync::Arc;
+
 use anyhow::Context;
 use serde_json::json;
 use vedette_model::{Account, Edition, session::Claims};
@@ -32,7 +34,7 @@ pub(super) async fn authenticate(
         Some(found) => found,
         None => sign_up(app, edition, &identity, &claims).await?,
     };
-    Ok(Caller { account, key: None, edition, stamp })
+    Ok(Caller { account: Arc::new(account), key: None, edition, stamp })
 }
 
 /// A free account. Of several first requests at once one makes it, and the others find it.
