@@ -4,8 +4,9 @@
 //! cargo run --release -p vedette-server --example status_page -- [SITES] [DATABASE]
 //! ```
 //!
-//! An account of the highest plan with that many sites (50), each with a run on every one of the
-//! last 90 days. Then the page is asked for after a change, again without one, and by many at once.
+//! One account with that many sites (100, whatever its plan allows), each with a run on every one of
+//! the last 90 days. Then the page is asked for after a change, again without one, and by many at
+//! once.
 
 mod instance;
 
@@ -24,7 +25,7 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 use vedette_model::{
-    Assessment, CheckRecord, CheckStatus, CheckType, Health, Site, Source, Timestamp,
+    Assessment, CheckRecord, CheckStatus, CheckType, Health, NewSite, Site, Source, Timestamp,
     alert::{Context, reconcile},
 };
 use vedette_server::{App, Clock, Config, service};
@@ -36,7 +37,7 @@ const ROUNDS: u32 = 20;
 
 fn main() -> anyhow::Result<()> {
     let mut arguments = std::env::args().skip(1);
-    let sites: usize = arguments.next().map_or(Ok(50), |text| text.parse())?;
+    let sites: usize = arguments.next().map_or(Ok(100), |text| text.parse())?;
     let database = arguments.next().unwrap_or_else(|| "mem://".to_owned());
     instance::run(measure(sites, database))
 }
@@ -53,7 +54,9 @@ async fn measure(sites: usize, database: String) -> anyhow::Result<()> {
     let (caller, _) = instance::account(app, "owner@example.com").await?;
     for number in 0..sites {
         let body = json!({ "domain": format!("service-{number}.example.com") });
-        let site = service::site::create(app, &caller, &body).await?;
+        let new = NewSite::parse(&body, &app.sandbox.check_types())?;
+        let site = new.into_site(Uuid::new_v4().into(), caller.account.id, app.clock.now());
+        app.store.create_site(&site, u32::MAX, &[]).await?;
         fill(app, &site).await?;
     }
     let enable = json!({ "status_page_enabled": true, "status_page_title": "Acme" });

@@ -1,8 +1,11 @@
 //! How fast the store is on this machine: durable commits, and reads as the history grows.
 //!
 //! `cargo run --release -p vedette-store --example throughput -- [records] [directory]`
+//!
+//! What is read with ten thousand records is read again with all of them.
 
 use std::error::Error;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -16,6 +19,11 @@ use vedette_model::{
     Site, Source, Timestamp,
 };
 use vedette_store::{CheckFilter, Commit, Options, Seal, Settle, Store};
+
+/// All of one account.
+const SITES: usize = 64;
+/// Records that the first reads find.
+const FEW: usize = 10_000;
 
 type Outcome<T> = Result<T, Box<dyn Error + Send + Sync>>;
 
@@ -39,16 +47,14 @@ async fn measure(records: usize, directory: &Path) -> Outcome<()> {
 
     let account = sign_up(&store).await?;
     let mut sites = Vec::new();
-    for nth in 0..64 {
+    for nth in 0..SITES {
         sites.push(create_site(&store, &account, nth).await?);
     }
-    let base = Utc.with_ymd_and_hms(2026, 1, 1, 0, 0, 0).unwrap();
-
     let begun = Instant::now();
     let mut times = Vec::new();
     for nth in 0..500 {
         let begun = Instant::now();
-        run(&store, &account, &sites[0], base + TimeDelta::seconds(nth)).await?;
+        run(&store, &account, &sites[0], base() + TimeDelta::seconds(nth)).await?;
         times.push(begun.elapsed());
     }
     println!(
@@ -57,17 +63,37 @@ async fn measure(records: usize, directory: &Path) -> Outcome<()> {
         spread(times)
     );
 
-    let each = records / sites.len();
+    let few = FEW.min(records) / sites.len();
+    fill(&store, &account, &sites, 0..few).await?;
+    read(&store, &account, &sites[0], few).await?;
+    let all = records / sites.len();
+    if all > few {
+        fill(&store, &account, &sites, few..all).await?;
+        read(&store, &account, &sites[0], all).await?;
+    }
+    store.close().await?;
+    println!("on disk                   {:>9.1} MB", size(directory)? as f64 / 1e6);
+    Ok(())
+}
+
+/// Runs of all sites at once, of each as many as the range is long.
+async fn fill(
+    store: &Arc<Store>,
+    account: &Account,
+    sites: &[Site],
+    runs: Range<usize>,
+) -> Outcome<()> {
+    let written = runs.len() * sites.len();
     let begun = Instant::now();
     let tasks: Vec<_> = sites
         .iter()
         .cloned()
         .map(|site| {
-            let (store, account) = (Arc::clone(&store), account.clone());
+            let (store, account, runs) = (Arc::clone(store), account.clone(), runs.clone());
             tokio::spawn(async move {
                 let mut times = Vec::new();
-                for nth in 0..i64::try_from(each)? {
-                    let at = base + TimeDelta::seconds(1_000 + nth * 60);
+                for nth in runs {
+                    let at = base() + TimeDelta::seconds(1_000 + i64::try_from(nth)? * 60);
                     let begun = Instant::now();
                     run(&store, &account, &site, at).await?;
                     times.push(begun.elapsed());
@@ -80,50 +106,50 @@ async fn measure(records: usize, directory: &Path) -> Outcome<()> {
     for task in tasks {
         times.extend(task.await??);
     }
-    let rate = (each * sites.len()) as f64 / begun.elapsed().as_secs_f64();
+    let rate = written as f64 / begun.elapsed().as_secs_f64();
     println!("runs, 64 sites at once    {rate:>9.0}/s  {}", spread(times));
+    Ok(())
+}
 
-    let site = sites[0].id;
+/// Reads of a site with so many runs.
+async fn read(store: &Store, account: &Account, site: &Site, runs: usize) -> Outcome<()> {
+    println!("-- {} records, {runs} of the site", runs * SITES);
+    let (site, account) = (site.id, account.id);
     let filter = |limit, offset| CheckFilter {
         check_type: Some(uptime()),
         limit,
         offset,
         ..CheckFilter::default()
     };
-    let store = &store;
     repeat("caller", || async { store.caller("hash").await.map(drop) }).await?;
     repeat("count_call", || async {
-        store.count_call(account.id, "2026-11", 1 << 40).await.map(drop)
+        store.count_call(account, "2026-11", 1 << 40).await.map(drop)
     })
     .await?;
-    repeat("sites of 64", || async { store.sites(account.id).await.map(drop) }).await?;
+    repeat("sites of 64", || async { store.sites(account).await.map(drop) }).await?;
     repeat("check_context", || async {
-        store.check_context(account.id, site, &uptime()).await.map(drop)
+        store.check_context(account, site, &uptime()).await.map(drop)
     })
     .await?;
-    repeat("latest_checks", || async { store.latest_checks(account.id, site).await.map(drop) })
+    repeat("latest_checks", || async { store.latest_checks(account, site).await.map(drop) })
         .await?;
     for (name, limit, offset) in [
         ("page of 50", 50, 0),
         ("page of 200", 200, 0),
-        ("page of 50 at the end", 50, u32::try_from(each)?),
+        ("page of 50 at the end", 50, u32::try_from(runs)?),
     ] {
         let filter = &filter(limit, offset);
-        repeat(name, || async { store.checks_page(account.id, site, filter).await.map(drop) })
-            .await?;
+        repeat(name, || async { store.checks_page(account, site, filter).await.map(drop) }).await?;
     }
     let bounded = CheckFilter {
-        from: Some(base + TimeDelta::hours(1)),
-        to: Some(base + TimeDelta::hours(3)),
+        from: Some(base() + TimeDelta::hours(1)),
+        to: Some(base() + TimeDelta::hours(3)),
         ..filter(50, 0)
     };
     let all = CheckFilter { check_type: None, ..bounded.clone() };
     for (name, filter) in [("page of two hours", &bounded), ("the same of all types", &all)] {
-        repeat(name, || async { store.checks_page(account.id, site, filter).await.map(drop) })
-            .await?;
+        repeat(name, || async { store.checks_page(account, site, filter).await.map(drop) }).await?;
     }
-    store.close().await?;
-    println!("on disk                   {:>9.1} MB", size(directory)? as f64 / 1e6);
     Ok(())
 }
 
@@ -175,6 +201,10 @@ async fn run(store: &Store, account: &Account, site: &Site, at: Timestamp) -> Ou
         })
         .await?;
     Ok(())
+}
+
+fn base() -> Timestamp {
+    Utc.with_ymd_and_hms(2026, 1, 1, 0, 0, 0).unwrap()
 }
 
 fn uptime() -> CheckType {
