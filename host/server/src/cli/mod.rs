@@ -10,6 +10,7 @@ mod flags;
 mod mcp;
 mod print;
 mod serve;
+mod watchdog;
 
 use std::{io::IsTerminal, process::ExitCode};
 

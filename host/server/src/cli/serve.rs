@@ -7,7 +7,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 use toml::{Table, Value};
 
-use super::{environment, flags, start_log};
+use super::{environment, flags, start_log, watchdog};
 use crate::{Clock, Config, Running, config::set, serve};
 
 #[derive(clap::Args)]
@@ -55,7 +55,11 @@ pub(super) async fn run(args: Args) -> anyhow::Result<()> {
     start_log(&config.log)?;
     let shutdown = CancellationToken::new();
     listen_for_signals(shutdown.clone())?;
+    let is_file = config.db.starts_with("surrealkv://");
     let running = serve(config, Clock::System, shutdown).await?;
+    if is_file {
+        watchdog::start(running.app.store.clone()).context("cannot watch the database")?;
+    }
     // Whoever started us may have closed our output: that is no reason not to serve.
     let _ = announce(&mut std::io::stdout().lock(), &running);
     running.finished().await
