@@ -49,7 +49,7 @@ pub(super) async fn revalidate(
     }
 }
 
-/// None for streams, which are not known beforehand.
+/// The tag of a body; none for streams, which are not known beforehand.
 fn of(body: &ResBody) -> Option<Tag> {
     match body {
         ResBody::Once(bytes) => Some(Tag::of([bytes])),

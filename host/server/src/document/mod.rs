@@ -24,7 +24,7 @@ pub(crate) struct Document {
 }
 
 /// Names a content. Weak: one content has one tag, however its bytes are packed on the way.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Tag {
     /// What stands between its quotes.
     pub(crate) opaque: String,
