@@ -1,6 +1,6 @@
 //! Second opinions: what the checks say of servers that others wrote, beside what judges that
 //! others wrote say of them; what clients that others wrote say of the service; and how it does on
-//! a database that is a program of its own.
+//! a database that is a program of its own, and in the hands of a debugger.
 //!
 //! A test whose programs are not installed prints one line and passes; `VEDETTE_PEERS` names a
 //! folder whose `bin` is searched before `PATH`.
@@ -14,5 +14,6 @@ mod dnssec;
 mod mail;
 mod mcp;
 mod program;
+mod standstill;
 mod status_page;
 mod tls;
