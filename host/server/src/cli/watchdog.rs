@@ -37,10 +37,11 @@ pub(super) fn start(store: Store) -> io::Result<()> {
         answered
     };
     let watch = move || {
-        while answers(read(), PATIENCE) {
+        // A process that was stopped for a while finds its patience over, and asks once more.
+        while (0..TIMES).any(|_| answers(read(), PATIENCE)) {
             thread::sleep(PACE);
         }
-        let seconds = PATIENCE.as_secs();
+        let seconds = (PATIENCE * TIMES).as_secs();
         tracing::error!(
             seconds,
             "the database has not answered for {seconds} s: the program starts again"
@@ -66,7 +67,10 @@ fn start_again() -> io::Result<Infallible> {
 }
 
 const PACE: Duration = Duration::from_secs(5);
-const PATIENCE: Duration = Duration::from_secs(30);
+/// With one question.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// How often it asks before it gives up.
+const TIMES: u32 = 3;
 
 #[cfg(test)]
 mod tests {
