@@ -50,6 +50,7 @@ async fn measure(records: usize, directory: &Path) -> Outcome<()> {
     for nth in 0..SITES {
         sites.push(create_site(&store, &account, nth).await?);
     }
+
     let begun = Instant::now();
     let mut times = Vec::new();
     for nth in 0..500 {
