@@ -121,8 +121,7 @@ impl Issuance {
     fn issuance(&self) -> Value {
         let hash = |salt: &str| {
             let text = format!("{salt} {} {}", self.issuer, self.serial);
-            let digest = aws_lc_rs::digest::digest(&aws_lc_rs::digest::SHA256, text.as_bytes());
-            digest.as_ref().iter().map(|byte| format!("{byte:02x}")).collect::<String>()
+            hex::encode(aws_lc_rs::digest::digest(&aws_lc_rs::digest::SHA256, text.as_bytes()))
         };
         let time = |at: DateTime<Utc>| at.to_rfc3339_opts(SecondsFormat::Secs, true);
         json!({

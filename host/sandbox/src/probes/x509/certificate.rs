@@ -215,7 +215,8 @@ pub(super) fn unsigned(integer: &[u8]) -> &[u8] {
     }
 }
 
-fn sha256(bytes: &[u8]) -> String {
+/// In lower-case hex.
+pub(super) fn sha256(bytes: &[u8]) -> String {
     hex::encode(digest(&SHA256, bytes))
 }
 

@@ -156,10 +156,8 @@ impl Case {
                 pool.push(certificate.clone());
             }
         }
-        let hash =
-            |der: &Vec<u8>| hex::encode(aws_lc_rs::digest::digest(&aws_lc_rs::digest::SHA256, der));
         Ok(Self {
-            hashes: chain.iter().map(hash).collect(),
+            hashes: chain.iter().map(|der| certificate::sha256(der)).collect(),
             pool,
             fetched: Vec::new(),
             reference: Target::parse(&request.server_name).ok(),
