@@ -21,6 +21,8 @@ use crate::{Client, Ran};
 
 /// Debug builds on a loaded machine open the store and compile plugins in this time.
 const START: Duration = Duration::from_secs(120);
+/// What it prints is all that tells.
+const LOOK: Duration = Duration::from_millis(50);
 /// The service finishes what it has begun within 10 s.
 const STOP: Duration = Duration::from_secs(30);
 
@@ -170,6 +172,23 @@ impl Service {
             client: self.client().with_key(&key),
             key,
         })
+    }
+
+    /// Waits until it has become another process by itself, and finds out where that listens.
+    pub async fn started_itself_again(&mut self) -> anyhow::Result<()> {
+        let again = async {
+            loop {
+                let said = self.output();
+                let mut ready = said.lines().filter_map(listening);
+                if let Some((_, address)) = ready.nth(1) {
+                    return address.trim().to_owned();
+                }
+                tokio::time::sleep(LOOK).await;
+            }
+        };
+        let address = tokio::time::timeout(START, again).await;
+        self.api = address.with_context(|| format!("not again:\n{}", self.output()))?.parse()?;
+        Ok(())
     }
 
     /// SIGTERM, as an init system sends it; returns the exit code.

@@ -1,17 +1,12 @@
 //! A service whose database gives no answers: a debugger holds every thread but the one that
 //! watches, as the engine would hold them.
 
-use std::time::Duration;
-
 use serde_json::json;
-use tokio::time::{Instant, sleep};
-use vedette_tests::{Client, Service, Settings};
+use vedette_tests::{Service, Settings};
 
 use crate::program::{command, installed, output, turn};
 
 const PROGRAMS: &[(&str, &str)] = &[("gdb", "gdb")];
-/// To open the store and to compile plugins again.
-const PATIENCE: Duration = Duration::from_secs(120);
 
 #[tokio::test(flavor = "multi_thread")]
 async fn service_that_stands_still_becomes_another_process_and_has_lost_nothing() {
@@ -29,9 +24,8 @@ async fn service_that_stands_still_becomes_another_process_and_has_lost_nothing(
         println!("skipped: no debugger may look into a process here");
         return;
     }
-    let address = listens_again(&service).await;
-    let client = Client::new(&format!("http://{address}/v1"), None).with_key(&owner.key);
-    let sites = client.get("/sites").await.expect(200);
+    service.started_itself_again().await.expect("it comes back");
+    let sites = service.client().with_key(&owner.key).get("/sites").await.expect(200);
     assert_eq!(sites["sites"][0]["domain"], "example.com");
     assert!(service.output().contains("the program starts again"), "{}", service.output());
     // By the number that it had before, and as an init system would.
@@ -62,18 +56,4 @@ async fn hold_all_but_the_watchdog(pid: u32) -> bool {
     let said = String::from_utf8_lossy(&said.stdout);
     assert!(said.contains("hit Catchpoint"), "it became no other program: {said}\n{errors}");
     true
-}
-
-/// Where it listens, when it has said so for the second time.
-async fn listens_again(service: &Service) -> String {
-    let end = Instant::now() + PATIENCE;
-    loop {
-        let said = service.output();
-        let mut places = said.lines().filter_map(|line| line.strip_prefix("listening on http://"));
-        if let Some(place) = places.nth(1) {
-            return place.to_owned();
-        }
-        assert!(Instant::now() < end, "it does not come back: {said}");
-        sleep(Duration::from_millis(50)).await; // what it prints is all that tells
-    }
 }
