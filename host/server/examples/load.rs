@@ -48,7 +48,8 @@ use vedette_server::{
     service,
 };
 
-const ACCOUNTS: usize = 64;
+/// Enough that nobody uses up a month.
+const ACCOUNTS: usize = 128;
 /// Of the hundred that the plan has in ten seconds.
 const CALLS: usize = 90;
 const WINDOW: Duration = Duration::from_secs(10);
