@@ -31,6 +31,7 @@ mod engine;
 mod error;
 mod gate;
 mod grants;
+mod hidden;
 mod host;
 mod limits;
 mod link;
@@ -67,6 +68,7 @@ use vedette_model::{Assessment, CheckType, Evidence, delivery::Rendered};
 use cache::Cache;
 use egress::Egress;
 use engine::Engines;
+use hidden::{Hidden, hide};
 use prober::Prober;
 use registry::{Channel, Check, Registry};
 use runtime::OwnRuntime;
@@ -75,7 +77,7 @@ use slots::Slots;
 /// The sandbox. Cheap to clone; the last clone takes the runtime and the engines with it.
 #[derive(Clone)]
 pub struct Sandbox {
-    inner: Arc<Inner>,
+    inner: Hidden<Inner>,
 }
 
 /// What a sandbox is built from.
@@ -146,7 +148,7 @@ impl Sandbox {
             state: options.state,
             runtime: OwnRuntime::new()?,
         };
-        Ok(Self { inner: Arc::new(inner) })
+        Ok(Self { inner: hide(inner) })
     }
 
     /// Takes a component through the gate and puts it in its place; running calls end on the one
@@ -202,7 +204,7 @@ impl Sandbox {
         }
         let (target, config) = (target.to_owned(), config.clone());
         let work = async move |check: Arc<Check>| pure::validate(&check, &target, &config).await;
-        self.inner.purely(check, work).await?.map_err(ValidateError::Problems)
+        self.purely(check, work).await?.map_err(ValidateError::Problems)
     }
 
     /// Checks a channel's settings and answers them normalised.
@@ -219,7 +221,7 @@ impl Sandbox {
         let config = config.clone();
         let work =
             async move |channel: Arc<Channel>| pure::validate_channel(&channel, &config).await;
-        self.inner.purely(channel, work).await?.map_err(ValidateError::Problems)
+        self.purely(channel, work).await?.map_err(ValidateError::Problems)
     }
 
     /// Runs a check.
@@ -248,7 +250,7 @@ impl Sandbox {
     ) -> Result<Vec<Duration>, PluginError> {
         let check = self.installed(check_type)?;
         let work = async move |check: Arc<Check>| cost::instantiate(&check, rounds).await;
-        self.inner.purely(check, work).await
+        self.purely(check, work).await
     }
 
     /// Says what the evidence means.
@@ -261,7 +263,7 @@ impl Sandbox {
         // Agents and clients send results too: what does not fit never reaches the plugin.
         check.result.check(&evidence.current).map_err(PluginError::InvalidInput)?;
         let work = async move |check: Arc<Check>| pure::assess(&check, evidence).await;
-        self.inner.purely(check, work).await
+        self.purely(check, work).await
     }
 
     /// Has a channel write a notification. `ref:<field>` stays in the rendered URL for the caller
@@ -276,14 +278,14 @@ impl Sandbox {
         let config = config.clone();
         let work =
             async move |channel: Arc<Channel>| pure::render(&channel, notification, &config).await;
-        self.inner.purely(channel, work).await
+        self.purely(channel, work).await
     }
 
     /// Has a channel read the reply to one attempt.
     pub async fn interpret(&self, channel: &str, receipt: Receipt) -> Result<Verdict, PluginError> {
         let channel = self.installed_channel(channel)?;
         let work = async move |channel: Arc<Channel>| pure::interpret(&channel, receipt).await;
-        self.inner.purely(channel, work).await
+        self.purely(channel, work).await
     }
 
     /// How late a task of the sandbox's runtime wakes up from a sleep of `sample`: what probes

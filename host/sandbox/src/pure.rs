@@ -7,7 +7,7 @@ use serde_json::Value;
 use vedette_model::{Assessment, Evidence, delivery::Rendered};
 
 use crate::{
-    Inner, accept,
+    Sandbox, accept,
     bindings::{
         check::exports::vedette::plugin::checker as wit,
         notifier::exports::vedette::plugin::notifier as wit_notifier,
@@ -20,20 +20,16 @@ use crate::{
     registry::{Channel, Check, Plugin},
 };
 
-impl Inner {
+impl Sandbox {
     /// Makes one pure call: a turn, the breaker, the call, how it ended.
-    pub(crate) async fn purely<P, T, W, F>(
-        self: &Arc<Self>,
-        called: Arc<P>,
-        work: W,
-    ) -> Result<T, PluginError>
+    pub(crate) async fn purely<P, T, W, F>(&self, called: Arc<P>, work: W) -> Result<T, PluginError>
     where
         P: AsRef<Plugin> + Send + Sync + 'static,
         T: Send + 'static,
         W: FnOnce(Arc<P>) -> F + Send + 'static,
         F: Future<Output = Result<T, End>> + Send,
     {
-        let inner = Arc::clone(self);
+        let inner = Arc::clone(&self.inner);
         let call = async move {
             let plugin: &Plugin = (*called).as_ref();
             let _turn = inner.slots.pure(plugin).await?;
@@ -48,7 +44,7 @@ impl Inner {
             }
             outcome
         };
-        self.runtime.run(call).await.map_err(PluginError::from)
+        self.inner.runtime.run(call).await.map_err(PluginError::from)
     }
 }
 

@@ -51,10 +51,12 @@ pub(crate) use resolver::{Validation, absolute};
 pub(crate) use tls::{Recorder, client_config, handshake};
 pub(crate) use trust::Anchor;
 
-use std::{path::PathBuf, sync::Arc};
+use std::path::PathBuf;
 
 use rustls_pki_types::CertificateDer;
 use thiserror::Error;
+
+use crate::hidden::{Hidden, hide};
 
 /// What the egress layer is built from.
 #[derive(Clone, Debug, Default)]
@@ -71,7 +73,7 @@ pub struct Options {
 
 /// The egress layer. Cheap to clone.
 #[derive(Clone)]
-pub struct Egress(Arc<Inner>);
+pub struct Egress(Hidden<Inner>);
 
 struct Inner {
     policy: Policy,
@@ -98,7 +100,7 @@ impl Egress {
         let trust = Trust::new(&options.roots)?;
         let anchor = options.dnssec_anchor.as_deref();
         let resolver = Resolver::new(options.dns_servers, anchor, trust.clone())?;
-        Ok(Self(Arc::new(Inner { policy: options.policy, resolver, trust })))
+        Ok(Self(hide(Inner { policy: options.policy, resolver, trust })))
     }
 
     pub fn policy(&self) -> &Policy {

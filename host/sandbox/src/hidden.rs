@@ -1,0 +1,14 @@
+//! What a handle shares with its clones, behind a trait object.
+//!
+//! Who holds a handle in a future has the compiler ask of every type within whether it may cross
+//! threads, again in every function; an engine, a resolver and their like have thousands. A trait
+//! object has answered that for all: without it, a crate on top of this one takes twice as long to
+//! build.
+
+use std::{ops::Deref, sync::Arc};
+
+pub(crate) type Hidden<T> = Arc<dyn Deref<Target = T> + Send + Sync>;
+
+pub(crate) fn hide<T: Send + Sync + 'static>(shared: T) -> Hidden<T> {
+    Arc::new(Box::new(shared))
+}
