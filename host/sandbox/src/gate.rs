@@ -25,6 +25,7 @@ use crate::{
     call::{End, Terms},
     engine::Engines,
     grants::Grant,
+    hidden::hide,
     host::Guest,
     limits::PLUGIN_RUNS,
     link,
@@ -108,7 +109,7 @@ pub(crate) async fn admit(
         id: manifest.id.as_str().into(),
         version: manifest.version.as_str().into(),
         class,
-        engine: engine.clone(),
+        engine: hide(engine.clone()),
         limits,
         grants: Arc::new(grants),
         secrets: Arc::new(BTreeMap::new()),
@@ -154,8 +155,8 @@ async fn check(
     let described = describe::check(manifest, descriptor)?;
     let check = Check {
         plugin,
-        live,
-        pure,
+        live: hide(live),
+        pure: hide(pure),
         descriptor: Arc::new(described.descriptor),
         config: described.config,
         result: described.result,
@@ -178,7 +179,7 @@ async fn channel(
     let described = describe::channel(manifest, descriptor)?;
     let channel = Channel {
         plugin,
-        pure,
+        pure: hide(pure),
         descriptor: Arc::new(described.descriptor),
         config: described.config,
     };

@@ -17,6 +17,7 @@ use crate::{
     engine::Class,
     error::Stop,
     grants::Capabilities,
+    hidden::Hidden,
     host::Guest,
     limits::Limits,
     schema::Schema,
@@ -43,9 +44,9 @@ pub(crate) enum Installed {
 pub(crate) struct Check {
     pub(crate) plugin: Plugin,
     /// With the granted interfaces linked: for `run`.
-    pub(crate) live: CheckPluginPre<Guest>,
+    pub(crate) live: Hidden<CheckPluginPre<Guest>>,
     /// With log and clock only, all else traps: for `validate` and `assess`.
-    pub(crate) pure: CheckPluginPre<Guest>,
+    pub(crate) pure: Hidden<CheckPluginPre<Guest>>,
     pub(crate) descriptor: Arc<CheckDescriptor>,
     pub(crate) config: Schema,
     pub(crate) result: Schema,
@@ -54,7 +55,7 @@ pub(crate) struct Check {
 /// A notifier plugin, ready to be called.
 pub(crate) struct Channel {
     pub(crate) plugin: Plugin,
-    pub(crate) pure: NotifierPluginPre<Guest>,
+    pub(crate) pure: Hidden<NotifierPluginPre<Guest>>,
     pub(crate) descriptor: Arc<ChannelDescriptor>,
     pub(crate) config: Schema,
 }
@@ -64,7 +65,7 @@ pub(crate) struct Plugin {
     pub(crate) id: Arc<str>,
     pub(crate) version: Arc<str>,
     pub(crate) class: Class,
-    pub(crate) engine: Engine,
+    pub(crate) engine: Hidden<Engine>,
     pub(crate) limits: Limits,
     pub(crate) grants: Arc<Capabilities>,
     /// Values of the granted secrets.
