@@ -5,7 +5,7 @@ CARGO ?= cargo
 
 # A small lab on loopback (three sites, a DNS server, a webhook receiver) and the real service.
 run: toolchain
-	$(CARGO) build --locked --workspace --bins
+	$(CARGO) build --locked --workspace --bin lab --bin vedette
 	exec ./target/debug/lab
 
 test: toolchain

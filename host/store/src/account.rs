@@ -38,9 +38,8 @@ impl Store {
     }
 
     pub async fn account(&self, account: AccountId) -> Result<Option<Account>> {
-        let row: Option<AccountRow> = self
-            .read("SELECT * FROM ONLY $id", Binds::new().with("id", key::account(account)))
-            .await?;
+        let row: Option<AccountRow> =
+            self.read("RETURN $id.*", Binds::new().with("id", key::account(account))).await?;
         row.map(AccountRow::into_account).transpose()
     }
 

@@ -85,10 +85,7 @@ impl Store {
 
     pub async fn alert(&self, account: AccountId, alert: AlertId) -> Result<Option<Alert>> {
         let doc: Option<String> = self
-            .read(
-                "SELECT VALUE doc FROM ONLY $id",
-                Binds::new().with("id", key::alert(account, alert)),
-            )
+            .read("RETURN $id.doc", Binds::new().with("id", key::alert(account, alert)))
             .await?;
         doc.map(|doc| row::read("alert", &doc)).transpose()
     }
@@ -125,13 +122,13 @@ impl Store {
             "IF !record::exists($site) {{ THROW 'gone' }};
             LET $state_read = (SELECT VALUE version FROM ONLY $state FOR UPDATE);
             LET $site_read = (SELECT VALUE version FROM ONLY $site FOR UPDATE);
-            LET $was = (SELECT VALUE doc FROM ONLY $alert);
+            LET $was = $alert.doc;
             IF $was = NONE {{ THROW 'gone' }};
             IF $was != $old_doc {{ THROW 'stale' }};
             IF !$is_resolved AND $key IN ({OPEN_KEYS}) {{ THROW 'duplicate' }};
             UPDATE $alert SET is_resolved = $is_resolved, doc = $doc RETURN NONE;
             UPDATE $old_count SET n -= 1 RETURN NONE;
-            UPSERT $count SET n = (n ?? 0) + 1 RETURN NONE;
+            UPSERT $count SET n += 1 RETURN NONE;
             {note}",
             note = event::NOTE
         );

@@ -153,7 +153,7 @@ impl Store {
         hash: &str,
         prefix: &str,
     ) -> Result<Option<ApiKey>> {
-        let unit = "LET $old = (SELECT VALUE hash FROM ONLY $key);
+        let unit = "LET $old = $key.hash;
             IF $old = NONE { THROW 'gone' };
             DELETE type::record('api_key_hash', $old) RETURN NONE;
             CREATE $new_hash SET account = $account, key = $key RETURN NONE;
@@ -178,7 +178,7 @@ impl Store {
     /// False when the account has no such key.
     pub async fn delete_api_key(&self, account: AccountId, api_key: ApiKeyId) -> Result<bool> {
         let _turn = self.turn(account.0).await;
-        let unit = "LET $old = (SELECT VALUE hash FROM ONLY $key);
+        let unit = "LET $old = $key.hash;
             IF $old = NONE { THROW 'gone' };
             DELETE type::record('api_key_hash', $old) RETURN NONE;
             DELETE $key RETURN NONE;

@@ -78,11 +78,11 @@ impl Store {
     ) -> Result<Option<CheckContext>> {
         let statement = format!(
             "RETURN {{
-                account: (SELECT * FROM ONLY $account),
-                site: (SELECT doc, sealed FROM ONLY $site),
-                settings: (SELECT VALUE doc FROM ONLY $settings),
+                account: $account.*,
+                site: $site.{{ doc, sealed }},
+                settings: $settings.doc,
                 states: (SELECT check_type, latest FROM $states),
-                memory: (SELECT VALUE doc FROM ONLY $memory),
+                memory: $memory.doc,
                 open: ({OPEN})
             }}"
         );
@@ -222,6 +222,6 @@ pub(crate) const OPEN: &str = "SELECT VALUE doc FROM alert
     WHERE site = $site_id AND check_type = $check_type AND is_resolved = false";
 
 const LATEST: &str = "RETURN {
-    exists: record::exists($site),
+    exists: $site.version != NONE,
     latest: (SELECT VALUE latest FROM $states WHERE latest != NONE)
 }";

@@ -141,7 +141,7 @@ impl Unit {
         let row = key::alert(alert.account_id, alert.id);
         self.say(
             "CREATE $row# CONTENT $content# RETURN NONE;
-            UPSERT $count# SET n = (n ?? 0) + 1 RETURN NONE;",
+            UPSERT $count# SET n += 1 RETURN NONE;",
             [
                 ("row", row.into_value()),
                 ("content", Value::Object(content)),
@@ -155,12 +155,12 @@ impl Unit {
     /// made from a past that is over.
     fn change(&mut self, alert: &Alert) -> Result<()> {
         self.say(
-            "LET $was# = (SELECT * FROM ONLY $row#);
+            "LET $was# = $row#.*;
             IF $was# = NONE OR $was#.is_resolved { THROW 'stale' };
             UPDATE $row# SET severity = $severity#, is_resolved = $is_resolved#, doc = $doc# RETURN NONE;
             UPDATE type::record('alert_count', [$was#.account, $was#.site, $was#.alert_type, $was#.severity, false])
                 SET n -= 1 RETURN NONE;
-            UPSERT $count# SET n = (n ?? 0) + 1 RETURN NONE;",
+            UPSERT $count# SET n += 1 RETURN NONE;",
             [
                 ("row", key::alert(alert.account_id, alert.id).into_value()),
                 ("severity", key::severity(alert.severity).into_value()),
@@ -211,15 +211,14 @@ impl Unit {
 /// The site is read for update: shared with other commits, in conflict with its deletion.
 const CHECK: &str = "LET $found = (SELECT VALUE id FROM ONLY $site FOR UPDATE);
 IF $found = NONE { THROW 'gone' };
-LET $was = (SELECT VALUE version FROM ONLY $state) ?? 0;
+LET $was = $state.version ?? 0;
 IF $was != $expected { THROW 'stale' };
-UPSERT $state SET check_type = $check_type, version = $version, runs = (runs ?? 0) + 1,
+UPSERT $state SET check_type = $check_type, version = $version, runs += 1,
     latest = $check_doc RETURN NONE;
 UPSERT $memory SET doc = $memory_doc RETURN NONE;
 CREATE $check SET site = $site_id, check_type = $check_type, rev = $rev, doc = $check_doc RETURN NONE;
-UPSERT $day_row SET day = $day, runs = (runs ?? 0) + 1, ok = (ok ?? 0) + $ok,
-    degraded = (degraded ?? 0) + $degraded, down = (down ?? 0) + $down,
-    unknown = (unknown ?? 0) + $unknown, duration_ms = (duration_ms ?? 0) + $duration_ms RETURN NONE;";
+UPSERT $day_row SET day = $day, runs += 1, ok += $ok, degraded += $degraded, down += $down,
+    unknown += $unknown, duration_ms += $duration_ms RETURN NONE;";
 
 const SETTLE: &str = "
 LET $settled = (UPDATE $schedule SET due_at = $next_due, planned_at = $next_due, owner = ''

@@ -32,7 +32,7 @@ impl Store {
     /// Creates the account of an identity that has none, without a key; `Duplicate` when it has
     /// one. Of several at once the first makes the account: all write the identity's row.
     pub async fn sign_up(&self, identity: &str, account: &Account) -> Result<()> {
-        let unit = "LET $known = (SELECT VALUE account FROM ONLY $identity);
+        let unit = "LET $known = $identity.account;
             IF $known != NONE {
                 IF record::exists($known) { THROW 'duplicate' }
             };

@@ -94,10 +94,7 @@ impl Store {
     /// The last incident that was made from the alerts of the moment.
     pub async fn auto_incident(&self, account: AccountId) -> Result<Option<Incident>> {
         let last: Option<RecordId> = self
-            .read(
-                "SELECT VALUE incident FROM ONLY $auto",
-                Binds::new().with("auto", key::incident_auto(account)),
-            )
+            .read("RETURN $auto.incident", Binds::new().with("auto", key::incident_auto(account)))
             .await?;
         let Some(last) = last else { return Ok(None) };
         self.incident(account, IncidentId(key::uuid_at(&last, 1)?)).await
@@ -178,12 +175,12 @@ impl Store {
 
     async fn write_incident(&self, before: &Incident, after: &Incident, was: i64) -> Result<()> {
         let account = after.account_id;
-        let unit = "LET $stored = (SELECT VALUE version FROM ONLY $incident);
+        let unit = "LET $stored = $incident.version;
             IF $stored = NONE { THROW 'gone' };
             IF $stored != $was { THROW 'stale' };
             UPDATE $incident SET status = $status, version = $was + 1, doc = $doc RETURN NONE;
             UPDATE $old_count SET n -= 1 RETURN NONE;
-            UPSERT $count SET n = (n ?? 0) + 1 RETURN NONE";
+            UPSERT $count SET n += 1 RETURN NONE";
         let mut binds = Binds::new()
             .with("incident", key::incident(account, after.id))
             .with("was", was)
@@ -249,14 +246,14 @@ pub(crate) const ORDER: &str = " ORDER BY rev LIMIT $limit START $start";
 
 /// The counter is written by everybody who adds one, which makes the limit exact.
 const CREATE: &str = "IF !record::exists($account) { THROW 'gone' };
-UPSERT $count SET n = (n ?? 0) + 1 RETURN NONE;
+UPSERT $count SET n += 1 RETURN NONE;
 LET $open = math::sum((SELECT VALUE n FROM $open_counts WHERE n > 0));
 IF $open > $limit { THROW 'incident_limit' };
 CREATE $incident SET account = $account_id, status = $status, rev = $rev, version = 1,
     doc = $doc RETURN NONE;";
 
 const AUTO: &str = "
-LET $was = (SELECT VALUE incident FROM ONLY $auto);
+LET $was = $auto.incident;
 IF $was != $last_auto { THROW 'stale' };
 UPSERT $auto SET incident = $incident RETURN NONE;";
 

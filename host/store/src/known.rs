@@ -76,7 +76,7 @@ impl Store {
     pub async fn listed_sites(&self, account: AccountId) -> Result<(Stamp, Vec<Site>)> {
         let row: SitesRow = self
             .read(
-                "RETURN { stamp: (SELECT VALUE stamp FROM ONLY $account),
+                "RETURN { stamp: $account.stamp,
                     docs: (SELECT VALUE doc FROM $sites) }",
                 Binds::new()
                     .with("account", key::account(account))

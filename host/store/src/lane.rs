@@ -329,11 +329,11 @@ fn ids(deliveries: Vec<DeliveryId>) -> Vec<RecordId> {
 fn lane_text(nth: usize) -> String {
     let text = format!(
         "{{
-            version: (SELECT VALUE version FROM ONLY $lane#) ?? 0,
-            quiet_at: (SELECT VALUE quiet_at FROM ONLY $lane#),
+            version: $lane#.version ?? 0,
+            quiet_at: $lane#.quiet_at,
             waiting: ({}{IN_LANE}),
             windows: (SELECT VALUE doc FROM $windows#),
-            windows_version: (SELECT VALUE made FROM ONLY $maintenance#) ?? 0,
+            windows_version: $maintenance#.made ?? 0,
             alerts: (SELECT VALUE doc FROM $alerts# WHERE doc != NONE)
         }}",
         delivery::COLUMNS
@@ -364,7 +364,7 @@ const POSTPONE: &str = "LET $late# = (SELECT id, due_at FROM delivery
     ORDER BY due_at LIMIT $limit);
 UPDATE $late#.id SET due_at = $until# RETURN NONE;";
 
-const CLAIM: &str = "LET $was = (SELECT VALUE version FROM ONLY $lane) ?? 0;
+const CLAIM: &str = "LET $was = $lane.version ?? 0;
 IF $was != $expected { THROW 'stale' };
 UPSERT $lane SET version = $expected + 1, quiet_at = $quiet_at RETURN NONE;
 LET $waiting = (SELECT VALUE id FROM $rows WHERE waits = true);

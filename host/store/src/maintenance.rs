@@ -36,7 +36,7 @@ impl Store {
             IF $site != NONE {
                 IF (SELECT VALUE id FROM ONLY $site FOR UPDATE) = NONE { THROW 'gone' }
             };
-            UPSERT $maintenance SET made = (made ?? 0) + 1 RETURN NONE;
+            UPSERT $maintenance SET made += 1 RETURN NONE;
             LET $have = (SELECT count() FROM $windows GROUP ALL)[0].count ?? 0;
             IF $have >= $limit { THROW 'window_limit' };
             CREATE $window SET site = $site_id, doc = $doc RETURN NONE";
@@ -63,7 +63,7 @@ impl Store {
         // Counted like the making of one: a lane that was read before is read again.
         let unit = "IF !record::exists($window) { THROW 'gone' };
             DELETE $window RETURN NONE;
-            UPSERT $maintenance SET made = (made ?? 0) + 1 RETURN NONE;
+            UPSERT $maintenance SET made += 1 RETURN NONE;
             LET $held = (SELECT VALUE id FROM delivery
                 WHERE account = $account AND waits = true AND due_at > $now);
             UPDATE $held SET due_at = $now RETURN NONE";

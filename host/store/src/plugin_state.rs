@@ -52,8 +52,8 @@ impl Store {
         let unit = "IF $owner != NONE {
                 IF (SELECT VALUE id FROM ONLY $owner FOR UPDATE) = NONE { THROW 'gone' }
             };
-            LET $used = (SELECT VALUE used FROM ONLY $total) ?? 0;
-            LET $old = (SELECT VALUE size FROM ONLY $id) ?? 0;
+            LET $used = $total.used ?? 0;
+            LET $old = $id.size ?? 0;
             LET $expired = IF $used - $old + $size > $quota {
                 (SELECT id, size FROM $entries
                     WHERE expires_at != NONE AND expires_at <= $now AND id != $id)
@@ -78,7 +78,7 @@ impl Store {
 
     /// Deletes a value; one that does not exist is deleted too.
     pub async fn plugin_state_delete(&self, scope: StateScope<'_>, key: &str) -> Result<()> {
-        let unit = "LET $old = (SELECT VALUE size FROM ONLY $id) ?? 0;
+        let unit = "LET $old = $id.size ?? 0;
             DELETE $id RETURN NONE;
             UPDATE $total SET used -= $old RETURN NONE";
         let binds = Binds::new().with("total", scope.total()).with("id", scope.entry(key));

@@ -171,7 +171,7 @@ impl Store {
         site: SiteId,
     ) -> Result<Option<RenewedCertificate>> {
         let statement = "RETURN IF record::exists($site) {
-                (SELECT VALUE doc FROM ONLY $certificate)
+                $certificate.doc
             } ELSE { NONE }";
         let binds = Binds::new()
             .with("site", key::site(account, site))
@@ -184,7 +184,7 @@ impl Store {
     /// Our account with the authority that has this directory.
     pub async fn acme_credentials(&self, directory: &str) -> Result<Option<Secret<String>>> {
         let binds = Binds::new().with("id", key::acme_account(directory));
-        let doc: Option<String> = self.read("SELECT VALUE doc FROM ONLY $id", binds).await?;
+        let doc: Option<String> = self.read("RETURN $id.doc", binds).await?;
         doc.map(|doc| row::open(ACCOUNT, &doc, &self.inner.seal, &account_place())).transpose()
     }
 

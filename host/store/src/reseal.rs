@@ -80,7 +80,7 @@ impl Store {
     async fn seal_row(&self) -> Result<SealRow> {
         for _ in 0..2 {
             let row: Option<SealRow> =
-                self.read("SELECT * FROM ONLY $id", Binds::new().with("id", key::seal())).await?;
+                self.read("RETURN $id.*", Binds::new().with("id", key::seal())).await?;
             if let Some(row) = row {
                 return Ok(row);
             }

@@ -48,9 +48,8 @@ impl Store {
     }
 
     async fn versioned_settings(&self, account: AccountId) -> Result<(NotificationSettings, i64)> {
-        let row: Option<SettingsRow> = self
-            .read("SELECT * FROM ONLY $id", Binds::new().with("id", key::settings(account)))
-            .await?;
+        let row: Option<SettingsRow> =
+            self.read("RETURN $id.*", Binds::new().with("id", key::settings(account))).await?;
         match row {
             Some(row) => Ok((self.open_settings(account, Some(&row.doc))?, row.version)),
             None => Ok((NotificationSettings::default(), 0)),
@@ -72,7 +71,7 @@ impl Store {
         let taken = domain.filter(|domain| was != Some(*domain));
         // The claim is written anew with every change: rows from before claims get one too.
         let unit = "IF !record::exists($account) { THROW 'gone' };
-            LET $was = (SELECT VALUE version FROM ONLY $id) ?? 0;
+            LET $was = $id.version ?? 0;
             IF $was != $version { THROW 'stale' };
             IF $taken != NONE {
                 IF ((SELECT VALUE account FROM ONLY $taken FOR UPDATE) ?? $owner) != $owner {

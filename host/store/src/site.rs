@@ -109,7 +109,7 @@ impl Store {
             let Runs { due, anew } = change(&mut changed).into();
             let planned = schedule::rows(account, site, &due);
             let SiteDoc { doc, sealed } = self.seal_site(account, &changed)?;
-            let unit = "LET $was = (SELECT VALUE version FROM ONLY $site);
+            let unit = "LET $was = $site.version;
                 IF $was = NONE { THROW 'gone' };
                 IF $was != $version { THROW 'stale' };
                 IF $key != $old_key {
@@ -160,7 +160,7 @@ impl Store {
     /// ([`Store::purge_next`]). False when the account has no such site.
     pub async fn delete_site(&self, account: AccountId, site: SiteId) -> Result<bool> {
         let _turn = self.turn(account.0).await;
-        let unit = "LET $key = (SELECT VALUE key FROM ONLY $site);
+        let unit = "LET $key = $site.key;
             IF $key = NONE { THROW 'gone' };
             DELETE $key RETURN NONE;
             DELETE $site RETURN NONE;
@@ -189,9 +189,8 @@ impl Store {
         account: AccountId,
         site: SiteId,
     ) -> Result<Option<(Site, i64)>> {
-        let row: Option<SiteRow> = self
-            .read("SELECT * FROM ONLY $id", Binds::new().with("id", key::site(account, site)))
-            .await?;
+        let row: Option<SiteRow> =
+            self.read("RETURN $id.*", Binds::new().with("id", key::site(account, site))).await?;
         row.map(|SiteRow { version, doc, sealed }| {
             Ok((self.open_site(account, &SiteDoc { doc, sealed })?, version))
         })

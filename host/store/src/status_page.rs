@@ -67,10 +67,7 @@ impl Store {
     /// Whose page has this name.
     pub async fn status_page_account(&self, slug: &Slug) -> Result<Option<AccountId>> {
         let owner: Option<RecordId> = self
-            .read(
-                "SELECT VALUE account FROM ONLY $slug",
-                Binds::new().with("slug", key::status_page_slug(slug)),
-            )
+            .read("RETURN $slug.account", Binds::new().with("slug", key::status_page_slug(slug)))
             .await?;
         owner.map(|owner| key::uuid_at(&owner, 0).map(AccountId)).transpose()
     }
@@ -176,8 +173,8 @@ fn watched(sites: &[&Site], latest: &[TextRow], memories: &[TextRow]) -> Result<
 }
 
 const OWNER: &str = "RETURN {
-    account: (SELECT * FROM ONLY $account),
-    settings: (SELECT VALUE doc FROM ONLY $settings),
+    account: $account.*,
+    settings: $settings.doc,
     sites: (SELECT VALUE doc FROM $sites),
     windows: (SELECT VALUE doc FROM $windows),
     counts: (SELECT * FROM $counts)

@@ -30,7 +30,7 @@ impl Store {
     pub async fn status_page_holding(&self, domain: &str) -> Result<Option<Holding>> {
         let row: Option<HoldingRow> = self
             .read(
-                "SELECT account, proven_at FROM ONLY $held",
+                "RETURN $held.{ account, proven_at }",
                 Binds::new().with("held", key::status_page_domain(domain)),
             )
             .await?;
@@ -58,7 +58,7 @@ impl Store {
     ) -> Result<()> {
         // The claim is read for update: in conflict with settings that leave the domain.
         let unit = "IF (SELECT VALUE id FROM ONLY $claim FOR UPDATE) = NONE { THROW 'gone' };
-            IF ((SELECT VALUE account FROM ONLY $held) ?? $owner) != $owner {
+            IF ($held.account ?? $owner) != $owner {
                 THROW 'domain_taken'
             };
             UPSERT $held SET account = $owner, proven_at = $now RETURN NONE";

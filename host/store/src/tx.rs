@@ -1,6 +1,9 @@
 //! The one way to the database: [`Store::read`] sends a single statement, [`Store::tx`] one unit
 //! of work as one `BEGIN … COMMIT` text, and runs the whole unit again when it lost a conflict.
 //!
+//! One row that is known by its id is read as `$row.field`: a SELECT is planned anew each time, which
+//! takes as long again as a small unit of work. So does a call of a function, such as `math::min`.
+//!
 //! *Invariant:* no other file sends text that reads or writes, and no text is built from input:
 //! input is bound.
 

@@ -63,7 +63,8 @@ struct Group {
 #[derive(SurrealValue)]
 struct AddedRow {
     counted: Vec<UsageRow>,
-    stamps: Vec<StampRow>,
+    /// None where the account is gone.
+    stamps: Vec<Option<StampRow>>,
 }
 
 #[derive(SurrealValue)]
@@ -103,8 +104,7 @@ impl Store {
     pub async fn calls_so_far(&self, account: AccountId, month: &str) -> Result<Counted> {
         let row: SoFarRow = self
             .read(
-                "RETURN { used: (SELECT VALUE used FROM ONLY $usage),
-                    stamp: (SELECT VALUE stamp FROM ONLY $account) }",
+                "RETURN { used: $usage.used, stamp: $account.stamp }",
                 Binds::new()
                     .with("usage", key::usage(account, month))
                     .with("account", key::account(account)),
@@ -116,10 +116,7 @@ impl Store {
     /// How many calls were counted in a month.
     pub async fn usage(&self, account: AccountId, month: &str) -> Result<u64> {
         let used: Option<u64> = self
-            .read(
-                "SELECT VALUE used FROM ONLY $usage",
-                Binds::new().with("usage", key::usage(account, month)),
-            )
+            .read("RETURN $usage.used", Binds::new().with("usage", key::usage(account, month)))
             .await?;
         Ok(used.unwrap_or(0))
     }
@@ -140,9 +137,10 @@ impl Store {
     async fn add(&self, batch: &Batch) -> Result<HashMap<Month, Added>> {
         let unit = "LET $counted = (INSERT INTO usage $rows ON DUPLICATE KEY UPDATE
                 before = used ?? 0,
-                used = math::max([used ?? 0, math::min([(used ?? 0) + $input.calls, $input.quota])])
+                used = IF (used ?? 0) + $input.calls <= $input.quota { (used ?? 0) + $input.calls }
+                    ELSE IF (used ?? 0) < $input.quota { $input.quota } ELSE { used }
                 RETURN AFTER);
-            RETURN { counted: $counted, stamps: (SELECT id, stamp FROM $accounts) }";
+            RETURN { counted: $counted, stamps: $accounts.{ id, stamp } }";
         let accounts: Array =
             batch.keys().map(|of| key::account(of.account).into_value()).collect();
         let rows: Array = batch.iter().map(|(of, group)| row(of, group)).collect();
@@ -151,6 +149,7 @@ impl Store {
         let stamps: HashMap<AccountId, Stamp> = row
             .stamps
             .into_iter()
+            .flatten()
             .map(|row| Ok((key::uuid_at(&row.id, 0)?.into(), row.stamp)))
             .collect::<Result<_>>()?;
         let counted = row.counted.into_iter().map(|row| {

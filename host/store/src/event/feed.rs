@@ -26,13 +26,13 @@ impl Store {
     pub async fn open_events(&self, account: AccountId, until: Timestamp) -> Result<()> {
         let _turn = self.turn(account.0).await;
         let unit = "IF !record::exists($account) { THROW 'gone' };
-            LET $was = (SELECT * FROM ONLY $feed);
+            LET $was = $feed.*;
             IF $was.is_open = true {
                 UPDATE $feed SET open_until = $until RETURN NONE
             } ELSE {
                 UPSERT $feed SET is_open = true, open_until = $until,
                     last = ($was.last ?? 0) + 1, oldest = $was.oldest ?? 2 RETURN NONE;
-                UPSERT $gate SET openings = (openings ?? 0) + 1 RETURN NONE
+                UPSERT $gate SET openings += 1 RETURN NONE
             }";
         let binds = Binds::new()
             .with("account", key::account(account))
@@ -64,7 +64,7 @@ impl Store {
             WHERE is_open = true AND open_until < $now RETURN NONE";
         self.write(close, Binds::new().with("feed", feed.clone()).with("now", now)).await?;
         let binds = Binds::new().with("feed", feed.clone());
-        let row: Option<FeedRow> = self.read("SELECT last, oldest FROM ONLY $feed", binds).await?;
+        let row: Option<FeedRow> = self.read("RETURN $feed.{ last, oldest }", binds).await?;
         let Some(FeedRow { last, oldest }) = row else { return Ok(false) };
         let end = oldest.saturating_add(batch).min(last.saturating_add(1));
         if end <= oldest {

@@ -72,6 +72,6 @@ fn note(
 /// Goes into the transaction that makes something happen, after what it throws for.
 pub(crate) const NOTE: &str = "
 LET $event_gate_read = (SELECT VALUE openings FROM ONLY $event_gate FOR UPDATE);
-IF (SELECT VALUE is_open FROM ONLY $event_feed) = true {
+IF $event_feed.is_open = true {
     CREATE $event_row CONTENT $event_content RETURN NONE
 };";

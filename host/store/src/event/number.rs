@@ -29,7 +29,7 @@ impl Store {
         for _ in 0..ATTEMPTS {
             let new: NewRow = self
                 .read(
-                    "RETURN { last: (SELECT VALUE last FROM ONLY $feed),
+                    "RETURN { last: $feed.last,
                         rows: (SELECT id, checked, incident, doc FROM $new) }",
                     Binds::new()
                         .with("feed", key::event_feed(account))
@@ -80,7 +80,7 @@ impl Store {
             numbered.push(Value::Object(content));
         }
         let taken: Vec<Value> = rows.iter().map(|row| row.id.clone().into_value()).collect();
-        let unit = "LET $was = (SELECT VALUE last FROM ONLY $feed);
+        let unit = "LET $was = $feed.last;
             IF $was != $expected { THROW 'stale' };
             UPDATE $feed SET last = $last RETURN NONE;
             INSERT INTO event_log $numbered RETURN NONE;

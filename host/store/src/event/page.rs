@@ -96,9 +96,9 @@ impl EventRow {
 }
 
 const PAGE: &str = "RETURN {
-    stamp: (SELECT VALUE stamp FROM ONLY $account),
-    oldest: (SELECT VALUE oldest FROM ONLY $feed),
-    last: (SELECT VALUE last FROM ONLY $feed),
+    stamp: $account.stamp,
+    oldest: $feed.oldest,
+    last: $feed.last,
     sites: (SELECT VALUE id FROM $sites),
     rows: (SELECT number, checked != NONE AS was_check, checked.doc AS check_doc,
         incident.doc AS incident_doc, doc FROM $events)
