@@ -128,6 +128,8 @@ impl Store {
                 Ok(added) => admit(batch, &added),
                 Err(error) => refuse(batch, &error),
             }
+            // Whoever can run does so first: of many callers more come along with the next write.
+            tokio::task::yield_now().await;
         }
         // `next` has given up the charge already, and somebody else may have it by now.
         std::mem::forget(in_charge);
