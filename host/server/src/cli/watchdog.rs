@@ -1,10 +1,9 @@
 //! Starts the program again when its embedded database stands still.
 //!
-//! The engine can stop for good. Who reads a range takes the lock of its memory tables and then that
-//! of its list of tables; who writes or merges tables takes them the other way round (surrealkv
-//! 0.21.4: `Snapshot::collect_iter_state`; `Compactor::update_manifest`). Where two meet within a
-//! fraction of a microsecond, nobody in the process gets an answer from then on. What was
-//! acknowledged is on disk, so the cure is another process.
+//! The engine is a part of this process, so whatever holds all of its readers (two locks taken in
+//! two orders, as in surrealkv 0.21; a disk that no longer answers) holds the whole service, and
+//! nobody outside gets an answer from then on. What was acknowledged is on disk, so the cure is
+//! another process.
 //!
 //! *Invariant:* it depends on nothing that could stand still with the engine: a thread of its own
 //! asks, and waits for so long. It asks to read; writes may have to wait while tables are merged.
