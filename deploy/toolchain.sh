@@ -4,7 +4,7 @@
 #   1. the Rust toolchain has it;
 #   2. Debian's rustc-web builds it from rust-web-src, while the plugins are built;
 #   3. rustup adds it to the toolchain.
-# Says nothing when there is nothing to do. plugins/bundle/build/toolchain.rs decides in the same way.
+# Says nothing when there is nothing to do. sdk/component/src/toolchain.rs decides in the same way.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

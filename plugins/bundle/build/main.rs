@@ -5,9 +5,8 @@
 //!
 //! *Invariant:* the same sources and toolchain give the same bytes, wherever the checkout lies.
 
-mod component;
+mod compile;
 mod guest;
-mod toolchain;
 
 use std::{
     env, fs,
@@ -18,7 +17,6 @@ use std::{
 use anyhow::{Context, Result};
 
 use guest::Guest;
-use toolchain::Toolchain;
 
 fn main() -> ExitCode {
     match bundle() {
@@ -37,9 +35,9 @@ fn bundle() -> Result<()> {
     }
     let guests = guest::find(&root.join("plugins"))?;
     let out = PathBuf::from(env::var_os("OUT_DIR").context("cargo sets OUT_DIR")?);
-    let modules = Toolchain::find()?.build(&root, &guests, &target_dir(&out))?;
+    let modules = compile::modules(&root, &guests, &target_dir(&out))?;
     for (guest, module) in guests.iter().zip(modules) {
-        let component = component::encode(&module, &guest.manifest)
+        let component = vedette_component::encode(&module, &guest.manifest)
             .with_context(|| format!("{} does not become a component", guest.package))?;
         write(&out.join(file(guest)), &component)?;
     }
