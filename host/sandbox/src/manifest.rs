@@ -72,6 +72,11 @@ impl Manifest {
         Self::of(file, settings)
     }
 
+    /// Whether this may be a plugin's id: `publisher.name`, as in `acme.smtp-banner`.
+    pub fn is_id(text: &str) -> bool {
+        is_id(text)
+    }
+
     /// The limits that this manifest asks for, within what its class may have.
     pub(crate) fn limits(&self, class: Class) -> Result<Limits, ManifestError> {
         let ceiling = Ceiling::of(class);

@@ -1,4 +1,4 @@
-//! The command line: `serve`, `check`, `account`, `mcp`.
+//! The command line: `serve`, `check`, `account`, `mcp`, `plugin`.
 //!
 //! *Invariant:* what a program may read goes to standard output, everything else to standard
 //! error.
@@ -8,6 +8,7 @@ mod chain;
 mod check;
 mod flags;
 mod mcp;
+mod plugin;
 mod print;
 mod serve;
 mod watchdog;
@@ -39,6 +40,9 @@ enum Command {
     /// Carry MCP between standard input and output and a running service, for AI assistants that
     /// only start programs
     Mcp(mcp::Args),
+    /// Write plugins: checks and channels of your own
+    #[command(subcommand)]
+    Plugin(plugin::Command),
 }
 
 /// Does what the command line says and answers the exit code.
@@ -48,6 +52,7 @@ pub async fn run() -> ExitCode {
         Command::Check(args) => return check::run(args).await,
         Command::Account(command) => account::run(command).await.map(|()| ExitCode::SUCCESS),
         Command::Mcp(args) => mcp::run(args).await,
+        Command::Plugin(command) => tokio::task::block_in_place(|| plugin::run(command)),
     };
     done.unwrap_or_else(|cause| {
         eprintln!("vedette: {cause:#}");

@@ -1,0 +1,184 @@
+//! `vedette plugin new`: a project that builds and passes its tests, to go on from.
+
+use std::{
+    fs,
+    io::Write,
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
+
+use anyhow::{Context, bail, ensure};
+use vedette_model::CheckType;
+use vedette_sandbox::Manifest;
+
+use super::template::{self, Gaps, Kind};
+
+#[derive(clap::Args)]
+pub(super) struct Args {
+    /// Publisher and name, e.g. acme.smtp-banner
+    id: String,
+    /// What the plugin is
+    #[arg(long)]
+    kind: Kind,
+    /// The check's type or the channel's name [default: the plugin's name, with _ for -]
+    #[arg(long = "as", value_name = "NAME")]
+    named: Option<CheckType>,
+    /// The folder to write, new or empty [default: the plugin's name]
+    #[arg(long, value_name = "DIR")]
+    dir: Option<PathBuf>,
+    /// Take vedette-sdk from this checkout of Vedette [default: from the registry]
+    #[arg(long, value_name = "PATH")]
+    sdk: Option<PathBuf>,
+}
+
+pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let name = name_of(&args.id)?;
+    let folder = args.dir.unwrap_or_else(|| PathBuf::from(name));
+    let gaps = Gaps {
+        package: args.id.replace('.', "-"),
+        title: title(name),
+        named: args.named.map_or_else(|| named(name), Ok)?.into(),
+        sdk: args.sdk.as_deref().map_or_else(|| Ok(released()), checkout)?,
+        id: args.id.clone(),
+    };
+    require_empty(&folder)?;
+    for (path, text) in template::files(args.kind, &gaps) {
+        write(&folder.join(path), &text)?;
+    }
+    let place = folder.display();
+    let said = format!(
+        "{} is begun in {place}; its README.md says how to go on.\n\
+         Build it with: vedette plugin build --dir {place}",
+        args.id
+    );
+    writeln!(std::io::stdout(), "{said}").context("cannot write the answer")?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The name in an id that may be given to a plugin.
+fn name_of(id: &str) -> anyhow::Result<&str> {
+    let parts = id.split_once('.').filter(|_| Manifest::is_id(id));
+    let (publisher, name) = parts.with_context(|| {
+        format!(
+            "{id:?} must be publisher.name in lower case letters, digits and dashes, as in \
+             acme.smtp-banner"
+        )
+    })?;
+    ensure!(
+        publisher != BUILT_IN,
+        "the publisher {BUILT_IN} is that of the built-in plugins; give your own, as in acme.{name}"
+    );
+    Ok(name)
+}
+
+fn named(name: &str) -> anyhow::Result<CheckType> {
+    let said = "is too long for a check's type or a channel's name; give one of at most 31 \
+        characters with --as";
+    name.replace('-', "_").parse::<CheckType>().ok().with_context(|| format!("{name} {said}"))
+}
+
+/// `smtp-banner` as people read it: `Smtp banner`.
+fn title(name: &str) -> String {
+    let mut title = name.replace('-', " ");
+    title[..1].make_ascii_uppercase();
+    title
+}
+
+/// The SDK that this program was built with.
+fn released() -> String {
+    format!("version = \"={}\"", env!("CARGO_PKG_VERSION"))
+}
+
+/// The SDK in a checkout; `path` is the checkout, or the SDK's own folder in it.
+fn checkout(path: &Path) -> anyhow::Result<String> {
+    let places = [path.to_owned(), path.join("sdk/rust")];
+    let found = places.into_iter().find(|place| is_sdk(place)).with_context(|| {
+        format!("there is no vedette-sdk in {}; give a checkout of Vedette", path.display())
+    })?;
+    let found = fs::canonicalize(&found)
+        .with_context(|| format!("cannot find the way to {}", found.display()))?;
+    let text = found.to_str().context("the path of vedette-sdk must be UTF-8")?;
+    Ok(format!("path = {}", toml::Value::from(text)))
+}
+
+fn is_sdk(folder: &Path) -> bool {
+    let text = fs::read_to_string(folder.join("Cargo.toml")).unwrap_or_default();
+    text.lines().any(|line| line == "name = \"vedette-sdk\"")
+}
+
+/// What somebody wrote is never overwritten.
+fn require_empty(folder: &Path) -> anyhow::Result<()> {
+    let place = folder.display();
+    match fs::read_dir(folder) {
+        Ok(mut entries) => {
+            ensure!(
+                entries.next().is_none(),
+                "the folder {place} is not empty; give another with --dir"
+            );
+            Ok(())
+        }
+        Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => Ok(()),
+        Err(cause) => bail!("{place} cannot be written ({cause}); give another with --dir"),
+    }
+}
+
+fn write(path: &Path, text: &str) -> anyhow::Result<()> {
+    let written = match path.parent() {
+        Some(folder) => fs::create_dir_all(folder).and_then(|()| fs::write(path, text)),
+        None => fs::write(path, text),
+    };
+    written.with_context(|| format!("cannot write {}", path.display()))
+}
+
+const BUILT_IN: &str = "vedette";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn id_is_publisher_and_name_and_not_ours() {
+        assert_eq!(name_of("acme.smtp-banner").expect("an id"), "smtp-banner");
+        for id in
+            ["banner", "acme.", ".banner", "Acme.banner", "acme.a.b", "acme.a b", "acme.a\"\n"]
+        {
+            let refused = name_of(id).expect_err(id).to_string();
+            assert!(refused.contains("must be publisher.name"), "{refused}");
+        }
+        let refused = name_of("vedette.check-ssl").expect_err("ours").to_string();
+        assert!(refused.contains("give your own, as in acme.check-ssl"), "{refused}");
+    }
+
+    #[test]
+    fn type_and_title_are_made_of_the_name() {
+        assert_eq!(named("smtp-banner").expect("a type").as_str(), "smtp_banner");
+        assert_eq!(title("smtp-banner"), "Smtp banner");
+        let refused = named(&"a".repeat(32)).expect_err("too long").to_string();
+        assert!(refused.ends_with("with --as"), "{refused}");
+    }
+
+    #[test]
+    fn folder_with_something_in_it_is_left_alone() {
+        let folder = tempfile::tempdir().expect("a folder");
+        assert!(require_empty(folder.path()).is_ok());
+        assert!(require_empty(&folder.path().join("new")).is_ok());
+        let file = folder.path().join("file");
+        fs::write(&file, "mine").expect("written");
+        for place in [folder.path(), &file] {
+            let refused = require_empty(place).expect_err("refused").to_string();
+            assert!(refused.ends_with("give another with --dir"), "{refused}");
+        }
+    }
+
+    #[test]
+    fn sdk_is_a_released_one_or_in_a_checkout() {
+        assert!(released().starts_with("version = \"="));
+        let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
+        for place in [root.to_owned(), root.join("sdk/rust")] {
+            let said = checkout(&place).expect("the SDK");
+            assert!(said.starts_with("path = \"/") && said.ends_with("/sdk/rust\""), "{said}");
+        }
+        let refused = checkout(&root.join("host")).expect_err("no SDK").to_string();
+        assert!(refused.contains("give a checkout of Vedette"), "{refused}");
+    }
+}
