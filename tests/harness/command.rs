@@ -1,4 +1,4 @@
-//! `vedette check …`, as somebody at a terminal runs it.
+//! `vedette check …` and `vedette plugin …`, as somebody at a terminal runs them.
 
 use std::{process::Stdio, time::Duration};
 
@@ -11,6 +11,9 @@ use crate::{Settings, program};
 
 /// A debug build on a loaded machine compiles the plugin in this time.
 const PATIENCE: Duration = Duration::from_secs(120);
+
+/// The standard library may have to be built too.
+const BUILDING: Duration = Duration::from_secs(900);
 
 /// How a run ended.
 #[derive(Clone, Debug)]
@@ -40,10 +43,28 @@ pub async fn check(settings: &Settings, arguments: &[&str]) -> anyhow::Result<Ra
         std::fs::write(&file, root)?;
         command.arg("--ca-file").arg(file);
     }
+    ran(command, PATIENCE).await
+}
+
+/// Runs `vedette plugin` with these arguments. What it builds comes from the packages that this
+/// program was built from, and without the network; a later build finds what an earlier one made.
+pub async fn plugin(arguments: &[&str]) -> anyhow::Result<Ran> {
+    let program = program()?;
+    let built = program.ancestors().nth(2).context("the program lies in the target folder")?;
+    let mut command = Command::new(&program);
+    command
+        .arg("plugin")
+        .args(arguments)
+        .env("CARGO_TARGET_DIR", built.join("plugin-projects"))
+        .env("CARGO_NET_OFFLINE", "true");
+    ran(command, BUILDING).await
+}
+
+async fn ran(mut command: Command, patience: Duration) -> anyhow::Result<Ran> {
     let output = command.stdin(Stdio::null()).kill_on_drop(true).output();
-    let output = tokio::time::timeout(PATIENCE, output)
+    let output = tokio::time::timeout(patience, output)
         .await
-        .with_context(|| format!("vedette check ran longer than {PATIENCE:?}"))??;
+        .with_context(|| format!("vedette ran longer than {patience:?}"))??;
     Ok(Ran {
         code: output.status.code(),
         output: String::from_utf8(output.stdout)?,

@@ -5,6 +5,7 @@ mod api;
 mod command;
 mod mcp_bridge;
 mod pipeline;
+mod plugin;
 mod refusal;
 mod tenant;
 mod wire;
