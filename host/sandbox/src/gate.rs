@@ -23,8 +23,8 @@ use crate::{
     breaker::Breaker,
     cache::{Cache, Entry},
     call::{End, Terms},
-    engine::Engines,
-    grants::Grant,
+    engine::{Class, Engines},
+    grants::{Capabilities, Grant},
     hidden::hide,
     host::Guest,
     limits::PLUGIN_RUNS,
@@ -36,6 +36,14 @@ use crate::{
 
 mod describe;
 mod inspect;
+
+/// A manifest, and the text that it was read from.
+#[derive(Clone, Debug)]
+pub struct Read {
+    pub manifest: Manifest,
+    /// As it is embedded in the component.
+    pub text: String,
+}
 
 /// Why a component is not accepted.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -80,16 +88,54 @@ pub enum GateError {
     Descriptor { field: &'static str, reason: String },
 }
 
+/// What a component says of itself in its manifest. Nothing is compiled, and nothing runs.
+pub(crate) fn read(bytes: &[u8], settings: &Settings) -> Result<Read, GateError> {
+    let text = inspect::manifest_text(bytes)?;
+    Ok(Read { manifest: Manifest::parse(text, settings)?, text: text.to_owned() })
+}
+
+/// The rules of the gate that run no code of the plugin: all up to `describe`.
+pub(crate) fn examine(
+    engines: &Engines,
+    bytes: &[u8],
+    grant: &Grant,
+    settings: &Settings,
+) -> Result<Read, GateError> {
+    let read = read(bytes, settings)?;
+    let class = read.manifest.class(bytes.len());
+    read.manifest.limits(class)?;
+    let engine = engines.get(class).map_err(|error| GateError::Compile(error.to_string()))?;
+    let component = compile(engine, bytes)?;
+    fits(bytes, &component, &read.manifest, &grant.given(&read.manifest.asked), class)?;
+    Ok(read)
+}
+
+/// What a compiled component must be like, whatever its code does.
+fn fits(
+    bytes: &[u8],
+    component: &Component,
+    manifest: &Manifest,
+    grants: &Capabilities,
+    class: Class,
+) -> Result<(), GateError> {
+    inspect::encodings(bytes)?;
+    inspect::imports(component, &manifest.asked, grants)?;
+    inspect::exports(component, &manifest.kind)?;
+    inspect::resources(component, class)
+}
+
 /// Takes a component through the gate. Compiles in this process, on the calling thread: what
-/// comes here is the built-in plugins, whose bytes the binary carries.
+/// comes here is the built-in plugins, whose bytes the binary carries, and what the operator
+/// approved by its hash. Of `secrets` the plugin has those that it was granted.
 pub(crate) async fn admit(
     engines: &Engines,
     cache: Option<&Cache>,
     bytes: &[u8],
     grant: &Grant,
     settings: &Settings,
+    secrets: BTreeMap<String, String>,
 ) -> Result<Installed, GateError> {
-    let manifest = inspect::read(bytes, settings)?;
+    let Read { manifest, .. } = read(bytes, settings)?;
     let class = manifest.class(bytes.len());
     let limits = manifest.limits(class)?;
     let engine = engines.get(class).map_err(|error| GateError::Compile(error.to_string()))?;
@@ -100,19 +146,17 @@ pub(crate) async fn admit(
         Some(component) => component,
         None => compile(engine, bytes)?,
     };
-    inspect::encodings(bytes)?;
     let grants = grant.given(&manifest.asked);
-    inspect::imports(&component, &manifest.asked, &grants)?;
-    inspect::exports(&component, &manifest.kind)?;
-    inspect::resources(&component, class)?;
+    fits(bytes, &component, &manifest, &grants, class)?;
+    let granted = secrets.into_iter().filter(|(name, _)| grants.secrets.contains(name));
     let plugin = Plugin {
         id: manifest.id.as_str().into(),
         version: manifest.version.as_str().into(),
         class,
         engine: hide(engine.clone()),
         limits,
+        secrets: Arc::new(granted.collect()),
         grants: Arc::new(grants),
-        secrets: Arc::new(BTreeMap::new()),
         settings: settings_of(&manifest, settings),
         runs: Arc::new(Semaphore::new(PLUGIN_RUNS[class as usize])),
         breaker: Breaker::default().into(),

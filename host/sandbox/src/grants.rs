@@ -125,6 +125,18 @@ impl Grant {
 }
 
 impl Capabilities {
+    /// Reads a table as it stands in `[capabilities]` of a manifest; the lock of the operator's
+    /// plugins grants in the same words. What it says of an operator's settings is nothing here.
+    ///
+    /// # Errors
+    /// One sentence that names the entry.
+    pub fn of_table(table: toml::Table) -> Result<Self, String> {
+        let tables: Tables = toml::Value::Table(table)
+            .try_into()
+            .map_err(|error: toml::de::Error| error.message().trim().replace('\n', " "))?;
+        tables.read(&serde_json::Value::Null).map_err(|wrong| wrong.to_string())
+    }
+
     /// What is in both. An interface that both name stays linked even when nothing it could reach
     /// is left: calls then answer `not-permitted`.
     pub fn intersect(&self, granted: &Self) -> Self {

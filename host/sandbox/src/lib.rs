@@ -50,7 +50,7 @@ mod state;
 pub use channel::{ChannelDescriptor, Notification, Receipt, Verdict};
 pub use check::{CheckDescriptor, Job, MetricDef, Problem, Ran};
 pub use error::{PluginError, RunError, Stop, ValidateError};
-pub use gate::GateError;
+pub use gate::{GateError, Read};
 pub use grants::{
     Capabilities, Dns, Grant, Host, Http, Names, NoEntry, Origin, Place, Port, State, Tls,
 };
@@ -59,7 +59,7 @@ pub use manifest::{Kind, Manifest, ManifestError, SECTION, Settings};
 pub use prober::{Probe, Recording};
 pub use state::{MemoryState, StateError, StateStore};
 
-use std::{fmt, path::PathBuf, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, fmt, path::PathBuf, sync::Arc, time::Duration};
 
 use rustls_pki_types::CertificateDer;
 use serde_json::Value;
@@ -155,9 +155,21 @@ impl Sandbox {
     /// before. Blocks the calling thread: compiling is tens of milliseconds for a small plugin,
     /// seconds for a large one.
     pub fn install(&self, component: &[u8], grant: Grant) -> Result<(), GateError> {
+        self.install_with(component, grant, BTreeMap::new())
+    }
+
+    /// The same for a plugin that was granted secrets: their values, by name. It sees none that it
+    /// was not granted.
+    pub fn install_with(
+        &self,
+        component: &[u8],
+        grant: Grant,
+        secrets: BTreeMap<String, String>,
+    ) -> Result<(), GateError> {
         let (inner, bytes) = (Arc::clone(&self.inner), component.to_vec());
         let installed = self.inner.runtime.wait(async move {
-            gate::admit(&inner.engines, inner.cache.as_ref(), &bytes, &grant, &inner.settings).await
+            let (engines, cache) = (&inner.engines, inner.cache.as_ref());
+            gate::admit(engines, cache, &bytes, &grant, &inner.settings, secrets).await
         })?;
         self.inner.registry.swap_in(&installed);
         let plugin = installed.plugin();
@@ -168,6 +180,22 @@ impl Sandbox {
             plugin.id
         );
         Ok(())
+    }
+
+    /// Takes a plugin out by its id; running calls end on it, later ones find it not installed.
+    /// False where there was none of that id.
+    pub fn uninstall(&self, id: &str) -> bool {
+        let found = self.inner.registry.take_out(id);
+        if found {
+            tracing::info!(plugin = id, "plugin {id} is uninstalled");
+        }
+        found
+    }
+
+    /// Grows whenever a plugin is installed or uninstalled: what was made from descriptors holds
+    /// while it stays.
+    pub fn generation(&self) -> u64 {
+        self.inner.registry.plugins().generation
     }
 
     /// The types of the installed checks.
@@ -322,6 +350,23 @@ impl Sandbox {
     fn installed_channel(&self, channel: &str) -> Result<Arc<Channel>, PluginError> {
         self.inner.registry.channel(channel).ok_or(PluginError::NotInstalled)
     }
+}
+
+/// What a component says of itself in its manifest: nothing of it is compiled, and nothing runs.
+///
+/// # Errors
+/// [`GateError`] for a file that is no component, or whose manifest is missing or wrong.
+pub fn read(component: &[u8]) -> Result<Read, GateError> {
+    gate::read(component, &Settings::new())
+}
+
+/// Holds a component against the rules of the gate that run nothing of it. It is compiled.
+///
+/// # Errors
+/// [`GateError`], for the first rule that it breaks.
+pub fn examine(component: &[u8], grant: &Grant) -> Result<Read, GateError> {
+    let engines = Engines::new().map_err(|error| GateError::Compile(format!("{error:#}")))?;
+    gate::examine(&engines, component, grant, &Settings::new())
 }
 
 impl fmt::Debug for Sandbox {

@@ -30,6 +30,8 @@ pub(crate) struct Registry(ArcSwap<Plugins>);
 /// One state of the registry.
 #[derive(Clone, Default)]
 pub(crate) struct Plugins {
+    /// Another one for every state.
+    pub(crate) generation: u64,
     pub(crate) checks: BTreeMap<CheckType, Arc<Check>>,
     pub(crate) channels: BTreeMap<String, Arc<Channel>>,
 }
@@ -90,10 +92,11 @@ impl Registry {
         self.0.load().channels.get(channel).cloned()
     }
 
-    /// Puts a plugin in its place; running calls end on the one before.
+    /// Puts a plugin in its place; running calls end on the one before. Where that had another
+    /// place, it leaves it.
     pub(crate) fn swap_in(&self, installed: &Installed) {
         self.0.rcu(|plugins| {
-            let mut plugins = Plugins::clone(plugins);
+            let mut plugins = plugins.without(&installed.plugin().id);
             match installed {
                 Installed::Check(check) => {
                     let check_type = check.descriptor.check_type.clone();
@@ -106,6 +109,29 @@ impl Registry {
             }
             plugins
         });
+    }
+
+    /// Takes a plugin out; running calls end on it. False where there was none of that id.
+    pub(crate) fn take_out(&self, id: &str) -> bool {
+        let before = self.0.rcu(|plugins| plugins.without(id));
+        before.holds(id)
+    }
+}
+
+impl Plugins {
+    /// The next state, without the plugin of that id.
+    fn without(&self, id: &str) -> Self {
+        let mut next = self.clone();
+        next.generation += 1;
+        next.checks.retain(|_, check| &*check.plugin.id != id);
+        next.channels.retain(|_, channel| &*channel.plugin.id != id);
+        next
+    }
+
+    fn holds(&self, id: &str) -> bool {
+        let checks = self.checks.values().map(|check| &check.plugin);
+        let channels = self.channels.values().map(|channel| &channel.plugin);
+        checks.chain(channels).any(|plugin| &*plugin.id == id)
     }
 }
 

@@ -12,11 +12,11 @@ use super::GateError;
 use crate::{
     engine::Class,
     grants::Capabilities,
-    manifest::{Kind, Manifest, ManifestError, SECTION, Settings},
+    manifest::{Kind, ManifestError, SECTION},
 };
 
-/// Size, kind of file, manifest.
-pub(super) fn read(bytes: &[u8], settings: &Settings) -> Result<Manifest, GateError> {
+/// Size, kind of file, and the manifest as it is written.
+pub(super) fn manifest_text(bytes: &[u8]) -> Result<&str, GateError> {
     let limit = Class::Heavy.room().file;
     if bytes.len() > limit {
         return Err(GateError::Size { size: bytes.len(), limit });
@@ -27,7 +27,7 @@ pub(super) fn read(bytes: &[u8], settings: &Settings) -> Result<Manifest, GateEr
     let manifest = find_manifest(bytes)?.ok_or(ManifestError::Missing)?;
     let text = std::str::from_utf8(manifest)
         .map_err(|_| ManifestError::Syntax("it is not UTF-8".to_owned()))?;
-    Ok(Manifest::parse(text, settings)?)
+    Ok(text)
 }
 
 /// The manifest's section of the outermost component; what lies inside nested ones is not its own.

@@ -181,3 +181,15 @@ fn literal_hosts_are_read_with_brackets() {
     assert!("ftp://host".parse::<Origin>().is_err());
     assert!("target:0".parse::<Place>().is_err());
 }
+
+#[test]
+fn a_lock_grants_in_the_words_of_a_manifest() {
+    let read = |text: &str| Capabilities::of_table(toml::from_str(text).expect("TOML"));
+    let granted = read("tcp = { to = [\"target:25\"] }\nrandom = true").expect("capabilities");
+    let tcp = vec!["target:25".parse().expect("a place")];
+    assert_eq!(granted, Capabilities { tcp: Some(tcp), random: true, ..Capabilities::default() });
+    let wrong = read("tcp = { to = [\"everywhere\"] }").expect_err("no place");
+    assert!(wrong.starts_with("capabilities.tcp.to must name"), "{wrong}");
+    let wrong = read("disk = true").expect_err("no capability");
+    assert!(wrong.contains("unknown field `disk`"), "{wrong}");
+}

@@ -208,7 +208,10 @@ impl Guest {
 
     pub(crate) fn without_manifest(&self) -> Vec<u8> {
         let mut resolve = Resolve::default();
-        let wit = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../wit");
+        // The contract lies at the root of the checkout, wherever below it the test is.
+        let above = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();
+        let mut wit = above.map(|folder| folder.join("wit")).filter(|folder| folder.is_dir());
+        let wit = wit.next().expect("the contract is in the checkout");
         resolve.push_dir(wit).expect("the contract parses");
         for package in &self.packages {
             resolve.push_str("more.wit", package).expect("the package parses");

@@ -5,12 +5,12 @@ use std::{fs, path::Path, sync::Arc};
 use serde_json::json;
 use vedette_model::{DeliveryId, delivery::Rendered};
 use vedette_sandbox::{
-    Grant, MemoryState, Notification, Options, PluginError, Receipt, Sandbox, Stop, Verdict,
-    egress::Policy,
+    Grant, MemoryState, Notification, Options, PluginError, Receipt, RunError, Sandbox, Stop,
+    Verdict, egress::Policy,
 };
 
 use crate::{
-    guest::Guest,
+    guest::{Guest, Says},
     lab::{holding, now, replay},
 };
 
@@ -44,6 +44,51 @@ async fn a_new_version_takes_the_place_of_the_old() {
     sandbox.install(&broken.build(), Grant::AsAsked).expect_err("refused");
     let ran = replay(&sandbox, Vec::new()).await.expect("the old one is still there");
     assert_eq!(ran.observation.result, json!({"ok": false}));
+}
+
+#[tokio::test]
+async fn what_is_uninstalled_is_not_there_and_can_come_back() {
+    let sandbox = holding(&Guest::check("", &[]));
+    let before = sandbox.generation();
+    assert!(!sandbox.uninstall("acme.other"), "there is no such plugin");
+    assert!(sandbox.uninstall("acme.test"));
+    assert!(sandbox.generation() > before);
+    assert!(sandbox.check_types().is_empty());
+    let gone = replay(&sandbox, Vec::new()).await;
+    assert_eq!(gone.expect_err("nobody is there"), RunError::NotInstalled);
+    assert!(!sandbox.uninstall("acme.test"), "it is gone");
+    sandbox.install(&Guest::check("", &[]).build(), Grant::AsAsked).expect("installed");
+    replay(&sandbox, Vec::new()).await.expect("an observation");
+}
+
+#[test]
+fn a_plugin_that_takes_another_place_leaves_the_old_one() {
+    let sandbox = holding(&Guest::check("", &[]));
+    let says = Says { event: "other.bad", ..Says::default() };
+    let mut moved = Guest::check_saying(&says, "", &[]);
+    moved.manifest = moved.manifest.replace("check-type = \"test\"", "check-type = \"other\"");
+    sandbox.install(&moved.build(), Grant::AsAsked).expect("installed");
+    let types = sandbox.check_types();
+    assert_eq!(types.iter().map(|kind| kind.as_str()).collect::<Vec<_>>(), ["other"]);
+}
+
+#[test]
+fn a_component_is_read_and_examined_without_running_it() {
+    let mut trap = Guest::check("random = true", &[]);
+    trap.describe(|code| {
+        code.unreachable();
+    });
+    let component = trap.build();
+    let read = vedette_sandbox::read(&component).expect("a manifest");
+    assert_eq!((&*read.manifest.id, &*read.text), ("acme.test", &*trap.manifest));
+    let refused = vedette_sandbox::examine(&component, &Grant::AsAsked).expect_err("refused");
+    assert!(refused.to_string().contains("does not import vedette:env/random"), "{refused}");
+
+    let mut trap = Guest::check("", &[]);
+    trap.describe(|code| {
+        code.unreachable();
+    });
+    vedette_sandbox::examine(&trap.build(), &Grant::AsAsked).expect("nothing of it ran");
 }
 
 #[tokio::test]
