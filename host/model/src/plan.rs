@@ -36,6 +36,17 @@ pub struct Plan {
 }
 
 impl Feature {
+    /// For programs: `custom_webhook`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Email => "email",
+            Self::ChatWebhooks => "chat_webhooks",
+            Self::CustomWebhook => "custom_webhook",
+            Self::StatusPageStyle => "status_page_style",
+            Self::Renewal => "renewal",
+        }
+    }
+
     /// For sentences: `the custom webhook needs the team plan`.
     pub fn noun(self) -> &'static str {
         match self {

@@ -14,6 +14,7 @@ use crate::{
     document::Document,
     limits::Limits,
     oidc::Oidc,
+    plugins::Operators,
     service::{
         overview::Overview,
         status_page::{StatusPages, domain::Domains},
@@ -28,6 +29,8 @@ pub struct App {
     pub config: Config,
     pub store: Store,
     pub sandbox: Sandbox,
+    /// The operator's own plugins.
+    pub(crate) plugins: Operators,
     pub clock: Clock,
     pub limits: Limits,
     /// Who issues session tokens; none where no issuer is configured.

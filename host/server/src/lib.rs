@@ -24,6 +24,7 @@ mod document;
 mod listen;
 mod mcp;
 mod plugin_state;
+mod plugins;
 mod schema;
 mod seal_key;
 mod start;

@@ -24,6 +24,7 @@ use crate::{
     listen::{self, Listening},
     oidc::Oidc,
     plugin_state::PluginState,
+    plugins::{self, Folder, Operators},
     seal_key::SealKey,
     service,
     service::{
@@ -71,6 +72,9 @@ pub async fn serve(
     let state = Arc::new(PluginState::new(store.clone(), clock.clone()));
     let sandbox = sandbox(&config, vec![api_addr, admin_addr], state)?;
     let sandbox = install(sandbox, Plugins::All).await?;
+    let plugins = Operators::new(Folder::new(&config.plugins.folder));
+    // What cannot be loaded is in the log, and is no reason not to watch with the others.
+    let _ = plugins.reload(&sandbox).await;
     let app = Arc::new(App {
         limits: Limits::new(&clock),
         relay: relay(&config, sandbox.egress())?,
@@ -88,6 +92,7 @@ pub async fn serve(
         config,
         store,
         sandbox,
+        plugins,
         clock,
     });
     let first_account = first_account(&app).await?;
@@ -186,6 +191,19 @@ pub(crate) async fn install(sandbox: Sandbox, wanted: Plugins) -> anyhow::Result
         anyhow::Ok(sandbox)
     });
     installed.await.context("installing the plugins panicked")?
+}
+
+/// The sandbox with the operator's check of this type, where the folder has one that is approved.
+pub(crate) async fn install_own(
+    sandbox: Sandbox,
+    config: &Config,
+    check_type: CheckType,
+) -> anyhow::Result<Sandbox> {
+    let folder = Folder::new(&config.plugins.folder);
+    let installed = tokio::task::spawn_blocking(move || {
+        plugins::install_check(&sandbox, &folder, &check_type).map(|()| sandbox)
+    });
+    installed.await.context("installing the plugin panicked")?
 }
 
 /// The checks that are built in.

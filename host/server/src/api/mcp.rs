@@ -16,6 +16,7 @@ use salvo::{
 use super::{
     body,
     caller::{self, Authenticate, Cost},
+    following::Following,
 };
 use crate::{
     Result,
@@ -25,12 +26,12 @@ use crate::{
 /// `POST /mcp`. It admits its caller itself: what a request costs stands in its body.
 pub(super) struct Private {
     pub(super) door: Authenticate,
-    pub(super) server: Arc<Server>,
+    pub(super) server: Arc<Following<Server>>,
 }
 
 /// `POST /public/mcp`.
 pub(super) struct Public {
-    pub(super) server: Arc<Server>,
+    pub(super) server: Arc<Following<Server>>,
 }
 
 #[handler]
@@ -65,15 +66,16 @@ impl Private {
         };
         let caller = self.door.admit(&app, req.headers(), depot, cost).await?;
         let told = told(req);
+        let server = self.server.current(&app.sandbox);
         match asked? {
             Asked::Request(request) if request.listens() => {
                 let takes_stream = takes_stream(req.headers());
                 let listener = Listener { caller: &caller, bearer: &bearer, takes_stream };
-                self.server.subscribe(&app, listener, request, &told).await
+                server.subscribe(&app, listener, request, &told).await
             }
             asked => {
                 let who = Who::Caller(Box::new(caller));
-                Ok(self.server.answer(&app, who, asked, &told).await)
+                Ok(server.answer(&app, who, asked, &told).await)
             }
         }
     }
@@ -84,7 +86,8 @@ impl Public {
         let app = caller::app(depot);
         let bytes = body::bytes(req).await?;
         let asked = Asked::of(body::any(&bytes).ok());
-        Ok(self.server.answer(&app, Who::Anyone, asked, &told(req)).await)
+        let server = self.server.current(&app.sandbox);
+        Ok(server.answer(&app, Who::Anyone, asked, &told(req)).await)
     }
 }
 

@@ -1,4 +1,4 @@
-//! The operator's port: health, metrics and accounts.
+//! The operator's port: health, metrics, accounts, plans and plugins.
 //!
 //! *Invariant:* a browser never gets through: on loopback a foreign `Host` (a rebound name) and
 //! any `Origin` (a script of some page) are refused; elsewhere a token is required.
@@ -12,8 +12,8 @@ use salvo::{
     http::{HeaderValue, header},
     prelude::*,
 };
-use serde_json::{Value, json};
-use vedette_model::{Account, AccountId, parse};
+use serde_json::{Map, Value, json};
+use vedette_model::{Account, AccountId, Edition, Plan, parse};
 
 use super::{
     body::Body,
@@ -46,6 +46,9 @@ pub(super) fn routes() -> Router {
                 .post(create_account),
         )
         .push(Router::with_path("admin/accounts/{id}").patch(change_account))
+        .push(Router::with_path("admin/plans").get(list_plans).head(list_plans))
+        .push(Router::with_path("admin/plugins").get(list_plugins).head(list_plugins))
+        .push(Router::with_path("admin/plugins/reload").post(reload_plugins))
 }
 
 /// Refuses whoever is not the operator.
@@ -181,6 +184,46 @@ async fn change_account(app: State, named: Named, body: Body) -> Answer {
     let mut answer = shown(&account);
     answer["renewal"] = app.store.renewal_is_on(id).await?.into();
     Ok(Json(answer))
+}
+
+/// Per edition its plans, from the lowest to the highest, with their limits and what they include.
+#[handler]
+async fn list_plans(app: State) -> Answer {
+    let mounted = app.config.edition.ids();
+    let editions = Edition::all().map(|edition| {
+        json!({
+            "id": edition.id,
+            "mounted": mounted.contains(&edition.id),
+            "plans": edition.plans.iter().map(plan).collect::<Vec<_>>(),
+        })
+    });
+    Ok(Json(json!({ "editions": editions })))
+}
+
+fn plan(plan: &Plan) -> Value {
+    let intervals = plan.min_intervals.iter();
+    let intervals =
+        intervals.map(|(name, least)| ((*name).to_owned(), Value::from(least.as_secs())));
+    json!({
+        "id": plan.id,
+        "qps": plan.qps,
+        "monthly_calls": plan.monthly_calls,
+        "api_keys": plan.api_keys,
+        "sites": plan.sites,
+        "features": plan.features.iter().map(|feature| feature.name()).collect::<Vec<_>>(),
+        "min_interval_seconds": intervals.collect::<Map<String, Value>>(),
+    })
+}
+
+#[handler]
+async fn list_plugins(app: State) -> Answer {
+    Ok(Json(service::plugin::list(&app).await?))
+}
+
+/// Reads the lock anew; answers as the listing does.
+#[handler]
+async fn reload_plugins(app: State) -> Answer {
+    Ok(Json(service::plugin::reload(&app).await?))
 }
 
 fn shown(account: &Account) -> Value {

@@ -4,29 +4,38 @@ use std::sync::Arc;
 
 use salvo::prelude::*;
 use vedette_model::{CheckType, Edition};
-use vedette_sandbox::CheckDescriptor;
+use vedette_sandbox::Sandbox;
 
 use super::{
-    alert, api_key, caller, check, event, incident, maintenance, mcp, openapi, public, renewal,
-    settings, site, status_page,
+    alert, api_key, caller, check, event, following::Following, incident, maintenance, mcp,
+    openapi, own_check, public, renewal, settings, site, status_page,
 };
 use crate::{App, mcp::Server};
 
 /// The routes of the editions that the configuration mounts, and the status pages, which belong to
 /// none of them.
 pub(super) fn mounted(app: &Arc<App>) -> Router {
-    let checks = app.sandbox.check_types();
-    let checks: Vec<Arc<CheckDescriptor>> =
-        checks.iter().filter_map(|check_type| app.sandbox.check(check_type)).collect();
+    let checks = built_in(&app.sandbox);
     let editions = app.config.edition.ids().iter().filter_map(|id| Edition::by_id(id));
     let root = Router::new().push(status_page::routes());
     editions.fold(root, |root, edition| {
-        let open = open().push(openapi::routes(app, edition)).push(assistants(edition, &checks));
-        let private = private(app.sandbox.check_types()).hoop(caller::Authenticate { edition });
+        let open =
+            open().push(openapi::routes(app, edition)).push(assistants(edition, &app.sandbox));
+        let private = private(checks.clone()).push(own_check::route(app));
+        let private = private.hoop(caller::Authenticate { edition });
         root.push(
             Router::with_path(edition.prefix.trim_start_matches('/')).push(open).push(private),
         )
     })
+}
+
+/// The checks that no reload changes.
+fn built_in(sandbox: &Sandbox) -> Vec<CheckType> {
+    let mut types = sandbox.check_types();
+    types.retain(|check_type| {
+        sandbox.check(check_type).is_some_and(|check| check.id.starts_with("vedette."))
+    });
+    types
 }
 
 /// Without a credential, and with the description counted in the public window.
@@ -37,11 +46,12 @@ pub(super) fn open() -> Router {
 
 /// For assistants, with and without a credential. Neither is behind [`caller::Authenticate`]: what
 /// a request costs is known only once it was read.
-pub(super) fn assistants(edition: &'static Edition, checks: &[Arc<CheckDescriptor>]) -> Router {
+pub(super) fn assistants(edition: &'static Edition, sandbox: &Sandbox) -> Router {
     let door = caller::Authenticate { edition };
-    let server = Arc::new(Server::private(edition, checks));
+    let server = Following::new(sandbox, move |checks| Server::private(edition, checks));
     let private = mcp::Private { door, server };
-    let public = mcp::Public { server: Arc::new(Server::public(edition, checks)) };
+    let server = Following::new(sandbox, move |checks| Server::public(edition, checks));
+    let public = mcp::Public { server };
     Router::new()
         .push(Router::with_path("mcp").post(private))
         .push(Router::with_path("public/mcp").post(public))
@@ -125,7 +135,8 @@ pub(super) fn private(checks: Vec<CheckType>) -> Router {
                 .get(renewal::certificate)
                 .head(renewal::certificate),
         );
-    // One for every installed check (decisions: more endpoints for free).
+    // One for every installed check (decisions: more endpoints for free); those of the operator's
+    // plugins: `own_check`.
     for check_type in checks {
         let path = format!("check-{check_type}");
         router = router.push(Router::with_path(path).post(check::OnDemand(check_type)));

@@ -99,10 +99,18 @@ async fn look(args: &Args) -> anyhow::Result<Seen> {
     let config = settings(args, file)?;
     start_log(&Log { filter: LOG.into(), format: LogFormat::Text })?;
     let sandbox = start::sandbox(&config, Vec::new(), Arc::new(MemoryState::default()))?;
-    let sandbox = start::install(sandbox, Plugins::Check(args.check_type.clone())).await?;
     let check_type = &args.check_type;
+    let sandbox = if start::check_names().contains(&check_type.as_str()) {
+        start::install(sandbox, Plugins::Check(check_type.clone())).await?
+    } else {
+        start::install_own(sandbox, &config, check_type.clone()).await?
+    };
     let Some(descriptor) = sandbox.check(check_type) else {
-        bail!("there is no check {check_type}; there are {}", start::check_names().join(", "))
+        bail!(
+            "there is no check {check_type}; there are {}, and those of {} that are approved",
+            start::check_names().join(", "),
+            config.plugins.folder.display()
+        )
     };
     let own = validated(&sandbox, check_type, given, &own).await?;
     let at = chain.as_ref().and_then(|chain| chain.at);

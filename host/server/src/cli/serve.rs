@@ -1,14 +1,14 @@
 //! `vedette serve`.
 
-use std::{io::Write, path::PathBuf};
+use std::{io::Write, path::PathBuf, sync::Arc};
 
 use anyhow::Context;
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 use toml::{Table, Value};
 
 use super::{environment, flags, start_log, watchdog};
-use crate::{Clock, Config, Running, config::set, serve};
+use crate::{App, Clock, Config, Running, config::set, serve, service};
 
 #[derive(clap::Args)]
 pub(super) struct Args {
@@ -49,17 +49,20 @@ pub(super) struct Args {
     no_first_account: bool,
 }
 
-/// Serves until SIGINT or SIGTERM, then ends what runs; a second signal ends it at once.
+/// Serves until SIGINT or SIGTERM, then ends what runs; a second signal ends it at once. SIGHUP reads
+/// the operator's plugins anew.
 pub(super) async fn run(args: Args) -> anyhow::Result<()> {
     let config = Config::load(args.config.as_deref(), environment, args.layer())?;
     start_log(&config.log)?;
     let shutdown = CancellationToken::new();
     listen_for_signals(shutdown.clone())?;
+    let hangup = signal(SignalKind::hangup()).context("cannot listen for SIGHUP")?;
     let is_file = config.db.starts_with("surrealkv://");
     let running = serve(config, Clock::System, shutdown).await?;
     if is_file {
         watchdog::start(running.app.store.clone()).context("cannot watch the database")?;
     }
+    tokio::spawn(reload_at(hangup, Arc::clone(&running.app)));
     // Whoever started us may have closed our output: that is no reason not to serve.
     let _ = announce(&mut std::io::stdout().lock(), &running);
     running.finished().await
@@ -106,6 +109,16 @@ fn announce(out: &mut impl Write, running: &Running) -> std::io::Result<()> {
     writeln!(out, "admin on http://{}", running.admin_addr)?;
     writeln!(out, "listening on {}://{}", running.app.config.tls.scheme(), running.api_addr)?;
     out.flush()
+}
+
+/// SIGHUP reads the operator's plugins anew. The certificate needs no signal: its files are watched.
+async fn reload_at(mut hangup: Signal, app: Arc<App>) {
+    while hangup.recv().await.is_some() {
+        // What cannot be loaded is in the log.
+        if service::plugin::reload(&app).await.is_ok() {
+            tracing::info!("the plugins were read again");
+        }
+    }
 }
 
 /// Registered before anything starts, so that no signal is missed.

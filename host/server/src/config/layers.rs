@@ -149,6 +149,7 @@ const KEYS: &[(&str, &str, Kind)] = &[
     ("intervals.ct", "VEDETTE_INTERVALS_CT", Kind::Text),
     ("intervals.uptime", "VEDETTE_INTERVALS_UPTIME", Kind::Text),
     ("confirm.recheck", "VEDETTE_CONFIRM_RECHECK", Kind::Text),
+    ("plugins.folder", "VEDETTE_PLUGINS_FOLDER", Kind::Text),
     ("plugins.domain.rdap_bootstrap_url", "VEDETTE_RDAP_BOOTSTRAP_URL", Kind::Text),
     ("plugins.domain.whois_root", "VEDETTE_WHOIS_ROOT", Kind::Text),
     ("plugins.ct.sources", "VEDETTE_CT_SOURCES", Kind::Toml),

@@ -1,4 +1,7 @@
-//! `[plugins]`: where the checks look things up, so that each source can be another one.
+//! `[plugins]`: where the operator's own are, and where the checks look things up, so that each
+//! source can be another one.
+
+use std::path::PathBuf;
 
 use serde::Deserialize;
 use serde_json::json;
@@ -8,9 +11,11 @@ use vedette_sandbox::Settings;
 
 use super::text::url;
 
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Plugins {
+    /// Holds the operator's own plugins and their lock; one that does not exist holds none.
+    pub folder: PathBuf,
     pub domain: DomainSources,
     pub ct: CtSources,
 }
@@ -54,7 +59,7 @@ pub enum CtSourceKind {
 impl Plugins {
     /// What each check is handed with every run.
     pub fn settings(&self) -> Settings {
-        let Self { domain, ct } = self;
+        let Self { folder: _, domain, ct } = self;
         let sources: Vec<_> = ct.sources.iter().map(CtSource::as_json).collect();
         let whois_root = match domain.whois_root.strip_prefix("localhost:") {
             Some(port) => format!("{LOOPBACK}:{port}"),
@@ -90,6 +95,16 @@ impl CtSource {
         match &self.key {
             Some(key) => json!({ "kind": kind, "url": url, "key": key }),
             None => json!({ "kind": kind, "url": url }),
+        }
+    }
+}
+
+impl Default for Plugins {
+    fn default() -> Self {
+        Self {
+            folder: "data/plugins".into(),
+            domain: DomainSources::default(),
+            ct: CtSources::default(),
         }
     }
 }

@@ -58,7 +58,7 @@ pub(crate) use self::{
     subscription::{Said, Subscription},
 };
 
-/// One endpoint: what it offers, put together when the service starts.
+/// One endpoint: what it offers, put together when the service starts and when plugins change.
 pub(crate) struct Server {
     catalogue: Arc<Catalogue>,
 }
@@ -195,7 +195,7 @@ impl Server {
         Ok(Reply::Json(written.into()))
     }
 
-    /// The listing, which was written when the service started.
+    /// The listing, which was written before.
     fn tools(&self, request: &Request, era: Era) -> Result<Reply, Refusal> {
         if request.param("cursor").is_some_and(|cursor| !cursor.is_null()) {
             return Err(Refusal::params("there is one page of tools; leave cursor out"));

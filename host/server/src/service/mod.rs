@@ -17,6 +17,7 @@ pub mod event;
 pub mod incident;
 pub mod maintenance;
 pub mod overview;
+pub mod plugin;
 pub mod renewal;
 pub mod settings;
 pub mod site;

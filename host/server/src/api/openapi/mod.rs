@@ -1,8 +1,8 @@
 //! What the API says of itself: an OpenAPI 3.1 document and a page made from it, both public.
 //!
-//! The document is put together once for each edition, when the service starts, from the
-//! operations that the resources describe here and from the schemas that the installed plugins
-//! bring. Nothing is built on a request.
+//! The document is put together for each edition when the service starts, from the operations that
+//! the resources describe here and from the schemas that the installed plugins bring; and again with
+//! the first request after plugins were installed or taken out. No other request builds anything.
 //!
 //! *Invariant:* the document describes exactly the routes that are mounted; a test says so.
 //! *Invariant:* the page is one answer and asks for nothing else: no script, no font, no image.
@@ -31,30 +31,58 @@ use std::{
     sync::Arc,
 };
 
-use salvo::Router;
+use salvo::prelude::*;
 use serde_json::{Map, Value, json};
 use url::Url;
 use vedette_model::{Edition, Feature};
 use vedette_sandbox::CheckDescriptor;
 
 use self::{operation::Operation, served::Served};
-use super::{alert as alerts, check as checks};
+use super::{alert as alerts, caller::State, check as checks, following::Following};
 use crate::App;
 
 /// The routes of one edition's description.
 pub(super) fn routes(app: &App, edition: &'static Edition) -> Router {
-    let types = app.sandbox.check_types();
-    let checks: Vec<Arc<CheckDescriptor>> =
-        types.iter().filter_map(|check_type| app.sandbox.check(check_type)).collect();
-    let subject = Subject { edition, checks: &checks };
-    mounted(&document(&subject, app.config.public_url.as_ref()))
+    let public_url = app.config.public_url.clone();
+    let forms = move |checks: &[Arc<CheckDescriptor>]| {
+        Forms::of(&document(&Subject { edition, checks }, public_url.as_ref()))
+    };
+    mounted(&Following::new(&app.sandbox, forms))
 }
 
-fn mounted(document: &Value) -> Router {
-    let (json, page) = (Served::document(document), Served::page(page::render(document)));
+fn mounted(forms: &Arc<Following<Forms>>) -> Router {
+    let json = Shown { forms: Arc::clone(forms), form: |forms| &forms.json };
+    let page = Shown { forms: Arc::clone(forms), form: |forms| &forms.page };
     Router::new()
         .push(Router::with_path("openapi.json").get(json.clone()).head(json))
         .push(Router::with_path("docs").get(page.clone()).head(page))
+}
+
+/// One document, as it is served.
+struct Forms {
+    json: Served,
+    page: Served,
+}
+
+impl Forms {
+    fn of(document: &Value) -> Self {
+        Self { json: Served::document(document), page: Served::page(page::render(document)) }
+    }
+}
+
+/// One form of the document as it is now.
+#[derive(Clone)]
+struct Shown {
+    forms: Arc<Following<Forms>>,
+    form: fn(&Forms) -> &Served,
+}
+
+#[handler]
+impl Shown {
+    async fn handle(&self, app: State, res: &mut Response) {
+        let forms = self.forms.current(&app.sandbox);
+        (self.form)(&forms).write(res);
+    }
 }
 
 /// What the document is about.

@@ -1,4 +1,4 @@
-//! Two answers that never change while the service runs.
+//! Two answers that change only with the installed plugins.
 
 use aws_lc_rs::digest;
 use base64::{Engine, engine::general_purpose::STANDARD};
@@ -11,8 +11,7 @@ use serde_json::Value;
 
 use super::page::Page;
 
-/// Bytes, and what goes with them. Cheap to clone.
-#[derive(Clone)]
+/// Bytes, and what goes with them.
 pub(super) struct Served {
     bytes: Bytes,
     kind: HeaderValue,
@@ -44,9 +43,8 @@ impl Served {
     }
 }
 
-#[handler]
 impl Served {
-    async fn handle(&self, res: &mut Response) {
+    pub(super) fn write(&self, res: &mut Response) {
         let headers = res.headers_mut();
         // For the client alone: the limit headers on it are the client's.
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("private, max-age=300"));

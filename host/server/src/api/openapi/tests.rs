@@ -6,23 +6,27 @@ use std::sync::LazyLock;
 use jsonschema::Validator;
 use salvo::routing::FilterInfo;
 use vedette_model::edition::{STANDARD, TEAM};
-use vedette_sandbox::MemoryState;
+use vedette_sandbox::{MemoryState, Sandbox};
 
 use super::*;
 use crate::{Config, api::routes, start};
 
-/// What the built-in checks say of themselves.
-static CHECKS: LazyLock<Vec<Arc<CheckDescriptor>>> = LazyLock::new(|| {
+/// The built-in checks.
+static SANDBOX: LazyLock<Sandbox> = LazyLock::new(|| {
     let resolver = "127.0.0.1:53".parse().expect("an address");
     let config = Config { dns_server: vec![resolver], ..Config::default() };
     let runtime = tokio::runtime::Runtime::new().expect("threads");
-    let sandbox = runtime.block_on(async {
+    runtime.block_on(async {
         let state = Arc::new(MemoryState::default());
         let sandbox = start::sandbox(&config, Vec::new(), state).expect("a sandbox");
         start::install(sandbox, start::Plugins::All).await.expect("the built-in plugins")
-    });
-    let types = sandbox.check_types();
-    types.iter().filter_map(|check_type| sandbox.check(check_type)).collect()
+    })
+});
+
+/// What they say of themselves.
+static CHECKS: LazyLock<Vec<Arc<CheckDescriptor>>> = LazyLock::new(|| {
+    let types = SANDBOX.check_types();
+    types.iter().filter_map(|check_type| SANDBOX.check(check_type)).collect()
 });
 
 fn subject(edition: &'static Edition) -> Subject<'static> {
@@ -107,8 +111,10 @@ fn every_route_is_described_and_nothing_else_is() {
         let router = Router::new()
             .push(routes::open())
             .push(routes::private(types))
-            .push(routes::assistants(edition, &CHECKS))
-            .push(mounted(&document));
+            .push(routes::assistants(edition, &SANDBOX))
+            .push(mounted(&Following::new(&SANDBOX, move |checks| {
+                Forms::of(&super::document(&Subject { edition, checks }, None))
+            })));
         let mut routes = BTreeSet::new();
         walk(&router, "", &mut routes);
         let (heads, routes): (BTreeSet<_>, BTreeSet<_>) =

@@ -1,0 +1,203 @@
+//! The operator's plugin folder: `plugins.lock`, and each component as `<sha256>.wasm`.
+//!
+//! *Invariant:* a component is never read without being held against the hash that it is named by.
+//! *Invariant:* the lock and components are there as a whole or not at all: they are written beside
+//! their place, put on disk, and then given their name.
+
+use std::{
+    fs::{self, File, OpenOptions},
+    io::{self, Read, Write},
+    path::{Path, PathBuf},
+};
+
+use anyhow::{Context, ensure};
+use aws_lc_rs::digest;
+
+use super::lock::Lock;
+
+/// Where an operator's plugins are. It need not exist: then there are none.
+#[derive(Clone, Debug)]
+pub(crate) struct Folder(PathBuf);
+
+/// A component that waits for approval.
+#[derive(Debug)]
+pub(crate) struct Pending {
+    pub(crate) sha256: String,
+    pub(crate) size: usize,
+    /// Its manifest, or why it has none that can be used.
+    pub(crate) read: Result<vedette_sandbox::Read, String>,
+}
+
+impl Folder {
+    pub(crate) fn new(path: impl Into<PathBuf>) -> Self {
+        Self(path.into())
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// What is approved; nothing where there is no lock.
+    pub(crate) fn lock(&self) -> anyhow::Result<Lock> {
+        let path = self.0.join(LOCK);
+        let text = match fs::read_to_string(&path) {
+            Err(cause) if is_absent(&cause) => return Ok(Lock::default()),
+            read => read.with_context(|| format!("cannot read {}", path.display()))?,
+        };
+        Lock::parse(&text).with_context(|| format!("in {}", self.0.display()))
+    }
+
+    /// Puts a lock in the place of the one before.
+    pub(crate) fn write_lock(&self, lock: &Lock) -> anyhow::Result<()> {
+        self.put(LOCK, lock.to_text().as_bytes())
+    }
+
+    /// The component with this hash.
+    pub(crate) fn component(&self, hash: &str) -> anyhow::Result<Vec<u8>> {
+        let path = self.file(hash);
+        let bytes = read_component(&path).with_context(|| {
+            format!("cannot read {}; put the file back or remove the plugin", path.display())
+        })?;
+        ensure!(
+            sha256(&bytes) == hash,
+            "{} is not the file that was approved, which is named by its SHA-256; put that one \
+             back, or install and approve this one under its own",
+            path.display()
+        );
+        Ok(bytes)
+    }
+
+    /// Takes a component in, under its hash, which is answered.
+    pub(crate) fn add(&self, component: &[u8]) -> anyhow::Result<String> {
+        let hash = sha256(component);
+        self.put(&name(&hash), component)?;
+        Ok(hash)
+    }
+
+    /// Deletes a component; one that is not there is deleted.
+    pub(crate) fn delete(&self, hash: &str) -> anyhow::Result<()> {
+        let path = self.file(hash);
+        match fs::remove_file(&path) {
+            Err(cause) if is_absent(&cause) => Ok(()),
+            removed => removed.with_context(|| format!("cannot delete {}", path.display())),
+        }
+    }
+
+    /// Components that the lock does not name, by their hashes.
+    pub(crate) fn pending(&self, lock: &Lock) -> anyhow::Result<Vec<Pending>> {
+        let entries = match fs::read_dir(&self.0) {
+            Err(cause) if is_absent(&cause) => return Ok(Vec::new()),
+            read => read.with_context(|| format!("cannot list {}", self.0.display()))?,
+        };
+        let mut hashes = Vec::new();
+        for entry in entries {
+            let file = entry.with_context(|| format!("cannot list {}", self.0.display()))?;
+            let file = file.file_name();
+            let hash = file.to_str().and_then(|file| file.strip_suffix(".wasm"));
+            hashes.extend(hash.filter(|hash| hash.len() == 64).map(str::to_owned));
+        }
+        hashes.retain(|hash| !lock.names(hash));
+        hashes.sort_unstable();
+        Ok(hashes.into_iter().map(|hash| self.waiting(hash)).collect())
+    }
+
+    fn waiting(&self, sha256: String) -> Pending {
+        let component = self.component(&sha256);
+        let size = component.as_ref().map_or(0, Vec::len);
+        let read = component
+            .map_err(|cause| format!("{cause:#}"))
+            .and_then(|bytes| vedette_sandbox::read(&bytes).map_err(|wrong| wrong.to_string()));
+        Pending { sha256, size, read }
+    }
+
+    fn file(&self, hash: &str) -> PathBuf {
+        self.0.join(name(hash))
+    }
+
+    fn put(&self, name: &str, bytes: &[u8]) -> anyhow::Result<()> {
+        let path = self.0.join(name);
+        write(&self.0, &path, bytes).with_context(|| format!("cannot write {}", path.display()))
+    }
+}
+
+/// In lower case hex.
+pub(crate) fn sha256(bytes: &[u8]) -> String {
+    hex::encode(digest::digest(&digest::SHA256, bytes))
+}
+
+fn name(hash: &str) -> String {
+    format!("{hash}.wasm")
+}
+
+/// A file that no plugin could be is not read into memory.
+pub(crate) fn read_component(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    File::open(path)?.take(LARGEST + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > LARGEST {
+        return Err(io::Error::other("it is larger than any plugin may be"));
+    }
+    Ok(bytes)
+}
+
+/// As a whole or not at all.
+fn write(folder: &Path, path: &Path, bytes: &[u8]) -> io::Result<()> {
+    fs::create_dir_all(folder)?;
+    let beside = folder.join(format!(".{}", uuid::Uuid::now_v7()));
+    let written = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .open(&beside)
+        .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()))
+        .and_then(|()| fs::rename(&beside, path));
+    if written.is_err() {
+        // It may not have been made at all.
+        let _ = fs::remove_file(&beside);
+    }
+    written?;
+    File::open(folder)?.sync_all()
+}
+
+fn is_absent(cause: &io::Error) -> bool {
+    cause.kind() == io::ErrorKind::NotFound
+}
+
+const LOCK: &str = "plugins.lock";
+/// Twice what the gate lets through.
+const LARGEST: u64 = 64 << 20;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_that_is_not_there_holds_nothing() {
+        let home = tempfile::tempdir().expect("a folder");
+        let folder = Folder::new(home.path().join("plugins"));
+        assert_eq!(folder.lock().expect("no lock"), Lock::default());
+        assert!(folder.pending(&Lock::default()).expect("no files").is_empty());
+        folder.write_lock(&Lock::default()).expect("made");
+        assert_eq!(folder.lock().expect("a lock"), Lock::default());
+        let files = fs::read_dir(folder.path()).expect("a folder").count();
+        assert_eq!(files, 1, "nothing is left beside the lock");
+    }
+
+    #[test]
+    fn a_file_that_is_not_what_its_name_says_is_not_read() {
+        let home = tempfile::tempdir().expect("a folder");
+        let folder = Folder::new(home.path());
+        let hash = folder.add(b"no component").expect("taken in");
+        assert_eq!(folder.component(&hash).expect("as it was"), b"no component");
+        let pending = folder.pending(&Lock::default()).expect("files");
+        assert_eq!(pending.len(), 1);
+        let wrong = pending[0].read.as_ref().expect_err("it is no component");
+        assert!(wrong.contains("not a WebAssembly component"), "{wrong}");
+
+        fs::write(folder.file(&hash), b"another").expect("writable");
+        let refused = folder.component(&hash).expect_err("tampered with").to_string();
+        assert!(refused.contains("is not the file that was approved"), "{refused}");
+        folder.delete(&hash).expect("deleted");
+        folder.delete(&hash).expect("deleted before");
+        let refused = folder.component(&hash).expect_err("gone").to_string();
+        assert!(refused.contains("put the file back"), "{refused}");
+    }
+}

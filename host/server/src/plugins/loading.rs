@@ -1,0 +1,124 @@
+//! From the lock into the sandbox: what was approved is held against what lies in the folder, then
+//! goes through the gate that every plugin passes. Blocks: components are compiled here.
+
+use std::collections::BTreeMap;
+
+use anyhow::{Context, bail, ensure};
+use vedette_model::CheckType;
+use vedette_sandbox::{Grant, Kind, Sandbox};
+
+use super::{
+    changes::{self, Running},
+    folder::{Folder, sha256},
+    lock::{Lock, Locked, SecretPlace},
+    operators::Known,
+    rule,
+};
+
+/// Does what the lock wants, as far as it can be done. A version that is refused leaves the one
+/// before where it is.
+pub(super) fn apply(sandbox: &Sandbox, folder: &Folder, known: &Known, lock: Lock) -> Known {
+    let mut running = known.running.clone();
+    let mut failures = BTreeMap::new();
+    let changes = changes::between(&known.running, &lock);
+    for id in changes.remove {
+        sandbox.uninstall(id);
+        running.remove(id);
+    }
+    for locked in changes.install {
+        let id = &locked.id;
+        match install(sandbox, folder, locked) {
+            Ok(kind) => {
+                running.insert(id.clone(), Running { locked: locked.clone(), kind });
+            }
+            Err(cause) => {
+                let reason = format!("{cause:#}");
+                let stays =
+                    if running.contains_key(id) { "; the version before runs on" } else { "" };
+                tracing::error!(
+                    plugin = &**id,
+                    version = &*locked.version,
+                    "plugin {id} {} is not loaded: {reason}{stays}",
+                    locked.version
+                );
+                failures.insert(id.clone(), reason);
+            }
+        }
+    }
+    Known { lock, running, failures, lock_error: None }
+}
+
+/// Installs the check of this type, if the lock has one that is enabled: for a one-off run.
+pub(crate) fn install_check(
+    sandbox: &Sandbox,
+    folder: &Folder,
+    check_type: &CheckType,
+) -> anyhow::Result<()> {
+    let lock = folder.lock()?;
+    for locked in lock.plugins.iter().filter(|plugin| plugin.enabled) {
+        // One that cannot be read may be another check, and is told of where the service loads it.
+        let component = folder.component(&locked.sha256).ok();
+        let read = component.and_then(|bytes| vedette_sandbox::read(&bytes).ok());
+        let kind = read.map(|read| read.manifest.kind);
+        if kind.is_some_and(|kind| kind == Kind::Check(check_type.clone())) {
+            let failed = || format!("cannot load the plugin {}", locked.id);
+            install(sandbox, folder, locked).with_context(failed)?;
+        }
+    }
+    Ok(())
+}
+
+fn install(sandbox: &Sandbox, folder: &Folder, locked: &Locked) -> anyhow::Result<Kind> {
+    let component = folder.component(&locked.sha256)?;
+    let read = vedette_sandbox::read(&component)?;
+    let (id, manifest) = (&locked.id, read.manifest);
+    ensure!(
+        sha256(read.text.as_bytes()) == locked.manifest_sha256
+            && manifest.id == *id
+            && manifest.version == locked.version,
+        "its manifest is that of {} {} and not the one in plugins.lock; approve it again: vedette \
+         plugin approve {id}",
+        manifest.id,
+        manifest.version
+    );
+    let owner = owner(sandbox, &manifest.kind);
+    if let Some(reason) = rule::refusal(id, &manifest.kind, owner.as_deref()) {
+        bail!(reason);
+    }
+    let granted = locked.capabilities().map_err(anyhow::Error::msg)?;
+    let secrets = secrets(locked)?;
+    sandbox.install_with(&component, Grant::Only(Box::new(granted)), secrets)?;
+    Ok(manifest.kind)
+}
+
+/// The installed plugin that has this place.
+fn owner(sandbox: &Sandbox, kind: &Kind) -> Option<String> {
+    match kind {
+        Kind::Check(check_type) => sandbox.check(check_type).map(|check| check.id.clone()),
+        Kind::Notifier(channel) => sandbox.channel(channel).map(|channel| channel.id.clone()),
+    }
+}
+
+/// The values of the secrets that the lock has a place for.
+fn secrets(locked: &Locked) -> anyhow::Result<BTreeMap<String, String>> {
+    let values = locked.secrets.iter().map(|(name, place)| {
+        let value = value(place).with_context(|| format!("the secret {name}"))?;
+        // An empty one would be masked everywhere, and means that somebody forgot it.
+        ensure!(!value.is_empty(), "the secret {name} is empty; set it or remove it from the lock");
+        Ok((name.clone(), value))
+    });
+    values.collect()
+}
+
+fn value(place: &SecretPlace) -> anyhow::Result<String> {
+    match place {
+        SecretPlace::Env(name) => std::env::var(name)
+            .ok()
+            .with_context(|| format!("the environment variable {name} is not set; set it")),
+        SecretPlace::File(path) => {
+            let text = std::fs::read_to_string(path)
+                .with_context(|| format!("cannot read {}", path.display()))?;
+            Ok(text.trim_end_matches(['\r', '\n']).to_owned())
+        }
+    }
+}

@@ -1,0 +1,118 @@
+use super::*;
+
+fn hash(digit: char) -> String {
+    std::iter::repeat_n(digit, 64).collect()
+}
+
+fn written() -> String {
+    format!(
+        r#"
+        version = 1
+
+        [[plugin]]
+        id = "acme.smtp-banner"
+        version = "1.2.0"
+        sha256 = "{}"
+        manifest-sha256 = "{}"
+        approved = {{ by = "ops@example.com", at = "2026-11-20T09:30:00Z" }}
+        enabled = true
+        granted.dns = {{ names = ["target"], types = ["MX", "A"] }}
+        granted.tcp = {{ to = ["target-mx:25"] }}
+        granted.random = true
+        granted.secrets = ["api-token"]
+        secrets.api-token = {{ env = "SMTP_BANNER_TOKEN" }}
+        previous = [{{ version = "1.1.0", sha256 = "{}", manifest-sha256 = "{}", approved = {{ by = "ops@example.com", at = "2026-11-01T09:30:00Z" }} }}]
+        "#,
+        hash('a'),
+        hash('b'),
+        hash('c'),
+        hash('d'),
+    )
+}
+
+fn with(from: &str, to: &str) -> Result<Lock, LockError> {
+    let text = written();
+    assert!(text.contains(from), "{from}");
+    Lock::parse(&text.replace(from, to))
+}
+
+fn version(name: &str, digit: char) -> Previous {
+    Previous {
+        version: name.to_owned(),
+        sha256: hash(digit),
+        manifest_sha256: hash(digit),
+        approved: Approved { by: "ops".to_owned(), at: Timestamp::UNIX_EPOCH },
+        granted: Table::new(),
+    }
+}
+
+#[test]
+fn what_is_written_reads_back() {
+    let lock = Lock::parse(&written()).expect("a lock");
+    let plugin = lock.find("acme.smtp-banner").expect("it is there");
+    assert_eq!(plugin.version, "1.2.0");
+    assert_eq!(plugin.secrets["api-token"], SecretPlace::Env("SMTP_BANNER_TOKEN".to_owned()));
+    assert!(plugin.capabilities().expect("capabilities").random);
+    assert!(lock.names(&hash('a')) && lock.names(&hash('c')) && !lock.names(&hash('e')));
+    let text = lock.to_text();
+    assert_eq!(Lock::parse(&text).expect(&text), lock, "{text}");
+    assert!(text.contains("granted.tcp = { to = [\"target-mx:25\"] }"), "{text}");
+}
+
+#[test]
+fn an_empty_lock_and_odd_names_read_back() {
+    let empty = Lock::default();
+    assert_eq!(Lock::parse(&empty.to_text()), Ok(empty));
+    let mut lock = Lock::parse(&written()).expect("a lock");
+    let plugin = lock.find_mut("acme.smtp-banner").expect("it is there");
+    let odd = "a \"b\"\n.c";
+    plugin.granted.insert("secrets".to_owned(), vec![odd].into());
+    plugin.secrets = BTreeMap::from([(odd.to_owned(), SecretPlace::File("/run/a b".into()))]);
+    assert_eq!(Lock::parse(&lock.to_text()), Ok(lock));
+}
+
+#[test]
+fn what_cannot_be_followed_is_refused_by_name() {
+    for (from, to, expected) in [
+        ("version = 1\n", "version = 2\n", "its version is 2"),
+        ("version = 1\n", "", "must begin with version = 1"),
+        ("enabled = true", "signed-by = \"acme\"", "unknown field `signed-by`"),
+        ("version = 1\n", "version = 1\nrequire-signature = true\n", "`require-signature`"),
+        ("env =", "value =", "unknown variant `value`"),
+        ("granted.random", "granted.disk", "unknown field `disk`"),
+        ("target-mx:25", "everywhere", "granted: capabilities.tcp.to must name"),
+        ("granted.secrets", "#", "secrets.api-token is not in granted.secrets"),
+        ("sha256 = \"a", "sha256 = \"A", "is no SHA-256"),
+        (
+            "approved = { by = \"ops@example.com\", at = \"2026-11-20T",
+            "approved = { at = \"2026-11-20T",
+            "missing field `by`",
+        ),
+    ] {
+        let refused = with(from, to).expect_err(expected).to_string();
+        assert!(refused.starts_with("plugins.lock cannot be used: "), "{refused}");
+        assert!(refused.contains(expected), "{expected}: {refused}");
+    }
+    let twice = format!("{}{}", written(), written().replace("version = 1\n", ""));
+    let refused = Lock::parse(&twice).expect_err("twice").to_string();
+    assert!(refused.contains("acme.smtp-banner stands in it twice"), "{refused}");
+}
+
+#[test]
+fn a_version_that_is_replaced_can_be_rolled_back_to() {
+    let mut lock = Lock::parse(&written()).expect("a lock");
+    let plugin = lock.find_mut("acme.smtp-banner").expect("it is there");
+    let kept = |plugin: &Locked| -> Vec<String> {
+        plugin.previous.iter().map(|previous| previous.version.clone()).collect()
+    };
+    plugin.replace(version("1.3.0", '1'));
+    assert_eq!((&*plugin.version, kept(plugin)), ("1.3.0", vec!["1.2.0".into(), "1.1.0".into()]));
+    assert!(plugin.secrets.is_empty(), "what is not granted has no value");
+    plugin.replace(version("1.4.0", '2'));
+    assert_eq!(kept(plugin), ["1.3.0", "1.2.0"], "two are kept");
+    let back = plugin.previous[0].clone();
+    plugin.replace(back);
+    assert_eq!((&*plugin.version, kept(plugin)), ("1.3.0", vec!["1.4.0".into(), "1.2.0".into()]));
+    plugin.replace(version("1.3.0", '1'));
+    assert_eq!(kept(plugin), ["1.4.0", "1.2.0"], "the same file is no other version");
+}
