@@ -1,12 +1,14 @@
 //! `vedette account …`: speaks to the operator's port of a running service.
 
-use std::{io::Write, time::Duration};
+use std::io::Write;
 
 use anyhow::{Context, bail};
 use clap::{Subcommand, ValueEnum};
 use reqwest::{Client, RequestBuilder, Url};
 use serde_json::{Value, json};
 use uuid::Uuid;
+
+use super::operator_port;
 
 #[derive(Subcommand)]
 pub(super) enum Command {
@@ -113,8 +115,7 @@ async fn all_accounts(admin: &Admin) -> anyhow::Result<Vec<Value>> {
 impl Admin {
     fn accounts(&self) -> anyhow::Result<(Client, Url)> {
         let url = self.admin.join("/admin/accounts").context("--admin is no base address")?;
-        let client = Client::builder().no_proxy().timeout(PATIENCE).build()?;
-        Ok((client, url))
+        Ok((operator_port::client()?, url))
     }
 
     async fn change(&self, account: Uuid, body: Value) -> anyhow::Result<Value> {
@@ -124,21 +125,8 @@ impl Admin {
     }
 
     async fn send(&self, request: RequestBuilder) -> anyhow::Result<Value> {
-        let request = match super::environment("VEDETTE_ADMIN_TOKEN") {
-            Some(token) => request.bearer_auth(token),
-            None => request,
-        };
-        let response = request.send().await.with_context(|| {
-            format!("cannot reach the operator's port at {}; is the service running?", self.admin)
-        })?;
-        let status = response.status();
-        let answer: Value = response.json().await.context("the answer is no JSON")?;
-        if !status.is_success() {
-            bail!("{}", answer["message"].as_str().unwrap_or("the service refused"));
-        }
-        Ok(answer)
+        operator_port::send(&self.admin, request).await
     }
 }
 
 const PAGE: usize = 200;
-const PATIENCE: Duration = Duration::from_secs(30);

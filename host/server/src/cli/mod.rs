@@ -1,4 +1,4 @@
-//! The command line: `serve`, `check`, `account`, `mcp`, `plugin`.
+//! The command line: `serve`, `check`, `account`, `plugin`, `mcp`.
 //!
 //! *Invariant:* what a program may read goes to standard output, everything else to standard
 //! error.
@@ -8,6 +8,7 @@ mod chain;
 mod check;
 mod flags;
 mod mcp;
+mod operator_port;
 mod plugin;
 mod print;
 mod serve;
@@ -37,12 +38,13 @@ enum Command {
     /// Create, list and change accounts of a running service, through its operator's port
     #[command(subcommand)]
     Account(account::Command),
+    /// Write, build, install and approve plugins of your own; exits with 0 fine, 1 the plugin is at
+    /// fault, 2 anything else
+    #[command(subcommand)]
+    Plugin(plugin::Command),
     /// Carry MCP between standard input and output and a running service, for AI assistants that
     /// only start programs
     Mcp(mcp::Args),
-    /// Write plugins: checks and channels of your own
-    #[command(subcommand)]
-    Plugin(plugin::Command),
 }
 
 /// Does what the command line says and answers the exit code.
@@ -51,8 +53,8 @@ pub async fn run() -> ExitCode {
         Command::Serve(args) => serve::run(*args).await.map(|()| ExitCode::SUCCESS),
         Command::Check(args) => return check::run(args).await,
         Command::Account(command) => account::run(command).await.map(|()| ExitCode::SUCCESS),
+        Command::Plugin(command) => return plugin::run(command).await,
         Command::Mcp(args) => mcp::run(args).await,
-        Command::Plugin(command) => tokio::task::block_in_place(|| plugin::run(command)),
     };
     done.unwrap_or_else(|cause| {
         eprintln!("vedette: {cause:#}");

@@ -18,9 +18,9 @@ mod operators;
 mod rule;
 mod view;
 
-pub(crate) use folder::{Folder, Pending, read_component, sha256};
+pub(crate) use folder::{Folder, read_component, sha256};
 pub(crate) use loading::install_check;
-pub(crate) use lock::{Approved, Lock, Locked, Previous};
+pub(crate) use lock::{Approved, Lock, Locked, Previous, granted_secrets};
 pub(crate) use operators::Operators;
 pub(crate) use rule::refusal;
-pub(crate) use view::{View, installed, locked, waiting};
+pub(crate) use view::{installed, locked, waiting};

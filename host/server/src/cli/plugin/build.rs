@@ -6,28 +6,33 @@
 use std::{
     env,
     ffi::OsString,
-    fmt::Write as _,
     fs,
-    io::Write as _,
     path::{Path, PathBuf},
-    process::{Command, ExitCode, Stdio},
+    process::{Command, Stdio},
 };
 
-use anyhow::{Context, ensure};
-use aws_lc_rs::digest::{SHA256, digest};
+use anyhow::Context;
 use serde_json::Value;
 use toml::Table;
 use vedette_component::{TARGET, Toolchain};
-use vedette_sandbox::{Kind, Manifest, Settings};
+use vedette_sandbox::{Manifest, Settings};
+
+use super::{
+    inspect,
+    outcome::{Done, Failure, Said},
+};
 
 #[derive(clap::Args)]
-pub(super) struct Args {
+pub(crate) struct Args {
     /// The project, with its Cargo.toml and plugin.toml
     #[arg(long, value_name = "DIR", default_value = ".")]
     dir: PathBuf,
     /// The file to write [default: ID-VERSION.wasm in the project]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
+    /// Print one JSON object
+    #[arg(long)]
+    pub(super) json: bool,
 }
 
 /// A plugin's sources.
@@ -38,23 +43,25 @@ struct Project {
     manifest: Manifest,
 }
 
-pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
+pub(super) fn run(args: &Args) -> Done {
     let project = Project::read(&args.dir)?;
     let module = project.compile()?;
-    let component = vedette_component::encode(&module, &project.text).context(
-        "what was built does not become a component; build it against the vedette-sdk of this \
-         version",
-    )?;
-    let out = args.out.unwrap_or_else(|| args.dir.join(project.file()));
+    let component = vedette_component::encode(&module, &project.text)
+        .context(
+            "what was built does not become a component; build it against the vedette-sdk of this \
+             version",
+        )
+        .map_err(Failure::Plugin)?;
+    let out = args.out.clone().unwrap_or_else(|| args.dir.join(project.file()));
     fs::write(&out, &component).with_context(|| format!("cannot write {}", out.display()))?;
-    let said = project.report(&out, &component)?;
-    std::io::stdout().write_all(said.as_bytes()).context("cannot write the answer")?;
-    Ok(ExitCode::SUCCESS)
+    let Said { mut json, text } = inspect::describe(&component)?;
+    json["file"] = out.display().to_string().into();
+    Ok(Said { json, text: format!("{}\n{text}", out.display()) })
 }
 
 impl Project {
     /// Reads what can be read without building: a mistake in it is told at once.
-    fn read(folder: &Path) -> anyhow::Result<Self> {
+    fn read(folder: &Path) -> Result<Self, Failure> {
         let folder = fs::canonicalize(folder)
             .with_context(|| format!("there is no folder {}", folder.display()))?;
         let text = fs::read_to_string(folder.join("plugin.toml")).with_context(|| {
@@ -64,20 +71,21 @@ impl Project {
                 folder.display()
             )
         })?;
-        let manifest = Manifest::parse(&text, &Settings::new())?;
+        let manifest = Manifest::parse(&text, &Settings::new());
+        let manifest = manifest.map_err(|wrong| Failure::Plugin(wrong.into()))?;
         let plain = |c: char| c.is_ascii_alphanumeric() || ".-+".contains(c);
-        ensure!(
-            manifest.version.chars().all(plain),
-            "plugin.toml: plugin.version must be a version such as 1.2.0"
-        );
+        if !manifest.version.chars().all(plain) {
+            let wrong = "plugin.toml: plugin.version must be a version such as 1.2.0";
+            return Err(Failure::plugin(wrong.to_owned()));
+        }
         let cargo = fs::read_to_string(folder.join("Cargo.toml"))
             .with_context(|| format!("{} has no Cargo.toml that can be read", folder.display()))?;
-        same_version(&manifest, &cargo)?;
+        same_version(&manifest, &cargo).map_err(Failure::Plugin)?;
         Ok(Self { folder, text, manifest })
     }
 
     /// The core module that cargo makes of the sources.
-    fn compile(&self) -> anyhow::Result<Vec<u8>> {
+    fn compile(&self) -> Result<Vec<u8>, Failure> {
         let rustc = PathBuf::from(tool("RUSTC", "rustc"));
         let toolchain = Toolchain::find(&rustc, &self.folder)
             .context("a plugin in Rust is built with rustc and cargo; see https://rustup.rs")?
@@ -92,49 +100,19 @@ impl Project {
             .stderr(Stdio::inherit());
         toolchain.apply(&mut cargo, &self.folder, &format!("/{}", self.manifest.id));
         let built = cargo.output().context("cannot start cargo")?;
-        ensure!(built.status.success(), "the plugin does not build; the reason stands above");
-        let module = module(&built.stdout, &self.folder.join("Cargo.toml")).context(
-            "cargo built no WebAssembly module; Cargo.toml needs crate-type = [\"cdylib\", \
-             \"rlib\"] in [lib]",
-        )?;
-        fs::read(&module).with_context(|| format!("cannot read {}", module.display()))
+        if !built.status.success() {
+            let wrong = "the plugin does not build; the reason stands above";
+            return Err(Failure::plugin(wrong.to_owned()));
+        }
+        let module = module(&built.stdout, &self.folder.join("Cargo.toml"))
+            .ok_or_else(|| Failure::plugin(NO_MODULE.to_owned()))?;
+        let read = fs::read(&module);
+        Ok(read.with_context(|| format!("cannot read {}", module.display()))?)
     }
 
     fn file(&self) -> String {
         format!("{}-{}.wasm", self.manifest.id, self.manifest.version)
     }
-
-    /// What was written, for whoever is to install it.
-    fn report(&self, out: &Path, component: &[u8]) -> anyhow::Result<String> {
-        let Manifest { id, version, kind, .. } = &self.manifest;
-        let kind = match kind {
-            Kind::Check(check_type) => format!("check {check_type}"),
-            Kind::Notifier(channel) => format!("channel {channel}"),
-        };
-        let hash = hex::encode(digest(&SHA256, component));
-        let mut said = String::new();
-        writeln!(said, "{}", out.display())?;
-        writeln!(said, "  plugin    {id} {version}, {kind}")?;
-        writeln!(said, "  size      {} bytes", component.len())?;
-        writeln!(said, "  sha256    {hash}")?;
-        for asked in asked(&self.text)? {
-            writeln!(said, "  asks for  {asked}")?;
-        }
-        Ok(said)
-    }
-}
-
-/// The capabilities as the manifest spells them, each on its line.
-fn asked(manifest: &str) -> anyhow::Result<Vec<String>> {
-    let manifest: Table = manifest.parse()?;
-    let capabilities = manifest.get("capabilities").and_then(toml::Value::as_table);
-    let mut asked: Vec<String> = capabilities
-        .into_iter()
-        .flatten()
-        .map(|(capability, what)| format!("{capability} = {what}"))
-        .collect();
-    asked.sort();
-    Ok(if asked.is_empty() { vec!["nothing".to_owned()] } else { asked })
 }
 
 /// The plugin says its crate's version of itself, and the host holds it against the manifest's.
@@ -143,7 +121,7 @@ fn same_version(manifest: &Manifest, cargo: &str) -> anyhow::Result<()> {
     let package = cargo.get("package").and_then(|package| package.get("version"));
     // One that the crate has from its workspace is not here to be compared.
     if let Some(version) = package.and_then(toml::Value::as_str) {
-        ensure!(
+        anyhow::ensure!(
             version == manifest.version,
             "plugin.toml has version {}, Cargo.toml {version}; give both the same",
             manifest.version
@@ -175,6 +153,8 @@ fn tool(variable: &str, usual: &str) -> OsString {
     env::var_os(variable).unwrap_or_else(|| usual.into())
 }
 
+const NO_MODULE: &str = "cargo built no WebAssembly module; Cargo.toml needs crate-type = \
+    [\"cdylib\", \"rlib\"] in [lib]";
 const MISSING: &str = "there is no standard library for wasm32-unknown-unknown; install it with \
     'rustup target add wasm32-unknown-unknown', or on Debian as root with 'apt-get install \
     --no-install-recommends rustc-web rust-web-src lld', then build again";
@@ -194,14 +174,6 @@ mod tests {
         tcp = { to = ["target:*"] }
         random = true
     "#;
-
-    #[test]
-    fn what_is_asked_for_is_told_as_it_is_written() {
-        let asked = asked(MANIFEST).expect("a manifest");
-        assert_eq!(asked, ["random = true", "tcp = { to = [\"target:*\"] }"]);
-        let (quiet, _) = MANIFEST.split_once("[capabilities]").expect("asks");
-        assert_eq!(super::asked(quiet).expect("a manifest"), ["nothing"]);
-    }
 
     #[test]
     fn versions_must_agree_where_both_are_written() {
@@ -228,7 +200,10 @@ not json
     #[test]
     fn folder_that_is_no_plugin_says_what_to_do() {
         let folder = tempfile::tempdir().expect("a folder");
-        let refused = Project::read(folder.path()).err().expect("no plugin").to_string();
+        let Err(Failure::Environment(refused)) = Project::read(folder.path()) else {
+            panic!("no plugin");
+        };
+        let refused = refused.to_string();
         assert!(refused.ends_with("begin one with vedette plugin new"), "{refused}");
     }
 }

@@ -1,12 +1,32 @@
-//! `vedette plugin …`: for those who write plugins.
+//! `vedette plugin …`: plugins of one's own, from the first line to one that runs.
+//!
+//! `new` (a project) → `build` (a file) → `install` (a copy in the folder: pending) → `approve` (an entry in the lock) → the service
+//! reads the lock anew. One file per command.
+//!
+//! *Invariant:* nothing of a plugin runs here: that is for the service, behind its gate.
+//! *Invariant:* who is at fault is the exit code: 0 nobody, 1 the plugin, 2 anything else.
 
+mod approve;
+mod asked;
 mod build;
+mod inspect;
+mod install;
+mod list;
 mod new;
+mod outcome;
+mod place;
+mod remove;
+mod rollback;
+mod switch;
 mod template;
 
-use std::process::ExitCode;
+use std::{io::Write, process::ExitCode};
 
 use clap::Subcommand;
+use serde_json::json;
+
+use outcome::{Done, Failure};
+use switch::Switch;
 
 #[derive(Subcommand)]
 pub(super) enum Command {
@@ -14,11 +34,63 @@ pub(super) enum Command {
     New(new::Args),
     /// Build a plugin's project to the one file that is installed
     Build(build::Args),
+    /// Show what a component is and what it asks for; nothing of it runs
+    Inspect(inspect::Args),
+    /// Copy a component into the plugin folder, where it waits for approval
+    Install(install::Args),
+    /// Let a plugin that waits run, with what it asks for or with less
+    Approve(approve::Args),
+    /// List the plugins of the folder, or with --admin all that the service has
+    List(list::Args),
+    /// Let a disabled plugin run again
+    Enable(switch::Args),
+    /// Keep a plugin from running; its approval stays
+    Disable(switch::Args),
+    /// Put the version before in a plugin's place; a second time puts this one back
+    Rollback(rollback::Args),
+    /// Take a plugin and its files out of the folder
+    Remove(remove::Args),
 }
 
-pub(super) fn run(command: Command) -> anyhow::Result<ExitCode> {
+/// Does what the command line says, prints it, and answers the exit code.
+pub(super) async fn run(command: Command) -> ExitCode {
     match command {
-        Command::New(args) => new::run(args),
-        Command::Build(args) => build::run(args),
+        Command::New(args) => finish(args.json, new::run(&args)),
+        Command::Build(args) => {
+            finish(args.json, tokio::task::block_in_place(|| build::run(&args)))
+        }
+        Command::Inspect(args) => finish(args.place.json, inspect::run(&args)),
+        Command::Install(args) => finish(args.place.json, install::run(&args)),
+        Command::Approve(args) => finish(args.place.json, approve::run(&args).await),
+        Command::List(args) => finish(args.place.json, list::run(&args).await),
+        Command::Enable(args) => finish(args.place.json, switch::run(&args, Switch::On).await),
+        Command::Disable(args) => finish(args.place.json, switch::run(&args, Switch::Off).await),
+        Command::Rollback(args) => finish(args.place.json, rollback::run(&args).await),
+        Command::Remove(args) => finish(args.place.json, remove::run(&args).await),
     }
 }
+
+fn finish(as_json: bool, done: Done) -> ExitCode {
+    let (code, text) = match done {
+        Ok(said) if as_json => (FINE, format!("{}\n", said.json)),
+        Ok(said) => (FINE, said.text),
+        Err(failure) => {
+            let (code, who, cause) = match failure {
+                Failure::Plugin(cause) => (AT_FAULT, "plugin", cause),
+                Failure::Environment(cause) => (COULD_NOT, "environment", cause),
+            };
+            if !as_json {
+                eprintln!("vedette: {cause:#}");
+                return ExitCode::from(code);
+            }
+            (code, format!("{}\n", json!({ "error": who, "message": format!("{cause:#}") })))
+        }
+    };
+    // A reader that went away (`| head`) is no reason to say anything else.
+    let _ = std::io::stdout().write_all(text.as_bytes());
+    ExitCode::from(code)
+}
+
+const FINE: u8 = 0;
+const AT_FAULT: u8 = 1;
+const COULD_NOT: u8 = 2;

@@ -2,19 +2,21 @@
 
 use std::{
     fs,
-    io::Write,
     path::{Path, PathBuf},
-    process::ExitCode,
 };
 
 use anyhow::{Context, bail, ensure};
+use serde_json::json;
 use vedette_model::CheckType;
 use vedette_sandbox::Manifest;
 
-use super::template::{self, Gaps, Kind};
+use super::{
+    outcome::{Done, Said},
+    template::{self, Gaps, Kind},
+};
 
 #[derive(clap::Args)]
-pub(super) struct Args {
+pub(crate) struct Args {
     /// Publisher and name, e.g. acme.smtp-banner
     id: String,
     /// What the plugin is
@@ -29,15 +31,18 @@ pub(super) struct Args {
     /// Take vedette-sdk from this checkout of Vedette [default: from the registry]
     #[arg(long, value_name = "PATH")]
     sdk: Option<PathBuf>,
+    /// Print one JSON object
+    #[arg(long)]
+    pub(super) json: bool,
 }
 
-pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
+pub(super) fn run(args: &Args) -> Done {
     let name = name_of(&args.id)?;
-    let folder = args.dir.unwrap_or_else(|| PathBuf::from(name));
+    let folder = args.dir.clone().unwrap_or_else(|| PathBuf::from(name));
     let gaps = Gaps {
         package: args.id.replace('.', "-"),
         title: title(name),
-        named: args.named.map_or_else(|| named(name), Ok)?.into(),
+        named: args.named.clone().map_or_else(|| named(name), Ok)?.into(),
         sdk: args.sdk.as_deref().map_or_else(|| Ok(released()), checkout)?,
         id: args.id.clone(),
     };
@@ -46,13 +51,12 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
         write(&folder.join(path), &text)?;
     }
     let place = folder.display();
-    let said = format!(
+    let text = format!(
         "{} is begun in {place}; its README.md says how to go on.\n\
-         Build it with: vedette plugin build --dir {place}",
+         Build it with: vedette plugin build --dir {place}\n",
         args.id
     );
-    writeln!(std::io::stdout(), "{said}").context("cannot write the answer")?;
-    Ok(ExitCode::SUCCESS)
+    Ok(Said { json: json!({ "id": args.id, "dir": folder }), text })
 }
 
 /// The name in an id that may be given to a plugin.

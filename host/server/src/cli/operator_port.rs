@@ -1,0 +1,31 @@
+//! How commands speak to the operator's port of a running service; its token, where it has one, is
+//! read from VEDETTE_ADMIN_TOKEN.
+
+use std::time::Duration;
+
+use anyhow::{Context, bail};
+use reqwest::{Client, RequestBuilder, Url};
+use serde_json::Value;
+
+pub(super) fn client() -> anyhow::Result<Client> {
+    Ok(Client::builder().no_proxy().timeout(PATIENCE).build()?)
+}
+
+/// Sends a request to the port at `base` and answers its JSON.
+pub(super) async fn send(base: &Url, request: RequestBuilder) -> anyhow::Result<Value> {
+    let request = match super::environment("VEDETTE_ADMIN_TOKEN") {
+        Some(token) => request.bearer_auth(token),
+        None => request,
+    };
+    let response = request.send().await.with_context(|| {
+        format!("cannot reach the operator's port at {base}; is the service running?")
+    })?;
+    let status = response.status();
+    let answer: Value = response.json().await.context("the answer is no JSON")?;
+    if !status.is_success() {
+        bail!("{}", answer["message"].as_str().unwrap_or("the service refused"));
+    }
+    Ok(answer)
+}
+
+const PATIENCE: Duration = Duration::from_secs(30);

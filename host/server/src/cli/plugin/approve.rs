@@ -1,0 +1,196 @@
+//! `vedette plugin approve`: an entry in the lock. A plugin that is approved already gets other
+//! grants.
+
+use anyhow::{anyhow, bail};
+use serde_json::json;
+use vedette_model::Timestamp;
+use vedette_sandbox::Read;
+
+use super::{
+    asked, inspect,
+    outcome::{Done, Failure, Said},
+    place::Place,
+};
+use crate::{
+    Clock,
+    cli::environment,
+    plugins::{Approved, Folder, Lock, Locked, Previous, granted_secrets, refusal, sha256},
+};
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// The plugin's id, e.g. acme.smtp-banner
+    id: String,
+    /// Who approves [default: the user who is logged in]
+    #[arg(long, value_name = "EMAIL")]
+    by: Option<String>,
+    /// Grant only these of what it asks for, e.g. dns,tcp [default: all]
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    grant: Option<Vec<String>>,
+    /// Which of several versions that wait; the beginning is enough
+    #[arg(long, value_name = "HEX")]
+    sha256: Option<String>,
+    #[command(flatten)]
+    pub(super) place: Place,
+}
+
+pub(super) async fn run(args: &Args) -> Done {
+    let folder = args.place.folder()?;
+    let mut lock = folder.lock()?;
+    let (hash, read) = candidate(&folder, &lock, &args.id, args.sha256.as_deref())?;
+    let manifest = &read.manifest;
+    if let Some(reason) = refusal(&manifest.id, &manifest.kind, None) {
+        return Err(Failure::plugin(reason));
+    }
+    let asked = asked::of(&read.text);
+    let granted = match &args.grant {
+        None => asked.clone(),
+        Some(names) => asked::only(&asked, names).map_err(anyhow::Error::msg)?,
+    };
+    let next = Previous {
+        version: manifest.version.clone(),
+        sha256: hash.clone(),
+        manifest_sha256: sha256(read.text.as_bytes()),
+        approved: approved(args.by.as_deref(), Clock::System.now()),
+        granted: granted.clone(),
+    };
+    let forgotten = enter(&mut lock, &args.id, next);
+    folder.write_lock(&lock)?;
+    for file in &forgotten {
+        folder.delete(file)?;
+    }
+    let mut json = inspect::described(&read, &hash);
+    json["granted"] = json!(granted);
+    let text = format!(
+        "{}{}{}{}{}",
+        inspect::title(manifest),
+        asked::lines("asks for", &asked),
+        asked::lines("granted", &granted),
+        reminders(&lock, &args.id),
+        args.place.take_up(&args.id).await?
+    );
+    Ok(Said { json, text })
+}
+
+/// What is to be approved: what waits, or else the version that runs.
+fn candidate(
+    folder: &Folder,
+    lock: &Lock,
+    id: &str,
+    wanted: Option<&str>,
+) -> anyhow::Result<(String, Read)> {
+    let is_wanted = |hash: &str| wanted.is_none_or(|wanted| hash.starts_with(wanted));
+    let mut found = Vec::new();
+    for pending in folder.pending(lock)? {
+        match pending.read {
+            Ok(read) if read.manifest.id == id && is_wanted(&pending.sha256) => {
+                found.push((pending.sha256, read));
+            }
+            Ok(_) | Err(_) => {}
+        }
+    }
+    if found.len() > 1 {
+        let listed: Vec<String> = found
+            .iter()
+            .map(|(hash, read)| format!("{} (--sha256 {})", read.manifest.version, &hash[..12]))
+            .collect();
+        bail!("several versions of {id} wait: {}; name one", listed.join(", "));
+    }
+    if let Some(found) = found.pop() {
+        return Ok(found);
+    }
+    match lock.find(id).filter(|locked| is_wanted(&locked.sha256)) {
+        Some(locked) => {
+            let component = folder.component(&locked.sha256)?;
+            Ok((locked.sha256.clone(), vedette_sandbox::read(&component)?))
+        }
+        None => Err(anyhow!(
+            "no plugin {id} waits in {}; bring it there first: vedette plugin install FILE",
+            folder.path().display()
+        )),
+    }
+}
+
+fn approved(by: Option<&str>, at: Timestamp) -> Approved {
+    let user = || environment("USER").or_else(|| environment("LOGNAME"));
+    let by = by.map(str::to_owned).or_else(user);
+    Approved { by: by.unwrap_or_else(|| "operator".to_owned()), at }
+}
+
+/// Puts a version into the lock; answers the files that it names no more.
+fn enter(lock: &mut Lock, id: &str, next: Previous) -> Vec<String> {
+    let Some(locked) = lock.find_mut(id) else {
+        let Previous { version, sha256, manifest_sha256, approved, granted } = next;
+        lock.plugins.push(Locked {
+            id: id.to_owned(),
+            version,
+            sha256,
+            manifest_sha256,
+            approved,
+            enabled: true,
+            granted,
+            secrets: Default::default(),
+            previous: Vec::new(),
+        });
+        return Vec::new();
+    };
+    let mut files: Vec<String> = locked.files().map(str::to_owned).collect();
+    locked.replace(next);
+    files.retain(|file| locked.files().all(|kept| kept != file));
+    files
+}
+
+/// What is still to be done before it does its work.
+fn reminders(lock: &Lock, id: &str) -> String {
+    let Some(locked) = lock.find(id) else { return String::new() };
+    let mut text = String::new();
+    for name in granted_secrets(&locked.granted) {
+        if !locked.secrets.contains_key(name) {
+            text += &format!(
+                "The secret {name} has no value: add secrets.{name} = {{ env = \"VARIABLE\" }} or \
+                 {{ file = \"PATH\" }} to its entry in plugins.lock.\n"
+            );
+        }
+    }
+    if !locked.enabled {
+        text += &format!("It is disabled: vedette plugin enable {id}\n");
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn version(name: &str, digit: char) -> Previous {
+        let hash: String = std::iter::repeat_n(digit, 64).collect();
+        Previous {
+            version: name.to_owned(),
+            sha256: hash.clone(),
+            manifest_sha256: hash,
+            approved: approved(Some("ops@example.com"), Timestamp::UNIX_EPOCH),
+            granted: "secrets = [\"token\"]".parse().expect("TOML"),
+        }
+    }
+
+    #[test]
+    fn a_version_that_is_kept_no_more_leaves_the_folder() {
+        let mut lock = Lock::default();
+        for (name, digit) in [("1", 'a'), ("2", 'b'), ("3", 'c')] {
+            assert!(enter(&mut lock, "acme.banner", version(name, digit)).is_empty(), "{name}");
+        }
+        let forgotten = enter(&mut lock, "acme.banner", version("4", 'd'));
+        assert_eq!(forgotten, [version("1", 'a').sha256]);
+        assert_eq!(lock.plugins.len(), 1);
+        assert!(enter(&mut lock, "acme.banner", version("4", 'd')).is_empty(), "the same again");
+        assert_eq!(lock.plugins[0].previous.len(), 2);
+    }
+
+    #[test]
+    fn a_secret_without_a_value_is_told() {
+        let mut lock = Lock::default();
+        enter(&mut lock, "acme.banner", version("1", 'a'));
+        assert!(reminders(&lock, "acme.banner").contains("The secret token has no value"));
+        assert_eq!(reminders(&lock, "acme.other"), "");
+    }
+}

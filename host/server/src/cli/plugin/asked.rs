@@ -1,0 +1,65 @@
+//! What a manifest asks for, as it is written, and less of it.
+//!
+//! *Invariant:* pure.
+
+use toml::Table;
+
+/// The `[capabilities]` of a manifest's text; empty where it asks for nothing.
+pub(super) fn of(manifest: &str) -> Table {
+    let manifest: Table = manifest.parse().unwrap_or_default();
+    let asked = manifest.get("capabilities").and_then(toml::Value::as_table);
+    asked.cloned().unwrap_or_default()
+}
+
+/// The part of it that is named.
+pub(super) fn only(asked: &Table, names: &[String]) -> Result<Table, String> {
+    let named = names.iter().map(|name| {
+        let entry = asked.get(name).map(|value| (name.clone(), value.clone()));
+        entry.ok_or_else(|| match asked.is_empty() {
+            true => format!("--grant names {name}, and the plugin asks for nothing"),
+            false => {
+                let asked: Vec<&str> = asked.keys().map(String::as_str).collect();
+                format!("--grant names {name}; the plugin asks for {}", asked.join(", "))
+            }
+        })
+    });
+    named.collect()
+}
+
+/// One line for each capability.
+pub(super) fn lines(title: &str, table: &Table) -> String {
+    if table.is_empty() {
+        return format!("{title}: nothing\n");
+    }
+    let lines = table.iter().map(|(name, value)| format!("  {name} = {value}\n"));
+    format!("{title}:\n{}", lines.collect::<String>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MANIFEST: &str = "[plugin]\nid = \"acme.banner\"\n[capabilities]\n\
+                            tcp = { to = [\"target:25\"] }\nrandom = true\n";
+
+    #[test]
+    fn what_is_asked_for_can_be_granted_in_part() {
+        let asked = of(MANIFEST);
+        assert_eq!(asked.len(), 2);
+        let tcp = only(&asked, &["tcp".to_owned()]).expect("asked for");
+        assert_eq!(tcp.get("tcp"), asked.get("tcp"));
+        assert_eq!(tcp.len(), 1);
+        assert!(only(&asked, &[]).expect("nothing").is_empty());
+        let wrong = only(&asked, &["dns".to_owned()]).expect_err("not asked for");
+        assert_eq!(wrong, "--grant names dns; the plugin asks for random, tcp");
+    }
+
+    #[test]
+    fn capabilities_are_shown_as_they_are_written() {
+        assert_eq!(lines("asks for", &of("[plugin]")), "asks for: nothing\n");
+        assert_eq!(
+            lines("asks for", &of(MANIFEST)),
+            "asks for:\n  random = true\n  tcp = { to = [\"target:25\"] }\n"
+        );
+    }
+}

@@ -1,0 +1,58 @@
+//! `vedette plugin install`.
+
+use std::path::PathBuf;
+
+use anyhow::anyhow;
+use vedette_sandbox::Grant;
+
+use super::{
+    asked, inspect,
+    outcome::{Done, Failure, Said},
+    place::Place,
+};
+use crate::plugins::{refusal, sha256};
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// The component
+    file: PathBuf,
+    /// Take it only if this is its SHA-256
+    #[arg(long, value_name = "HEX")]
+    sha256: Option<String>,
+    #[command(flatten)]
+    pub(super) place: Place,
+}
+
+pub(super) fn run(args: &Args) -> Done {
+    let bytes = inspect::file(&args.file)?;
+    let hash = sha256(&bytes);
+    if let Some(wanted) = args.sha256.as_ref().filter(|wanted| !wanted.eq_ignore_ascii_case(&hash))
+    {
+        return Err(Failure::plugin(format!(
+            "{} has the SHA-256 {hash} and not {wanted}; get the file that its author published",
+            args.file.display()
+        )));
+    }
+    // By what it asks for: what the operator grants of it is said with its approval.
+    let read = vedette_sandbox::examine(&bytes, &Grant::AsAsked)?;
+    let manifest = &read.manifest;
+    if let Some(reason) = refusal(&manifest.id, &manifest.kind, None) {
+        return Err(Failure::plugin(reason));
+    }
+    let folder = args.place.folder()?;
+    if folder.lock()?.names(&hash) {
+        let reason = anyhow!("{} {} is approved already", manifest.id, manifest.version);
+        return Err(Failure::Environment(reason));
+    }
+    folder.add(&bytes)?;
+    let mut json = inspect::described(&read, &hash);
+    json["state"] = "pending".into();
+    let text = format!(
+        "{}{}It waits in {}. To let it run: vedette plugin approve {}\n",
+        inspect::title(manifest),
+        asked::lines("asks for", &asked::of(&read.text)),
+        folder.path().display(),
+        manifest.id
+    );
+    Ok(Said { json, text })
+}

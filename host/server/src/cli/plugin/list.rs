@@ -1,0 +1,84 @@
+//! `vedette plugin list`.
+
+use serde_json::{Value, json};
+
+use super::{
+    outcome::{Done, Said},
+    place::Place,
+};
+use crate::plugins;
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    pub(super) place: Place,
+}
+
+pub(super) async fn run(args: &Args) -> Done {
+    let json = match args.place.listing().await? {
+        Some(listing) => listing,
+        None => folders(args)?,
+    };
+    let text = table(&json);
+    Ok(Said { json, text })
+}
+
+/// What can be seen without a service.
+fn folders(args: &Args) -> anyhow::Result<Value> {
+    let folder = args.place.folder()?;
+    let lock = folder.lock()?;
+    let mut views = plugins::locked(&folder, &lock);
+    views.extend(plugins::waiting(&folder.pending(&lock)?));
+    Ok(json!({ "plugins": views, "folder": folder.path().display().to_string() }))
+}
+
+/// A line for each plugin, and one below it where something is wrong.
+fn table(listing: &Value) -> String {
+    let plugins = listing["plugins"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let mut text = String::new();
+    if let Some(error) = listing["lock_error"].as_str() {
+        text += &format!("The lock is not followed: {error}\n");
+    }
+    if plugins.is_empty() {
+        let folder = listing["folder"].as_str().unwrap_or("the folder");
+        text += &format!("There are no plugins in {folder}.\n");
+    }
+    for plugin in plugins {
+        let of = |name: &str| plugin[name].as_str();
+        let id = of("id").or_else(|| of("sha256")).unwrap_or("?");
+        let version = of("version").unwrap_or("-");
+        let place = of("check_type").or_else(|| of("channel")).unwrap_or("-");
+        let kind = of("kind").unwrap_or("-");
+        let state = of("state").unwrap_or("-");
+        text += &format!("{id:<28} {version:<10} {kind:<9} {place:<16} {state}\n");
+        if let Some(before) = of("running_version") {
+            text += &format!("    {before} runs on\n");
+        }
+        if let Some(error) = of("error") {
+            text += &format!("    {error}\n");
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_plugin_is_a_line_and_its_trouble_another() {
+        let listing = json!({ "folder": "data/plugins", "plugins": [
+            { "id": "vedette.check-ssl", "version": "0.1.0", "kind": "check", "check_type": "ssl",
+              "built_in": true, "state": "running" },
+            { "id": "acme.banner", "version": "2.0.0", "kind": "check", "check_type": "banner",
+              "built_in": false, "state": "failed", "running_version": "1.0.0", "error": "why" },
+        ] });
+        let text = table(&listing);
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines.len(), 4, "{text}");
+        assert!(lines[1].starts_with("acme.banner") && lines[1].ends_with("failed"), "{text}");
+        assert_eq!(lines[2..], ["    1.0.0 runs on", "    why"]);
+        let none = table(&json!({ "plugins": [], "folder": "data/plugins" }));
+        assert_eq!(none, "There are no plugins in data/plugins.\n");
+    }
+}
