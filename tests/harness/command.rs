@@ -1,6 +1,6 @@
 //! `vedette check …` and `vedette plugin …`, as somebody at a terminal runs them.
 
-use std::{process::Stdio, time::Duration};
+use std::{path::Path, process::Stdio, time::Duration};
 
 use anyhow::Context;
 use serde_json::Value;
@@ -55,9 +55,17 @@ pub async fn plugin(arguments: &[&str]) -> anyhow::Result<Ran> {
     command
         .arg("plugin")
         .args(arguments)
+        .env_remove("VEDETTE_CONFIG")
+        .env_remove("VEDETTE_ADMIN")
         .env("CARGO_TARGET_DIR", built.join("plugin-projects"))
         .env("CARGO_NET_OFFLINE", "true");
     ran(command, BUILDING).await
+}
+
+/// Runs `vedette plugin` with these arguments on a plugin folder; answers in JSON.
+pub async fn plugin_in(folder: &Path, arguments: &[&str]) -> anyhow::Result<Ran> {
+    let folder = folder.to_str().context("a path in UTF-8")?;
+    plugin(&[arguments, &["--json", "--folder", folder]].concat()).await
 }
 
 async fn ran(mut command: Command, patience: Duration) -> anyhow::Result<Ran> {

@@ -1,144 +1,278 @@
-//! `vedette plugin …`: what a plugin's author begins with, builds and hands to an operator.
+//! Operators' own plugins, from a file to an endpoint and back: `vedette plugin …` on the folder of a
+//! running service.
 
-use std::{fs, path::Path, sync::Arc};
-
-use chrono::{DateTime, Utc};
-use serde_json::json;
-use tempfile::TempDir;
-use vedette_model::{Assessment, CheckType, Evidence, Health, domain_name::Target};
-use vedette_sandbox::{
-    Grant, Job, Kind, Manifest, MemoryState, Options, Ran as Run, Sandbox,
-    egress::{Audience, Policy},
+use std::{
+    fs,
+    path::{Path, PathBuf},
 };
-use vedette_tests::{Manner, Peer, Ran, plugin};
 
-/// This checkout, whose SDK the projects are written with.
-const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+use reqwest::Method;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use vedette_tests::{Ran, Reply, Service, plugin_in};
 
-/// Begins a project in a folder that is not there yet.
-async fn begin(folder: &Path, kind: &str) -> Ran {
-    let folder = folder.to_str().expect("a path in UTF-8");
-    let arguments = ["new", "acme.smtp-banner", "--kind", kind, "--dir", folder, "--sdk", ROOT];
-    plugin(&arguments).await.expect("the program runs")
+use crate::{
+    guest::{Guest, Says},
+    world::{World, until},
+};
+
+/// A service with a plugin folder, and where components come from.
+struct Operated {
+    world: World,
+    home: TempDir,
 }
 
-#[tokio::test]
-async fn new_project_is_complete_and_never_overwrites() {
-    let place = TempDir::with_prefix("vedette-plugin-").expect("a folder");
-    let check: CheckType = "smtp_banner".parse().expect("a check type");
-    for (kind, expected) in
-        [("check", Kind::Check(check)), ("notifier", Kind::Notifier("smtp_banner".to_owned()))]
-    {
-        let folder = place.path().join(kind);
-        let begun = begin(&folder, kind).await;
-        assert_eq!(begun.code, Some(0), "{begun:?}");
-        for file in ["Cargo.toml", "README.md", "plugin.toml", "src/lib.rs", "src/tests.rs"] {
-            let text = fs::read_to_string(folder.join(file)).expect(file);
-            assert!(!text.contains("{{") && !text.contains("}}"), "{kind} {file}: {text}");
-        }
-        let manifest = fs::read_to_string(folder.join("plugin.toml")).expect("a manifest");
-        let manifest = Manifest::parse(&manifest, &Default::default()).expect("a valid manifest");
-        assert_eq!((manifest.id.as_str(), manifest.kind), ("acme.smtp-banner", expected));
+impl Operated {
+    async fn start() -> Self {
+        let home = TempDir::with_prefix("vedette-plugins-").expect("a folder");
+        let line = format!("[plugins]\nfolder = '{}'\n", home.path().join("plugins").display());
+        let world = World::with(|settings| settings.toml = line).await;
+        let address = "127.0.0.1".parse().expect("an address");
+        world.lab.dns.answer("shop.example", Reply::address(address));
+        Self { world, home }
+    }
 
-        let again = begin(&folder, kind).await;
-        assert_eq!(again.code, Some(1), "{again:?}");
-        assert!(again.errors.contains("is not empty; give another with --dir"), "{again:?}");
+    fn folder(&self) -> PathBuf {
+        self.home.path().join("plugins")
+    }
+
+    /// A check of that id and version whose every run answers `{"ok": …}`; its file.
+    fn component(&self, id: &str, version: &str, ok: bool) -> PathBuf {
+        let name = id.split_once('.').expect("publisher.name").1;
+        let event = format!("{name}.bad");
+        let says = Says { id, version, event: &event, ..Says::default() };
+        let mut guest = Guest::check_saying(&says, "", &[]);
+        guest.manifest = format!(
+            "[plugin]\nid = \"{id}\"\nversion = \"{version}\"\nkind = \"check\"\n\
+             check-type = \"{name}\"\nwit = \"vedette:plugin@1\"\n"
+        );
+        guest.run_answers(&json!({ "ok": ok }).to_string());
+        let file = self.home.path().join(format!("{id}-{version}.wasm"));
+        fs::write(&file, guest.build()).expect("written");
+        file
+    }
+
+    /// Runs a command on the folder.
+    async fn run(&self, arguments: &[&str]) -> Ran {
+        plugin_in(&self.folder(), arguments).await.expect("the program runs")
+    }
+
+    /// The same, and has the service take it up.
+    async fn change(&self, arguments: &[&str]) -> Value {
+        let admin = format!("http://{}", self.world.service.admin);
+        let ran = self.run(&[arguments, &["--admin", admin.as_str()]].concat()).await;
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        ran.json()
+    }
+
+    async fn install(&self, file: &Path) -> Value {
+        let ran = self.run(&["install", path(file)]).await;
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        ran.json()
+    }
+
+    /// How the service shows a plugin.
+    async fn shown(&self, id: &str) -> Value {
+        shown(&self.world.service, id).await
+    }
+
+    /// What an on-demand run of the check `banner` answers.
+    async fn banner(&self) -> Value {
+        self.world.look("banner", "shop.example").await["ok"].clone()
+    }
+
+    /// The status of that endpoint, and of a site that lists the check.
+    async fn statuses(&self, domain: &str) -> (u16, u16) {
+        let client = &self.world.owner.client;
+        let checked = client.post("/check-banner", json!({ "domain": "shop.example" })).await;
+        let site = json!({ "domain": domain, "check_types": ["banner"] });
+        (checked.status, client.post("/sites", site).await.status)
     }
 }
 
-#[tokio::test]
-async fn id_of_somebody_else_is_refused() {
-    for (id, said) in [
-        ("vedette.banner", "is that of the built-in plugins"),
-        ("banner", "must be publisher.name"),
-    ] {
-        let refused = plugin(&["new", id, "--kind", "check"]).await.expect("the program runs");
-        assert_eq!(refused.code, Some(1), "{refused:?}");
-        assert!(refused.errors.contains(said), "{refused:?}");
-    }
+async fn shown(service: &Service, id: &str) -> Value {
+    let listing = service.operator().get("/admin/plugins").await.expect(200);
+    let plugins = listing["plugins"].as_array().expect("a list");
+    plugins.iter().find(|plugin| plugin["id"] == id).cloned().unwrap_or_default()
 }
 
-/// From a new project to a judged result: everything an author and an operator do, but for the
-/// typing.
+fn path(file: &Path) -> &str {
+    file.to_str().expect("a plain path")
+}
+
 #[tokio::test(flavor = "multi_thread")]
-async fn new_check_is_built_installed_and_run() {
-    let place = TempDir::with_prefix("vedette-plugin-").expect("a folder");
-    let folder = place.path().join("banner");
-    let begun = begin(&folder, "check").await;
-    assert_eq!(begun.code, Some(0), "{begun:?}");
-    // The same versions as the workspace's: they are here, whatever the network does.
-    fs::copy(Path::new(ROOT).join("Cargo.lock"), folder.join("Cargo.lock")).expect("copied");
+async fn a_plugin_becomes_a_check_when_it_is_approved_and_is_none_when_it_is_disabled() {
+    let operated = Operated::start().await;
+    let client = &operated.world.owner.client;
+    let file = operated.component("acme.banner", "1.0.0", true);
+    let installed = operated.install(&file).await;
+    assert_eq!(
+        (&installed["state"], &installed["check_type"]),
+        (&json!("pending"), &json!("banner"))
+    );
+    let shown = operated.shown("acme.banner").await;
+    assert_eq!((&shown["state"], &shown["built_in"]), (&json!("pending"), &json!(false)));
+    assert_eq!(operated.statuses("one.example").await, (404, 400));
 
-    let project = folder.to_str().expect("a path in UTF-8");
-    let built = plugin(&["build", "--dir", project]).await.expect("the program runs");
-    assert_eq!(built.code, Some(0), "{built:?}");
-    assert!(built.output.contains("asks for  tcp = { to = [\"target:*\"] }"), "{built:?}");
-    let component = fs::read(folder.join("acme.smtp-banner-0.1.0.wasm")).expect("the component");
-    let size = format!("size      {} bytes", component.len());
-    assert!(built.output.contains(&size), "{built:?}");
+    operated.change(&["approve", "acme.banner", "--by", "ops@example.com"]).await;
+    let shown = operated.shown("acme.banner").await;
+    assert_eq!((&shown["state"], &shown["version"]), (&json!("running"), &json!("1.0.0")));
+    assert_eq!(shown["sha256"], installed["sha256"]);
+    assert_eq!(operated.banner().await, true);
+    assert_eq!(operated.statuses("two.example").await, (200, 200));
+    assert_eq!(client.get("/check-banner").await.status, 405);
+    assert_eq!(client.anonymous().post("/check-banner", json!({})).await.status, 401);
+    let document = client.get("/openapi.json").await.expect(200).to_string();
+    assert!(document.contains("/check-banner") && document.contains("BannerResult"));
+    let tools = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list" });
+    assert!(client.post("/mcp", tools).await.expect(200).to_string().contains("check_banner"));
 
-    let sandbox = sandbox();
-    sandbox.install(&component, Grant::AsAsked).expect("the plugin passes the gate");
-    let peer = Peer::start(Manner::Banner(b"220 mx.example ESMTP\r\n".to_vec())).await;
-    let peer = peer.expect("free ports");
-    for (expected, health, findings) in
-        [("ESMTP", Health::Ok, vec![]), ("SSH", Health::Degraded, vec!["smtp_banner.unexpected"])]
-    {
-        let (run, assessment) = run(&sandbox, peer.port(), expected).await;
-        let matched = health == Health::Ok;
-        let result = json!({"banner": "220 mx.example ESMTP", "matched": matched, "error": null});
-        assert_eq!(run.observation.result, result);
-        assert_eq!(assessment.health, health);
-        let events = assessment.findings.iter().map(|finding| finding.event.as_str());
-        assert_eq!(events.collect::<Vec<_>>(), findings);
+    operated.change(&["disable", "acme.banner"]).await;
+    assert_eq!(operated.shown("acme.banner").await["state"], "disabled");
+    assert_eq!(operated.statuses("three.example").await, (404, 400));
+    assert!(!client.get("/openapi.json").await.expect(200).to_string().contains("/check-banner"));
+    operated.change(&["enable", "acme.banner"]).await;
+    assert_eq!(operated.banner().await, true);
+
+    operated.change(&["remove", "acme.banner"]).await;
+    assert_eq!(operated.shown("acme.banner").await, Value::Null);
+    assert_eq!(operated.statuses("four.example").await, (404, 400));
+    let left = fs::read_dir(operated.folder()).expect("the folder").count();
+    assert_eq!(left, 1, "the lock alone");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_second_version_takes_the_place_of_the_first_and_gives_it_back() {
+    let operated = Operated::start().await;
+    operated.install(&operated.component("acme.banner", "1.0.0", true)).await;
+    operated.change(&["approve", "acme.banner"]).await;
+    assert_eq!(operated.banner().await, true);
+    operated.install(&operated.component("acme.banner", "2.0.0", false)).await;
+    assert_eq!(operated.banner().await, true, "it waits for approval");
+    operated.change(&["approve", "acme.banner"]).await;
+    assert_eq!(operated.shown("acme.banner").await["version"], "2.0.0");
+    assert_eq!(operated.banner().await, false);
+    operated.change(&["rollback", "acme.banner"]).await;
+    assert_eq!(operated.shown("acme.banner").await["version"], "1.0.0");
+    assert_eq!(operated.banner().await, true);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_tampered_with_is_refused_and_the_others_go_on() {
+    let operated = Operated::start().await;
+    for (id, ok) in [("acme.banner", true), ("acme.other", true)] {
+        operated.install(&operated.component(id, "1.0.0", ok)).await;
+    }
+    operated.change(&["approve", "acme.banner"]).await;
+    let approved = operated.run(&["approve", "acme.other"]).await;
+    assert_eq!(approved.code, Some(0), "{approved:?}");
+    let hash = approved.json()["sha256"].as_str().expect("a hash").to_owned();
+    let component = operated.component("acme.other", "1.0.1", false);
+    fs::copy(component, operated.folder().join(format!("{hash}.wasm"))).expect("tampered with");
+
+    let pid = operated.world.service.pid().expect("it runs").to_string();
+    let told = std::process::Command::new("kill").args(["-HUP", &pid]).status();
+    assert!(told.expect("kill runs").success());
+    let refused = until("the refusal", async || {
+        let shown = operated.shown("acme.other").await;
+        (shown["state"] == "failed").then_some(shown)
+    })
+    .await;
+    let error = refused["error"].as_str().expect("a sentence");
+    assert!(error.contains("is not the file that was approved"), "{error}");
+    assert_eq!(operated.banner().await, true);
+    let client = &operated.world.owner.client;
+    let other = client.post("/check-other", json!({ "domain": "shop.example" })).await;
+    assert_eq!(other.status, 404);
+
+    let Operated { world, home: _home } = operated;
+    let mut service = world.service;
+    service.stop().await.expect("it ends");
+    let service = service.start_again().await.expect("it starts without the one that is bad");
+    assert_eq!(shown(&service, "acme.other").await["state"], "failed");
+    assert_eq!(shown(&service, "acme.banner").await["state"], "running");
+    assert_eq!(shown(&service, "vedette.check-ssl").await["state"], "running");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_lock_that_cannot_be_followed_changes_nothing() {
+    let operated = Operated::start().await;
+    operated.install(&operated.component("acme.banner", "1.0.0", true)).await;
+    operated.change(&["approve", "acme.banner"]).await;
+    fs::write(operated.folder().join("plugins.lock"), "version = 2\n").expect("written");
+    let operator = operated.world.service.operator();
+    let refused = operator.send(Method::POST, "/admin/plugins/reload", None).await;
+    assert_eq!(refused.status, 400, "{refused:?}");
+    assert!(refused.text.contains("its version is 2"), "{refused:?}");
+    let listing = operator.get("/admin/plugins").await.expect(200);
+    assert!(listing["lock_error"].is_string());
+    assert_eq!(operated.banner().await, true);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_is_at_fault_is_the_exit_code() {
+    let operated = Operated::start().await;
+    let good = operated.component("acme.banner", "1.0.0", true);
+    let taken = operated.component("acme.ssl", "1.0.0", true);
+    let ours = operated.component("vedette.banner", "1.0.0", true);
+    let junk = operated.home.path().join("junk.wasm");
+    fs::write(&junk, "junk").expect("written");
+    let zeros = "0".repeat(64);
+    for (arguments, code, said) in [
+        (vec!["inspect", path(&good)], 0, "acme.banner"),
+        (vec!["inspect", path(&junk)], 1, "not a WebAssembly component"),
+        (vec!["inspect", "/nowhere.wasm"], 2, "cannot read /nowhere.wasm"),
+        (
+            vec!["install", path(&good), "--sha256", zeros.as_str()],
+            1,
+            "get the file that its author",
+        ),
+        (vec!["install", path(&taken)], 1, "the check type ssl is built in"),
+        (vec!["install", path(&ours)], 1, "the publisher vedette"),
+        (vec!["install", path(&good)], 0, "pending"),
+        (vec!["approve", "acme.banner", "--grant", "dns"], 2, "--grant names dns"),
+        (vec!["approve", "acme.other"], 2, "vedette plugin install FILE"),
+        (vec!["rollback", "acme.banner"], 2, "no plugin acme.banner is approved"),
+        (vec!["approve", "acme.banner"], 0, "acme.banner"),
+        (vec!["rollback", "acme.banner"], 2, "to go back to"),
+        (vec!["install", path(&good)], 2, "is approved already"),
+        (vec!["list"], 0, "enabled"),
+        (vec!["disable", "acme.banner"], 0, "acme.banner"),
+        (vec!["remove", "acme.other"], 2, "there is no plugin acme.other"),
+    ] {
+        let ran = operated.run(&arguments).await;
+        assert_eq!(ran.code, Some(code), "{arguments:?}: {ran:?}");
+        assert!(ran.json().to_string().contains(said), "{arguments:?}: {ran:?}");
     }
 }
 
-async fn run(sandbox: &Sandbox, port: u16, expected: &str) -> (Run, Assessment) {
-    let check: CheckType = "smtp_banner".parse().expect("a check type");
-    let config = json!({"port": port, "expected": expected});
-    let config = sandbox.validate(&check, "127.0.0.1", &config).await.expect("a configuration");
-    let job = Job {
-        run_id: "run".to_owned(),
-        target: Target::parse("127.0.0.1").expect("a target"),
-        port: None,
-        connect_to: None,
-        config: config.clone(),
-        omit: Vec::new(),
-        now: now(),
-        audience: Audience::Authenticated,
-        site: None,
+#[tokio::test(flavor = "multi_thread")]
+async fn one_check_of_an_operators_plugin_needs_no_service() {
+    let operated = Operated::start().await;
+    operated.install(&operated.component("acme.banner", "1.0.0", true)).await;
+    let folder = operated.folder();
+    let settings = vedette_tests::Settings {
+        toml: format!("[plugins]\nfolder = '{}'\n", folder.display()),
+        ..operated.world.lab.settings()
     };
-    let run = sandbox.run(&check, job).await.expect("an observation");
-    let evidence = Evidence {
-        current: run.observation.result.clone(),
-        current_at: now(),
-        settled: None,
-        siblings: Vec::new(),
-        config,
-        alert_days: 14,
-        memory: None,
-    };
-    let assessment = sandbox.assess(&check, evidence).await.expect("an assessment");
-    (run, assessment)
+    let arguments = ["banner", "shop.example", "--json"];
+    let pending = vedette_tests::check(&settings, &arguments).await.expect("the program runs");
+    assert_eq!(pending.code, Some(2), "{pending:?}");
+    assert_eq!(operated.run(&["approve", "acme.banner"]).await.code, Some(0));
+    let ran = vedette_tests::check(&settings, &arguments).await.expect("the program runs");
+    assert_eq!((ran.code, &ran.json()["ok"]), (Some(0), &json!(true)), "{ran:?}");
 }
 
-/// A sandbox whose runs may reach loopback.
-fn sandbox() -> Sandbox {
-    let allow = vec!["127.0.0.0/8".parse().expect("a range")];
-    let options = Options {
-        egress: Policy { allow, ..Policy::default() },
-        // Nobody answers here: the target is an address.
-        dns_servers: vec!["127.0.0.1:9".parse().expect("an address")],
-        dnssec_anchor: None,
-        roots: Vec::new(),
-        cache_dir: None,
-        settings: Default::default(),
-        state: Arc::new(MemoryState::default()),
-    };
-    Sandbox::new(options).expect("a sandbox")
-}
-
-fn now() -> DateTime<Utc> {
-    DateTime::from_timestamp(1_800_000_000, 0).expect("a time")
+#[tokio::test(flavor = "multi_thread")]
+async fn plans_are_shown_with_their_limits_and_gates() {
+    let world = World::start().await;
+    let plans = world.service.operator().get("/admin/plans").await.expect(200);
+    let editions = plans["editions"].as_array().expect("a list");
+    assert_eq!(editions.len(), 2);
+    assert_eq!((&editions[0]["id"], &editions[0]["mounted"]), (&json!("standard"), &json!(true)));
+    assert_eq!((&editions[1]["id"], &editions[1]["mounted"]), (&json!("team"), &json!(false)));
+    let starter = &editions[0]["plans"][1];
+    assert_eq!((&starter["id"], &starter["sites"]), (&json!("starter"), &json!(10)));
+    assert_eq!(starter["features"], json!(["email", "chat_webhooks", "custom_webhook"]));
+    assert_eq!(editions[0]["plans"][0]["min_interval_seconds"], json!({ "uptime": 300 }));
 }

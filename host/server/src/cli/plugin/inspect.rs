@@ -9,6 +9,7 @@ use vedette_sandbox::{Kind, Manifest, Read};
 use super::{
     asked,
     outcome::{Done, Failure, Said},
+    place::Place,
 };
 use crate::plugins::{read_component, sha256};
 
@@ -16,9 +17,8 @@ use crate::plugins::{read_component, sha256};
 pub(crate) struct Args {
     /// The component
     file: PathBuf,
-    /// Print one JSON object
-    #[arg(long)]
-    pub(super) json: bool,
+    #[command(flatten)]
+    pub(super) place: Place,
 }
 
 pub(super) fn run(args: &Args) -> Done {
