@@ -9,9 +9,11 @@ use vedette_sandbox::{CheckDescriptor, Sandbox};
 /// A value that follows the installed checks. The first request after plugins were installed or
 /// taken out makes it, which takes milliseconds; all others find it made.
 pub(super) struct Following<T> {
-    make: Box<dyn Fn(&[Arc<CheckDescriptor>]) -> T + Send + Sync>,
+    make: Box<Make<T>>,
     made: ArcSwap<Made<T>>,
 }
+
+type Make<T> = dyn Fn(&[Arc<CheckDescriptor>]) -> T + Send + Sync;
 
 struct Made<T> {
     /// Of the sandbox.
@@ -25,8 +27,9 @@ impl<T> Following<T> {
         sandbox: &Sandbox,
         make: impl Fn(&[Arc<CheckDescriptor>]) -> T + Send + Sync + 'static,
     ) -> Arc<Self> {
-        let made = made(sandbox, &make);
-        Arc::new(Self { make: Box::new(make), made: ArcSwap::from_pointee(made) })
+        let make: Box<Make<T>> = Box::new(make);
+        let made = ArcSwap::from_pointee(made(sandbox, &*make));
+        Arc::new(Self { make, made })
     }
 
     pub(super) fn current(&self, sandbox: &Sandbox) -> Arc<T> {
@@ -41,7 +44,7 @@ impl<T> Following<T> {
     }
 }
 
-fn made<T>(sandbox: &Sandbox, make: &(impl Fn(&[Arc<CheckDescriptor>]) -> T + ?Sized)) -> Made<T> {
+fn made<T>(sandbox: &Sandbox, make: &Make<T>) -> Made<T> {
     // Asked first: what changes meanwhile is another generation, and made anew.
     let generation = sandbox.generation();
     let types = sandbox.check_types();

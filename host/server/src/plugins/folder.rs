@@ -23,7 +23,6 @@ pub(crate) struct Folder(PathBuf);
 #[derive(Debug)]
 pub(crate) struct Pending {
     pub(crate) sha256: String,
-    pub(crate) size: usize,
     /// Its manifest, or why it has none that can be used.
     pub(crate) read: Result<vedette_sandbox::Read, String>,
 }
@@ -102,12 +101,11 @@ impl Folder {
     }
 
     fn waiting(&self, sha256: String) -> Pending {
-        let component = self.component(&sha256);
-        let size = component.as_ref().map_or(0, Vec::len);
-        let read = component
+        let read = self
+            .component(&sha256)
             .map_err(|cause| format!("{cause:#}"))
             .and_then(|bytes| vedette_sandbox::read(&bytes).map_err(|wrong| wrong.to_string()));
-        Pending { sha256, size, read }
+        Pending { sha256, read }
     }
 
     fn file(&self, hash: &str) -> PathBuf {
