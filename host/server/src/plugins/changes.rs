@@ -79,6 +79,10 @@ mod tests {
         (remove, install.into_iter().map(|plugin| plugin.id.clone()).collect())
     }
 
+    /// What it is about, what runs, the lock; what is removed and what is installed.
+    type Case = (&'static str, Vec<Locked>, Vec<Locked>, Ids, Ids);
+    type Ids = &'static [&'static str];
+
     #[test]
     fn only_what_differs_is_touched() {
         let (a, b) = (locked("acme.a", '1'), locked("acme.b", '2'));
@@ -92,7 +96,7 @@ mod tests {
         let approved = Locked { approved, previous: Vec::new(), ..a.clone() };
         let just = |locked: &Locked| vec![locked.clone()];
         let both = || vec![a.clone(), b.clone()];
-        let cases: [(&str, Vec<Locked>, Vec<Locked>, &[&str], &[&str]); 11] = [
+        let cases: [Case; 11] = [
             ("nothing", vec![], vec![], &[], &[]),
             ("new", vec![], just(&a), &[], &["acme.a"]),
             ("the same", just(&a), just(&a), &[], &[]),
