@@ -210,6 +210,24 @@ async fn a_lock_that_cannot_be_followed_changes_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn approvals_at_the_same_moment_are_all_kept() {
+    let operated = Operated::start().await;
+    let ids = ["acme.a", "acme.b", "acme.c", "acme.d"];
+    for id in ids {
+        operated.install(&operated.component(id, "1.0.0", true)).await;
+    }
+    let approve = |id| {
+        let operated = &operated;
+        async move { operated.run(&["approve", id]).await }
+    };
+    for ran in futures::future::join_all(ids.map(approve)).await {
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+    }
+    let listed = operated.run(&["list"]).await.json().to_string();
+    assert_eq!(listed.matches("\"enabled\"").count(), ids.len(), "{listed}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn who_is_at_fault_is_the_exit_code() {
     let operated = Operated::start().await;
     let good = operated.component("acme.banner", "1.0.0", true);

@@ -36,6 +36,17 @@ impl Folder {
         &self.0
     }
 
+    /// Waits until nobody else changes the lock, and keeps others from it until what is answered is
+    /// dropped: of two changes made from the same lock one would be lost. None where there is no
+    /// folder yet, and so nothing to change.
+    pub(crate) fn hold(&self) -> anyhow::Result<Option<File>> {
+        let held = match File::open(&self.0) {
+            Err(cause) if is_absent(&cause) => return Ok(None),
+            opened => opened.and_then(|folder| folder.lock().map(|()| folder)),
+        };
+        held.map(Some).with_context(|| format!("cannot lock {}", self.0.display()))
+    }
+
     /// What is approved; nothing where there is no lock.
     pub(crate) fn lock(&self) -> anyhow::Result<Lock> {
         let path = self.0.join(LOCK);
@@ -177,6 +188,19 @@ mod tests {
         assert_eq!(folder.lock().expect("a lock"), Lock::default());
         let files = fs::read_dir(folder.path()).expect("a folder").count();
         assert_eq!(files, 1, "nothing is left beside the lock");
+    }
+
+    #[test]
+    fn one_at_a_time_changes_the_lock() {
+        let home = tempfile::tempdir().expect("a folder");
+        let folder = Folder::new(home.path().join("plugins"));
+        assert!(folder.hold().expect("nothing to hold").is_none());
+        folder.write_lock(&Lock::default()).expect("made");
+        let another = File::open(folder.path()).expect("a folder");
+        let held = folder.hold().expect("held");
+        assert!(another.try_lock().is_err());
+        drop(held);
+        another.try_lock().expect("nobody holds it");
     }
 
     #[test]

@@ -36,6 +36,7 @@ pub(crate) struct Args {
 
 pub(super) async fn run(args: &Args) -> Done {
     let folder = args.place.folder()?;
+    let _held = folder.hold()?;
     let mut lock = folder.lock()?;
     let (hash, read) = candidate(&folder, &lock, &args.id, args.sha256.as_deref())?;
     let manifest = &read.manifest;

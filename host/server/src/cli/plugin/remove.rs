@@ -20,6 +20,7 @@ pub(crate) struct Args {
 pub(super) async fn run(args: &Args) -> Done {
     let id = &args.id;
     let folder = args.place.folder()?;
+    let _held = folder.hold()?;
     let mut lock = folder.lock()?;
     let pending = folder.pending(&lock)?.into_iter();
     let waits = pending.filter(|file| file.read.as_ref().is_ok_and(|it| it.manifest.id == *id));

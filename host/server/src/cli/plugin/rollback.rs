@@ -18,6 +18,7 @@ pub(crate) struct Args {
 
 pub(super) async fn run(args: &Args) -> Done {
     let folder = args.place.folder()?;
+    let _held = folder.hold()?;
     let mut lock = folder.lock()?;
     let locked = place::find(&folder, &mut lock, &args.id)?;
     let before = locked.previous.first().cloned();

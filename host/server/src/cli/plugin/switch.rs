@@ -23,6 +23,7 @@ pub(super) enum Switch {
 
 pub(super) async fn run(args: &Args, to: Switch) -> Done {
     let folder = args.place.folder()?;
+    let _held = folder.hold()?;
     let mut lock = folder.lock()?;
     let locked = place::find(&folder, &mut lock, &args.id)?;
     locked.enabled = to == Switch::On;
