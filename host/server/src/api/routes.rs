@@ -10,7 +10,7 @@ use super::{
     alert, api_key, caller, check, event, following::Following, incident, maintenance, mcp,
     openapi, own_check, public, renewal, settings, site, status_page,
 };
-use crate::{App, mcp::Server};
+use crate::{App, mcp::Server, plugins::is_ours};
 
 /// The routes of the editions that the configuration mounts, and the status pages, which belong to
 /// none of them.
@@ -32,9 +32,7 @@ pub(super) fn mounted(app: &Arc<App>) -> Router {
 /// The checks that no reload changes.
 fn built_in(sandbox: &Sandbox) -> Vec<CheckType> {
     let mut types = sandbox.check_types();
-    types.retain(|check_type| {
-        sandbox.check(check_type).is_some_and(|check| check.id.starts_with("vedette."))
-    });
+    types.retain(|check_type| sandbox.check(check_type).is_some_and(|check| is_ours(&check.id)));
     types
 }
 

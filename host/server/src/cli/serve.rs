@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 use toml::{Table, Value};
 
 use super::{environment, flags, start_log, watchdog};
-use crate::{App, Clock, Config, Running, config::set, serve, service};
+use crate::{App, Clock, Config, Running, config::set, serve};
 
 #[derive(clap::Args)]
 pub(super) struct Args {
@@ -115,7 +115,7 @@ fn announce(out: &mut impl Write, running: &Running) -> std::io::Result<()> {
 async fn reload_at(mut hangup: Signal, app: Arc<App>) {
     while hangup.recv().await.is_some() {
         // What cannot be loaded is in the log.
-        if service::plugin::reload(&app).await.is_ok() {
+        if app.plugins.reload(&app.sandbox).await.is_ok() {
             tracing::info!("the plugins were read again");
         }
     }

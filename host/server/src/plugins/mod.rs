@@ -22,5 +22,5 @@ pub(crate) use folder::{Folder, read_component, sha256};
 pub(crate) use loading::install_check;
 pub(crate) use lock::{Approved, Lock, Locked, Previous, granted_secrets};
 pub(crate) use operators::Operators;
-pub(crate) use rule::refusal;
+pub(crate) use rule::{is_ours, refusal};
 pub(crate) use view::{installed, locked, waiting};

@@ -7,7 +7,7 @@ use vedette_sandbox::Kind;
 /// Why a plugin of this id and kind cannot be installed; none where it can. `owner` is the
 /// installed plugin that has its place.
 pub(crate) fn refusal(id: &str, kind: &Kind, owner: Option<&str>) -> Option<String> {
-    if id.starts_with(BUILT_IN) {
+    if is_ours(id) {
         return Some(format!(
             "{id} is of the publisher vedette, whose plugins are built in; give it an id of your \
              own in plugin.toml"
@@ -17,7 +17,7 @@ pub(crate) fn refusal(id: &str, kind: &Kind, owner: Option<&str>) -> Option<Stri
         Kind::Check(check_type) => (format!("the check type {check_type}"), "check-type"),
         Kind::Notifier(channel) => (format!("the channel {channel}"), "channel"),
     };
-    if is_built_in(kind) || owner.is_some_and(|owner| owner.starts_with(BUILT_IN)) {
+    if is_built_in(kind) || owner.is_some_and(is_ours) {
         return Some(format!("{place} is built in; choose another {line} in plugin.toml"));
     }
     let owner = owner.filter(|owner| *owner != id)?;
@@ -35,8 +35,12 @@ fn is_built_in(kind: &Kind) -> bool {
     vedette_bundle::BUILT_IN.iter().any(|plugin| plugin.id == own)
 }
 
-/// What the ids of built-in plugins begin with.
-pub(super) const BUILT_IN: &str = "vedette.";
+/// Whether an id is of the publisher of the built-in plugins.
+pub(crate) fn is_ours(id: &str) -> bool {
+    id.starts_with(BUILT_IN)
+}
+
+const BUILT_IN: &str = "vedette.";
 
 #[cfg(test)]
 mod tests {

@@ -7,7 +7,7 @@ use super::{
     folder::{Folder, Pending},
     lock::{Lock, Locked},
     operators::Known,
-    rule::BUILT_IN,
+    rule::is_ours,
 };
 
 /// One plugin.
@@ -146,7 +146,7 @@ fn of_kind(
         kind,
         check_type,
         channel,
-        built_in: id.is_some_and(|id| id.starts_with(BUILT_IN)),
+        built_in: id.is_some_and(|id| is_ours(id)),
         state,
         sha256: None,
         running_version: None,

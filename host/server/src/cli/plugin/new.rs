@@ -14,6 +14,7 @@ use super::{
     outcome::{Done, Said},
     template::{self, Gaps, Kind},
 };
+use crate::plugins::is_ours;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -62,15 +63,15 @@ pub(super) fn run(args: &Args) -> Done {
 /// The name in an id that may be given to a plugin.
 fn name_of(id: &str) -> anyhow::Result<&str> {
     let parts = id.split_once('.').filter(|_| Manifest::is_id(id));
-    let (publisher, name) = parts.with_context(|| {
+    let (_, name) = parts.with_context(|| {
         format!(
             "{id:?} must be publisher.name in lower case letters, digits and dashes, as in \
              acme.smtp-banner"
         )
     })?;
     ensure!(
-        publisher != BUILT_IN,
-        "the publisher {BUILT_IN} is that of the built-in plugins; give your own, as in acme.{name}"
+        !is_ours(id),
+        "the publisher vedette is that of the built-in plugins; give your own, as in acme.{name}"
     );
     Ok(name)
 }
@@ -133,8 +134,6 @@ fn write(path: &Path, text: &str) -> anyhow::Result<()> {
     };
     written.with_context(|| format!("cannot write {}", path.display()))
 }
-
-const BUILT_IN: &str = "vedette";
 
 #[cfg(test)]
 mod tests {
