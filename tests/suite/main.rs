@@ -12,6 +12,7 @@ mod pipeline;
 mod plugin;
 mod plugin_project;
 mod refusal;
+mod team;
 mod tenant;
 mod wire;
 mod world;

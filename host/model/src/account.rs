@@ -8,6 +8,8 @@ use crate::{AccountId, Timestamp};
 pub struct Account {
     pub id: AccountId,
     pub email: String,
+    /// As the owner wants to be called; at most 200 characters.
+    pub full_name: Option<String>,
     /// `standard` or `team`: the edition whose tables bound the account.
     pub edition: String,
     /// The plan's id within the edition, e.g. `pro`.

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::parse::{self, Body};
-use crate::{AccountId, ApiKeyId, Invalid, Timestamp};
+use crate::{AccountId, ApiKeyId, Invalid, Role, Timestamp};
 
 /// A stored key.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -25,6 +25,8 @@ pub struct ApiKey {
     pub last_used_at: Option<Timestamp>,
     /// None = never.
     pub expires_at: Option<Timestamp>,
+    /// What a request with it may do at most: the role of whoever made it.
+    pub role: Role,
 }
 
 /// A key as listings show it (spec: API key).

@@ -40,6 +40,9 @@ use crate::{
 /// How long one attempt may take; a receiver that answers later has not answered.
 pub const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(10);
 
+/// The channel of letters: beside those of the settings, so that neither waits for the other.
+pub const LETTER: &str = "letter";
+
 /// Waits before the second and the third attempt, from the end of the one before.
 pub const RETRIES: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(3)];
 
@@ -49,8 +52,11 @@ pub struct Delivery {
     /// The same over all attempts; see [`stable_id`].
     pub id: DeliveryId,
     pub account_id: AccountId,
-    /// E.g. `webhook`.
+    /// E.g. `webhook`; [`LETTER`] for what is no notification.
     pub channel: String,
+    /// Whom a letter is for; a notification goes to whom the settings name.
+    #[serde(default)]
+    pub to: Option<String>,
     /// The notification's `alerts[]`, never cut anew between attempts.
     pub notices: Vec<Notice>,
     /// The alerts that its own commit told of; a batch says what others wanted to say, too.
@@ -175,6 +181,7 @@ pub fn queue(
             id: stable_id(decision.record.id, channel),
             account_id: account.id,
             channel: channel.to_owned(),
+            to: None,
             notices: decision.notices.clone(),
             own: decision.notices.iter().map(|notice| notice.alert_id).collect(),
             batch_id: None,
@@ -189,6 +196,35 @@ pub fn queue(
             finished_at: None,
         })
         .collect()
+}
+
+/// A mail to one person that tells of no alert: an invitation, a receipt. It is a batch from the
+/// beginning, and takes the way of all batches.
+pub fn letter(
+    id: DeliveryId,
+    account_id: AccountId,
+    to: &str,
+    words: Rendered,
+    now: Timestamp,
+) -> Delivery {
+    Delivery {
+        id,
+        account_id,
+        channel: LETTER.to_owned(),
+        to: Some(to.to_owned()),
+        notices: Vec::new(),
+        own: Vec::new(),
+        batch_id: Some(id),
+        created_at: now,
+        gathered_at: Some(now),
+        due_at: now,
+        attempt: 0,
+        epoch: 0,
+        state: DeliveryState::Pending,
+        rendered: Some(vec![words]),
+        last_error: None,
+        finished_at: None,
+    }
 }
 
 impl Delivery {

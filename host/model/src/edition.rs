@@ -21,6 +21,25 @@ pub struct Edition {
     pub record_types: &'static [&'static str],
     /// Whether an SSL result carries `tls_grade`.
     pub grade: bool,
+    /// Endpoints and tools beyond those that all editions have.
+    pub areas: &'static [Area],
+}
+
+/// A group of endpoints that an edition has or lacks (spec: Variant B additional endpoints).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Area {
+    /// `/auth/welcome`
+    Welcome,
+    /// `/account`
+    Account,
+    /// `/checkout`, `/billing/status`, `/webhooks/payments`
+    Billing,
+    /// `/team`
+    Team,
+    /// `/cron`
+    Cron,
+    /// `/agent`, and the tool `list_private_certs`
+    Agents,
 }
 
 /// Every record type of a DNS result, whatever the edition.
@@ -42,6 +61,10 @@ impl Edition {
         let types = RECORD_TYPES.iter().filter(|name| !self.record_types.contains(name));
         let grade = (!self.grade).then(|| "tls_grade".to_owned());
         types.map(|name| format!("records/{name}")).chain(grade).collect()
+    }
+
+    pub fn has(&self, area: Area) -> bool {
+        self.areas.contains(&area)
     }
 
     pub fn plan(&self, id: &str) -> Option<&'static Plan> {
@@ -80,6 +103,8 @@ pub static STANDARD: Edition = Edition {
             monthly_calls: 100,
             api_keys: 1,
             sites: 2,
+            team_members: 0,
+            agents: 0,
             features: &[],
             min_intervals: FREE_INTERVALS,
         },
@@ -89,6 +114,8 @@ pub static STANDARD: Edition = Edition {
             monthly_calls: 2_000,
             api_keys: 3,
             sites: 10,
+            team_members: 0,
+            agents: 0,
             features: &[Feature::Email, Feature::ChatWebhooks, Feature::CustomWebhook],
             min_intervals: &[],
         },
@@ -98,6 +125,8 @@ pub static STANDARD: Edition = Edition {
             monthly_calls: 10_000,
             api_keys: 5,
             sites: 50,
+            team_members: 0,
+            agents: 0,
             features: &[
                 Feature::Email,
                 Feature::ChatWebhooks,
@@ -110,6 +139,7 @@ pub static STANDARD: Edition = Edition {
     ],
     record_types: &["A", "AAAA", "CNAME", "MX", "TXT", "CAA", "NS"],
     grade: false,
+    areas: &[],
 };
 
 /// Variant B.
@@ -124,6 +154,8 @@ pub static TEAM: Edition = Edition {
             monthly_calls: 100,
             api_keys: 1,
             sites: 2,
+            team_members: 0,
+            agents: 0,
             features: &[],
             min_intervals: FREE_INTERVALS,
         },
@@ -133,6 +165,8 @@ pub static TEAM: Edition = Edition {
             monthly_calls: 10_000,
             api_keys: 5,
             sites: 20,
+            team_members: 0,
+            agents: 0,
             features: &[Feature::Email, Feature::Renewal],
             min_intervals: &[],
         },
@@ -142,18 +176,23 @@ pub static TEAM: Edition = Edition {
             monthly_calls: 50_000,
             api_keys: 10,
             sites: 80,
+            team_members: 3,
+            agents: 10,
             features: &[
                 Feature::Email,
                 Feature::ChatWebhooks,
                 Feature::CustomWebhook,
                 Feature::StatusPageStyle,
                 Feature::Renewal,
+                Feature::Team,
+                Feature::Agents,
             ],
             min_intervals: &[],
         },
     ],
     record_types: &["A", "AAAA", "CNAME", "MX", "TXT", "NS"],
     grade: true,
+    areas: &[Area::Welcome, Area::Account, Area::Billing, Area::Team, Area::Cron, Area::Agents],
 };
 
 /// Decisions: intervals.

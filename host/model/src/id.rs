@@ -27,6 +27,8 @@ macro_rules! ids {
 ids! {
     /// The tenant: everything stored belongs to exactly one.
     AccountId
+    /// A program that looks at hosts which only it can reach.
+    AgentId
     AlertId
     ApiKeyId
     /// A stored check record.
@@ -36,6 +38,9 @@ ids! {
     IncidentId
     /// One entry of an incident's stream.
     IncidentUpdateId
+    InvitationId
     MaintenanceWindowId
+    /// That somebody is in a team.
+    MembershipId
     SiteId
 }

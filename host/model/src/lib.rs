@@ -8,9 +8,11 @@
 //! *Invariant:* a value that was parsed here ([`DomainName`], [`CheckType`], …) is trusted after.
 
 pub mod account;
+pub mod agent;
 pub mod alert;
 pub mod api_key;
 pub mod assessment;
+pub mod billing;
 pub mod cert_history;
 pub mod check;
 pub mod delivery;
@@ -28,12 +30,14 @@ pub mod patch;
 pub mod plan;
 pub mod quota;
 pub mod renewal;
+pub mod role;
 pub mod schedule;
 pub mod secret;
 pub mod session;
 pub mod settings;
 pub mod site;
 pub mod status_page;
+pub mod team;
 
 mod base64;
 
@@ -45,12 +49,12 @@ pub use cert_history::CertChange;
 pub use check::{CheckRecord, CheckState, CheckStatus, CheckType, Source};
 pub use delivery::{Delivery, DeliveryState};
 pub use domain_name::{DomainName, Target};
-pub use edition::Edition;
+pub use edition::{Area, Edition};
 pub use event::{Event, EventFilter};
 pub use glance::Glance;
 pub use id::{
-    AccountId, AlertId, ApiKeyId, CheckId, DeliveryId, IncidentId, IncidentUpdateId,
-    MaintenanceWindowId, SiteId,
+    AccountId, AgentId, AlertId, ApiKeyId, CheckId, DeliveryId, IncidentId, IncidentUpdateId,
+    InvitationId, MaintenanceWindowId, MembershipId, SiteId,
 };
 pub use incident::{Incident, IncidentFilter, IncidentStatus, IncidentUpdate};
 pub use maintenance::MaintenanceWindow;
@@ -58,6 +62,7 @@ pub use parse::Invalid;
 pub use patch::Patch;
 pub use plan::{Feature, Plan};
 pub use renewal::{RenewalEntry, RenewalStatus, RenewedCertificate};
+pub use role::Role;
 pub use secret::Secret;
 pub use settings::NotificationSettings;
 pub use site::{NewSite, Site, SitePatch};

@@ -17,6 +17,10 @@ pub enum Feature {
     StatusPageStyle,
     /// The deprecated renewal of certificates.
     Renewal,
+    /// Others who work on the account's data.
+    Team,
+    /// Agents, which look at hosts that only they can reach.
+    Agents,
 }
 
 /// One plan of one [`crate::Edition`] (spec: Limits).
@@ -30,6 +34,9 @@ pub struct Plan {
     pub monthly_calls: u64,
     pub api_keys: u32,
     pub sites: u32,
+    /// People in the team beside the owner.
+    pub team_members: u32,
+    pub agents: u32,
     pub features: &'static [Feature],
     /// Shortest intervals, by check type; a type that is not listed has none of its own.
     pub min_intervals: &'static [(&'static str, Duration)],
@@ -44,6 +51,8 @@ impl Feature {
             Self::CustomWebhook => "custom_webhook",
             Self::StatusPageStyle => "status_page_style",
             Self::Renewal => "renewal",
+            Self::Team => "team",
+            Self::Agents => "agents",
         }
     }
 
@@ -55,6 +64,8 @@ impl Feature {
             Self::CustomWebhook => "the custom webhook",
             Self::StatusPageStyle => "styling of the status page",
             Self::Renewal => "certificate renewal",
+            Self::Team => "teams",
+            Self::Agents => "agents",
         }
     }
 }

@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use moka::sync::Cache;
 use parking_lot::Mutex;
-use vedette_model::{Account, AccountId, ApiKeyId, Edition, guard::Guard};
+use vedette_model::{Account, AccountId, ApiKeyId, Edition, Role, guard::Guard};
 use vedette_sandbox::{Sandbox, egress::smtp::Relay};
 use vedette_store::{Stamp, Store};
 
 use crate::{
-    Clock, Config,
+    Clock, Config, Error, Result,
     document::Document,
     limits::Limits,
     oidc::Oidc,
@@ -81,10 +81,31 @@ const LISTS: u64 = 8 << 20;
 /// Who asks, after authentication. Everything stored belongs to `account`.
 #[derive(Clone, Debug)]
 pub struct Caller {
+    /// Whose data the request is about: the caller's own account, or that of the team they are in.
     pub account: Arc<Account>,
+    /// Whose credential it is: another account than `account` for somebody in a team.
+    pub user: Arc<Account>,
+    /// What they may do with the account's data.
+    pub role: Role,
     /// The key that was used; none for a session token.
     pub key: Option<ApiKeyId>,
     pub edition: &'static Edition,
     /// Where the account stood when it was looked up.
     pub stamp: Stamp,
+}
+
+impl Caller {
+    /// Refuses what takes another role than theirs.
+    ///
+    /// # Errors
+    /// `Forbidden`; names the role that it takes.
+    pub fn must_be(&self, least: Role) -> Result<()> {
+        if self.role >= least {
+            return Ok(());
+        }
+        let (role, least) = (self.role.as_str(), least.as_str());
+        Err(Error::forbidden(format!(
+            "the role {role} does not include this; it takes the role {least}"
+        )))
+    }
 }

@@ -16,7 +16,7 @@ use uuid::Uuid;
 use vedette_model::alert::{Context, reconcile};
 use vedette_model::{
     Account, ApiKey, Assessment, CheckId, CheckRecord, CheckStatus, CheckType, DomainName, Health,
-    Site, Source, Timestamp,
+    Role, Site, Source, Timestamp,
 };
 use vedette_store::{CheckFilter, Commit, Options, Seal, Settle, Store};
 
@@ -234,6 +234,7 @@ async fn sign_up(store: &Store) -> Outcome<Account> {
     let account = Account {
         id: Uuid::new_v4().into(),
         email: "ops@example.com".to_owned(),
+        full_name: None,
         edition: "standard".to_owned(),
         plan: "pro".to_owned(),
         created_at: Utc::now(),
@@ -247,6 +248,7 @@ async fn sign_up(store: &Store) -> Outcome<Account> {
         created_at: Utc::now(),
         last_used_at: None,
         expires_at: None,
+        role: Role::Owner,
     };
     store.create_account(&account, &key).await?;
     Ok(account)

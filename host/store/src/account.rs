@@ -13,6 +13,7 @@ use crate::{Store, key};
 pub(crate) struct AccountRow {
     id: RecordId,
     email: String,
+    full_name: Option<String>,
     edition: String,
     plan: String,
     created_at: Timestamp,
@@ -75,6 +76,7 @@ impl AccountRow {
         Ok(Account {
             id: key::uuid_at(&self.id, 0)?.into(),
             email: self.email,
+            full_name: self.full_name,
             edition: self.edition,
             plan: self.plan,
             created_at: self.created_at,

@@ -4,12 +4,12 @@
 use std::sync::Arc;
 
 use surrealdb::types::{RecordId, SurrealValue};
-use vedette_model::{AccountId, ApiKey, ApiKeyId, Timestamp};
+use vedette_model::{AccountId, ApiKey, ApiKeyId, Role, Timestamp};
 
 use crate::account::AccountRow;
-use crate::error::{Result, gone_is_none};
+use crate::error::{Error, Result, gone_is_none};
 use crate::tx::Binds;
-use crate::{Found, Stamp, Store, key};
+use crate::{Found, Person, Stamp, Store, key};
 
 /// The columns of a key.
 #[derive(Debug, SurrealValue)]
@@ -21,6 +21,8 @@ pub(crate) struct ApiKeyRow {
     created_at: Timestamp,
     last_used_at: Option<Timestamp>,
     expires_at: Option<Timestamp>,
+    /// None = the owner's: from before there were others.
+    role: Option<String>,
 }
 
 #[derive(SurrealValue)]
@@ -66,8 +68,11 @@ impl Store {
         };
         let found = Arc::new(Found {
             key: row.key.into_key()?,
-            account: Arc::new(row.account.into_account()?),
-            stamp: row.stamp,
+            person: Person {
+                account: Arc::new(row.account.into_account()?),
+                stamp: row.stamp,
+                team: None,
+            },
         });
         self.inner.known.keep_caller(Arc::clone(&found));
         Ok(Some(found))
@@ -205,10 +210,16 @@ impl ApiKeyRow {
             created_at: key.created_at,
             last_used_at: key.last_used_at,
             expires_at: key.expires_at,
+            role: Some(key.role.as_str().to_owned()),
         }
     }
 
     fn into_key(self) -> Result<ApiKey> {
+        let role = match &self.role {
+            None => Role::Owner,
+            Some(name) => Role::by_name(name)
+                .ok_or_else(|| Error::corrupt("API key", format!("role {name}")))?,
+        };
         Ok(ApiKey {
             id: key::uuid_at(&self.id, 1)?.into(),
             account_id: key::uuid_at(&self.id, 0)?.into(),
@@ -218,6 +229,7 @@ impl ApiKeyRow {
             created_at: self.created_at,
             last_used_at: self.last_used_at,
             expires_at: self.expires_at,
+            role,
         })
     }
 }

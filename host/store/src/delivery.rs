@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use surrealdb::types::{Object, SurrealValue, Value};
+use surrealdb::types::{Array, Object, SurrealValue, Value};
 use uuid::Uuid;
 use vedette_model::{AccountId, AlertId, Delivery, DeliveryId, DeliveryState, SiteId, Timestamp};
 
@@ -71,6 +71,13 @@ impl Store {
             .with("epoch", delivery.epoch);
         let kept: u64 = self.tx(unit, binds).await?;
         Ok(kept == 1)
+    }
+
+    /// Queues letters that belong to no other unit of work; one that is queued already stays as it
+    /// is.
+    pub async fn queue_letters(&self, letters: &[Delivery]) -> Result<()> {
+        let binds = Binds::new().with("letters", self::letters(letters)?);
+        self.write(QUEUE_LETTERS, binds).await
     }
 
     /// When the next delivery is due, waiting or on its way; none when the outbox is empty.
@@ -145,19 +152,36 @@ impl Store {
     }
 }
 
+/// Letters as rows of `INSERT INTO delivery $letters`: batches from the beginning, due at once. For
+/// units of work that have something to write to somebody.
+pub(crate) fn letters(letters: &[Delivery]) -> Result<Array> {
+    letters
+        .iter()
+        .map(|letter| {
+            let mut row = columns(SiteId(Uuid::nil()), letter, false)?;
+            row.insert("id", key::delivery(letter.id));
+            Ok(Value::Object(row))
+        })
+        .collect()
+}
+
 /// A row as it is queued: it waits to be gathered.
 pub(crate) fn content(site: SiteId, delivery: &Delivery) -> Result<Value> {
+    columns(site, delivery, true).map(Value::Object)
+}
+
+fn columns(site: SiteId, delivery: &Delivery, waits: bool) -> Result<Object> {
     let mut content = Object::new();
     content.insert("account", delivery.account_id.0);
     content.insert("channel", delivery.channel.as_str());
     content.insert("site", site.0);
-    content.insert("waits", true);
+    content.insert("waits", waits);
     content.insert("finished", finished(delivery));
     content.insert("due_at", due_at(delivery));
     content.insert("owner", "");
     content.insert("epoch", delivery.epoch);
     content.insert("doc", row::write("delivery", delivery)?);
-    Ok(Value::Object(content))
+    Ok(content)
 }
 
 pub(crate) fn read_all(rows: Vec<DeliveryRow>) -> Result<Vec<Delivery>> {
@@ -210,6 +234,9 @@ pub(crate) const COLUMNS: &str = "SELECT epoch, doc, waits, finished, due_at, ou
 
 pub(crate) const DUE: &str = "SELECT id, due_at FROM delivery
     WHERE waits = false AND finished = false AND due_at <= $now ORDER BY due_at LIMIT $limit";
+
+/// With [`letters`] as `$letters`.
+pub(crate) const QUEUE_LETTERS: &str = "INSERT IGNORE INTO delivery $letters RETURN NONE;";
 
 pub(crate) const NEXT_DUE: &str = "SELECT VALUE due_at FROM delivery
     WHERE waits = $waits AND finished = false ORDER BY due_at LIMIT 1";

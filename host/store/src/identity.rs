@@ -1,12 +1,14 @@
 //! Identities: who somebody is to the identity provider, and the account that it made for them.
 
+use std::sync::Arc;
+
 use surrealdb::types::SurrealValue;
 use vedette_model::Account;
 
 use crate::account::AccountRow;
 use crate::error::Result;
 use crate::tx::Binds;
-use crate::{Stamp, Store, key};
+use crate::{Person, Stamp, Store, key};
 
 /// An account that is gone leaves nothing to read.
 #[derive(SurrealValue)]
@@ -16,9 +18,8 @@ struct IdentityRow {
 }
 
 impl Store {
-    /// The account of an identity, by the hash that names it, and where the account stands. One
-    /// round trip.
-    pub async fn account_of(&self, identity: &str) -> Result<Option<(Account, Stamp)>> {
+    /// Who an identity is, by the hash that names it. One round trip.
+    pub async fn person_of(&self, identity: &str) -> Result<Option<Person>> {
         let row: Option<IdentityRow> = self
             .read(
                 "SELECT account.*, account.stamp AS stamp FROM ONLY $identity",
@@ -26,7 +27,11 @@ impl Store {
             )
             .await?;
         let Some(IdentityRow { account: Some(account), stamp }) = row else { return Ok(None) };
-        Ok(Some((account.into_account()?, stamp.unwrap_or_default())))
+        Ok(Some(Person {
+            account: Arc::new(account.into_account()?),
+            stamp: stamp.unwrap_or_default(),
+            team: None,
+        }))
     }
 
     /// Creates the account of an identity that has none, without a key; `Duplicate` when it has

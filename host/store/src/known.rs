@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use moka::sync::Cache;
 use surrealdb::types::SurrealValue;
-use vedette_model::{Account, AccountId, ApiKey, Site, Timestamp};
+use vedette_model::{Account, AccountId, ApiKey, Role, Site, Timestamp};
 
 use crate::error::Result;
 use crate::tx::Binds;
@@ -22,12 +22,31 @@ use crate::{Store, key, row};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, SurrealValue)]
 pub struct Stamp(i64);
 
-/// Who a key belongs to, and where the account stood when that was read.
+/// Who a key belongs to.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Found {
     pub key: ApiKey,
+    pub person: Person,
+}
+
+/// Somebody with an account, and where it stood when that was read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Person {
     pub account: Arc<Account>,
     pub stamp: Stamp,
+    /// Whose team they are in.
+    pub team: Option<Team>,
+}
+
+/// A team as one of its members finds it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Team {
+    /// The owner's.
+    pub account: Arc<Account>,
+    /// Where the owner's account stood. What changes who is in the team, as what, or by which key,
+    /// raises it.
+    pub stamp: Stamp,
+    pub role: Role,
 }
 
 /// What this process remembers of its callers.

@@ -16,9 +16,11 @@
 //! anywhere else.
 
 mod account;
+mod agent;
 mod alert;
 mod api_key;
 mod background;
+mod billing;
 mod cert_history;
 mod check;
 mod commit;
@@ -48,8 +50,10 @@ mod settings;
 mod site;
 mod status_page;
 mod status_page_domain;
+mod team;
 mod tx;
 mod usage;
+mod welcome;
 
 use std::sync::Arc;
 
@@ -61,7 +65,7 @@ pub use check::CheckContext;
 pub use commit::{Commit, Settle};
 pub use error::{Error, Result};
 pub use event::EventPage;
-pub use known::{Found, Stamp};
+pub use known::{Found, Person, Stamp, Team};
 pub use lane::{Claim, LaneContext, Look};
 pub use open::Options;
 pub use page::{CheckFilter, Page};

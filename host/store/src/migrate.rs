@@ -92,6 +92,10 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0011_moved_sites.surql"),
     include_str!("migrations/0012_event_gate.surql"),
     include_str!("migrations/0013_tally.surql"),
+    include_str!("migrations/0014_people.surql"),
+    include_str!("migrations/0015_welcome.surql"),
+    include_str!("migrations/0016_billing.surql"),
+    include_str!("migrations/0017_agents.surql"),
 ];
 
 #[cfg(test)]

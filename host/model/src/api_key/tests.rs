@@ -80,6 +80,7 @@ fn key(expires_at: Option<Timestamp>) -> ApiKey {
         created_at: now(),
         last_used_at: None,
         expires_at,
+        role: Role::Owner,
     }
 }
 

@@ -57,6 +57,7 @@ fn account(edition: &str, plan: &str) -> Account {
     Account {
         id: Uuid::from_u128(8).into(),
         email: "owner@example.com".into(),
+        full_name: None,
         edition: edition.into(),
         plan: plan.into(),
         created_at: at(0),

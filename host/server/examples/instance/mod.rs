@@ -38,6 +38,7 @@ pub(crate) fn config(database: String) -> Config {
 pub(crate) async fn account(app: &App, email: &str) -> anyhow::Result<(Caller, String)> {
     let edition = Edition::by_id("standard").context("the edition")?;
     let made = service::account::create(app, email, "pro", edition.id).await?;
-    let caller = service::account::authenticate(app, edition, &made.key).await?;
+    let credential = service::account::Credential { bearer: &made.key, account: None };
+    let caller = service::account::authenticate(app, edition, credential).await?;
     Ok((caller, made.key))
 }

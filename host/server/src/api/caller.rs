@@ -1,17 +1,17 @@
 //! Who asks: the hoop of the private routes, and what handlers take as arguments.
 //!
-//! *Invariant:* a handler that takes a [`Caller`] runs only after the credential was accepted and
-//! the request was counted in every limit.
+//! *Invariant:* a handler that takes a [`Caller`] runs only after the credential was accepted, the
+//! request was counted in every limit, and the caller's role was held against the route's ([`Needs`]).
 
 use std::{ops::Deref, sync::Arc, time::Duration};
 
 use salvo::{
     Extractible,
     extract::Metadata,
-    http::{HeaderMap, header},
+    http::{HeaderMap, Method, header},
     prelude::*,
 };
-use vedette_model::{Edition, Plan, Timestamp, quota};
+use vedette_model::{AccountId, Edition, Plan, Role, Timestamp, parse, quota};
 use vedette_store::Stamp;
 
 use super::{
@@ -21,7 +21,7 @@ use super::{
 use crate::{
     App, Caller, Error, Result,
     limits::{TokenHash, Usage},
-    service,
+    service::{self, account::Credential},
 };
 
 /// Accepts or refuses the credential, then counts the request: the account's window first, the
@@ -51,6 +51,41 @@ impl Authenticate {
         let app = app(depot);
         match self.admit(&app, req.headers(), depot, Cost::Call).await {
             Ok(caller) => {
+                depot.insert_typed(Recognised(caller));
+            }
+            Err(error) => {
+                res.render(error);
+                ctrl.skip_rest();
+            }
+        }
+    }
+}
+
+/// A caller whose role nobody has looked at yet.
+struct Recognised(Caller);
+
+/// The least role that a route takes (decisions: roles). A route that forgets it has no caller.
+#[derive(Clone, Copy)]
+pub(super) struct Needs {
+    /// For GET and HEAD.
+    pub(super) read: Role,
+    /// For all that changes something.
+    pub(super) write: Role,
+}
+
+#[handler]
+impl Needs {
+    fn handle(
+        &self,
+        req: &mut Request,
+        depot: &mut Depot,
+        res: &mut Response,
+        ctrl: &mut FlowCtrl,
+    ) {
+        let Ok(Recognised(caller)) = depot.remove_typed::<Recognised>() else { return };
+        let is_read = matches!(*req.method(), Method::GET | Method::HEAD);
+        match caller.must_be(if is_read { self.read } else { self.write }) {
+            Ok(()) => {
                 depot.insert_typed(caller);
             }
             Err(error) => {
@@ -69,17 +104,18 @@ impl Authenticate {
         depot: &mut Depot,
         cost: Cost,
     ) -> Result<Caller> {
-        let token = bearer(headers)?;
+        let credential = credential(headers)?;
+        let token = credential.bearer;
         let standing = depot
             .get_typed_mut::<Standing>()
             .map_err(|_| anyhow::anyhow!("the request was not counted"))?;
-        let mut caller = self.recognise(app, token).await?;
+        let mut caller = self.recognise(app, credential).await?;
         trace::note_account(caller.account.id);
         let mut counted = count(app, &caller, token, standing, cost).await?;
         if counted.stamp != caller.stamp {
             // Its keys, plan or sites were changed since it was remembered, on another node.
             service::account::forget(app, token);
-            caller = self.recognise(app, token).await?;
+            caller = self.recognise(app, credential).await?;
             if counted.admitted.is_err() {
                 counted = count(app, &caller, token, standing, cost).await?;
             }
@@ -87,8 +123,8 @@ impl Authenticate {
         counted.admitted.map(|()| caller)
     }
 
-    async fn recognise(&self, app: &App, token: &str) -> Result<Caller> {
-        let caller = service::account::authenticate(app, self.edition, token).await?;
+    async fn recognise(&self, app: &App, credential: Credential<'_>) -> Result<Caller> {
+        let caller = service::account::authenticate(app, self.edition, credential).await?;
         if caller.edition.id != self.edition.id {
             return Err(Error::Unauthenticated("the credential is not valid here".into()));
         }
@@ -190,6 +226,16 @@ fn month_over(edition: &Edition, plan: &Plan, wait: Duration) -> Error {
     }
 }
 
+/// The credential, and for which account it is used (`X-Vedette-Account`).
+fn credential(headers: &HeaderMap) -> Result<Credential<'_>> {
+    let bearer = bearer(headers)?;
+    let Some(named) = headers.get(ACCOUNT) else {
+        return Ok(Credential { bearer, account: None });
+    };
+    let named = parse::uuid(ACCOUNT, named.to_str().unwrap_or_default())?;
+    Ok(Credential { bearer, account: Some(AccountId(named)) })
+}
+
 /// The credential of `Authorization: Bearer …`; the scheme in any case (RFC 9110, 11.1).
 pub(super) fn bearer(headers: &HeaderMap) -> Result<&str> {
     let missing = || Error::Unauthenticated("send Authorization: Bearer and an API key".into());
@@ -248,3 +294,6 @@ impl<'ex> Extractible<'ex> for Caller {
         Ok(caller.map_err(|_| anyhow::anyhow!("a private handler on an open route"))?.clone())
     }
 }
+
+/// Somebody in a team says with it that their own account is meant.
+const ACCOUNT: &str = "X-Vedette-Account";

@@ -10,7 +10,7 @@ use salvo::{
     http::{HeaderMap, HeaderName, Method},
     prelude::*,
 };
-use vedette_model::{Edition, Timestamp, quota};
+use vedette_model::{Area, Edition, Timestamp, quota};
 
 use super::{caller, custom_domain};
 use crate::{
@@ -139,9 +139,13 @@ pub(super) fn is_public(depot: &Depot) -> bool {
 fn class(req: &Request, app: &App) -> Class {
     let path = path(req);
     let mut editions = app.config.edition.ids().iter().filter_map(|id| Edition::by_id(id));
+    let reads = matches!(*req.method(), Method::GET | Method::HEAD);
     let is_public = editions.any(|edition| {
-        path.strip_prefix(edition.prefix.trim_start_matches('/'))
-            .is_some_and(|rest| rest.starts_with("/public/") || DESCRIPTION.contains(&rest))
+        path.strip_prefix(edition.prefix.trim_start_matches('/')).is_some_and(|rest| {
+            rest.starts_with("/public/")
+                || DESCRIPTION.contains(&rest)
+                || (edition.has(Area::Welcome) && reads && rest == WELCOME)
+        })
     });
     if is_public { Class::Public } else { Class::Private }
 }
@@ -216,6 +220,9 @@ const ADDRESS_AND_MONTH: &str = "too many requests from this address, and the ca
 
 /// What the service says of itself (decisions: OpenAPI).
 const DESCRIPTION: [&str; 2] = ["/openapi.json", "/docs"];
+
+/// Asked before somebody has a credential (spec: Variant B additional endpoints).
+const WELCOME: &str = "/auth/welcome";
 
 pub(super) const EXPOSED: &str = "x-ratelimit-limit, x-ratelimit-remaining, x-ratelimit-reset, \
      x-monthlylimit-limit, x-monthlylimit-used, x-monthlylimit-remaining, retry-after, \

@@ -9,13 +9,17 @@
 //! limit headers, also where no route fits.
 //! *Invariant:* an error becomes a status here ([`reply`]) and nowhere else.
 
+mod account;
+mod agent;
 mod alert;
 mod api_key;
+mod billing;
 mod body;
 mod caller;
 mod check;
 mod compression;
 mod cors;
+mod cron;
 mod custom_domain;
 mod etag;
 mod event;
@@ -36,7 +40,9 @@ mod routes;
 mod settings;
 mod site;
 mod status_page;
+mod team;
 mod trace;
+mod welcome;
 
 use std::sync::Arc;
 

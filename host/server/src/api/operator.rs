@@ -210,6 +210,8 @@ fn plan(plan: &Plan) -> Value {
         "monthly_calls": plan.monthly_calls,
         "api_keys": plan.api_keys,
         "sites": plan.sites,
+        "team_members": plan.team_members,
+        "agents": plan.agents,
         "features": plan.features.iter().map(|feature| feature.name()).collect::<Vec<_>>(),
         "min_interval_seconds": intervals.collect::<Map<String, Value>>(),
     })

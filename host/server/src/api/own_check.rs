@@ -19,13 +19,14 @@ use super::{
     body::Body,
     caller::{self, State},
     reply::Answer,
+    routes,
 };
 use crate::{App, Caller, Error, Result, service};
 
 /// Below an edition's prefix and behind its door.
 pub(super) fn route(app: &Arc<App>) -> Router {
     // The path first: only what looks like a check is looked for among the plugins.
-    Router::with_path("check-{check_type}").filter(Installed { app: Arc::clone(app) }).post(run)
+    routes::edited("check-{check_type}").filter(Installed { app: Arc::clone(app) }).post(run)
 }
 
 #[handler]

@@ -3,12 +3,16 @@
 use std::sync::Arc;
 
 use salvo::prelude::*;
-use vedette_model::{CheckType, Edition};
+use vedette_model::{Area, CheckType, Edition, Role};
 use vedette_sandbox::Sandbox;
 
 use super::{
-    alert, api_key, caller, check, event, following::Following, incident, maintenance, mcp,
-    openapi, own_check, public, renewal, settings, site, status_page,
+    account, agent, alert, api_key, billing,
+    caller::{self, Needs},
+    check, cron, event,
+    following::Following,
+    incident, maintenance, mcp, openapi, own_check, public, renewal, settings, site, status_page,
+    team, welcome,
 };
 use crate::{App, mcp::Server, plugins::is_ours};
 
@@ -23,10 +27,43 @@ pub(super) fn mounted(app: &Arc<App>) -> Router {
             open().push(openapi::routes(app, edition)).push(assistants(edition, &app.sandbox));
         let private = private(checks.clone()).push(own_check::route(app));
         let private = private.hoop(caller::Authenticate { edition });
-        root.push(
-            Router::with_path(edition.prefix.trim_start_matches('/')).push(open).push(private),
-        )
+        let of_edition = Router::with_path(edition.prefix.trim_start_matches('/'));
+        root.push(of_edition.push(open).push(private).push(further(edition)))
     })
+}
+
+/// What this edition has and others may lack. Each area has its own doors.
+pub(super) fn further(edition: &'static Edition) -> Router {
+    edition.areas.iter().fold(Router::new(), |router, area| {
+        router.push(match area {
+            Area::Welcome => welcome::routes(edition),
+            Area::Account => account::routes(edition),
+            Area::Billing => billing::routes(edition),
+            Area::Team => team::routes(edition),
+            Area::Cron => cron::routes(),
+            Area::Agents => agent::routes(edition),
+        })
+    })
+}
+
+/// What all in a team read, and editors change.
+pub(super) fn edited(path: &str) -> Router {
+    Router::with_path(path).hoop(Needs { read: Role::Viewer, write: Role::Editor })
+}
+
+/// What all in a team read, and administrators change.
+pub(super) fn administered(path: &str) -> Router {
+    Router::with_path(path).hoop(Needs { read: Role::Viewer, write: Role::Admin })
+}
+
+/// What is for administrators alone.
+pub(super) fn guarded(path: &str) -> Router {
+    Router::with_path(path).hoop(Needs { read: Role::Admin, write: Role::Admin })
+}
+
+/// What is the owner's alone.
+pub(super) fn owned(path: &str) -> Router {
+    Router::with_path(path).hoop(Needs { read: Role::Owner, write: Role::Owner })
 }
 
 /// The checks that no reload changes.
@@ -58,77 +95,63 @@ pub(super) fn assistants(edition: &'static Edition, sandbox: &Sandbox) -> Router
 pub(super) fn private(checks: Vec<CheckType>) -> Router {
     let mut router = Router::new()
         .push(
-            Router::with_path("sites")
+            edited("sites")
                 .get(site::list)
                 .head(site::list)
                 .post(site::create)
                 .patch(site::update)
                 .delete(site::delete),
         )
+        .push(edited("checks").get(check::history).head(check::history).post(check::record))
+        .push(edited("cert-history").get(check::cert_history).head(check::cert_history))
+        .push(edited("alerts").get(alert::list).head(alert::list).patch(alert::resolve))
+        .push(edited("events").get(event::follow))
+        .push(edited("alerts/{id}/deliveries").get(alert::deliveries).head(alert::deliveries))
         .push(
-            Router::with_path("checks")
-                .get(check::history)
-                .head(check::history)
-                .post(check::record),
-        )
-        .push(Router::with_path("cert-history").get(check::cert_history).head(check::cert_history))
-        .push(Router::with_path("alerts").get(alert::list).head(alert::list).patch(alert::resolve))
-        .push(Router::with_path("events").get(event::follow))
-        .push(
-            Router::with_path("alerts/{id}/deliveries")
-                .get(alert::deliveries)
-                .head(alert::deliveries),
-        )
-        .push(
-            Router::with_path("api-keys")
+            administered("api-keys")
                 .get(api_key::list)
                 .head(api_key::list)
                 .post(api_key::create)
                 .patch(api_key::set_expiry)
                 .delete(api_key::delete),
         )
-        .push(Router::with_path("api-keys/roll").post(api_key::roll))
+        .push(administered("api-keys/roll").post(api_key::roll))
+        .push(edited("incidents").get(incident::list).head(incident::list).post(incident::create))
         .push(
-            Router::with_path("incidents")
-                .get(incident::list)
-                .head(incident::list)
-                .post(incident::create),
-        )
-        .push(
-            Router::with_path("incidents/{id}")
+            edited("incidents/{id}")
                 .get(incident::read)
                 .head(incident::read)
                 .patch(incident::update),
         )
         .push(
-            Router::with_path("incidents/{id}/updates")
+            edited("incidents/{id}/updates")
                 .get(incident::list_updates)
                 .head(incident::list_updates)
                 .post(incident::add_update),
         )
         .push(
-            Router::with_path("maintenance-windows")
+            edited("maintenance-windows")
                 .get(maintenance::list)
                 .head(maintenance::list)
                 .post(maintenance::create)
                 .delete(maintenance::delete),
         )
         .push(
-            Router::with_path("settings/notifications")
+            administered("settings/notifications")
                 .get(settings::read)
                 .head(settings::read)
                 .patch(settings::update)
                 .post(settings::test),
         )
         .push(
-            Router::with_path("renewal")
+            administered("renewal")
                 .hoop(renewal::deprecated)
                 .get(renewal::log)
                 .head(renewal::log)
                 .post(renewal::start),
         )
         .push(
-            Router::with_path("renewal/certificate")
+            guarded("renewal/certificate")
                 .hoop(renewal::deprecated)
                 .get(renewal::certificate)
                 .head(renewal::certificate),
@@ -137,7 +160,7 @@ pub(super) fn private(checks: Vec<CheckType>) -> Router {
     // plugins: `own_check`.
     for check_type in checks {
         let path = format!("check-{check_type}");
-        router = router.push(Router::with_path(path).post(check::OnDemand(check_type)));
+        router = router.push(edited(&path).post(check::OnDemand(check_type)));
     }
     router
 }

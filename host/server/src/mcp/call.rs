@@ -88,8 +88,8 @@ async fn run(
         (Act::ListSites, Who::Caller(caller)) if !args.asks_for_page() => {
             tools::site::told(app, caller, era).await.map(Said::Kept)
         }
-        (act, who) => {
-            let done = act.run(app, who, catalogue.edition, &args).await;
+        (_, who) => {
+            let done = tool.run(app, who, catalogue.edition, &args).await;
             done.map(|value| Said::Result(result::complete(&result::bounded(value), era)))
         }
     };

@@ -11,12 +11,12 @@ use std::sync::Arc;
 use anyhow::Context;
 use chrono::TimeDelta;
 use vedette_model::{
-    Account, AccountId, ApiKey, Edition, Plan, Timestamp,
+    Account, AccountId, ApiKey, Edition, Feature, Plan, Role, Timestamp,
     api_key::{shown_prefix, well_formed},
     email,
     session::looks_like_one,
 };
-use vedette_store::{Error as StoreError, Found};
+use vedette_store::{Error as StoreError, Found, Person};
 
 use super::{
     api_key::{hash, mint},
@@ -43,6 +43,7 @@ pub async fn create(app: &App, address: &str, plan: &str, edition: &str) -> Resu
     let account = Account {
         id: random::id(),
         email: address,
+        full_name: None,
         edition: edition.id.to_owned(),
         plan: plan.id.to_owned(),
         created_at: now,
@@ -57,6 +58,7 @@ pub async fn create(app: &App, address: &str, plan: &str, edition: &str) -> Resu
         created_at: now,
         last_used_at: None,
         expires_at: None,
+        role: Role::Owner,
     };
     app.store.create_account(&account, &key).await?;
     let (id, edition, plan) = (account.id, edition.id, plan.id);
@@ -96,14 +98,30 @@ pub async fn first_account(app: &App, edition: &Edition) -> Result<Option<Create
     create(app, FIRST_ADDRESS, plan.id, edition.id).await.map(Some)
 }
 
-/// Whose request this is. `bearer` is what stands behind `Authorization: Bearer`. A session is one
-/// of the edition that was `asked`; a key is one of its own, which its prefix names.
+/// What a request shows of who makes it.
+#[derive(Clone, Copy, Debug)]
+pub struct Credential<'a> {
+    /// What stands behind `Authorization: Bearer`.
+    pub bearer: &'a str,
+    /// For which account somebody in a team acts: none = the team's.
+    pub account: Option<AccountId>,
+}
+
+/// Whose request this is. A session is one of the edition that was `asked`; a key is one of its
+/// own, which its prefix names.
 ///
 /// # Errors
-/// `Unauthenticated` for everything that is neither a living key nor a session token that holds.
-pub async fn authenticate(app: &App, asked: &'static Edition, bearer: &str) -> Result<Caller> {
+/// `Unauthenticated` for everything that is neither a living key nor a session token that holds,
+/// `NotFound` for an account that is not theirs to act for.
+pub async fn authenticate(
+    app: &App,
+    asked: &'static Edition,
+    credential: Credential<'_>,
+) -> Result<Caller> {
+    let Credential { bearer, account: wanted } = credential;
     if looks_like_one(bearer) {
-        return session::authenticate(app, asked, bearer).await;
+        let person = session::authenticate(app, asked, bearer).await?;
+        return caller(&person, None, asked, wanted);
     }
     let edition =
         Edition::all().into_iter().find(|edition| well_formed(bearer, edition.key_prefix));
@@ -116,7 +134,8 @@ pub async fn authenticate(app: &App, asked: &'static Edition, bearer: &str) -> R
         found = app.store.caller_anew(&hash).await?;
     }
     let found = found.ok_or_else(invalid_key)?;
-    let Found { key, account, stamp } = &*found;
+    let Found { key, person } = &*found;
+    let account = &person.account;
     // The prefix said which edition's key this is; the account must agree.
     if account.edition != edition.id {
         return Err(invalid_key());
@@ -131,7 +150,37 @@ pub async fn authenticate(app: &App, asked: &'static Edition, bearer: &str) -> R
             Err(cause) => return Err(cause.into()),
         }
     }
-    Ok(Caller { account: Arc::clone(account), key: Some(key.id), edition, stamp: *stamp })
+    caller(person, Some(key), edition, wanted)
+}
+
+/// Somebody, and the account that they act for: their own, or that of the team they are in while
+/// its plan has teams.
+fn caller(
+    person: &Person,
+    key: Option<&ApiKey>,
+    edition: &'static Edition,
+    wanted: Option<AccountId>,
+) -> Result<Caller> {
+    let own = key.map_or(Role::Owner, |key| key.role);
+    let team = person.team.as_ref().filter(|team| {
+        wanted.is_none_or(|wanted| wanted == team.account.id)
+            && plan(&team.account).is_ok_and(|plan| plan.includes(Feature::Team))
+    });
+    let (account, stamp, role) = match team {
+        Some(team) => (&team.account, team.stamp, team.role.min(own)),
+        None if wanted.is_none_or(|wanted| wanted == person.account.id) => {
+            (&person.account, person.stamp, own)
+        }
+        None => return Err(Error::NotFound("account")),
+    };
+    Ok(Caller {
+        account: Arc::clone(account),
+        user: Arc::clone(&person.account),
+        role,
+        key: key.map(|key| key.id),
+        edition,
+        stamp,
+    })
 }
 
 /// Has the next look at a credential go to the store.

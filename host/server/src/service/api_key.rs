@@ -7,7 +7,7 @@ use aws_lc_rs::digest;
 use serde::Serialize;
 use serde_json::Value;
 use vedette_model::{
-    ApiKey, ApiKeyId, Edition, Plan,
+    ApiKey, ApiKeyId, Edition, Plan, Role,
     api_key::{self, NewApiKey},
     parse::{self, Body},
 };
@@ -48,6 +48,7 @@ pub async fn create(app: &App, caller: &Caller, body: &Value) -> Result<CreatedK
         created_at: now,
         last_used_at: None,
         expires_at: new.expires_at,
+        role: caller.role,
     };
     match app.store.create_api_key(caller.account.id, &key, plan.api_keys).await {
         Ok(()) => Ok(CreatedKey::of(key, secret)),
@@ -67,6 +68,12 @@ pub async fn set_expiry(app: &App, caller: &Caller, id: ApiKeyId, body: &Value) 
 pub async fn roll(app: &App, caller: &Caller, body: &Value) -> Result<CreatedKey> {
     let id = Body::of(body)?
         .required("id", |field, value| parse::uuid(field, parse::text(field, value)?))?;
+    if caller.role < Role::Owner {
+        let keys = app.store.api_keys(caller.account.id).await?;
+        let key = keys.into_iter().find(|key| key.id == ApiKeyId(id)).ok_or(UNKNOWN)?;
+        // Its new secret would let them do what they may not.
+        caller.must_be(key.role)?;
+    }
     let secret = mint(caller.edition);
     let prefix = api_key::shown_prefix(&secret);
     let rolled =

@@ -42,6 +42,8 @@ pub(crate) struct Errand<'a> {
     pub(crate) id: DeliveryId,
     pub(crate) account: AccountId,
     pub(crate) channel: &'a str,
+    /// Whom a letter is for; none for notifications.
+    pub(crate) to: Option<&'a str>,
     pub(crate) created_at: Timestamp,
 }
 

@@ -10,9 +10,12 @@
 //! *Invariant:* "now" is the clock's of the [`App`](crate::App), asked once per action.
 
 pub mod account;
+pub mod agent;
 pub mod alert;
 pub mod api_key;
+pub mod billing;
 pub mod check;
+pub mod cron;
 pub mod event;
 pub mod incident;
 pub mod maintenance;
@@ -22,10 +25,13 @@ pub mod renewal;
 pub mod settings;
 pub mod site;
 pub mod status_page;
+pub mod team;
+pub mod welcome;
 
 pub(crate) mod channel;
 pub(crate) mod doubt;
 pub(crate) mod due;
+pub(crate) mod letter;
 pub(crate) mod pipeline;
 pub(crate) mod result_schema;
 pub(crate) mod run;

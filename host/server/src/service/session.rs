@@ -10,10 +10,10 @@ use std::sync::Arc;
 use anyhow::Context;
 use serde_json::json;
 use vedette_model::{Account, Edition, session::Claims};
-use vedette_store::{Error as StoreError, Stamp};
+use vedette_store::{Error as StoreError, Person, Stamp};
 
 use super::{api_key::hash, random};
-use crate::{App, Caller, Error, Result};
+use crate::{App, Error, Result};
 
 /// Whose request this is; makes the account of somebody new.
 ///
@@ -23,32 +23,27 @@ pub(super) async fn authenticate(
     app: &App,
     edition: &'static Edition,
     token: &str,
-) -> Result<Caller> {
+) -> Result<Person> {
     let Some(oidc) = &app.oidc else {
         return Err(Error::Unauthenticated(NOT_TAKEN.into()));
     };
     let claims = oidc.verify(token).await;
     let claims = claims.ok_or_else(|| Error::Unauthenticated(INVALID.into()))?;
     let identity = identity(edition, oidc.issuer(), &claims);
-    let (account, stamp) = match app.store.account_of(&identity).await? {
-        Some(found) => found,
-        None => sign_up(app, edition, &identity, &claims).await?,
-    };
-    Ok(Caller { account: Arc::new(account), key: None, edition, stamp })
+    match app.store.person_of(&identity).await? {
+        Some(found) => Ok(found),
+        None => sign_up(app, edition, &identity, &claims).await,
+    }
 }
 
 /// A free account. Of several first requests at once one makes it, and the others find it.
-async fn sign_up(
-    app: &App,
-    edition: &Edition,
-    identity: &str,
-    claims: &Claims,
-) -> Result<(Account, Stamp)> {
+async fn sign_up(app: &App, edition: &Edition, identity: &str, claims: &Claims) -> Result<Person> {
     let email = claims.verified_email();
     let email = email.ok_or_else(|| Error::Unauthenticated(NO_ADDRESS.into()))?;
     let account = Account {
         id: random::id(),
         email,
+        full_name: None,
         edition: edition.id.to_owned(),
         plan: edition.lowest_plan().id.to_owned(),
         created_at: app.clock.now(),
@@ -57,10 +52,10 @@ async fn sign_up(
         Ok(()) => {
             let (id, edition) = (account.id, edition.id);
             tracing::info!(account_id = %id, edition, "account {id} created by its first session");
-            Ok((account, Stamp::default()))
+            Ok(Person { account: Arc::new(account), stamp: Stamp::default(), team: None })
         }
         Err(StoreError::Duplicate) => {
-            let made = app.store.account_of(identity).await?;
+            let made = app.store.person_of(identity).await?;
             Ok(made.context("an identity has an account and has none")?)
         }
         Err(cause) => Err(cause.into()),

@@ -188,7 +188,7 @@ async fn try_out(
             return Some(format!("{channel}: the message could not be written"));
         }
     };
-    let errand = Errand { id, account, channel, created_at: now };
+    let errand = Errand { id, account, channel, to: None, created_at: now };
     match channel::attempt(app, settings, &errand, parts).await {
         Outcome::Delivered => None,
         Outcome::Retry { reason, .. } | Outcome::Rejected(reason) => {

@@ -14,6 +14,7 @@ pub(super) fn delivery(account: u128, channel: &str, id: u128) -> Delivery {
         id: DeliveryId(Uuid::from_u128(id)),
         account_id: AccountId(Uuid::from_u128(account)),
         channel: channel.to_owned(),
+        to: None,
         notices: Vec::new(),
         own: Vec::new(),
         batch_id: None,

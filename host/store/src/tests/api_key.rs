@@ -16,7 +16,7 @@ fn an_account_reads_back_as_it_was_made() {
         assert_eq!(store.account(account.id).await.unwrap(), Some(account.clone()));
         assert_eq!(store.api_keys(account.id).await.unwrap(), [key.clone()]);
         let found = store.caller(&key.hash).await.unwrap().unwrap();
-        assert_eq!((&found.key, &*found.account), (&key, &account));
+        assert_eq!((&found.key, &*found.person.account), (&key, &account));
     });
 }
 

@@ -3,7 +3,7 @@
 use super::*;
 
 async fn account_of(store: &Store, identity: &str) -> Option<Account> {
-    store.account_of(identity).await.unwrap().map(|(account, _)| account)
+    store.person_of(identity).await.unwrap().map(|person| Account::clone(&person.account))
 }
 use crate::error::Error;
 use crate::key;

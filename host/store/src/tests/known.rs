@@ -18,9 +18,9 @@ fn a_change_on_one_node_is_told_by_the_stamp_on_the_other() {
         let key = only(one.api_keys(account.id).await.unwrap());
         let found = other.caller(&key.hash).await.unwrap().unwrap();
         let counted = other.count_call(account.id, "2026-11", 100).await.unwrap();
-        assert_eq!(counted.stamp, found.stamp);
+        assert_eq!(counted.stamp, found.person.stamp);
         let (stamp, sites) = other.listed_sites(account.id).await.unwrap();
-        assert_eq!(stamp, found.stamp);
+        assert_eq!(stamp, found.person.stamp);
         // No list needs what is sealed.
         assert_eq!(sites, [Site { deploy_config: None, ..kept.clone() }]);
 
@@ -30,7 +30,7 @@ fn a_change_on_one_node_is_told_by_the_stamp_on_the_other() {
         };
         one.update_site(account.id, kept.id, update).await.unwrap().unwrap();
         let counted = other.count_call(account.id, "2026-11", 100).await.unwrap();
-        assert_ne!(counted.stamp, found.stamp);
+        assert_ne!(counted.stamp, found.person.stamp);
         let (stamp, sites) = other.listed_sites(account.id).await.unwrap();
         assert_eq!((stamp, sites[0].alert_days), (counted.stamp, 30));
 

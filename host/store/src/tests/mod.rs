@@ -1,8 +1,10 @@
 //! The store's contract, claim by claim, on both embedded engines; and on a server, where
 //! `VEDETTE_TEST_SERVER` names one (`ws://root:root@127.0.0.1:8000`).
 
+mod agent;
 mod alert;
 mod api_key;
+mod billing;
 mod commit;
 mod delivery;
 mod event;
@@ -24,9 +26,11 @@ mod settings;
 mod site;
 mod status_page;
 mod status_page_domain;
+mod team;
 mod tenancy;
 mod tx;
 mod usage;
+mod welcome;
 
 use std::future::Future;
 use std::time::Duration;
@@ -38,7 +42,7 @@ use vedette_model::alert::{Context, reconcile};
 use vedette_model::assessment::EventType;
 use vedette_model::{
     Account, Alert, ApiKey, Assessment, CheckId, CheckRecord, CheckStatus, CheckType, Decision,
-    DomainName, Finding, Health, Severity, Site, Source, Timestamp,
+    DomainName, Finding, Health, Role, Severity, Site, Source, Timestamp,
 };
 
 use crate::{CheckContext, Commit, Options, Result, Seal, Store};
@@ -133,6 +137,7 @@ fn account() -> Account {
     Account {
         id: Uuid::new_v4().into(),
         email: "ops@example.com".to_owned(),
+        full_name: None,
         edition: "standard".to_owned(),
         plan: "pro".to_owned(),
         created_at: noon(),
@@ -149,6 +154,7 @@ fn api_key(account: &Account, name: &str) -> ApiKey {
         created_at: noon(),
         last_used_at: None,
         expires_at: None,
+        role: Role::Owner,
     }
 }
 

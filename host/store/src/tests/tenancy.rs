@@ -76,7 +76,7 @@ fn a_strangers_id_finds_and_changes_nothing() {
 
         assert_eq!(rows(&store).await, before);
         let found = store.caller(&key.hash).await.unwrap().unwrap();
-        assert_eq!((&found.key, &*found.account), (&key, &owner));
+        assert_eq!((&found.key, &*found.person.account), (&key, &owner));
         assert_eq!(store.sites(owner.id).await.unwrap(), [site]);
         assert_eq!(store.alert(owner.id, alert.id).await.unwrap(), Some(alert));
         assert_eq!(store.incident(owner.id, incident.id).await.unwrap(), Some(incident));

@@ -48,6 +48,7 @@ fn delivery(id: u128, queued: i64, notices: Vec<Notice>) -> Delivery {
         id: DeliveryId(Uuid::from_u128(id)),
         account_id: Uuid::from_u128(8).into(),
         channel: "webhook".into(),
+        to: None,
         own: notices.iter().map(|notice| notice.alert_id).collect(),
         notices,
         batch_id: None,

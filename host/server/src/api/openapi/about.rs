@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use url::Url;
-use vedette_model::Edition;
+use vedette_model::{Area, Edition, agent};
 
 use super::operation::Operation;
 
@@ -54,7 +54,24 @@ pub(super) fn security(edition: &Edition) -> Value {
         "An API key, which starts with `{}`: `Authorization: Bearer {}…`.",
         edition.key_prefix, edition.key_prefix
     );
-    json!({ "bearer": { "type": "http", "scheme": "bearer", "description": description } })
+    let bearer = |description: &str| json!({ "type": "http", "scheme": "bearer", "description": description });
+    let mut schemes = json!({ "bearer": bearer(&description) });
+    if edition.has(Area::Agents) {
+        let key = agent::key_prefix(edition);
+        schemes["agent"] = bearer(&format!("The key of an agent, which starts with `{key}`."));
+    }
+    if edition.has(Area::Cron) {
+        schemes["scheduler"] = bearer("The operator's secret for his scheduler.");
+    }
+    if edition.has(Area::Billing) {
+        let description = "Hex of the HMAC-SHA256 of the body as it is sent, with the secret that \
+             the payment provider shares with the operator.";
+        schemes["payments"] = json!({
+            "type": "apiKey", "in": "header", "name": "payments-signature",
+            "description": description,
+        });
+    }
+    schemes
 }
 
 fn description(edition: &Edition) -> String {

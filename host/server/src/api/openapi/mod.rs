@@ -8,10 +8,14 @@
 //! *Invariant:* the page is one answer and asks for nothing else: no script, no font, no image.
 
 mod about;
+mod account;
+mod agent;
 mod alert;
 mod answer;
 mod api_key;
+mod billing;
 mod check;
+mod cron;
 mod event;
 mod incident;
 mod mcp;
@@ -25,6 +29,8 @@ mod schema;
 mod served;
 mod settings;
 mod site;
+mod team;
+mod welcome;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -34,7 +40,7 @@ use std::{
 use salvo::prelude::*;
 use serde_json::{Map, Value, json};
 use url::Url;
-use vedette_model::{Edition, Feature};
+use vedette_model::{Area, Edition, Feature};
 use vedette_sandbox::CheckDescriptor;
 
 use self::{operation::Operation, served::Served};
@@ -171,6 +177,16 @@ fn operations(subject: &Subject<'_>) -> Vec<Operation> {
     operations.extend(renewal::operations(subject));
     operations.extend(mcp::operations());
     operations.extend(about::operations());
+    for area in subject.edition.areas {
+        operations.extend(match area {
+            Area::Welcome => welcome::operations(),
+            Area::Account => account::operations(subject),
+            Area::Billing => billing::operations(subject),
+            Area::Team => team::operations(),
+            Area::Cron => cron::operations(),
+            Area::Agents => agent::operations(),
+        });
+    }
     operations
 }
 
@@ -184,6 +200,9 @@ fn schemas(subject: &Subject<'_>) -> BTreeMap<String, Value> {
     schemas.extend(settings::schemas());
     schemas.extend(renewal::schemas());
     schemas.extend(mcp::schemas());
+    schemas.extend(account::schemas(subject));
+    schemas.extend(agent::schemas());
+    schemas.extend(team::schemas());
     for check in subject.checks {
         schemas.extend(plugin::components(check, subject.edition));
     }
@@ -238,7 +257,7 @@ fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
 }
 
 /// In the order in which the page shows them.
-const TAGS: [(&str, &str); 12] = [
+const TAGS: [(&str, &str); 17] = [
     (site::TAG, "The domains that are watched."),
     (check::TAG, "Looking at any domain now."),
     (check::HISTORY, "What was seen of a site so far."),
@@ -248,6 +267,11 @@ const TAGS: [(&str, &str); 12] = [
     (incident::MAINTENANCE, "When trouble is expected."),
     (settings::TAG, "Who is told, and where."),
     (api_key::TAG, "Who may use the account."),
+    (account::TAG, "The account itself."),
+    (billing::TAG, "What the plan costs, and how it is paid."),
+    (team::TAG, "Who else works on the account's sites."),
+    (agent::TAG, "Certificates that only a program inside your network can reach."),
+    (cron::TAG, "For a scheduler of the operator's."),
     (renewal::TAG, "Renewing certificates. Deprecated, and closed to new users."),
     (mcp::TAG, "Everything as tools for AI assistants (Model Context Protocol)."),
     (about::TAG, "This description."),

@@ -11,6 +11,8 @@ pub(super) struct Operation {
     /// As the document writes it: lower case.
     pub(super) method: &'static str,
     public: bool,
+    /// The security scheme, where it is not the one of most operations.
+    scheme: Option<&'static str>,
     value: Map<String, Value>,
     parameters: Vec<Value>,
     responses: Map<String, Value>,
@@ -42,6 +44,7 @@ impl Operation {
             path: path.to_owned(),
             method,
             public: false,
+            scheme: None,
             value,
             parameters: Vec::new(),
             responses: Map::new(),
@@ -56,6 +59,12 @@ impl Operation {
     /// Needs no credential.
     pub(super) fn public(mut self) -> Self {
         self.public = true;
+        self
+    }
+
+    /// Takes a credential of another kind, which `about::security` describes.
+    pub(super) fn credential(mut self, scheme: &'static str) -> Self {
+        self.scheme = Some(scheme);
         self
     }
 
@@ -122,6 +131,9 @@ impl Operation {
         if self.public {
             self.value.insert("security".to_owned(), json!([]));
         } else {
+            if let Some(scheme) = self.scheme {
+                self.value.insert("security".to_owned(), json!([{ scheme: [] }]));
+            }
             self = self.fails(401, "The credential is missing, wrong, expired or deleted.");
         }
         self = self

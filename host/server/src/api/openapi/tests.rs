@@ -112,6 +112,7 @@ fn every_route_is_described_and_nothing_else_is() {
             .push(routes::open())
             .push(routes::private(types))
             .push(routes::assistants(edition, &SANDBOX))
+            .push(routes::further(edition))
             .push(mounted(&Following::new(&SANDBOX, move |checks| {
                 Forms::of(&super::document(&Subject { edition, checks }, None))
             })));

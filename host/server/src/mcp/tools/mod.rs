@@ -11,7 +11,7 @@ pub(super) mod site;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use vedette_model::{CheckType, Edition};
+use vedette_model::{CheckType, Edition, Role};
 use vedette_sandbox::CheckDescriptor;
 
 use super::{Who, args::Args};
@@ -86,14 +86,7 @@ pub(super) fn public(edition: &Edition, checks: &[Arc<CheckDescriptor>]) -> Vec<
 }
 
 impl Act {
-    /// Does it for whom it is done; the edition is the endpoint's.
-    pub(super) async fn run(
-        &self,
-        app: &App,
-        who: &Who,
-        edition: &Edition,
-        args: &Args,
-    ) -> Result<Value> {
+    async fn run(&self, app: &App, who: &Who, edition: &Edition, args: &Args) -> Result<Value> {
         if let Self::CheckForAnyone { check_type, fields } = self {
             return check::run_for_anyone(app, edition, check_type, fields, args).await;
         }
@@ -125,6 +118,26 @@ impl Act {
 }
 
 impl Tool {
+    /// Does it for whom it is done; the edition is the endpoint's.
+    pub(super) async fn run(
+        &self,
+        app: &App,
+        who: &Who,
+        edition: &Edition,
+        args: &Args,
+    ) -> Result<Value> {
+        self.permits(who)?;
+        self.act.run(app, who, edition, args).await
+    }
+
+    /// Whether the role of whoever calls it is enough.
+    pub(super) fn permits(&self, who: &Who) -> Result<()> {
+        match who {
+            Who::Caller(caller) => caller.must_be(self.hints.least_role()),
+            Who::Anyone => Ok(()),
+        }
+    }
+
     /// As `tools/list` shows it.
     pub(super) fn view(&self) -> Value {
         json!({
@@ -147,6 +160,15 @@ impl Tool {
 }
 
 impl Hints {
+    /// The least role of whoever calls it.
+    fn least_role(self) -> Role {
+        match self {
+            Self::Reads => Role::Viewer,
+            Self::Probes | Self::Adds | Self::Sets | Self::Removes => Role::Editor,
+            Self::Tells => Role::Admin,
+        }
+    }
+
     fn view(self, title: &str) -> Value {
         let [read_only, destructive, idempotent, open_world] = match self {
             Self::Reads => [true, false, true, false],

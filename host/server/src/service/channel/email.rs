@@ -66,13 +66,16 @@ pub(super) async fn send(
     outcome(told, later)
 }
 
-/// `alert_emails`, or the account's own address where there are none (spec: Notification
-/// settings).
+/// Whom a letter names; else `alert_emails`, or the account's own address where there are none
+/// (spec: Notification settings).
 async fn recipients(
     app: &App,
     settings: &NotificationSettings,
     errand: &Errand<'_>,
 ) -> Result<Vec<String>, Outcome> {
+    if let Some(to) = errand.to {
+        return Ok(vec![to.to_owned()]);
+    }
     if !settings.alert_emails.is_empty() {
         return Ok(settings.alert_emails.clone());
     }

@@ -16,7 +16,10 @@ use vedette_model::{
 use super::{HEARTBEAT, KEEP, Told, sites::Sites};
 use crate::{
     App, Caller, Error, Result,
-    service::{account, check},
+    service::{
+        account::{self, Credential},
+        check,
+    },
     streams::Seat,
 };
 
@@ -153,13 +156,15 @@ impl Follower {
 
     /// Whether the credential still leads to the same account.
     async fn recognise(&mut self) -> Result<bool> {
-        match account::authenticate(&self.app, self.caller.edition, &self.bearer).await {
-            Ok(caller) if caller.account.id == self.caller.account.id => {
+        let account = Some(self.caller.account.id);
+        let credential = Credential { bearer: &self.bearer, account };
+        match account::authenticate(&self.app, self.caller.edition, credential).await {
+            Ok(caller) => {
                 self.caller = caller;
                 self.since.recognised = Instant::now();
                 Ok(true)
             }
-            Ok(_) | Err(Error::Unauthenticated(_)) => Ok(false),
+            Err(Error::Unauthenticated(_) | Error::NotFound(_)) => Ok(false),
             Err(cause) => Err(cause),
         }
     }

@@ -94,6 +94,7 @@ async fn send(app: &App, mut delivery: Delivery, mut lease: Lease) -> Settled {
         id: delivery.id,
         account: delivery.account_id,
         channel: &delivery.channel,
+        to: delivery.to.as_deref(),
         created_at: delivery.created_at,
     };
     let outcome = loop {

@@ -1,0 +1,5 @@
+use salvo::prelude::*;
+
+pub(super) fn routes() -> Router {
+    Router::new()
+}

@@ -1,0 +1,5 @@
+use super::operation::Operation;
+
+pub(super) fn operations() -> Vec<Operation> {
+    Vec::new()
+}

@@ -1,0 +1,151 @@
+//! Letters: mail to one person that tells of no alert. They go through the outbox like everything
+//! that is sent; what happened and the letter about it are one transaction.
+
+use askama::Template;
+use chrono::SecondsFormat;
+use vedette_model::{
+    AccountId, Delivery, DeliveryId, Role, Timestamp,
+    delivery::{Rendered, letter},
+};
+
+use crate::App;
+
+/// What there is to say.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Letter<'a> {
+    /// To a new account.
+    Welcome,
+    /// To somebody who is asked into a team; the token is what they accept it with.
+    Invitation {
+        team: &'a str,
+        role: Role,
+        token: &'a str,
+        expires_at: Timestamp,
+    },
+    /// The plan was bought.
+    Purchased {
+        plan: &'a str,
+    },
+    /// The subscription runs.
+    Activated {
+        plan: &'a str,
+    },
+    Canceled,
+    Paused,
+    Expired,
+    /// The payment was taken back.
+    Revoked,
+}
+
+/// One letter as its reader sees it.
+#[derive(Template)]
+#[template(path = "letter.html")]
+struct Page<'a> {
+    subject: &'a str,
+    paragraphs: &'a [String],
+    /// To be copied as it is.
+    token: Option<&'a str>,
+}
+
+impl Letter<'_> {
+    /// Writes it; `id` makes queueing it twice the same as once.
+    pub(crate) fn to(
+        self,
+        app: &App,
+        account: AccountId,
+        address: &str,
+        id: DeliveryId,
+        now: Timestamp,
+    ) -> Delivery {
+        letter(id, account, address, self.words(&app.origin), now)
+    }
+
+    fn words(self, origin: &str) -> Rendered {
+        let subject = self.subject();
+        let paragraphs = self.paragraphs(origin);
+        let token = match self {
+            Self::Invitation { token, .. } => Some(token),
+            _ => None,
+        };
+        let mut text = paragraphs.join("\n\n");
+        if let Some(token) = token {
+            text.push_str("\n\n    ");
+            text.push_str(token);
+        }
+        text.push('\n');
+        // Without a page the text says it all.
+        let html = Page { subject: &subject, paragraphs: &paragraphs, token }.render().ok();
+        Rendered::Email { subject, text, html, told: Vec::new() }
+    }
+
+    fn subject(self) -> String {
+        match self {
+            Self::Welcome => "Welcome to Vedette".to_owned(),
+            Self::Invitation { .. } => "You are invited to a team on Vedette".to_owned(),
+            Self::Purchased { plan } => format!("Thank you for buying the {plan} plan of Vedette"),
+            Self::Activated { plan } => format!("Your {plan} plan of Vedette is active"),
+            Self::Canceled => "Your Vedette subscription was cancelled".to_owned(),
+            Self::Paused => "Your Vedette subscription is paused".to_owned(),
+            Self::Expired => "Your Vedette subscription has expired".to_owned(),
+            Self::Revoked => "Access to your paid Vedette plan has ended".to_owned(),
+        }
+    }
+
+    fn paragraphs(self, origin: &str) -> Vec<String> {
+        let free = || {
+            "Your account is on the free plan now. Sites above its limit stay visible and are no \
+             longer checked; nothing was deleted."
+                .to_owned()
+        };
+        match self {
+            Self::Welcome => vec![
+                "Your account is ready. Add a site, and its certificate, DNS, registration and \
+                 uptime are watched from then on."
+                    .to_owned(),
+                format!("The service answers at {origin}."),
+            ],
+            Self::Invitation { team, role, expires_at, .. } => vec![
+                format!("{team} invites you to work on their sites, as {}.", role.as_str()),
+                format!(
+                    "Sign in at {origin} with this e-mail address and accept with the token below. \
+                     It holds until {} and works once.",
+                    expires_at.to_rfc3339_opts(SecondsFormat::Secs, true)
+                ),
+                "If you do not know them, ignore this mail.".to_owned(),
+            ],
+            Self::Purchased { plan } => {
+                vec![format!("Your payment has arrived: your account is on the {plan} plan now.")]
+            }
+            Self::Activated { plan } => {
+                vec![format!("Your subscription is active: your account is on the {plan} plan.")]
+            }
+            Self::Canceled => vec!["Your subscription was cancelled.".to_owned(), free()],
+            Self::Paused => vec!["Your subscription is paused.".to_owned(), free()],
+            Self::Expired => vec!["Your subscription has expired.".to_owned(), free()],
+            Self::Revoked => {
+                vec!["The payment for your plan was refunded or disputed.".to_owned(), free()]
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_invitation_says_who_as_what_until_when_and_with_what() {
+        let expires_at = Timestamp::from_timestamp(1_790_000_000, 0).expect("within the years");
+        let team = "<b>Ops</b>";
+        let letter = Letter::Invitation { team, role: Role::Editor, token: "t0ken", expires_at };
+        let Rendered::Email { subject, text, html, .. } = letter.words("https://v.example") else {
+            panic!("a letter is a mail");
+        };
+        assert!(!subject.contains(team), "a stranger's words are no subject");
+        for part in [team, "editor", "2026-09-21T14:13:20Z", "t0ken", "https://v.example"] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+        let html = html.expect("the page can be written");
+        assert!(html.contains("t0ken") && !html.contains(team), "{html}");
+    }
+}

@@ -1,0 +1,9 @@
+//! What the team edition has beyond the standard one.
+
+mod account;
+mod agent;
+mod billing;
+mod cron;
+mod members;
+mod roles;
+mod welcome;
