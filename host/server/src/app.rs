@@ -15,13 +15,14 @@ use crate::{
     limits::Limits,
     oidc::Oidc,
     plugins::Operators,
+    pulse::Pulse,
     service::{
         overview::Overview,
+        planned::Planned,
         status_page::{StatusPages, domain::Domains},
     },
     streams::Streams,
     wake::Wake,
-    work::Pulse,
 };
 
 /// One per process, behind an `Arc`.
@@ -42,6 +43,8 @@ pub struct App {
     pub streams: Arc<Streams>,
     /// Whether the background work keeps up.
     pub pulse: Pulse,
+    /// What runs of planned checks share.
+    pub(crate) planned: Planned,
     /// Whether what the checks find can be believed.
     pub guard: Mutex<Guard>,
     /// Where clients reach the service, without a slash at the end.

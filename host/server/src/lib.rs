@@ -14,6 +14,7 @@ pub mod config;
 pub mod error;
 pub mod limits;
 pub mod oidc;
+pub mod pulse;
 pub mod service;
 pub mod streams;
 pub mod wake;

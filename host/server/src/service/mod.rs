@@ -33,6 +33,7 @@ pub(crate) mod doubt;
 pub(crate) mod due;
 pub(crate) mod letter;
 pub(crate) mod pipeline;
+pub(crate) mod planned;
 pub(crate) mod result_schema;
 pub(crate) mod run;
 

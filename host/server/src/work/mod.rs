@@ -1,21 +1,19 @@
 //! What goes on without being asked: one file per loop.
 //!
-//! due check → [`scheduler`] → pipeline; queued delivery → [`outbox`] → receiver; deleted site →
-//! [`purge`]; renewal that was asked for → [`renewal`]; our own network and threads → [`guard`];
-//! and, where configured, the keys of session tokens → [`session_keys`] and a sign of life →
-//! [`heartbeat`].
+//! due check → [`scheduler`] → `service::planned`; queued delivery → [`outbox`] → receiver; deleted
+//! site → [`purge`]; renewal that was asked for → [`renewal`]; our own network and threads →
+//! [`guard`]; and, where configured, the keys of session tokens → [`session_keys`] and a sign of
+//! life → [`heartbeat`].
 //!
 //! *Invariant:* work is taken by a lease in the store, and its result counts only under that
 //! lease's epoch: nothing here is remembered that a crash could lose.
 //! *Invariant:* every loop looks at the store by itself; the hints of [`crate::Wake`] only make it
 //! look sooner.
 
-mod busy;
 mod guard;
 mod heartbeat;
 mod lanes;
 mod outbox;
-mod pulse;
 mod purge;
 mod renewal;
 #[cfg(test)]
@@ -28,8 +26,6 @@ use std::{sync::Arc, time::Duration};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{App, Result};
-
-pub use pulse::Pulse;
 
 /// Starts the loops as tasks of `tasks`; they end within some ten seconds once `shutdown` is
 /// cancelled. On an embedded store the leases of the process before, which is dead, end at once.

@@ -32,7 +32,7 @@ impl Pulse {
     }
 
     /// The scheduler has looked for due checks. With nothing left to take it is not late.
-    pub(super) fn looked(&self, now: Timestamp, nothing_due: bool) {
+    pub(crate) fn looked(&self, now: Timestamp, nothing_due: bool) {
         self.looked.store(now.timestamp_millis(), Ordering::Relaxed);
         if nothing_due {
             self.late.store(0, Ordering::Relaxed);
@@ -41,7 +41,7 @@ impl Pulse {
 
     /// A run begins that was planned for `due`. What was due before the process started is not
     /// its fault. Late is what has missed two of its intervals.
-    pub(super) fn begins(&self, due: Timestamp, interval: Duration, now: Timestamp) {
+    pub(crate) fn begins(&self, due: Timestamp, interval: Duration, now: Timestamp) {
         let lag = now - due.max(self.started);
         let allowed = TimeDelta::from_std(interval * 2).unwrap_or(TimeDelta::MAX);
         let late = if lag > allowed { lag.num_milliseconds() } else { 0 };
@@ -49,18 +49,18 @@ impl Pulse {
     }
 
     /// A run has brought a result, and it was stored.
-    pub(super) fn checked(&self, now: Timestamp) {
+    pub(crate) fn checked(&self, now: Timestamp) {
         self.checked.store(now.timestamp_millis(), Ordering::Relaxed);
     }
 
     /// The last run that brought a result.
-    pub(super) fn last_checked(&self) -> Option<Timestamp> {
+    pub(crate) fn last_checked(&self) -> Option<Timestamp> {
         let at = self.checked.load(Ordering::Relaxed);
         Timestamp::from_timestamp_millis(at).filter(|_| at > 0)
     }
 
     /// By how much the work is behind: the scheduler stands still, or its runs begin too late.
-    pub(super) fn behind(&self, now: Timestamp) -> Option<Duration> {
+    pub(crate) fn behind(&self, now: Timestamp) -> Option<Duration> {
         let still = now.timestamp_millis() - self.looked.load(Ordering::Relaxed);
         let late = self.late.load(Ordering::Relaxed);
         let still = if still > PATIENCE.num_milliseconds() { still } else { 0 };

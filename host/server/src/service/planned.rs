@@ -1,0 +1,258 @@
+//! A planned check from its lease to its record. Whoever holds the lease, the scheduler's loop or a
+//! call of `POST /cron`, has it run here.
+//!
+//! lease → the site as it is now → the plugin → [`pipeline`], which also says when the check is due
+//! again.
+//!
+//! *Invariant:* at most two runs ask one host at a time, and of one account, as of the process, only
+//! so many go on; what has to wait stays with whoever holds its lease.
+//! *Invariant:* a run that tells nothing of its target is `unknown`, and due again like any other.
+
+mod busy;
+
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+    time::Duration,
+};
+
+use moka::future::Cache;
+use parking_lot::Mutex;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use vedette_model::{
+    Account, AccountId, CheckStatus, CheckType, Edition, Plan, Site, SiteId, Source, Target,
+    Timestamp, schedule,
+};
+use vedette_sandbox::{Job, RunError, egress::Audience};
+use vedette_store::Lease;
+
+use self::busy::Busy;
+use super::{
+    account, due,
+    pipeline::{self, Arrival, Seen},
+    run as ending,
+};
+use crate::{App, Error, Result};
+
+/// What all planned runs of a process share.
+pub(crate) struct Planned {
+    turns: Arc<Semaphore>,
+    hosts: Busy<String>,
+    accounts: Busy<AccountId>,
+    /// How often in a row a check asked to be run later.
+    waits: Mutex<HashMap<(SiteId, CheckType), u32>>,
+    /// Sites over the limit of a plan, by account and plan: looked up once a minute at most.
+    over_limit: Cache<(AccountId, &'static str), Arc<HashSet<SiteId>>>,
+}
+
+/// The right to have one check run; dropping it makes room for another.
+pub(crate) struct Turn {
+    _permit: OwnedSemaphorePermit,
+}
+
+/// What became of a lease.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Ending {
+    /// The check was run and its record stored, with so many alerts raised.
+    Stored { status: CheckStatus, raised: usize },
+    /// Our own machinery failed; the check is due again soon.
+    Failed,
+    /// Nothing was stored and nothing went wrong: the site is gone or is not watched, the check
+    /// asked to be run later, or the lease has gone to another owner.
+    Nothing,
+    /// The host or the account has all its places in use. The lease is held still.
+    PutOff,
+}
+
+impl Planned {
+    pub(crate) fn new() -> Self {
+        Self {
+            turns: Arc::new(Semaphore::new(MOST_RUNS)),
+            hosts: Busy::new(RUNS_PER_HOST),
+            accounts: Busy::new(RUNS_PER_ACCOUNT),
+            waits: Mutex::default(),
+            over_limit: Cache::builder().max_capacity(10_000).time_to_live(KEEP_LIMITS).build(),
+        }
+    }
+
+    /// Waits for a turn; who has waited longest has the next.
+    pub(crate) async fn turn(&self) -> Turn {
+        let permit = Arc::clone(&self.turns).acquire_owned().await;
+        Turn { _permit: permit.expect("this semaphore is never closed") }
+    }
+
+    /// A turn that nobody waits for.
+    pub(crate) fn free_turn(&self) -> Option<Turn> {
+        let permit = Arc::clone(&self.turns).try_acquire_owned().ok()?;
+        Some(Turn { _permit: permit })
+    }
+
+    /// Counts a wish to be run later; three in a row are granted.
+    fn may_wait(&self, lease: &Lease) -> bool {
+        let mut waits = self.waits.lock();
+        let count = waits.entry((lease.site_id, lease.check_type.clone())).or_default();
+        *count += 1;
+        *count <= MOST_WAITS
+    }
+}
+
+/// Runs a leased check to its end, for a record with this `source`; whoever calls has a [`Turn`].
+/// The lease is settled or given back, but for [`Ending::PutOff`]. When our own machinery fails the
+/// check is due again soon.
+pub(crate) async fn run(app: &App, lease: &Lease, source: Source) -> Ending {
+    let cause = match see_to(app, lease, source).await {
+        Ok(ending) => return ending,
+        Err(cause) => cause,
+    };
+    let Lease { site_id, check_type, .. } = lease;
+    tracing::error!(
+        %site_id, %check_type, error = format!("{cause:#?}"),
+        "check {check_type} of {site_id} could not be done: {cause}"
+    );
+    release(app, lease, app.clock.now() + AFTER_ERROR).await;
+    Ending::Failed
+}
+
+/// Gives a check back unrun, to be taken from `due_at` on.
+pub(crate) async fn release(app: &App, lease: &Lease, due_at: Timestamp) {
+    if let Err(cause) = app.store.release_lease(lease, due_at).await {
+        let Lease { site_id, check_type, .. } = lease;
+        tracing::warn!(
+            %site_id, %check_type,
+            "check {check_type} of {site_id} stays leased until its lease ends: {cause}"
+        );
+    }
+}
+
+async fn see_to(app: &App, lease: &Lease, source: Source) -> Result<Ending> {
+    let Lease { account_id, site_id, check_type, .. } = lease;
+    let context = app.store.check_context(*account_id, *site_id, check_type).await?;
+    // Deleted meanwhile, and its schedule with it.
+    let Some(context) = context else { return Ok(Ending::Nothing) };
+    let (site, plan) = (context.site, account::plan(&context.account)?);
+    let now = app.clock.now();
+    if !is_watched(app, &context.account, plan, &site).await? {
+        let regular = due::regular(app, *site_id, check_type, plan, now);
+        release(app, lease, regular).await;
+        return Ok(Ending::Nothing);
+    }
+    let host = site.domain.as_str().to_owned();
+    let places = app.planned.hosts.take(&host).zip(app.planned.accounts.take(account_id));
+    let Some(_places) = places else {
+        metrics::counter!("vedette_runs_put_off_total").increment(1);
+        return Ok(Ending::PutOff);
+    };
+    app.pulse.begins(lease.due_at, due::interval(app, check_type, plan), now);
+    let edition = account::edition(&context.account)?;
+    let job = job(lease, &site, edition, now);
+    probe(app, lease, source, &site, plan, job).await
+}
+
+async fn probe(
+    app: &App,
+    lease: &Lease,
+    source: Source,
+    site: &Site,
+    plan: &Plan,
+    job: Job,
+) -> Result<Ending> {
+    let check_type = &lease.check_type;
+    let ran = app.sandbox.run(check_type, job).await;
+    let (seen, took) = match ran {
+        Ok(ran) => {
+            let seen = Seen::Result {
+                result: ran.observation.result,
+                next_run_in_s: ran.observation.next_run_in_s,
+            };
+            (seen, ran.duration)
+        }
+        Err(RunError::RetryIn(wait)) if app.planned.may_wait(lease) => {
+            let interval = due::interval(app, check_type, plan);
+            let seconds = u32::try_from(wait.as_secs()).unwrap_or(u32::MAX);
+            let at = app.clock.now() + schedule::wait_of(seconds, interval);
+            release(app, lease, at).await;
+            return Ok(Ending::Nothing);
+        }
+        Err(cause) => {
+            ending::report(check_type, site.domain.as_str(), &cause);
+            (Seen::Unknown(ending::token(&cause)), Duration::ZERO)
+        }
+    };
+    app.planned.waits.lock().remove(&(lease.site_id, check_type.clone()));
+    submit(app, lease, source, seen, took).await
+}
+
+async fn submit(
+    app: &App,
+    lease: &Lease,
+    source: Source,
+    seen: Seen,
+    took: Duration,
+) -> Result<Ending> {
+    let told = matches!(seen, Seen::Result { .. });
+    let checked_at = app.clock.now();
+    let check_type = lease.check_type.to_string();
+    metrics::histogram!("vedette_run_seconds", "check_type" => check_type)
+        .record(took.as_secs_f64());
+    let arrival = Arrival {
+        account_id: lease.account_id,
+        site_id: lease.site_id,
+        check_type: lease.check_type.clone(),
+        seen,
+        checked_at,
+        duration: took,
+        source,
+        lease: Some(lease.clone()),
+    };
+    let Some(stored) = pipeline::submit(app, arrival).await? else { return Ok(Ending::Nothing) };
+    if told {
+        app.pulse.checked(checked_at);
+    }
+    Ok(Ending::Stored { status: stored.record.status, raised: stored.raised })
+}
+
+/// Whether the site is monitored in effect: switched on, and within the plan's limit.
+async fn is_watched(
+    app: &App,
+    account: &Account,
+    plan: &'static Plan,
+    site: &Site,
+) -> Result<bool> {
+    if !site.monitoring_enabled {
+        return Ok(false);
+    }
+    let over = app.planned.over_limit.try_get_with((account.id, plan.id), async {
+        let sites = app.store.sites(account.id).await?;
+        let over = sites.iter().skip(plan.sites as usize).map(|site| site.id);
+        Ok::<_, vedette_store::Error>(Arc::new(over.collect::<HashSet<_>>()))
+    });
+    let over = over.await.map_err(|cause| Error::Internal(anyhow::anyhow!(cause)))?;
+    Ok(!over.contains(&site.id))
+}
+
+fn job(lease: &Lease, site: &Site, edition: &Edition, now: Timestamp) -> Job {
+    Job {
+        run_id: format!("{}-{}-{}", lease.site_id, lease.check_type, lease.epoch),
+        target: Target::Name(site.domain.clone()),
+        port: site.custom_port,
+        connect_to: site.origin_ip,
+        config: site.config_of(&lease.check_type),
+        omit: edition.omitted(),
+        now,
+        audience: Audience::Authenticated,
+        site: Some(site.id),
+    }
+}
+
+/// Longer than a run waits for its turn in the sandbox and then takes, together with the commit.
+pub(crate) const LEASE: Duration = Duration::from_secs(90);
+/// After how long a check that had to wait for its host or its account is tried again.
+pub(crate) const PUT_OFF: Duration = Duration::from_secs(1);
+/// Fewer than the sandbox has slots for one plugin: checks on demand find some free.
+pub(crate) const MOST_RUNS: usize = 48;
+/// No target is to take our probes for an attack.
+const RUNS_PER_HOST: u32 = 2;
+const RUNS_PER_ACCOUNT: u32 = 16;
+const AFTER_ERROR: Duration = Duration::from_secs(10);
+const KEEP_LIMITS: Duration = Duration::from_secs(60);
+const MOST_WAITS: u32 = 3;
