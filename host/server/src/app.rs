@@ -17,6 +17,7 @@ use crate::{
     plugins::Operators,
     pulse::Pulse,
     service::{
+        cron::Cron,
         overview::Overview,
         planned::Planned,
         status_page::{StatusPages, domain::Domains},
@@ -45,6 +46,8 @@ pub struct App {
     pub pulse: Pulse,
     /// What runs of planned checks share.
     pub(crate) planned: Planned,
+    /// What calls of the operator's scheduler share.
+    pub(crate) cron: Cron,
     /// Whether what the checks find can be believed.
     pub guard: Mutex<Guard>,
     /// Where clients reach the service, without a slash at the end.

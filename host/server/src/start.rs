@@ -30,6 +30,7 @@ use crate::{
     service,
     service::{
         account::CreatedAccount,
+        cron::Cron,
         overview::Overview,
         planned::Planned,
         status_page::{StatusPages, domain::Domains},
@@ -77,6 +78,7 @@ pub async fn serve(
     let plugins = Operators::new(Folder::new(&config.plugins.folder));
     // What cannot be loaded is in the log, and is no reason not to watch with the others.
     let _ = plugins.reload(&sandbox).await;
+    let tasks = TaskTracker::new();
     let app = Arc::new(App {
         limits: Limits::new(&clock),
         relay: relay(&config, sandbox.egress())?,
@@ -91,6 +93,7 @@ pub async fn serve(
         overviews: Overview::memory(),
         pulse: Pulse::new(clock.now()),
         planned: Planned::new(),
+        cron: Cron::new(tasks.clone(), shutdown.clone()),
         guard: Mutex::new(Guard::new(config.confirm.recheck * JUMP_CHECKS)),
         config,
         store,
@@ -100,7 +103,6 @@ pub async fn serve(
     });
     let first_account = first_account(&app).await?;
 
-    let tasks = TaskTracker::new();
     work::start(&app, &tasks, &shutdown).await?;
     tasks.spawn(housekeeping(Arc::clone(&app), shutdown.clone()));
     let public = api::service(Arc::clone(&app));

@@ -35,11 +35,43 @@ impl<'ex> Extractible<'ex> for Body {
     async fn extract(req: &'ex mut Request, _depot: &'ex mut Depot) -> Result<Self> {
         let json = is_json(req);
         let bytes = bytes(req).await?;
-        if !json {
-            return Err(Error::Malformed("send the body as Content-Type: application/json".into()));
-        }
-        parse(&bytes).map(Self)
+        object(json, &bytes).map(Self)
     }
+}
+
+/// The same where there need not be one: no bytes at all are an object without members.
+pub(super) struct OptionalBody(Value);
+
+impl Deref for OptionalBody {
+    type Target = Value;
+
+    fn deref(&self) -> &Value {
+        &self.0
+    }
+}
+
+impl<'ex> Extractible<'ex> for OptionalBody {
+    fn metadata() -> &'static Metadata {
+        static METADATA: Metadata = Metadata::new("OptionalBody");
+        &METADATA
+    }
+
+    #[allow(refining_impl_trait)]
+    async fn extract(req: &'ex mut Request, _depot: &'ex mut Depot) -> Result<Self> {
+        let json = is_json(req);
+        let bytes = bytes(req).await?;
+        if bytes.is_empty() {
+            return Ok(Self(Value::Object(Map::new())));
+        }
+        object(json, &bytes).map(Self)
+    }
+}
+
+fn object(is_json: bool, bytes: &[u8]) -> Result<Value> {
+    if !is_json {
+        return Err(Error::Malformed("send the body as Content-Type: application/json".into()));
+    }
+    parse(bytes)
 }
 
 /// The whole body, whatever it says it is, within the limit.

@@ -45,7 +45,7 @@ pub async fn record(app: &App, caller: &Caller, body: &Value) -> Result<CheckRec
         source: Source::Api,
         lease: None,
     };
-    let record = pipeline::submit(app, arrival).await?.ok_or(NO_SITE)?;
+    let record = pipeline::submit(app, arrival).await?.ok_or(NO_SITE)?.record;
     judged(&record)?;
     Ok(shown_record(caller.edition, record))
 }

@@ -1,5 +1,5 @@
-//! The one path that every result takes, wherever it comes from: scheduler, on-demand check,
-//! `POST /checks`.
+//! The one path that every result takes, wherever it comes from: scheduler, `POST /cron`, on-demand
+//! check, `POST /checks`.
 //!
 //! context → the plugin's `assess` → `model::alert::reconcile` → deliveries → one commit. When
 //! somebody else decided meanwhile, the commit is refused and everything is judged anew.
@@ -46,12 +46,20 @@ pub(crate) enum Seen {
     Unknown(&'static str),
 }
 
-/// Stores a result and what follows from it; answers the record. None when it counts for nothing:
-/// the site is gone, or the lease has gone to another owner.
+/// What became of a result.
+#[derive(Clone, Debug)]
+pub(crate) struct Stored {
+    pub(crate) record: CheckRecord,
+    /// How many alerts it raised.
+    pub(crate) raised: usize,
+}
+
+/// Stores a result and what follows from it. None when it counts for nothing: the site is gone, or
+/// the lease has gone to another owner.
 ///
 /// # Errors
 /// `Invalid` when a result that came from outside does not fit the check's schema.
-pub(crate) async fn submit(app: &App, arrival: Arrival) -> Result<Option<CheckRecord>> {
+pub(crate) async fn submit(app: &App, arrival: Arrival) -> Result<Option<Stored>> {
     // The record keeps its id over all tries: it is what makes queueing twice the same as once.
     let id = random::id();
     let mut waits = TRIES.build();
@@ -60,7 +68,7 @@ pub(crate) async fn submit(app: &App, arrival: Arrival) -> Result<Option<CheckRe
             app.store.check_context(arrival.account_id, arrival.site_id, &arrival.check_type);
         let Some(context) = context.await? else { return Ok(None) };
         match decide(app, &arrival, &context, id).await?.commit(app, &arrival).await {
-            Ok(record) => return Ok(Some(record)),
+            Ok(stored) => return Ok(Some(stored)),
             Err(StoreError::Stale) => match waits.next() {
                 Some(wait) => tokio::time::sleep(wait).await,
                 None => return Err(StoreError::Conflict.into()),
@@ -142,7 +150,7 @@ async fn decide(
 }
 
 impl Decided {
-    async fn commit(self, app: &App, arrival: &Arrival) -> Result<CheckRecord, StoreError> {
+    async fn commit(self, app: &App, arrival: &Arrival) -> Result<Stored, StoreError> {
         let settle = arrival.lease.as_ref().zip(self.next_due);
         app.store
             .commit(Commit {
@@ -156,7 +164,8 @@ impl Decided {
             .await?;
         self.announce(app);
         app.streams.announce(arrival.account_id);
-        Ok(self.decision.record)
+        let Decision { record, raised, .. } = self.decision;
+        Ok(Stored { record, raised: raised.len() })
     }
 
     /// Tells metrics and the work loops what has just become real.

@@ -4,8 +4,8 @@
 //! lease → the site as it is now → the plugin → [`pipeline`], which also says when the check is due
 //! again.
 //!
-//! *Invariant:* at most two runs ask one host at a time, and of one account, as of the process, only
-//! so many go on; what has to wait stays with whoever holds its lease.
+//! *Invariant:* at most two runs ask one host at a time, and of one account, as of the process,
+//! only so many go on; what has to wait stays with whoever holds its lease.
 //! *Invariant:* a run that tells nothing of its target is `unknown`, and due again like any other.
 
 mod busy;

@@ -87,6 +87,13 @@ impl Operation {
         self.fails(400, BAD).fails(413, "The body is larger than 64 KiB.")
     }
 
+    /// A JSON body that may be left out.
+    pub(super) fn may_take(self, schema: Value, example: Value) -> Self {
+        let mut operation = self.takes(schema, example);
+        operation.value["requestBody"]["required"] = json!(false);
+        operation
+    }
+
     pub(super) fn answers(self, description: &str, schema: Value, example: Value) -> Self {
         let content = json!({ "schema": schema, "example": example });
         self.answers_with(description, "application/json", content)

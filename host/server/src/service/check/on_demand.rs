@@ -62,8 +62,8 @@ pub async fn run_on_demand(
             source: Source::OnDemand,
             lease: None,
         };
-        let record = pipeline::submit(app, arrival).await?.ok_or(NO_SITE)?;
-        judged(&record)?;
+        let stored = pipeline::submit(app, arrival).await?.ok_or(NO_SITE)?;
+        judged(&stored.record)?;
     }
     Ok(shown(caller.edition, result))
 }
