@@ -1,17 +1,20 @@
-//! The command line: `serve`, `check`, `account`, `plugin`, `mcp`.
+//! The command line: `serve`, `check`, `account`, `plugin`, `mcp`, `agent`.
 //!
 //! *Invariant:* what a program may read goes to standard output, everything else to standard
 //! error.
 
 mod account;
+mod agent;
 mod chain;
 mod check;
+mod client;
 mod flags;
 mod mcp;
 mod operator_port;
 mod plugin;
 mod print;
 mod serve;
+mod signals;
 mod watchdog;
 
 use std::{io::IsTerminal, process::ExitCode};
@@ -45,6 +48,9 @@ enum Command {
     /// Carry MCP between standard input and output and a running service, for AI assistants that
     /// only start programs
     Mcp(mcp::Args),
+    /// Look at certificates that the service cannot reach, and report them to it (team edition);
+    /// exits with 0 told to stop, or with --once everything delivered, 2 anything else
+    Agent(Box<agent::Args>),
 }
 
 /// Does what the command line says and answers the exit code.
@@ -55,6 +61,7 @@ pub async fn run() -> ExitCode {
         Command::Account(command) => account::run(command).await.map(|()| ExitCode::SUCCESS),
         Command::Plugin(command) => return plugin::run(command).await,
         Command::Mcp(args) => mcp::run(args).await,
+        Command::Agent(args) => return agent::run(*args).await,
     };
     done.unwrap_or_else(|cause| {
         eprintln!("vedette: {cause:#}");

@@ -4,10 +4,9 @@ use std::{io::Write, path::PathBuf, sync::Arc};
 
 use anyhow::Context;
 use tokio::signal::unix::{Signal, SignalKind, signal};
-use tokio_util::sync::CancellationToken;
 use toml::{Table, Value};
 
-use super::{environment, flags, start_log, watchdog};
+use super::{environment, flags, signals, start_log, watchdog};
 use crate::{App, Clock, Config, Running, config::set, serve};
 
 #[derive(clap::Args)]
@@ -54,8 +53,7 @@ pub(super) struct Args {
 pub(super) async fn run(args: Args) -> anyhow::Result<()> {
     let config = Config::load(args.config.as_deref(), environment, args.layer())?;
     start_log(&config.log)?;
-    let shutdown = CancellationToken::new();
-    listen_for_signals(shutdown.clone())?;
+    let shutdown = signals::stop(STOPPING)?;
     let hangup = signal(SignalKind::hangup()).context("cannot listen for SIGHUP")?;
     let is_file = config.db.starts_with("surrealkv://");
     let running = serve(config, Clock::System, shutdown).await?;
@@ -121,25 +119,4 @@ async fn reload_at(mut hangup: Signal, app: Arc<App>) {
     }
 }
 
-/// Registered before anything starts, so that no signal is missed.
-fn listen_for_signals(shutdown: CancellationToken) -> anyhow::Result<()> {
-    let mut interrupt = signal(SignalKind::interrupt()).context("cannot listen for SIGINT")?;
-    let mut terminate = signal(SignalKind::terminate()).context("cannot listen for SIGTERM")?;
-    tokio::spawn(async move {
-        for first in [true, false] {
-            let code = tokio::select! {
-                _ = interrupt.recv() => 130,
-                _ = terminate.recv() => 143,
-            };
-            if first {
-                tracing::info!(
-                    "stopping: what runs may end within 10 s; a second signal ends it now"
-                );
-                shutdown.cancel();
-            } else {
-                std::process::exit(code);
-            }
-        }
-    });
-    Ok(())
-}
+const STOPPING: &str = "stopping: what runs may end within 10 s; a second signal ends it now";

@@ -24,6 +24,7 @@ pub use sections::{
     Admin, Channels, Confirm, Cors, Cron, Egress, Heartbeat, Intervals, Log, LogFormat, Oidc,
     Payments, Renewal, Secrets, Signup, Smtp, Tls,
 };
+pub(crate) use text::parse_span;
 use text::{nets, optional_url, resolvers};
 
 /// All that the operator decides.

@@ -8,7 +8,7 @@ use url::Url;
 use vedette_sandbox::egress::DnsServer;
 
 /// `"90s"`, `"5m"`, `"6h"`, `"1d"`, `"500ms"`: a whole number and its unit.
-fn parse_span(text: &str) -> Option<Duration> {
+pub(crate) fn parse_span(text: &str) -> Option<Duration> {
     let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
     let (number, unit) = text.split_at(digits);
     let number: u64 = number.parse().ok()?;

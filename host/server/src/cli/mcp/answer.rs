@@ -7,6 +7,8 @@ use reqwest::Url;
 use serde::de::IgnoredAny;
 use serde_json::{Map, Value, json};
 
+use crate::cli::client::said;
+
 /// JSON-RPC: what was sent is not JSON.
 pub(super) const PARSE: i64 = -32700;
 /// JSON-RPC: what was sent is no request.
@@ -117,13 +119,6 @@ impl Failure {
         }
         Some(Value::Object(data))
     }
-}
-
-/// The sentence of an error of the service.
-fn said(body: &str) -> Option<String> {
-    let body: Value = serde_json::from_str(body).ok()?;
-    let said = body["message"].as_str().or(body["error"].as_str())?;
-    Some(said.to_owned())
 }
 
 #[cfg(test)]

@@ -4,11 +4,8 @@ use std::{path::PathBuf, time::Duration};
 
 use anyhow::Context;
 use reqwest::{
-    Certificate, Client, Response, Url,
-    header::{
-        ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER,
-    },
-    redirect,
+    Client, Response, Url,
+    header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER},
 };
 use tokio::time::timeout;
 
@@ -16,7 +13,7 @@ use super::{
     answer::{self, Failure},
     message::Message,
 };
-use crate::start;
+use crate::cli::client;
 
 pub(super) struct Endpoint {
     client: Client,
@@ -36,28 +33,10 @@ pub(super) const LARGEST: usize = 8 << 20;
 
 impl Endpoint {
     pub(super) fn new(url: Url, key: Option<&str>, ca_files: &[PathBuf]) -> anyhow::Result<Self> {
-        let mut headers = HeaderMap::new();
         let both = HeaderValue::from_static("application/json, text/event-stream");
-        headers.insert(ACCEPT, both);
-        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        if let Some(key) = key {
-            let bearer = HeaderValue::from_str(&format!("Bearer {key}"));
-            let mut bearer = bearer.ok().context("the API key has characters that no key has")?;
-            bearer.set_sensitive(true);
-            headers.insert(AUTHORIZATION, bearer);
-        }
-        let roots = start::roots(ca_files)?;
-        let roots = roots.iter().map(|root| Certificate::from_der(root));
-        let roots = roots.collect::<Result<Vec<_>, _>>().context("--ca-file")?;
-        let client = Client::builder()
-            .user_agent(concat!("vedette/", env!("CARGO_PKG_VERSION")))
-            .default_headers(headers)
-            .tls_certs_merge(roots)
-            .redirect(redirect::Policy::none())
-            .connect_timeout(CONNECT)
-            .pool_idle_timeout(IDLE)
-            .build()
-            .context("cannot make an HTTP client")?;
+        let headers = HeaderMap::from_iter([(ACCEPT, both)]);
+        let client = client::of_service(headers, key, ca_files)?;
+        let client = client.build().context("cannot make an HTTP client")?;
         Ok(Self { client, url })
     }
 
@@ -107,8 +86,5 @@ fn unreachable(cause: reqwest::Error) -> Failure {
 }
 
 const EVENTS: &str = "text/event-stream";
-const CONNECT: Duration = Duration::from_secs(10);
-/// The service closes what was idle for 30 s: a connection is let go before that.
-const IDLE: Duration = Duration::from_secs(20);
 /// Longer than any check may run.
 const PATIENCE: Duration = Duration::from_secs(120);
