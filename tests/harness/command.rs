@@ -1,4 +1,5 @@
-//! `vedette check …` and `vedette plugin …`, as somebody at a terminal runs them.
+//! `vedette check …`, `vedette agent …` and `vedette plugin …`, as somebody at a terminal runs
+//! them.
 
 use std::{path::Path, process::Stdio, time::Duration};
 
@@ -32,18 +33,49 @@ pub async fn check(settings: &Settings, arguments: &[&str]) -> anyhow::Result<Ra
     std::fs::write(&config, &settings.toml)?;
     let mut command = Command::new(program()?);
     command.arg("check").args(arguments).env("VEDETTE_CONFIG", &config);
-    for server in &settings.dns {
-        command.args(["--dns-server", &server.to_string()]);
-    }
     for range in &settings.egress_allow {
         command.args(["--egress-allow", range]);
     }
+    live_in(&mut command, settings, folder.path())?;
+    ran(command, PATIENCE).await
+}
+
+/// Runs `vedette agent` with these arguments and this key, in the network of `settings`, until it
+/// ends by itself.
+pub async fn agent(settings: &Settings, key: &str, arguments: &[&str]) -> anyhow::Result<Ran> {
+    let folder = TempDir::with_prefix("vedette-agent-")?;
+    ran(agent_command(settings, folder.path(), key, arguments)?, PATIENCE).await
+}
+
+/// What [`agent`] runs, for a test that starts and stops it. Its roots are written to `folder`.
+pub fn agent_command(
+    settings: &Settings,
+    folder: &Path,
+    key: &str,
+    arguments: &[&str],
+) -> anyhow::Result<Command> {
+    let mut command = Command::new(program()?);
+    command
+        .arg("agent")
+        .args(arguments)
+        .env_remove("VEDETTE_CONFIG")
+        .env("VEDETTE_AGENT_KEY", key)
+        .env("NO_PROXY", "127.0.0.1");
+    live_in(&mut command, settings, folder)?;
+    Ok(command)
+}
+
+/// The names and roots of a lab.
+fn live_in(command: &mut Command, settings: &Settings, folder: &Path) -> anyhow::Result<()> {
+    for server in &settings.dns {
+        command.args(["--dns-server", &server.to_string()]);
+    }
     for (number, root) in settings.roots.iter().enumerate() {
-        let file = folder.path().join(format!("root-{number}.pem"));
+        let file = folder.join(format!("root-{number}.pem"));
         std::fs::write(&file, root)?;
         command.arg("--ca-file").arg(file);
     }
-    ran(command, PATIENCE).await
+    Ok(())
 }
 
 /// Runs `vedette plugin` with these arguments. What it builds comes from the packages that this

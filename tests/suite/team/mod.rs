@@ -4,6 +4,7 @@ mod account;
 mod agent;
 mod billing;
 mod cron;
+mod edge;
 mod members;
 mod roles;
 mod welcome;
