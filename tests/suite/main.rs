@@ -10,6 +10,7 @@ mod guest;
 mod mcp_bridge;
 mod pipeline;
 mod plugin;
+mod plugin_channel;
 mod plugin_project;
 mod refusal;
 mod team;

@@ -17,13 +17,13 @@ use crate::{
 };
 
 /// A service with a plugin folder, and where components come from.
-struct Operated {
-    world: World,
+pub(crate) struct Operated {
+    pub(crate) world: World,
     home: TempDir,
 }
 
 impl Operated {
-    async fn start() -> Self {
+    pub(crate) async fn start() -> Self {
         let home = TempDir::with_prefix("vedette-plugins-").expect("a folder");
         let line = format!("[plugins]\nfolder = '{}'\n", home.path().join("plugins").display());
         let world = World::with(|settings| settings.toml = line).await;
@@ -47,25 +47,30 @@ impl Operated {
              check-type = \"{name}\"\nwit = \"vedette:plugin@1\"\n"
         );
         guest.run_answers(&json!({ "ok": ok }).to_string());
-        let file = self.home.path().join(format!("{id}-{version}.wasm"));
+        self.file(&format!("{id}-{version}.wasm"), &guest)
+    }
+
+    /// Writes a component to a file of this name.
+    pub(crate) fn file(&self, name: &str, guest: &Guest) -> PathBuf {
+        let file = self.home.path().join(name);
         fs::write(&file, guest.build()).expect("written");
         file
     }
 
     /// Runs a command on the folder.
-    async fn run(&self, arguments: &[&str]) -> Ran {
+    pub(crate) async fn run(&self, arguments: &[&str]) -> Ran {
         plugin_in(&self.folder(), arguments).await.expect("the program runs")
     }
 
     /// The same, and has the service take it up.
-    async fn change(&self, arguments: &[&str]) -> Value {
+    pub(crate) async fn change(&self, arguments: &[&str]) -> Value {
         let admin = format!("http://{}", self.world.service.admin);
         let ran = self.run(&[arguments, &["--admin", admin.as_str()]].concat()).await;
         assert_eq!(ran.code, Some(0), "{ran:?}");
         ran.json()
     }
 
-    async fn install(&self, file: &Path) -> Value {
+    pub(crate) async fn install(&self, file: &Path) -> Value {
         let ran = self.run(&["install", path(file)]).await;
         assert_eq!(ran.code, Some(0), "{ran:?}");
         ran.json()

@@ -4,11 +4,15 @@
 //! downgrade nothing is lost and nothing is sent.
 
 mod change;
+mod plugin_channel;
 mod signing;
+
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
 pub use self::change::PatchError;
+pub use self::plugin_channel::{ChannelFields, ChannelPatch, ChannelSettings};
 use crate::status_page::Slug;
 use crate::{Feature, Plan, Secret};
 
@@ -27,6 +31,9 @@ pub struct NotificationSettings {
     /// `whsec_` and base64: what deliveries to the custom webhook are signed with. Written, never
     /// shown.
     pub webhook_secret: Option<Secret<String>>,
+    /// Of each channel that an operator's plugin brings and that is set, its settings. Which of
+    /// them are secret is the plugin's to say.
+    pub plugin_channels: BTreeMap<String, Secret<ChannelSettings>>,
     pub status_page_enabled: bool,
     pub status_page_title: String,
     pub status_page_logo_url: Option<String>,
@@ -40,7 +47,10 @@ pub struct NotificationSettings {
     pub status_page_slug: Option<Slug>,
 }
 
-/// Settings as the API shows them: the documented fields, and whether a signing secret is set.
+/// Settings as the API shows them: the documented fields, and whether a signing secret is set. What
+/// it shows of the plugins' channels takes knowing the plugins: [`shown_channels`].
+///
+/// [`shown_channels`]: NotificationSettings::shown_channels
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SettingsView<'a> {
     pub email: bool,
@@ -72,6 +82,7 @@ impl Default for NotificationSettings {
             teams_webhook: None,
             custom_webhook_url: None,
             webhook_secret: None,
+            plugin_channels: BTreeMap::new(),
             status_page_enabled: false,
             status_page_title: String::new(),
             status_page_logo_url: None,
@@ -107,21 +118,28 @@ impl NotificationSettings {
         }
     }
 
-    /// The channels that are configured, by the names that the test call answers.
-    pub fn channels(&self) -> Vec<&'static str> {
-        CHANNELS.iter().filter(|channel| (channel.on)(self)).map(|channel| channel.id).collect()
+    /// The channels that are configured, by the names that the test call answers: the documented
+    /// ones, then those of plugins.
+    pub fn channels(&self) -> Vec<&str> {
+        self.channels_with(|_| true)
     }
 
     /// The channels that are configured and in the plan: those that alerts go to.
-    pub fn active_channels(&self, plan: &Plan) -> Vec<&'static str> {
-        CHANNELS
-            .iter()
-            .filter(|channel| (channel.on)(self) && plan.includes(channel.feature))
-            .map(|channel| channel.id)
-            .collect()
+    pub fn active_channels(&self, plan: &Plan) -> Vec<&str> {
+        self.channels_with(|feature| plan.includes(feature))
     }
 
-    /// What a plugin's `ref:<field>` stands for; none for fields that are unset, or no reference.
+    fn channels_with(&self, includes: impl Fn(Feature) -> bool) -> Vec<&str> {
+        let on = CHANNELS.iter().filter(|channel| (channel.on)(self) && includes(channel.feature));
+        let mut channels: Vec<&str> = on.map(|channel| channel.id).collect();
+        if includes(plugin_channel::FEATURE) {
+            channels.extend(self.plugin_channels.keys().map(String::as_str));
+        }
+        channels
+    }
+
+    /// What a documented field holds that a plugin may refer to; none for fields that are unset, or
+    /// no reference.
     pub fn referenced(&self, field: &str) -> Option<&str> {
         match field {
             "slack_webhook_url" => shown(&self.slack_webhook_url),
@@ -137,6 +155,11 @@ impl NotificationSettings {
     pub fn signing_key(&self) -> Option<Secret<Vec<u8>>> {
         signing::key(self.webhook_secret.as_ref()?.expose()).map(Secret::new)
     }
+}
+
+/// Whether a channel has its own fields in the settings, as those of the description do.
+pub fn is_documented(channel: &str) -> bool {
+    CHANNELS.iter().any(|known| known.id == channel)
 }
 
 /// A channel, what it needs, and when it is configured.

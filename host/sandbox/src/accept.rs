@@ -105,7 +105,8 @@ pub(crate) fn problems(answer: Vec<wit_types::Problem>) -> Result<Vec<Problem>, 
 }
 
 /// Deliveries of one notification. A URL is a reference that the host resolves, never one of the
-/// plugin's own making: a channel cannot choose where its alerts go.
+/// plugin's own making, and what stands behind it is a path or a query: a channel cannot choose
+/// where its alerts go, nor make another host of the one that the account set.
 pub(crate) fn deliveries(
     answer: Vec<wit_notifier::Delivery>,
     fields: &[String],
@@ -128,13 +129,12 @@ fn rendered(delivery: wit_notifier::Delivery, fields: &[String]) -> Result<Rende
             let named = http.url.strip_prefix("ref:").is_some_and(|reference| {
                 fields.iter().any(|field| {
                     let suffix = reference.strip_prefix(field.as_str());
-                    suffix.is_some_and(|rest| {
-                        !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_')
-                    })
+                    suffix.is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '?']))
                 })
             });
             if !named {
-                let message = "an http delivery goes to ref:<field> of one of the secret fields";
+                let message = "an http delivery goes to ref:<field> of one of the secret fields, \
+                               with a path or a query behind it or nothing";
                 return Err(Forbidden(message.to_owned()));
             }
             let body = String::from_utf8(http.body)

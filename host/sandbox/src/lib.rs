@@ -62,7 +62,7 @@ pub use state::{MemoryState, StateError, StateStore};
 use std::{collections::BTreeMap, fmt, path::PathBuf, sync::Arc, time::Duration};
 
 use rustls_pki_types::CertificateDer;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use vedette_model::{Assessment, CheckType, Evidence, delivery::Rendered};
 
 use cache::Cache;
@@ -235,21 +235,25 @@ impl Sandbox {
         self.purely(check, work).await?.map_err(ValidateError::Problems)
     }
 
-    /// Checks a channel's settings and answers them normalised.
+    /// Checks a channel's settings and answers them normalised. The plugin is given `ref:<field>` in
+    /// place of every secret one, as in [`Self::render`], and so is its schema; what is answered
+    /// holds them as they came.
     pub async fn validate_channel(
         &self,
         channel: &str,
         config: &Value,
-    ) -> Result<Value, ValidateError> {
+    ) -> Result<Map<String, Value>, ValidateError> {
         let channel = self.installed_channel(channel)?;
-        let problems = channel.config.problems(config);
+        let given = pure::referring(&channel, config);
+        let problems = channel.config.problems(&given);
         if !problems.is_empty() {
             return Err(ValidateError::Problems(problems));
         }
-        let config = config.clone();
         let work =
-            async move |channel: Arc<Channel>| pure::validate_channel(&channel, &config).await;
-        self.purely(channel, work).await?.map_err(ValidateError::Problems)
+            async move |channel: Arc<Channel>| pure::validate_channel(&channel, &given).await;
+        let normalised = self.purely(Arc::clone(&channel), work).await?;
+        let normalised = normalised.map_err(ValidateError::Problems)?;
+        Ok(pure::restored(&channel, normalised, config)?)
     }
 
     /// Runs a check.

@@ -3,7 +3,7 @@
 
 use std::{sync::Arc, time::Instant};
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 use vedette_model::{Assessment, Evidence, delivery::Rendered};
 
 use crate::{
@@ -137,7 +137,7 @@ pub(crate) async fn interpret(channel: &Channel, receipt: Receipt) -> Result<Ver
 }
 
 /// The settings with `ref:<field>` in place of what the channel must not see.
-fn referring(channel: &Channel, config: &Value) -> Value {
+pub(crate) fn referring(channel: &Channel, config: &Value) -> Value {
     let mut config = config.clone();
     for field in &channel.descriptor.secret_fields {
         if let Some(value) = config.get_mut(field)
@@ -147,6 +147,25 @@ fn referring(channel: &Channel, config: &Value) -> Value {
         }
     }
     config
+}
+
+/// The settings as the channel normalised them, with what it did not see as it is in `config`.
+pub(crate) fn restored(
+    channel: &Channel,
+    normalised: Value,
+    config: &Value,
+) -> Result<Map<String, Value>, PluginError> {
+    let Value::Object(mut settings) = normalised else {
+        let message = "the normalised settings are no object".to_owned();
+        return Err(PluginError::Broken { why: Stop::Output, message });
+    };
+    for field in &channel.descriptor.secret_fields {
+        match config.get(field) {
+            Some(value) => settings.insert(field.clone(), value.clone()),
+            None => settings.remove(field),
+        };
+    }
+    Ok(settings)
 }
 
 impl From<Forbidden> for End {

@@ -48,14 +48,15 @@ pub struct ChannelDescriptor {
     pub version: &'static str,
     pub title: &'static str,
     pub description: &'static str,
-    /// Settings that the plugin never sees; it is given `ref:<field>` in their place.
+    /// Settings that the plugin never sees; it is given `ref:<field>` in their place. Names of
+    /// lower case letters, digits and `_`.
     pub secret_fields: &'static [&'static str],
     /// How many alerts one notification may carry.
     pub batch_max: u32,
 }
 
 impl HttpDelivery {
-    /// A POST of a JSON body. `url` is `ref:<field>` with an optional suffix.
+    /// A POST of a JSON body. `url` is `ref:<field>`, with an optional path or query behind it.
     ///
     /// # Errors
     /// When JSON cannot hold the body.

@@ -24,7 +24,8 @@ impl NotificationSettings {
     /// its default: who was downgraded can still switch things off.
     ///
     /// That webhook URLs lead somewhere allowed is the egress layer's to say; here they are only
-    /// known to be short `http(s)` texts.
+    /// known to be short `http(s)` texts. The channels of plugins have [a patch of their
+    /// own](super::ChannelPatch).
     pub fn patch(&mut self, body: &Value, plan: &Plan) -> Result<(), PatchError> {
         let next = self.clone().with(Body::of(body)?)?;
         if let Some(feature) = next.first_not_in(plan, body) {
@@ -107,7 +108,7 @@ fn image_url(field: &'static str, value: &Value) -> Result<String, Invalid> {
     Err(Invalid::new(field, "must be an http or https URL of an image"))
 }
 
-fn http_url(field: &'static str, value: &Value, max: usize) -> Result<String, Invalid> {
+pub(super) fn http_url(field: &'static str, value: &Value, max: usize) -> Result<String, Invalid> {
     let text = parse::text_within(field, value, max)?;
     let host = ["http://", "https://"].into_iter().find_map(|scheme| {
         let start = text.get(..scheme.len())?;
@@ -173,7 +174,7 @@ const GATES: [(&str, Feature); 13] = [
     ("status_page_custom_css", Feature::StatusPageStyle),
 ];
 
-const LONGEST_URL: usize = 2048;
+pub(super) const LONGEST_URL: usize = 2048;
 const LONGEST_IMAGE_URL: usize = 500;
 const LONGEST_TITLE: usize = 100;
 const LONGEST_CSS: usize = 10_000;

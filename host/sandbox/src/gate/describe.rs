@@ -71,6 +71,10 @@ pub(super) fn channel(
     same(manifest, &said.id, &said.version)?;
     let config = schema("config-schema", &said.config_schema)?;
     at_most("secret-fields", said.secret_fields.len(), FIELDS)?;
+    // What `ref:` could not name would be set and never sent to.
+    if let Some(field) = said.secret_fields.iter().find(|field| !is_word(field)) {
+        return wrong("secret-fields", &format!("must match [a-z][a-z0-9_]*, not {field:?}"));
+    }
     if let Some(field) = &manifest.url_field
         && !said.secret_fields.contains(field)
     {

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use wasm_encoder::{
     CodeSection, ConstExpr, DataSection, EntityType, ExportKind, ExportSection, Function,
-    FunctionSection, GlobalSection, GlobalType, ImportSection, InstructionSink, MemorySection,
-    MemoryType, Module, TypeSection, ValType,
+    FunctionSection, GlobalSection, GlobalType, ImportSection, InstructionSink, MemArg,
+    MemorySection, MemoryType, Module, TypeSection, ValType,
 };
 use wit_component::{ComponentEncoder, StringEncoding, embed_component_metadata};
 use wit_parser::Resolve;
@@ -69,6 +69,8 @@ impl Default for Says<'_> {
 
 const CHECKER: &str = "vedette:plugin/checker@1.0.0";
 const NOTIFIER: &str = "vedette:plugin/notifier@1.0.0";
+/// Parameters of `render`: a notification, whose time is the fifth, and the configuration.
+const RENDER: [ValType; 10] = [I32, I32, I32, I32, I64, I32, I32, I32, I32, I32];
 /// Where static data starts.
 const BASE: u32 = 1024;
 
@@ -106,8 +108,13 @@ impl Guest {
         guest
     }
 
-    /// A channel that posts `{}` to `url`.
+    /// A channel that posts `{}` to `url`, whatever its settings are; it never sees `pager_url`.
     pub(crate) fn channel(url: &str) -> Self {
+        Self::channel_with(url, &["pager_url"])
+    }
+
+    /// The same, which never sees these of its settings.
+    pub(crate) fn channel_with(url: &str, secrets: &[&str]) -> Self {
         let mut guest = Self {
             manifest: "[plugin]\nid = \"acme.pager\"\nversion = \"1.0.0\"\nkind = \"notifier\"\n\
                        channel = \"pager\"\nwit = \"vedette:plugin@1\"\n\
@@ -116,12 +123,12 @@ impl Guest {
             world: format!("export {NOTIFIER};"),
             ..Self::empty()
         };
-        let fields = guest.data.texts(&["pager_url"]);
+        let fields = guest.data.texts(secrets);
         let mut said = Vec::new();
         for text in ["acme.pager", "1.0.0", "Pager", "Pages people.", "{}"] {
             said.extend(guest.data.text(text));
         }
-        said.extend([fields, 1, 1]);
+        said.extend([fields, secrets.len() as i32, 1]);
         let described = guest.data.words(&said);
         guest.export(NOTIFIER, "describe", &[], move |code| {
             code.i32_const(described);
@@ -135,14 +142,41 @@ impl Guest {
         let post: Vec<i32> = post.concat()[1..].to_vec();
         let delivery = guest.data.words(&post);
         let rendered = guest.data.words(&[0, delivery, 1]);
-        let mut params = [I32; 10];
-        params[4] = I64;
-        guest.export(NOTIFIER, "render", &params, move |code| {
+        guest.export(NOTIFIER, "render", &RENDER, move |code| {
             code.i32_const(rendered);
         });
         let retry = guest.data.words(&[1, 1, 3600]);
         guest.export(NOTIFIER, "interpret", &[I32; 8], move |code| {
             code.i32_const(retry);
+        });
+        guest
+    }
+
+    /// A channel that takes its settings as they are, posts them to `pager_url`, and every reply
+    /// for success. It never sees `pager_url` and `pager_token`.
+    pub(crate) fn echo() -> Self {
+        let to = "ref:pager_url";
+        let mut guest = Self::channel_with(to, &["pager_url", "pager_token"]);
+        let word = |nth: u64| MemArg { offset: 4 * nth, align: 2, memory_index: 0 };
+        let valid = guest.data.words(&[0, 0, 0]);
+        guest.export(NOTIFIER, "validate", &[I32; 2], move |code| {
+            code.i32_const(valid).local_get(0).i32_store(word(1));
+            code.i32_const(valid).local_get(1).i32_store(word(2));
+            code.i32_const(valid);
+        });
+        let [url, url_len] = guest.data.text(to);
+        let [method, method_len] = guest.data.text("POST");
+        // The last two, the body's address and length, are put in by each call.
+        let delivery = guest.data.words(&[0, url, url_len, method, method_len, 0, 0, 0, 0]);
+        let rendered = guest.data.words(&[0, delivery, 1]);
+        guest.export(NOTIFIER, "render", &RENDER, move |code| {
+            code.i32_const(delivery).local_get(8).i32_store(word(7));
+            code.i32_const(delivery).local_get(9).i32_store(word(8));
+            code.i32_const(rendered);
+        });
+        let delivered = guest.data.words(&[0, 0, 0]);
+        guest.export(NOTIFIER, "interpret", &[I32; 8], move |code| {
+            code.i32_const(delivered);
         });
         guest
     }

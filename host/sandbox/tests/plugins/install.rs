@@ -2,16 +2,16 @@
 
 use std::{fs, path::Path, sync::Arc};
 
-use serde_json::json;
+use serde_json::{Value, json};
 use vedette_model::{DeliveryId, delivery::Rendered};
 use vedette_sandbox::{
     Grant, MemoryState, Notification, Options, PluginError, Receipt, RunError, Sandbox, Stop,
-    Verdict, egress::Policy,
+    ValidateError, Verdict, egress::Policy,
 };
 
 use crate::{
     guest::{Guest, Says},
-    lab::{holding, now, replay},
+    lab::{holding, now, refusal, replay},
 };
 
 fn caching(folder: &Path) -> Sandbox {
@@ -148,13 +148,59 @@ async fn a_channel_writes_to_a_reference_that_the_host_resolves() {
 
 #[tokio::test]
 async fn a_channel_cannot_choose_where_alerts_go() {
-    for url in ["https://evil.example/", "ref:other_url", "ref:pager_url_2", "pager_url", ""] {
+    for url in [
+        "https://evil.example/",
+        "ref:other_url",
+        "ref:pager_url_2",
+        "ref:pager_url.evil.example/",
+        "ref:pager_url@evil.example/",
+        "ref:pager_url:8443/",
+        "pager_url",
+        "",
+    ] {
         let sandbox = holding(&Guest::channel(url));
         let refused = sandbox.render("pager", notification(), &json!({})).await;
         let Err(PluginError::Broken { why: Stop::Output, .. }) = refused else {
             panic!("{url}: {refused:?}")
         };
     }
+}
+
+#[tokio::test]
+async fn a_channel_never_sees_its_secrets() {
+    let sandbox = holding(&Guest::echo());
+    let settings = json!({
+        "pager_url": "https://pager.example/secret", "pager_token": "hunter2", "room": "ops",
+    });
+    let judged = sandbox.validate_channel("pager", &settings).await.expect("settings");
+    let judged = Value::Object(judged);
+    assert_eq!(judged, settings, "to the caller they are as they came");
+    let rendered = sandbox.render("pager", notification(), &judged).await.expect("rendered");
+    let [Rendered::Http { body, .. }] = rendered.as_slice() else { panic!("{rendered:?}") };
+    let seen: Value = serde_json::from_str(body).expect("JSON");
+    let expected = json!({
+        "pager_url": "ref:pager_url", "pager_token": "ref:pager_token", "room": "ops",
+    });
+    assert_eq!(seen, expected);
+    assert_eq!(sandbox.interpret("pager", Receipt::default()).await, Ok(Verdict::Delivered));
+}
+
+#[tokio::test]
+async fn settings_are_what_the_channel_makes_of_them_and_its_secrets() {
+    // It answers an empty object, whatever it is asked.
+    let sandbox = holding(&Guest::channel("ref:pager_url"));
+    let settings = json!({"pager_url": "https://pager.example/secret", "room": "ops"});
+    let judged = sandbox.validate_channel("pager", &settings).await.expect("settings");
+    assert_eq!(Value::Object(judged), json!({"pager_url": "https://pager.example/secret"}));
+    let nobody = sandbox.validate_channel("fax", &settings).await;
+    assert_eq!(nobody, Err(ValidateError::Unavailable(PluginError::NotInstalled)));
+}
+
+#[test]
+fn a_secret_that_no_reference_can_name_is_refused_at_the_gate() {
+    let guest = Guest::channel_with("ref:pager_url", &["pager_url", "pager-token"]);
+    let refused = refusal(&guest.build());
+    assert!(refused.contains("secret-fields must match [a-z][a-z0-9_]*"), "{refused}");
 }
 
 fn notification() -> Notification {

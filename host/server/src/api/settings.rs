@@ -28,9 +28,11 @@ pub(super) async fn test(app: State, caller: Caller) -> Answer {
     Ok(Json(json!(tested)))
 }
 
-/// The settings, and what is known beside them: where the status page is, and on which domain.
+/// The settings, and what is known beside them: which of the plugins' fields are secret, where the
+/// status page is, and on which domain.
 async fn shown(app: &App, caller: &Caller, settings: &NotificationSettings) -> Result<Value> {
     let mut shown = json!(settings.view());
+    shown["plugin_channels"] = json!(service::settings::shown_channels(app, settings));
     let proof = service::status_page::domain::verification(app, caller.account.id, settings);
     shown["status_page_domain_verification"] = json!(proof.await?);
     shown["status_page_url"] = json!(service::status_page::url(app, settings));

@@ -11,6 +11,7 @@
 //! leaves the service and all other plugins as they are.
 
 mod changes;
+mod channel;
 mod folder;
 mod loading;
 mod lock;
@@ -18,6 +19,7 @@ mod operators;
 mod rule;
 mod view;
 
+pub(crate) use channel::{channel_fields, channels};
 pub(crate) use folder::{Folder, read_component, sha256};
 pub(crate) use loading::install_check;
 pub(crate) use lock::{Approved, Lock, Locked, Previous, granted_secrets};

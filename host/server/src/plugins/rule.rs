@@ -2,6 +2,7 @@
 //!
 //! *Invariant:* pure.
 
+use vedette_model::delivery::LETTER;
 use vedette_sandbox::Kind;
 
 /// Why a plugin of this id and kind cannot be installed; none where it can. `owner` is the
@@ -26,8 +27,11 @@ pub(crate) fn refusal(id: &str, kind: &Kind, owner: Option<&str>) -> Option<Stri
     ))
 }
 
-/// Whether the program carries a plugin for this place, installed or not.
+/// Whether the program carries a plugin for this place, installed or not, or needs none for it.
 fn is_built_in(kind: &Kind) -> bool {
+    if matches!(kind, Kind::Notifier(channel) if channel == LETTER) {
+        return true;
+    }
     let own = match kind {
         Kind::Check(check_type) => format!("{BUILT_IN}check-{check_type}"),
         Kind::Notifier(channel) => format!("{BUILT_IN}notify-{channel}"),
@@ -58,6 +62,7 @@ mod tests {
             ("acme.ssl", check("ssl"), None, Some("the check type ssl is built in")),
             ("acme.ssl", check("ssl"), Some("vedette.check-ssl"), Some("is built in")),
             ("acme.slack", channel("slack"), None, Some("the channel slack is built in")),
+            ("acme.post", channel("letter"), None, Some("the channel letter is built in")),
             ("acme.banner", check("banner"), Some("other.it"), Some("disable other.it first")),
         ] {
             let said = refusal(id, &kind, owner);

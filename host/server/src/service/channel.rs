@@ -1,8 +1,9 @@
 //! Sends one notification on one channel: the plugin renders, the host puts in the address, signs,
 //! sends and times, the plugin reads the reply.
 //!
-//! *Invariant:* a plugin names the settings field that holds an address, and only one of its own;
-//! the value is put in for each attempt anew, vetted by the egress policy, and never logged.
+//! *Invariant:* a plugin names the settings field that holds an address, and only one of its own,
+//! of its own channel; the value is put in for each attempt anew, vetted by the egress policy, and
+//! never logged.
 //! *Invariant:* no redirect is followed, and a receiver has ten seconds for each part of an attempt.
 
 mod email;
@@ -10,15 +11,17 @@ mod sending;
 
 use std::time::{Duration, Instant};
 
-use serde_json::{Map, Value};
+use serde_json::{Value, json};
 use vedette_model::{
     AccountId, DeliveryId, Notice, NotificationSettings, Timestamp,
     delivery::{ATTEMPT_TIMEOUT, Outcome, Rendered},
+    settings::is_documented,
 };
 use vedette_sandbox::{
     Notification, PluginError, Receipt, Verdict,
     egress::{Audience, HttpRequest, NetError},
 };
+use vedette_store::Error as StoreError;
 
 use super::{signature, veil::veiled};
 use crate::App;
@@ -35,6 +38,20 @@ pub(crate) struct Message<'a> {
     pub(crate) created_at: Timestamp,
     /// Sent by hand to try the channel.
     pub(crate) test: bool,
+    /// What the channel's plugin is configured with.
+    pub(crate) config: &'a Value,
+}
+
+/// Why there is nothing to send.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Unwritten {
+    #[error(transparent)]
+    Plugin(#[from] PluginError),
+    /// The account took the channel out of its settings meanwhile.
+    #[error("the channel is no longer set")]
+    Unset,
+    #[error("the settings could not be read")]
+    Unread(#[from] StoreError),
 }
 
 /// Which delivery is attempted.
@@ -47,12 +64,24 @@ pub(crate) struct Errand<'a> {
     pub(crate) created_at: Timestamp,
 }
 
+/// What the plugin of an account's channel is configured with. Those of the documented channels are
+/// given nothing, for which nothing need be read.
+pub(crate) async fn config(
+    app: &App,
+    account: AccountId,
+    channel: &str,
+) -> Result<Value, Unwritten> {
+    if is_documented(channel) {
+        return Ok(json!({}));
+    }
+    app.store.settings(account).await?.config_of(channel).ok_or(Unwritten::Unset)
+}
+
 /// Has the channel's plugin write the messages, as many as it takes when the channel carries fewer
 /// alerts in one; the same words come out every time.
 pub(crate) async fn render(app: &App, message: &Message<'_>) -> Result<Vec<Rendered>, PluginError> {
     let descriptor = app.sandbox.channel(message.channel).ok_or(PluginError::NotInstalled)?;
     let batch = usize::try_from(descriptor.batch_max).unwrap_or(usize::MAX).max(1);
-    let config = Value::Object(Map::new());
     let mut parts = Vec::new();
     for notices in message.notices.chunks(batch) {
         let notification = Notification {
@@ -62,7 +91,7 @@ pub(crate) async fn render(app: &App, message: &Message<'_>) -> Result<Vec<Rende
             test: message.test,
             alerts: notices.to_vec(),
         };
-        parts.extend(app.sandbox.render(message.channel, notification, &config).await?);
+        parts.extend(app.sandbox.render(message.channel, notification, message.config).await?);
     }
     Ok(parts)
 }
@@ -96,13 +125,13 @@ async fn send(
         let reason = format!("no plugin for the channel {channel} is installed");
         return Outcome::Retry { reason, after: None };
     };
-    let (field, url) = match address(url, &descriptor.secret_fields, settings) {
-        Ok(found) => found,
+    let url = match address(url, channel, &descriptor.secret_fields, settings) {
+        Ok(url) => url,
         Err(reason) => return Outcome::Rejected(reason),
     };
     let mut headers = headers.clone();
     headers.push(("x-vedette-delivery".to_owned(), id.to_string()));
-    if let Some(key) = settings.signing_key().filter(|_| field == SIGNED_FIELD) {
+    if let Some(key) = settings.signing_key().filter(|_| channel == SIGNED) {
         headers.extend(signature::headers(key.expose(), id, app.clock.now(), body));
     }
     let request = HttpRequest {
@@ -151,27 +180,26 @@ async fn interpret(app: &App, channel: &str, receipt: Receipt) -> Outcome {
     }
 }
 
-/// The settings field that `ref:<field>` names, and the URL that its value makes with whatever
-/// the plugin wrote behind it. A suffix that starts a query goes on with the one that is there.
-fn address<'a>(
-    url: &'a str,
+/// The URL that the value of the settings field that `ref:<field>` names makes with whatever the
+/// plugin wrote behind it. A suffix that starts a query goes on with the one that is there.
+fn address(
+    url: &str,
+    channel: &str,
     fields: &[String],
     settings: &NotificationSettings,
-) -> Result<(&'a str, String), String> {
+) -> Result<String, String> {
     let rest = url.strip_prefix("ref:").ok_or("the plugin names no settings field")?;
     let in_name = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
     let (field, suffix) = rest.split_at(rest.find(|c| !in_name(c)).unwrap_or(rest.len()));
     if !fields.iter().any(|own| own == field) {
         return Err(format!("the plugin has no business with the setting {field:?}"));
     }
-    let value = settings.referenced(field).ok_or_else(|| format!("{field} is no longer set"))?;
-    Ok((
-        field,
-        match suffix.strip_prefix('?') {
-            Some(query) if value.contains('?') => format!("{value}&{query}"),
-            _ => format!("{value}{suffix}"),
-        },
-    ))
+    let value = settings.referenced_by(channel, field);
+    let value = value.ok_or_else(|| format!("{field} is no longer set"))?;
+    Ok(match suffix.strip_prefix('?') {
+        Some(query) if value.contains('?') => format!("{value}&{query}"),
+        _ => format!("{value}{suffix}"),
+    })
 }
 
 /// For the sentence in settings and logs; never an address, which may hold a token.
@@ -200,8 +228,8 @@ fn token(cause: &NetError) -> &'static str {
 /// Constant in every payload; receivers check it (spec: Payload).
 const SOURCE: &str = "vedette";
 
-/// The field whose receiver has the account's signing secret.
-const SIGNED_FIELD: &str = "custom_webhook_url";
+/// The channel whose receiver has the account's signing secret.
+const SIGNED: &str = "webhook";
 
 /// Bytes of a reply that a plugin gets to read.
 const LONGEST_REPLY: u32 = 16 << 10;
@@ -222,7 +250,7 @@ mod tests {
 
     fn resolve(text: &str, url: &str) -> Result<String, String> {
         let fields = ["custom_webhook_url".to_owned()];
-        address(text, &fields, &settings(url)).map(|(_, url)| url)
+        address(text, "webhook", &fields, &settings(url))
     }
 
     #[test]
@@ -260,8 +288,28 @@ mod tests {
     #[test]
     fn setting_that_was_cleared_meanwhile_is_not_sent_to() {
         let fields = ["custom_webhook_url".to_owned()];
-        let said = address("ref:custom_webhook_url", &fields, &NotificationSettings::default());
+        let nothing = NotificationSettings::default();
+        let said = address("ref:custom_webhook_url", "webhook", &fields, &nothing);
         assert_eq!(said, Err("custom_webhook_url is no longer set".to_owned()));
+    }
+
+    #[test]
+    fn plugin_of_another_channel_reaches_only_what_was_set_for_it() {
+        let fields = ["custom_webhook_url".to_owned(), "url".to_owned()];
+        let mut settings = settings("https://h.example/");
+        let pager = json!({"url": "https://pager.example/a"});
+        let pager = pager.as_object().cloned().expect("an object");
+        settings.plugin_channels.insert("pager".to_owned(), Secret::new(pager));
+        for (channel, text, expected) in [
+            ("pager", "ref:url?now=1", Ok("https://pager.example/a?now=1")),
+            ("pager", "ref:custom_webhook_url", Err("custom_webhook_url is no longer set")),
+            ("other", "ref:url", Err("url is no longer set")),
+            ("webhook", "ref:url", Err("url is no longer set")),
+            ("webhook", "ref:custom_webhook_url", Ok("https://h.example/")),
+        ] {
+            let found = address(text, channel, &fields, &settings);
+            assert_eq!(found.as_deref().map_err(String::as_str), expected, "{channel} {text}");
+        }
     }
 
     #[test]

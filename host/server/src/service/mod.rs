@@ -37,6 +37,7 @@ pub(crate) mod planned;
 pub(crate) mod result_schema;
 pub(crate) mod run;
 
+mod plugin_channel;
 mod random;
 mod session;
 mod signature;

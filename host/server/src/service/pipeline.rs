@@ -132,7 +132,9 @@ async fn decide(
         now,
     };
     let decision = reconcile(&ground, record, assessment, &mut random::id);
-    let deliveries = delivery::queue(&decision, &context.account, &context.settings, now);
+    let mut deliveries = delivery::queue(&decision, &context.account, &context.settings, now);
+    // A channel whose plugin was taken out stays in the settings, and is none until it is back.
+    deliveries.retain(|delivery| app.sandbox.channel(&delivery.channel).is_some());
     let hint = match arrival.seen {
         Seen::Result { next_run_in_s, .. } => next_run_in_s,
         Seen::Unknown(_) => None,

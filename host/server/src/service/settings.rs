@@ -7,10 +7,13 @@ use std::time::{Duration, Instant};
 
 use futures::future::join_all;
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use vedette_model::{
     AccountId, DeliveryId, Feature, Notice, NotificationSettings, Plan, Severity, SiteId,
-    Timestamp, alert::NoticeStatus, delivery::Outcome, settings::PatchError,
+    Timestamp,
+    alert::NoticeStatus,
+    delivery::Outcome,
+    settings::{ChannelPatch, PatchError, is_documented},
 };
 use vedette_sandbox::egress::{Audience, NetError, Vendor, url as http_url};
 use vedette_store::Error as StoreError;
@@ -18,10 +21,10 @@ use vedette_store::Error as StoreError;
 use super::{
     account,
     channel::{self, Errand, Message, NO_RELAY},
-    random,
+    plugin_channel, random,
     status_page::{self, domain},
 };
-use crate::{App, Caller, Error, Result};
+use crate::{App, Caller, Error, Result, plugins::channel_fields};
 
 /// The answer of the test call.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -29,7 +32,7 @@ pub struct Tested {
     /// Names the channels that failed, and why.
     pub message: String,
     /// The channels that were really tried.
-    pub channels: Vec<&'static str>,
+    pub channels: Vec<String>,
 }
 
 /// A status page that was enabled before pages had names gets its name when it is first looked for
@@ -47,23 +50,41 @@ pub async fn read(app: &App, caller: &Caller) -> Result<NotificationSettings> {
 /// Changes what the body names, all or nothing.
 ///
 /// # Errors
-/// `Invalid` for a bad field or an address that may not be reached, `Forbidden` for a channel or
-/// feature that the plan does not include; names the plan that does.
+/// `Invalid` for a bad field, an address that may not be reached, or what a channel's plugin does
+/// not take; `Forbidden` for a channel or feature that the plan does not include; names the plan
+/// that does.
 pub async fn update(app: &App, caller: &Caller, body: &Value) -> Result<NotificationSettings> {
     let account = caller.account.id;
     let plan = account::plan(&caller.account)?;
-    let patch = |settings: &mut NotificationSettings| settings.patch(body, plan);
+    let mut channels = ChannelPatch::parse(body, &channel_fields(&app.sandbox))?;
     let was = app.store.settings(account).await?;
     let mut next = was.clone();
-    patch(&mut next).map_err(|refused| refuse(caller, plan, refused))?;
+    change(&mut next, body, &channels, plan).map_err(|refused| refuse(caller, plan, refused))?;
     judge(app, &next, body).await?;
+    plugin_channel::judge(app, &mut channels).await?;
     if body.get(DOMAIN).is_some() {
         domain::judge(app, account, &next).await?;
     }
+    let patch = |settings: &mut NotificationSettings| change(settings, body, &channels, plan);
     let changed = store(app, caller, &next, patch).await?;
     let changed = changed.map_err(|refused| refuse(caller, plan, refused))?;
     domain::changed(app, &was, &changed).await;
     Ok(changed)
+}
+
+/// The plugins' channels as the API shows them.
+pub fn shown_channels(app: &App, settings: &NotificationSettings) -> Map<String, Value> {
+    settings.shown_channels(&channel_fields(&app.sandbox))
+}
+
+fn change(
+    settings: &mut NotificationSettings,
+    body: &Value,
+    channels: &ChannelPatch,
+    plan: &Plan,
+) -> Patched {
+    settings.patch(body, plan)?;
+    settings.patch_channels(channels, plan)
 }
 
 /// Makes a change, and with it the name of a status page that is enabled and has none. `next` is
@@ -115,20 +136,20 @@ async fn first_domain(
 pub async fn test(app: &App, caller: &Caller) -> Result<Tested> {
     let settings = app.store.settings(caller.account.id).await?;
     let configured = settings.active_channels(account::plan(&caller.account)?);
-    let (ready, missing): (Vec<_>, Vec<_>) =
-        configured.iter().partition(|channel| lack(app, channel).is_none());
-    if ready.is_empty() && missing.contains(&EMAIL) && app.relay.is_none() {
+    let (ready, missing): (Vec<&str>, Vec<&str>) =
+        configured.into_iter().partition(|channel| lack(app, channel).is_none());
+    if ready.is_empty() && missing == [EMAIL] && app.relay.is_none() {
         return Err(Error::NotConfigured(format!("{NO_RELAY}; set smtp.url and smtp.from")));
     }
     let now = app.clock.now();
     let account = caller.account.id;
     let tries = ready.iter().map(|channel| try_out(app, account, &settings, channel, now));
     let mut failed = join_all(tries).await;
-    let lacks =
-        |channel: &&'static str| lack(app, channel).map(|lack| format!("{channel}: {lack}"));
+    let lacks = |channel: &&str| lack(app, channel).map(|lack| format!("{channel}: {lack}"));
     failed.extend(missing.iter().map(lacks));
     let failed: Vec<String> = failed.into_iter().flatten().collect();
-    Ok(Tested { message: summary(&ready, &failed), channels: ready })
+    let message = summary(&ready, &failed);
+    Ok(Tested { message, channels: ready.into_iter().map(str::to_owned).collect() })
 }
 
 /// Judges the addresses that the body sets; `next` is what the settings would be.
@@ -136,26 +157,35 @@ async fn judge(app: &App, next: &NotificationSettings, body: &Value) -> Result<(
     let named = body.as_object().into_iter().flatten().map(|(field, _)| field.as_str());
     for field in named {
         let Some(text) = next.referenced(field) else { continue };
-        let refused = |reason: String| Error::invalid(field.to_owned(), reason);
-        let egress = app.sandbox.egress();
-        let vendor = vendor_of(app, field);
-        let extra = &app.config.channels.extra_hosts;
-        let url = egress.policy().vet_vendor_url(text, &vendor, extra).map_err(refused)?;
-        let target =
-            http_url::target(&url).map_err(|said| refused(format!("is refused: {said}")))?;
-        let deadline = Instant::now() + RESOLVE;
-        // A name that cannot be resolved today may be tomorrow; one that leads inside is refused.
-        let resolved = egress.resolve(&target, Audience::Authenticated, deadline).await;
-        if let Err(NetError::AddressBlocked(_)) = resolved {
-            return Err(refused(format!("is refused: {LEADS_INSIDE}")));
-        }
+        let vetted = vet(app, text, &vendor_of(app, field), Instant::now() + RESOLVE).await;
+        vetted.map_err(|reason| Error::invalid(field.to_owned(), reason))?;
     }
     Ok(())
 }
 
-/// Which URLs the channel that reads this field takes; any for one without a vendor.
+/// Judges one address of a channel; says what is wrong with it. A name that cannot be resolved
+/// until `deadline` may be tomorrow; one that leads inside is refused.
+pub(super) async fn vet(
+    app: &App,
+    text: &str,
+    vendor: &Vendor,
+    deadline: Instant,
+) -> std::result::Result<(), String> {
+    let egress = app.sandbox.egress();
+    let extra = &app.config.channels.extra_hosts;
+    let url = egress.policy().vet_vendor_url(text, vendor, extra)?;
+    let target = http_url::target(&url).map_err(|said| format!("is refused: {said}"))?;
+    match egress.resolve(&target, Audience::Authenticated, deadline).await {
+        Err(NetError::AddressBlocked(_)) => Err(format!("is refused: {LEADS_INSIDE}")),
+        _ => Ok(()),
+    }
+}
+
+/// Which URLs the documented channel that reads this field takes; any for one without a vendor. An
+/// operator's plugin may give a field of its own the same name.
 fn vendor_of(app: &App, field: &str) -> Vendor {
-    let channels = app.sandbox.channels();
+    let mut channels = app.sandbox.channels();
+    channels.retain(|channel| is_documented(channel));
     let mut descriptors = channels.iter().filter_map(|channel| app.sandbox.channel(channel));
     let reads = descriptors.find(|channel| channel.url_field.as_deref() == Some(field));
     reads.map(|channel| channel.vendor.clone()).unwrap_or_default()
@@ -180,7 +210,11 @@ async fn try_out(
 ) -> Option<String> {
     let id: DeliveryId = random::id();
     let notices = [notice(now)];
-    let message = Message { id, channel, notices: &notices, created_at: now, test: true };
+    let Some(config) = settings.config_of(channel) else {
+        return Some(format!("{channel}: it is no longer set"));
+    };
+    let message =
+        Message { id, channel, notices: &notices, created_at: now, test: true, config: &config };
     let parts = match channel::render(app, &message).await {
         Ok(parts) => parts,
         Err(cause) => {
@@ -243,7 +277,7 @@ type Patched<T = ()> = std::result::Result<T, PatchError>;
 const EMAIL: &str = "email";
 const LEADS_INSIDE: &str = "it leads to an address that may not be reached";
 const DOMAIN: &str = "status_page_custom_domain";
-const RESOLVE: Duration = Duration::from_secs(5);
+pub(super) const RESOLVE: Duration = Duration::from_secs(5);
 
 #[cfg(test)]
 mod tests {

@@ -1,8 +1,11 @@
 //! Secrets at rest: nothing in the database shows them, and another key is refused.
 
+use std::collections::BTreeMap;
+
 use surrealdb::types::{Object, Value as Stored};
 use vedette_model::delivery::{Rendered, queue};
 use vedette_model::secret::revealed;
+use vedette_model::settings::ChannelSettings;
 use vedette_model::{Delivery, NotificationSettings};
 
 use super::*;
@@ -26,8 +29,14 @@ fn settings() -> NotificationSettings {
         teams_webhook: secret("teams"),
         custom_webhook_url: secret("hooks"),
         webhook_secret: secret("whsec"),
+        plugin_channels: BTreeMap::from([("pager".to_owned(), plugin_channel().into())]),
         ..NotificationSettings::default()
     }
+}
+
+fn plugin_channel() -> ChannelSettings {
+    let set = json!({ "url": format!("https://pager.example.com/{MARK}"), "token": MARK });
+    set.as_object().cloned().expect("an object")
 }
 
 fn secret_site(account: &Account) -> Site {

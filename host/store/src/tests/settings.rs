@@ -1,6 +1,6 @@
 //! Notification settings.
 
-use vedette_model::NotificationSettings;
+use vedette_model::{NotificationSettings, settings::ChannelSettings};
 
 use super::*;
 use crate::error::Error;
@@ -21,6 +21,26 @@ fn settings_are_the_defaults_until_they_are_changed() {
             .unwrap();
         assert_eq!(changed.referenced("custom_webhook_url"), Some(&*url));
         assert_eq!(store.settings(account.id).await.unwrap(), changed);
+    });
+}
+
+#[test]
+fn settings_of_plugins_channels_are_kept_for_their_account() {
+    on_both(|store| async move {
+        let (account, stranger) = (signed_up(&store).await, signed_up(&store).await);
+        let set = json!({"url": "https://pager.example/x", "rooms": ["ops", 2, null]});
+        let channel: ChannelSettings = set.as_object().cloned().unwrap();
+        let change = |settings: &mut NotificationSettings| {
+            settings.plugin_channels.insert("pager".to_owned(), channel.clone().into());
+            Ok::<(), ()>(())
+        };
+        let changed = store.update_settings(account.id, change).await.unwrap().unwrap();
+        assert_eq!(changed.channels(), ["pager"]);
+        let read = store.settings(account.id).await.unwrap();
+        assert_eq!(read, changed);
+        assert_eq!(read.config_of("pager"), Some(set));
+        let theirs = store.settings(stranger.id).await.unwrap();
+        assert_eq!(theirs, NotificationSettings::default());
     });
 }
 

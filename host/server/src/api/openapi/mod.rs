@@ -41,17 +41,18 @@ use salvo::prelude::*;
 use serde_json::{Map, Value, json};
 use url::Url;
 use vedette_model::{Area, Edition, Feature};
-use vedette_sandbox::CheckDescriptor;
+use vedette_sandbox::{ChannelDescriptor, CheckDescriptor};
 
 use self::{operation::Operation, served::Served};
 use super::{alert as alerts, caller::State, check as checks, following::Following};
-use crate::App;
+use crate::{App, plugins};
 
 /// The routes of one edition's description.
 pub(super) fn routes(app: &App, edition: &'static Edition) -> Router {
-    let public_url = app.config.public_url.clone();
+    let (public_url, sandbox) = (app.config.public_url.clone(), app.sandbox.clone());
     let forms = move |checks: &[Arc<CheckDescriptor>]| {
-        Forms::of(&document(&Subject { edition, checks }, public_url.as_ref()))
+        let channels = &plugins::channels(&sandbox);
+        Forms::of(&document(&Subject { edition, checks, channels }, public_url.as_ref()))
     };
     mounted(&Following::new(&app.sandbox, forms))
 }
@@ -96,6 +97,8 @@ struct Subject<'a> {
     edition: &'static Edition,
     /// The installed checks, by name.
     checks: &'a [Arc<CheckDescriptor>],
+    /// The channels of operators' plugins, by name.
+    channels: &'a [Arc<ChannelDescriptor>],
 }
 
 impl Subject<'_> {
@@ -197,7 +200,7 @@ fn schemas(subject: &Subject<'_>) -> BTreeMap<String, Value> {
     schemas.extend(alert::schemas(subject));
     schemas.extend(api_key::schemas());
     schemas.extend(incident::schemas());
-    schemas.extend(settings::schemas());
+    schemas.extend(settings::schemas(subject));
     schemas.extend(renewal::schemas());
     schemas.extend(mcp::schemas());
     schemas.extend(account::schemas(subject));
@@ -205,6 +208,9 @@ fn schemas(subject: &Subject<'_>) -> BTreeMap<String, Value> {
     schemas.extend(team::schemas());
     for check in subject.checks {
         schemas.extend(plugin::components(check, subject.edition));
+    }
+    for channel in subject.channels {
+        schemas.extend(plugin::channel_components(channel));
     }
     schemas
 }

@@ -1,13 +1,14 @@
-//! The schemas that plugins bring, as components: `ssl` has `SslResult` and `SslConfig`.
+//! The schemas that plugins bring, as components: the check `ssl` has `SslResult` and `SslConfig`,
+//! the channel `pager` of an operator's plugin `PagerChannel` and `PagerChannelFields`.
 //!
 //! *Invariant:* whatever a plugin's schema refers to within itself is a component too, under the
 //! component's own name, so that no two plugins meet.
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use vedette_model::Edition;
-use vedette_sandbox::CheckDescriptor;
+use vedette_sandbox::{ChannelDescriptor, CheckDescriptor};
 
-use super::schema::reference;
+use super::schema::{reference, said};
 pub(super) use crate::service::result_schema::part;
 use crate::service::result_schema::shown;
 
@@ -38,6 +39,50 @@ pub(super) fn components(check: &CheckDescriptor, edition: &Edition) -> Vec<(Str
     let mut components = hoisted(&result_name(check_type), result);
     components.extend(hoisted(&config_name(check_type), check.config_schema.clone()));
     components
+}
+
+/// The component that the settings of a channel are.
+pub(super) fn channel_name(channel: &str) -> String {
+    format!("{}Channel", pascal(channel))
+}
+
+/// The components of one channel: what is set for it, and what its plugin says of that. In place of
+/// the secrets, which the host keeps for itself, the plugin speaks of texts.
+pub(super) fn channel_components(channel: &ChannelDescriptor) -> Vec<(String, Value)> {
+    let name = channel_name(&channel.channel);
+    let fields = format!("{name}Fields");
+    let secrets = channel.secret_fields.iter().map(|field| {
+        let is_url = channel.url_field.as_ref() == Some(field);
+        (field.clone(), if is_url { url() } else { hidden() })
+    });
+    let properties: Map<String, Value> = secrets.collect();
+    let required: Vec<&String> = channel.url_field.iter().collect();
+    let mut components = hoisted(&fields, channel.config_schema.clone());
+    let settings = json!({
+        "type": "object",
+        "properties": properties,
+        "required": required,
+        "allOf": [reference(&fields)],
+    });
+    components.push((name, said(settings, &channel.description)));
+    components
+}
+
+fn url() -> Value {
+    json!({
+        "type": "string",
+        "maxLength": 2048,
+        "pattern": "^[hH][tT][tT][pP][sS]?://",
+        "description": "Where it sends.",
+    })
+}
+
+fn hidden() -> Value {
+    json!({
+        "type": ["string", "boolean"],
+        "maxLength": 2048,
+        "description": "Written, never shown: `true` stands for it, and keeps it.",
+    })
 }
 
 /// Makes a component of a schema and of each of its definitions that something refers to.

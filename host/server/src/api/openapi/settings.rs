@@ -1,11 +1,12 @@
 //! `/settings/notifications`.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use vedette_model::Feature;
 
 use super::{
     Subject,
     operation::Operation,
+    plugin::channel_name,
     schema::{boolean, list, object, or_null, record, reference, said, text},
 };
 
@@ -25,8 +26,8 @@ pub(super) fn operations(subject: &Subject<'_>) -> Vec<Operation> {
         Operation::patch(path, TAG, "updateNotificationSettings", "Change the settings")
             .says(&format!(
                 "Changes what the body names, all or nothing: a value sets, null clears, what is \
-                 absent stays. E-mail needs {}, team chats {}, the custom webhook {}, the styling \
-                 of the status page {}.",
+                 absent stays. E-mail needs {}, team chats {}, the custom webhook and the channels \
+                 of plugins {}, the styling of the status page {}.",
                 subject.plans_with(Feature::Email),
                 subject.plans_with(Feature::ChatWebhooks),
                 subject.plans_with(Feature::CustomWebhook),
@@ -52,8 +53,14 @@ pub(super) fn operations(subject: &Subject<'_>) -> Vec<Operation> {
     ]
 }
 
-pub(super) fn schemas() -> Vec<(String, Value)> {
+pub(super) fn schemas(subject: &Subject<'_>) -> Vec<(String, Value)> {
     let mut shown = fields();
+    shown["plugin_channels"] = json!({
+        "type": "object",
+        "additionalProperties": { "type": "object" },
+        "description": "What is set for the channels of plugins, by channel; `true` stands for \
+                        what is secret.",
+    });
     shown["webhook_secret_set"] =
         said(boolean(), "Whether deliveries to the custom webhook are signed.");
     shown["status_page_slug"] = or_null(said(
@@ -70,6 +77,7 @@ pub(super) fn schemas() -> Vec<(String, Value)> {
          at most once a minute, and at once when the domain is sent again.",
     ));
     let mut patch = fields();
+    patch["plugin_channels"] = plugin_channels(subject);
     patch["webhook_secret"] = or_null(json!({
         "type": "string",
         "pattern": "^whsec_",
@@ -86,6 +94,22 @@ pub(super) fn schemas() -> Vec<(String, Value)> {
             said(object(&[], patch), "The settings that are to change."),
         ),
     ]
+}
+
+fn plugin_channels(subject: &Subject<'_>) -> Value {
+    let channels = subject.channels.iter().map(|channel| {
+        let name = &channel.channel;
+        (name.clone(), or_null(reference(&channel_name(name))))
+    });
+    let properties: Map<String, Value> = channels.collect();
+    json!({
+        "type": ["object", "null"],
+        "properties": properties,
+        "additionalProperties": false,
+        "description": "The channels that plugins of the operator bring: an object takes the place \
+                        of all that was set for that channel, null takes it out, also where its \
+                        plugin is gone.",
+    })
 }
 
 /// What is both written and shown.
@@ -135,6 +159,7 @@ fn example() -> Value {
         "teams_webhook": null,
         "custom_webhook_url": "https://hooks.example.com/vedette",
         "webhook_secret_set": true,
+        "plugin_channels": {},
         "status_page_enabled": true,
         "status_page_title": "Example Shop",
         "status_page_logo_url": null,

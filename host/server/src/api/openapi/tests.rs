@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use jsonschema::Validator;
 use salvo::routing::FilterInfo;
 use vedette_model::edition::{STANDARD, TEAM};
-use vedette_sandbox::{MemoryState, Sandbox};
+use vedette_sandbox::{MemoryState, Sandbox, egress::Vendor};
 
 use super::*;
 use crate::{Config, api::routes, start};
@@ -30,7 +30,7 @@ static CHECKS: LazyLock<Vec<Arc<CheckDescriptor>>> = LazyLock::new(|| {
 });
 
 fn subject(edition: &'static Edition) -> Subject<'static> {
-    Subject { edition, checks: &CHECKS }
+    Subject { edition, checks: &CHECKS, channels: &[] }
 }
 
 /// What an edition serves at `/openapi.json`, with relative addresses.
@@ -114,7 +114,7 @@ fn every_route_is_described_and_nothing_else_is() {
             .push(routes::assistants(edition, &SANDBOX))
             .push(routes::further(edition))
             .push(mounted(&Following::new(&SANDBOX, move |checks| {
-                Forms::of(&super::document(&Subject { edition, checks }, None))
+                Forms::of(&super::document(&Subject { edition, checks, channels: &[] }, None))
             })));
         let mut routes = BTreeSet::new();
         walk(&router, "", &mut routes);
@@ -221,6 +221,52 @@ fn editions_are_described_as_they_differ() {
         set["properties"]["type"]["enum"].as_array().expect("record types").len()
     };
     assert_eq!((types(&standard), types(&team)), (7, 6));
+}
+
+#[test]
+fn channels_of_plugins_are_described_by_their_schemas() {
+    let channel = ChannelDescriptor {
+        channel: "night_pager".to_owned(),
+        id: "acme.night-pager".to_owned(),
+        version: "1.0.0".to_owned(),
+        title: "Night pager".to_owned(),
+        description: "Pages people.".to_owned(),
+        config_schema: json!({
+            "type": "object",
+            "properties": { "room": { "$ref": "#/$defs/Room" } },
+            "required": ["room"],
+            "$defs": { "Room": { "type": "string", "minLength": 2 } },
+        }),
+        secret_fields: vec!["url".to_owned(), "token".to_owned()],
+        batch_max: 1,
+        url_field: Some("url".to_owned()),
+        vendor: Vendor::default(),
+    };
+    let channels = [Arc::new(channel)];
+    let document = document(&Subject { channels: &channels, ..subject(&STANDARD) }, None);
+    let mut found = Vec::new();
+    references(&document, &mut found);
+    for to in ["NightPagerChannel", "NightPagerChannelFields", "NightPagerChannelFieldsRoom"] {
+        assert!(found.contains(&format!("#/components/schemas/{to}").as_str()), "{to}");
+    }
+    for to in found {
+        assert!(document.pointer(&to[1..]).is_some(), "{to}");
+    }
+    let patch = validator(&document, &schema::reference("NotificationSettingsPatch"));
+    let url = "https://pager.example/x";
+    for (channels, fits) in [
+        (json!({ "night_pager": { "url": url, "room": "ops", "token": true } }), true),
+        (json!({ "night_pager": null }), true),
+        (json!({}), true),
+        (json!(null), true),
+        (json!({ "night_pager": { "url": url } }), false),
+        (json!({ "night_pager": { "room": "ops" } }), false),
+        (json!({ "night_pager": { "url": url, "room": "o" } }), false),
+        (json!({ "night_pager": { "url": "pager", "room": "ops" } }), false),
+        (json!({ "fax": {} }), false),
+    ] {
+        assert_eq!(patch.is_valid(&json!({ "plugin_channels": channels })), fits, "{channels}");
+    }
 }
 
 #[test]

@@ -63,12 +63,13 @@ pub(super) async fn run(args: &Args) -> Done {
     let mut json = inspect::described(&read, &hash);
     json["granted"] = json!(granted);
     let text = format!(
-        "{}{}{}{}{}",
+        "{}{}{}{}{}{}",
         inspect::title(manifest),
         asked::lines("asks for", &asked),
         asked::lines("granted", &granted),
         reminders(&lock, &args.id),
-        args.place.take_up(&args.id).await?
+        args.place.take_up(&args.id).await?,
+        inspect::told(manifest)
     );
     Ok(Said { json, text })
 }

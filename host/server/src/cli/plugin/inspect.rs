@@ -67,7 +67,38 @@ pub(super) fn described(read: &Read, hash: &str) -> Value {
             json["channel"] = channel.as_str().into();
         }
     }
+    if let Some(settings) = settings(manifest) {
+        json["settings"] = settings;
+    }
     json
+}
+
+/// The body that has an account told by a channel, as far as the manifest knows it.
+fn settings(manifest: &Manifest) -> Option<Value> {
+    let Kind::Notifier(channel) = &manifest.kind else { return None };
+    let set = match &manifest.url_field {
+        Some(field) => json!({ (field.as_str()): url(manifest) }),
+        None => json!({}),
+    };
+    Some(json!({ "plugin_channels": { (channel.as_str()): set } }))
+}
+
+/// A URL that the channel could take.
+fn url(manifest: &Manifest) -> String {
+    let host = manifest.vendor.hosts.first().map_or("hooks.example.com", String::as_str);
+    let host = host.replace('*', "name");
+    let path = manifest.vendor.paths.first().map_or("/", String::as_str);
+    format!("https://{host}{}…", path.replace('*', "1"))
+}
+
+/// What an account does to be told by a channel, as lines; nothing for a check.
+pub(super) fn told(manifest: &Manifest) -> String {
+    match settings(manifest) {
+        Some(body) => format!(
+            "An account is told by it once it sets, with PATCH /settings/notifications:\n  {body}\n"
+        ),
+        None => String::new(),
+    }
 }
 
 /// `acme.banner 1.0.0, the check banner`, as a line.
@@ -76,5 +107,48 @@ pub(super) fn title(manifest: &Manifest) -> String {
     match kind {
         Kind::Check(check_type) => format!("{id} {version}, the check {check_type}\n"),
         Kind::Notifier(channel) => format!("{id} {version}, the channel {channel}\n"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use vedette_sandbox::Settings;
+
+    use super::*;
+
+    fn manifest(kind: &str, settings: &str) -> Manifest {
+        let text = format!(
+            "[plugin]\nid = \"acme.pager\"\nversion = \"1.0.0\"\n{kind}\n\
+             wit = \"vedette:plugin@1\"\n{settings}"
+        );
+        Manifest::parse(&text, &Settings::new()).expect("a manifest")
+    }
+
+    #[test]
+    fn who_installs_a_channel_reads_how_it_is_set() {
+        let notifier = "kind = \"notifier\"\nchannel = \"pager\"";
+        for (kind, table, expected) in [
+            (notifier, "", Some(json!({ "pager": {} }))),
+            (
+                notifier,
+                "[settings]\nurl-field = \"url\"",
+                Some(json!({ "pager": { "url": "https://hooks.example.com/…" } })),
+            ),
+            (
+                notifier,
+                "[settings]\nurl-field = \"url\"\nhosts = [\"*.pager.example\"]\n\
+                 paths = [\"/v*/hooks/\"]",
+                Some(json!({ "pager": { "url": "https://name.pager.example/v1/hooks/…" } })),
+            ),
+            ("kind = \"check\"\ncheck-type = \"pager\"", "", None),
+        ] {
+            let manifest = manifest(kind, table);
+            let body = settings(&manifest);
+            let channels = body.as_ref().map(|body| body["plugin_channels"].clone());
+            assert_eq!(channels, expected, "{table}");
+            let told = told(&manifest);
+            assert_eq!(told.is_empty(), body.is_none());
+            assert!(body.is_none_or(|body| told.contains(&body.to_string())), "{told}");
+        }
     }
 }

@@ -48,11 +48,12 @@ pub(super) fn run(args: &Args) -> Done {
     let mut json = inspect::described(&read, &hash);
     json["state"] = "pending".into();
     let text = format!(
-        "{}{}It waits in {}. To let it run: vedette plugin approve {}\n",
+        "{}{}It waits in {}. To let it run: vedette plugin approve {}\n{}",
         inspect::title(manifest),
         asked::lines("asks for", &asked::of(&read.text)),
         folder.path().display(),
-        manifest.id
+        manifest.id,
+        inspect::told(manifest)
     );
     Ok(Said { json, text })
 }

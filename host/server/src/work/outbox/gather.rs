@@ -8,12 +8,12 @@ use vedette_model::{
     AccountId, AlertId, Delivery, Timestamp,
     delivery::{Gathering, Lane, Plan, asks, plan},
 };
-use vedette_sandbox::PluginError;
 use vedette_store::{Claim, LaneContext};
 
 use super::{Ended, Held, earliest, lease::Lease, send};
 use crate::{
     App, Result,
+    service::channel::Unwritten,
     work::lanes::{LEASE, Receiver},
 };
 
@@ -125,7 +125,7 @@ pub(super) async fn carry_out(app: Arc<App>, decided: Decided, held: Held) -> En
 
 /// Writes what can be written; why the first could not be. The others are tried again when their
 /// turn comes.
-async fn render(app: &App, gathering: &mut Gathering) -> Option<PluginError> {
+async fn render(app: &App, gathering: &mut Gathering) -> Option<Unwritten> {
     let mut first_failed = None;
     for (nth, batch) in gathering.batches.iter_mut().enumerate() {
         match send::render(app, &batch.head).await {

@@ -14,7 +14,7 @@ use vedette_sandbox::{PluginError, Stop};
 use super::lease::Lease;
 use crate::{
     App,
-    service::channel::{self, Errand, Message, Sending},
+    service::channel::{self, Errand, Message, Sending, Unwritten},
 };
 
 /// What a batch that was leased needs next; answers when it is due again.
@@ -46,42 +46,54 @@ type Again = Option<Timestamp>;
 type Settled = Result<Again, (DeliveryId, crate::Error)>;
 
 /// The notification of a batch, in the channel's words.
-pub(super) async fn render(app: &App, delivery: &Delivery) -> Result<Vec<Rendered>, PluginError> {
+pub(super) async fn render(app: &App, delivery: &Delivery) -> Result<Vec<Rendered>, Unwritten> {
+    let config = channel::config(app, delivery.account_id, &delivery.channel).await?;
     let message = Message {
         id: delivery.id,
         channel: &delivery.channel,
         notices: &delivery.notices,
         created_at: delivery.gathered_at.unwrap_or(delivery.created_at),
         test: false,
+        config: &config,
     };
-    channel::render(app, &message).await
+    Ok(channel::render(app, &message).await?)
 }
 
 /// What becomes of a batch that was leased and has nothing to send.
-pub(super) async fn not_written(app: &App, delivery: Delivery, cause: &PluginError) -> Again {
+pub(super) async fn not_written(app: &App, delivery: Delivery, cause: &Unwritten) -> Again {
     let delivery = unrendered(delivery, cause, app.clock.now());
     report(settle(app, &delivery).await)
 }
 
-/// A plugin that is not there will not write; one that is busy or paused may in a while, and that
-/// is no attempt; one that broke gets the attempts that a receiver gets.
-fn unrendered(delivery: Delivery, cause: &PluginError, now: Timestamp) -> Delivery {
+/// A plugin that is not there will not write, nor one whose channel is set no more; one that is busy
+/// or paused may in a while, or whose settings cannot be read, and that is no attempt; one that
+/// broke gets the attempts that a receiver gets.
+fn unrendered(delivery: Delivery, cause: &Unwritten, now: Timestamp) -> Delivery {
     let (id, channel) = (delivery.id, &delivery.channel);
     tracing::error!(
-        delivery_id = %id, channel, %cause, "channel {channel} could not render {id}: {cause}"
+        delivery_id = %id, channel, error = format!("{cause:?}"),
+        "channel {channel} could not render {id}: {cause}"
     );
     let reason = format!("the message could not be written: {cause}");
-    let waits =
-        matches!(cause, PluginError::Overloaded | PluginError::Broken { why: Stop::Paused, .. });
+    let waits = match cause {
+        Unwritten::Unread(_) => true,
+        Unwritten::Unset => false,
+        Unwritten::Plugin(cause) => {
+            matches!(cause, PluginError::Overloaded | PluginError::Broken { why: Stop::Paused, .. })
+        }
+    };
     let since = delivery.gathered_at.unwrap_or(delivery.created_at);
     if waits && now - since < GIVE_UP {
         return Delivery { due_at: now + OWN_TROUBLE, last_error: Some(reason), ..delivery };
     }
     match cause {
-        PluginError::NotInstalled => delivery.after(Outcome::Rejected(reason), now),
-        PluginError::Overloaded | PluginError::InvalidInput(_) | PluginError::Broken { .. } => {
-            delivery.after(Outcome::Retry { reason, after: None }, now)
+        Unwritten::Unset | Unwritten::Plugin(PluginError::NotInstalled) => {
+            delivery.after(Outcome::Rejected(reason), now)
         }
+        Unwritten::Unread(_)
+        | Unwritten::Plugin(
+            PluginError::Overloaded | PluginError::InvalidInput(_) | PluginError::Broken { .. },
+        ) => delivery.after(Outcome::Retry { reason, after: None }, now),
     }
 }
 
@@ -188,6 +200,8 @@ const SETTLE_WAIT: Duration = Duration::from_millis(500);
 
 #[cfg(test)]
 mod tests {
+    use vedette_store::Error as StoreError;
+
     use super::*;
     use crate::work::sample::{at, delivery};
 
@@ -195,13 +209,18 @@ mod tests {
         delivery(1, "webhook", 1)
     }
 
-    fn broken(why: Stop) -> PluginError {
-        PluginError::Broken { why, message: "x".to_owned() }
+    fn broken(why: Stop) -> Unwritten {
+        PluginError::Broken { why, message: "x".to_owned() }.into()
+    }
+
+    fn overloaded() -> Unwritten {
+        PluginError::Overloaded.into()
     }
 
     #[test]
     fn plugin_that_cannot_be_asked_now_costs_no_attempt() {
-        for cause in [PluginError::Overloaded, broken(Stop::Paused)] {
+        let unread = Unwritten::Unread(StoreError::Conflict);
+        for cause in [overloaded(), broken(Stop::Paused), unread] {
             let waits = unrendered(queued(), &cause, at(1));
             assert_eq!((waits.attempt, waits.due_at), (0, at(31)), "{cause}");
             assert_eq!(waits.state, DeliveryState::Pending);
@@ -212,9 +231,9 @@ mod tests {
     fn delivery_that_maintenance_held_back_for_days_waits_for_its_plugin_too() {
         let days = 3 * 24 * 3600;
         let held = Delivery { gathered_at: Some(at(days)), ..queued() };
-        let waits = unrendered(held.clone(), &PluginError::Overloaded, at(days + 1));
+        let waits = unrendered(held.clone(), &overloaded(), at(days + 1));
         assert_eq!((waits.attempt, waits.due_at), (0, at(days + 31)));
-        let tried = unrendered(held, &PluginError::Overloaded, at(days + 24 * 3600));
+        let tried = unrendered(held, &overloaded(), at(days + 24 * 3600));
         assert_eq!(tried.attempt, 1, "but not for ever");
     }
 
@@ -229,8 +248,10 @@ mod tests {
     }
 
     #[test]
-    fn channel_without_a_plugin_fails_at_once() {
-        let failed = unrendered(queued(), &PluginError::NotInstalled, at(1));
-        assert_eq!(failed.state, DeliveryState::Failed);
+    fn channel_without_a_plugin_or_settings_fails_at_once() {
+        for cause in [PluginError::NotInstalled.into(), Unwritten::Unset] {
+            let failed = unrendered(queued(), &cause, at(1));
+            assert_eq!(failed.state, DeliveryState::Failed, "{cause}");
+        }
     }
 }
