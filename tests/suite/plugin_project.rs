@@ -1,6 +1,10 @@
 //! `vedette plugin …`: what a plugin's author begins with, builds and hands to an operator.
 
-use std::{fs, path::Path, sync::Arc};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use chrono::{DateTime, Utc};
 use serde_json::json;
@@ -12,14 +16,32 @@ use vedette_sandbox::{
 };
 use vedette_tests::{Manner, Peer, Ran, plugin};
 
+use crate::plugin::Operated;
+
 /// This checkout, whose SDK the projects are written with.
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 
 /// Begins a project in a folder that is not there yet.
 async fn begin(folder: &Path, kind: &str) -> Ran {
+    begin_as("acme.smtp-banner", folder, kind).await
+}
+
+async fn begin_as(id: &str, folder: &Path, kind: &str) -> Ran {
     let folder = folder.to_str().expect("a path in UTF-8");
-    let arguments = ["new", "acme.smtp-banner", "--kind", kind, "--dir", folder, "--sdk", ROOT];
+    let arguments = ["new", id, "--kind", kind, "--dir", folder, "--sdk", ROOT];
     plugin(&arguments).await.expect("the program runs")
+}
+
+/// Begins a project and builds it; the component's file.
+async fn built(id: &str, folder: &Path, kind: &str) -> (PathBuf, Ran) {
+    let begun = begin_as(id, folder, kind).await;
+    assert_eq!(begun.code, Some(0), "{begun:?}");
+    // The same versions as the workspace's: they are here, whatever the network does.
+    fs::copy(Path::new(ROOT).join("Cargo.lock"), folder.join("Cargo.lock")).expect("copied");
+    let project = folder.to_str().expect("a path in UTF-8");
+    let built = plugin(&["build", "--dir", project]).await.expect("the program runs");
+    assert_eq!(built.code, Some(0), "{built:?}");
+    (folder.join(format!("{id}-0.1.0.wasm")), built)
 }
 
 #[tokio::test]
@@ -63,17 +85,9 @@ async fn id_of_somebody_else_is_refused() {
 #[tokio::test(flavor = "multi_thread")]
 async fn new_check_is_built_installed_and_run() {
     let place = TempDir::with_prefix("vedette-plugin-").expect("a folder");
-    let folder = place.path().join("banner");
-    let begun = begin(&folder, "check").await;
-    assert_eq!(begun.code, Some(0), "{begun:?}");
-    // The same versions as the workspace's: they are here, whatever the network does.
-    fs::copy(Path::new(ROOT).join("Cargo.lock"), folder.join("Cargo.lock")).expect("copied");
-
-    let project = folder.to_str().expect("a path in UTF-8");
-    let built = plugin(&["build", "--dir", project]).await.expect("the program runs");
-    assert_eq!(built.code, Some(0), "{built:?}");
+    let (file, built) = built("acme.smtp-banner", &place.path().join("banner"), "check").await;
     assert!(built.output.contains("  tcp = { to = [\"target:*\"] }"), "{built:?}");
-    let component = fs::read(folder.join("acme.smtp-banner-0.1.0.wasm")).expect("the component");
+    let component = fs::read(file).expect("the component");
     let size = format!("size: {} bytes", component.len());
     assert!(built.output.contains(&size), "{built:?}");
 
@@ -92,6 +106,32 @@ async fn new_check_is_built_installed_and_run() {
         let events = assessment.findings.iter().map(|finding| finding.event.as_str());
         assert_eq!(events.collect::<Vec<_>>(), findings);
     }
+}
+
+/// The same of a channel, up to the account that is told by it. Its crate has a name of its own:
+/// projects that are built at the same time share a folder.
+#[tokio::test(flavor = "multi_thread")]
+async fn new_channel_is_built_installed_and_told_by() {
+    let place = TempDir::with_prefix("vedette-plugin-").expect("a folder");
+    let (file, _) = built("acme.hall-board", &place.path().join("board"), "notifier").await;
+    let operated = Operated::start().await;
+    operated.install(&file).await;
+    let approved = operated.change(&["approve", "acme.hall-board"]).await;
+
+    let (client, lab) = (&operated.world.owner.client, &operated.world.lab);
+    let mut body = approved["settings"].clone();
+    let url = &mut body["plugin_channels"]["hall_board"]["url"];
+    assert!(url.is_string(), "{approved}");
+    *url = lab.receiver.url("/board").into();
+    client.patch("/settings/notifications", body).await.expect(200);
+    let sent = operated.world.send_test().await;
+    assert_eq!(sent["message"], "test notification sent to hall_board");
+    let hook = lab.receiver.wait_for(1).await.expect("it arrives").remove(0);
+    assert_eq!(hook.path, "/board");
+    assert!(hook.header("x-vedette-delivery").is_some());
+    let payload = hook.json().expect("JSON");
+    let alert = &payload["alerts"][0];
+    assert_eq!((&payload["test"], &alert["event"]), (&json!(true), &json!("ssl.expiring")));
 }
 
 async fn run(sandbox: &Sandbox, port: u16, expected: &str) -> (Run, Assessment) {

@@ -17,9 +17,9 @@ pub struct Webhook;
 vedette_sdk::export_notifier!(Webhook);
 
 /// `url-field` of plugin.toml.
-const URL_FIELD: &str = "custom_webhook_url";
+const URL_FIELD: &str = "url";
 /// What the host puts that field's URL in the place of.
-const URL: &str = "ref:custom_webhook_url";
+const URL: &str = "ref:url";
 
 /// What the receiver is sent.
 #[derive(Serialize)]
