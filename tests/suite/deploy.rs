@@ -127,7 +127,7 @@ fn labels(text: &str) -> BTreeSet<&str> {
 
 /// The commands of the program that a text names, however it writes them: subcommands, flags.
 fn commands(text: &str) -> Vec<(Vec<String>, Vec<String>)> {
-    const COMMANDS: [&str; 6] = ["serve", "check", "account", "plugin", "mcp", "agent"];
+    const COMMANDS: [&str; 7] = ["serve", "check", "account", "health", "plugin", "mcp", "agent"];
     let text = text.replace("\\\n", " ").replace(['"', '\'', '`', '[', ']', ','], " ");
     let mut found = Vec::new();
     for line in text.lines() {

@@ -8,6 +8,7 @@ mod deploy;
 #[allow(dead_code)]
 #[path = "../../host/sandbox/tests/plugins/guest.rs"]
 mod guest;
+mod health;
 mod mcp_bridge;
 mod pipeline;
 mod plugin;

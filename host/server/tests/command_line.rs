@@ -45,7 +45,7 @@ fn help_names_the_commands() {
     let help = vedette(&["--help"]);
     assert!(help.status.success());
     let text = String::from_utf8_lossy(&help.stdout).into_owned();
-    for command in ["serve", "check", "account", "agent"] {
+    for command in ["serve", "check", "account", "health", "agent"] {
         assert!(text.contains(command), "{text}");
     }
 }

@@ -1,4 +1,4 @@
-//! The command line: `serve`, `check`, `account`, `plugin`, `mcp`, `agent`.
+//! The command line: `serve`, `check`, `account`, `health`, `plugin`, `mcp`, `agent`.
 //!
 //! *Invariant:* what a program may read goes to standard output, everything else to standard
 //! error.
@@ -9,6 +9,7 @@ mod chain;
 mod check;
 mod client;
 mod flags;
+mod health;
 mod mcp;
 mod operator_port;
 mod plugin;
@@ -41,6 +42,8 @@ enum Command {
     /// Create, list and change accounts of a running service, through its operator's port
     #[command(subcommand)]
     Account(account::Command),
+    /// Ask a running service whether it is well; exits with 0 if it is, 1 if not
+    Health(health::Args),
     /// Write, build, install and approve plugins of your own; exits with 0 fine, 1 the plugin is at
     /// fault, 2 anything else
     #[command(subcommand)]
@@ -59,6 +62,7 @@ pub async fn run() -> ExitCode {
         Command::Serve(args) => serve::run(*args).await.map(|()| ExitCode::SUCCESS),
         Command::Check(args) => return check::run(args).await,
         Command::Account(command) => account::run(command).await.map(|()| ExitCode::SUCCESS),
+        Command::Health(args) => health::run(args).await,
         Command::Plugin(command) => return plugin::run(command).await,
         Command::Mcp(args) => mcp::run(args).await,
         Command::Agent(args) => return agent::run(*args).await,

@@ -4,15 +4,27 @@
 use std::time::Duration;
 
 use anyhow::{Context, bail};
-use reqwest::{Client, RequestBuilder, Url};
+use reqwest::{Client, RequestBuilder, StatusCode, Url};
 use serde_json::Value;
 
 pub(super) fn client() -> anyhow::Result<Client> {
     Ok(Client::builder().no_proxy().timeout(PATIENCE).build()?)
 }
 
-/// Sends a request to the port at `base` and answers its JSON.
+/// Sends a request to the port at `base` and answers its JSON; a refusal is an error.
 pub(super) async fn send(base: &Url, request: RequestBuilder) -> anyhow::Result<Value> {
+    let (status, answer) = ask(base, request).await?;
+    if !status.is_success() {
+        bail!("{}", answer["message"].as_str().unwrap_or("the service refused"));
+    }
+    Ok(answer)
+}
+
+/// Sends a request to the port at `base` and answers what it says, whatever that is.
+pub(super) async fn ask(
+    base: &Url,
+    request: RequestBuilder,
+) -> anyhow::Result<(StatusCode, Value)> {
     let request = match super::environment("VEDETTE_ADMIN_TOKEN") {
         Some(token) => request.bearer_auth(token),
         None => request,
@@ -21,11 +33,8 @@ pub(super) async fn send(base: &Url, request: RequestBuilder) -> anyhow::Result<
         format!("cannot reach the operator's port at {base}; is the service running?")
     })?;
     let status = response.status();
-    let answer: Value = response.json().await.context("the answer is no JSON")?;
-    if !status.is_success() {
-        bail!("{}", answer["message"].as_str().unwrap_or("the service refused"));
-    }
-    Ok(answer)
+    let answer = response.json().await.context("the answer is no JSON")?;
+    Ok((status, answer))
 }
 
 const PATIENCE: Duration = Duration::from_secs(30);

@@ -1,0 +1,74 @@
+//! `vedette health`: asks the operator's port how a running service is, for probes of containers
+//! and for timers: the port may want a token, which no HTTP probe takes from a secret.
+
+use std::process::ExitCode;
+
+use anyhow::Context;
+use reqwest::Url;
+use serde_json::Value;
+
+use super::operator_port;
+
+#[derive(clap::Args)]
+pub(super) struct Args {
+    /// Ask whether requests can be served now, and not whether the work keeps up: this asks the
+    /// database too, so a service that is not ready need not be started again
+    #[arg(long)]
+    ready: bool,
+    /// The operator's port of the service; its token, where it has one, is read from
+    /// VEDETTE_ADMIN_TOKEN
+    #[arg(
+        long,
+        value_name = "URL",
+        env = "VEDETTE_ADMIN",
+        default_value = "http://127.0.0.1:8081"
+    )]
+    admin: Url,
+}
+
+/// Exits with 0 where the service says that it is well, 1 where it says otherwise or nothing.
+pub(super) async fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let path = if args.ready { "/readyz" } else { "/healthz" };
+    let url = args.admin.join(path).context("--admin is no base address")?;
+    let request = operator_port::client()?.get(url).timeout(PATIENCE);
+    let (status, answer) = operator_port::ask(&args.admin, request).await?;
+    let said = said(&answer);
+    if status.is_success() {
+        println!("{said}");
+        return Ok(ExitCode::SUCCESS);
+    }
+    eprintln!("vedette: {said}");
+    Ok(ExitCode::FAILURE)
+}
+
+/// One line of an answer: its status, or what went wrong.
+fn said(answer: &Value) -> String {
+    let word = |name: &str| answer[name].as_str().map(str::to_owned);
+    let said = word("status").or_else(|| word("message")).unwrap_or_else(|| answer.to_string());
+    match answer["seconds"].as_u64() {
+        Some(seconds) => format!("{said} by {seconds} s"),
+        None => said,
+    }
+}
+
+/// Probes ask again soon.
+const PATIENCE: std::time::Duration = std::time::Duration::from_secs(5);
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn an_answer_is_one_line() {
+        for (answer, line) in [
+            (json!({ "status": "ok" }), "ok"),
+            (json!({ "status": "behind", "seconds": 42 }), "behind by 42 s"),
+            (json!({ "error": "unauthorized", "message": "send a token" }), "send a token"),
+            (json!([]), "[]"),
+        ] {
+            assert_eq!(said(&answer), line);
+        }
+    }
+}
