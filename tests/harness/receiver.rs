@@ -27,6 +27,8 @@ pub struct Received {
 #[derive(Clone, Debug)]
 pub enum Response {
     Status(u16, Vec<(String, String)>),
+    /// A status and a body.
+    Json(u16, Value),
     /// Reads the request and never answers.
     Hang,
 }
@@ -148,6 +150,12 @@ async fn receive(
                 answer = answer.header(name, value);
             }
             Ok(answer.body(Full::default()).expect("a test writes valid headers"))
+        }
+        Response::Json(status, body) => {
+            let answer = hyper::Response::builder().status(status);
+            let answer = answer.header("content-type", "application/json");
+            let body = Full::from(body.to_string());
+            Ok(answer.body(body).expect("a test writes a valid status"))
         }
     }
 }

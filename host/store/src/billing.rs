@@ -1,1 +1,141 @@
-//! (being written)
+//! Billing: what is known of how an account pays, and the events of the payment provider that were
+//! taken.
+//!
+//! *Invariant:* an event is taken once, however often and on however many nodes it arrives: its id
+//! is a row's, written with all that the event changes, and kept for ever.
+//! *Invariant:* what an event changes was judged from the row that it changes: the version is
+//! compared.
+
+use surrealdb::types::{RecordId, SurrealValue};
+use vedette_model::billing::{Billing, Effect, PaymentEvent};
+use vedette_model::{AccountId, Delivery, Timestamp};
+
+use crate::error::Result;
+use crate::tx::Binds;
+use crate::{Store, delivery, key};
+
+/// What a payment event is judged from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BillingContext {
+    pub billing: Billing,
+    /// The event was taken before.
+    pub is_taken: bool,
+}
+
+#[derive(SurrealValue)]
+struct BillingRow {
+    version: u64,
+    customer: Option<RecordId>,
+    subscription_id: Option<String>,
+    plan: Option<String>,
+    newest_at: Option<Timestamp>,
+    revoked_at: Option<Timestamp>,
+}
+
+#[derive(SurrealValue)]
+struct ContextRow {
+    billing: Option<BillingRow>,
+    is_taken: bool,
+}
+
+impl Store {
+    /// Nothing but defaults where no event was ever taken for the account.
+    pub async fn billing(&self, account: AccountId) -> Result<Billing> {
+        let row: Option<BillingRow> =
+            self.read("RETURN $id.*", Binds::new().with("id", key::billing(account))).await?;
+        read(row)
+    }
+
+    /// The account whose purchase was the last one of a customer of the payment provider.
+    pub async fn account_of_customer(&self, customer: &str) -> Result<Option<AccountId>> {
+        let binds = Binds::new().with("customer", key::billing_customer(customer));
+        let account: Option<RecordId> = self.read("RETURN $customer.account", binds).await?;
+        account.map(|account| key::uuid_at(&account, 0).map(AccountId)).transpose()
+    }
+
+    /// How an account pays, and whether it was told of this event.
+    pub async fn billing_context(&self, account: AccountId, event: &str) -> Result<BillingContext> {
+        let statement = "RETURN { billing: $id.*, is_taken: record::exists($taken) }";
+        let binds =
+            Binds::new().with("id", key::billing(account)).with("taken", key::payment_event(event));
+        let row: ContextRow = self.read(statement, binds).await?;
+        Ok(BillingContext { billing: read(row.billing)?, is_taken: row.is_taken })
+    }
+
+    /// Takes an event with all that it does: what is known of the account's payments, its plan, and
+    /// the letters about it. Without an effect only the event is noted.
+    ///
+    /// `expected` is the version that was judged from; `Stale` when it has moved on: read again,
+    /// judge again. `Duplicate` when the event was taken before, `Gone` when there is no such
+    /// account.
+    pub async fn take_payment_event(
+        &self,
+        account: AccountId,
+        event: &PaymentEvent,
+        expected: u64,
+        effect: Option<&Effect>,
+        letters: &[Delivery],
+    ) -> Result<()> {
+        let _turn = self.turn(account.0).await;
+        let binds = Binds::new()
+            .with("account", key::account(account))
+            .with("billing", key::billing(account))
+            .with("taken", key::payment_event(&event.id))
+            .with("expected", expected)
+            .with("kind", event.kind.as_str())
+            .with("arrived_at", event.arrived_at)
+            .with("changed", effect.is_some());
+        let Some(Effect { billing, plan, .. }) = effect else {
+            return self.write(TAKE, binds).await;
+        };
+        let unit = format!("{TAKE}{CHANGE}{}", delivery::QUEUE_LETTERS);
+        let binds = binds
+            .with("customer", billing.customer_id.as_deref().map(key::billing_customer))
+            .with("subscription_id", billing.subscription_id.clone())
+            .with("paid_plan", billing.plan.clone())
+            .with("newest_at", billing.newest_at)
+            .with("revoked_at", billing.revoked_at)
+            .with("plan", plan.id)
+            .with("letters", delivery::letters(letters)?);
+        self.write(&unit, binds).await
+    }
+}
+
+fn read(row: Option<BillingRow>) -> Result<Billing> {
+    let Some(row) = row else { return Ok(Billing::default()) };
+    Ok(Billing {
+        customer_id: row.customer.map(|customer| key::text_at(&customer, 0)).transpose()?,
+        subscription_id: row.subscription_id,
+        plan: row.plan,
+        newest_at: row.newest_at,
+        revoked_at: row.revoked_at,
+        version: row.version,
+    })
+}
+
+/// The account is read for update: in conflict with its deletion.
+const TAKE: &str = "IF record::exists($taken) { THROW 'duplicate' };
+IF (SELECT VALUE id FROM ONLY $account FOR UPDATE) = NONE { THROW 'gone' };
+LET $was = $billing.version ?? 0;
+IF $was != $expected { THROW 'stale' };
+CREATE $taken SET kind = $kind, arrived_at = $arrived_at, changed = $changed RETURN NONE;";
+
+/// A customer is of the account that bought last, and an account has one: the one before leads
+/// nowhere any more.
+const CHANGE: &str = "
+LET $left = $billing.customer;
+IF $left != NONE AND $left != $customer { DELETE $left WHERE account = $account RETURN NONE };
+IF $customer != NONE { UPSERT $customer SET account = $account RETURN NONE };
+UPSERT $billing SET version = $expected + 1, customer = $customer,
+    subscription_id = $subscription_id, plan = $paid_plan, newest_at = $newest_at,
+    revoked_at = $revoked_at RETURN NONE;
+UPDATE $account SET plan = $plan, stamp += 1 RETURN NONE;
+";
+
+/// Part of the unit that deletes an account, with its record id as `$account`: how it paid is
+/// forgotten, and its customer leads nowhere. The events that were taken stay.
+pub(crate) const FORGET: &str = "LET $paid_by = type::record('billing', $account);
+LET $paying_customer = $paid_by.customer;
+IF $paying_customer != NONE { DELETE $paying_customer WHERE account = $account RETURN NONE };
+DELETE $paid_by RETURN NONE;
+";

@@ -45,6 +45,20 @@ pub(crate) fn settings(account: AccountId) -> RecordId {
     id("settings", [account.0.into_value()])
 }
 
+pub(crate) fn billing(account: AccountId) -> RecordId {
+    id("billing", [account.0.into_value()])
+}
+
+/// `customer` is the payment provider's id.
+pub(crate) fn billing_customer(customer: &str) -> RecordId {
+    id("billing_customer", [customer.into_value()])
+}
+
+/// `event` is the payment provider's id.
+pub(crate) fn payment_event(event: &str) -> RecordId {
+    id("payment_event", [event.into_value()])
+}
+
 pub(crate) fn site(account: AccountId, site: SiteId) -> RecordId {
     id("site", [account.0.into_value(), site.0.into_value()])
 }

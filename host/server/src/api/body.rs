@@ -14,10 +14,10 @@ use serde_json::{Map, Number, Value};
 
 use crate::{Error, Result};
 
-/// A JSON object, as a handler's argument.
-pub(super) struct Body(Value);
+/// A JSON object of at most so many bytes, as a handler's argument.
+pub(super) struct Body<const MOST: usize = LARGEST>(Value);
 
-impl Deref for Body {
+impl<const MOST: usize> Deref for Body<MOST> {
     type Target = Value;
 
     fn deref(&self) -> &Value {
@@ -25,7 +25,7 @@ impl Deref for Body {
     }
 }
 
-impl<'ex> Extractible<'ex> for Body {
+impl<'ex, const MOST: usize> Extractible<'ex> for Body<MOST> {
     fn metadata() -> &'static Metadata {
         static METADATA: Metadata = Metadata::new("Body");
         &METADATA
@@ -34,8 +34,8 @@ impl<'ex> Extractible<'ex> for Body {
     #[allow(refining_impl_trait)]
     async fn extract(req: &'ex mut Request, _depot: &'ex mut Depot) -> Result<Self> {
         let json = is_json(req);
-        let bytes = bytes(req).await?;
-        object(json, &bytes).map(Self)
+        let bytes = bytes_within(req, MOST).await?;
+        typed(json, &bytes).map(Self)
     }
 }
 
@@ -63,21 +63,25 @@ impl<'ex> Extractible<'ex> for OptionalBody {
         if bytes.is_empty() {
             return Ok(Self(Value::Object(Map::new())));
         }
-        object(json, &bytes).map(Self)
+        typed(json, &bytes).map(Self)
     }
 }
 
-fn object(is_json: bool, bytes: &[u8]) -> Result<Value> {
+fn typed(is_json: bool, bytes: &[u8]) -> Result<Value> {
     if !is_json {
         return Err(Error::Malformed("send the body as Content-Type: application/json".into()));
     }
-    parse(bytes)
+    object(bytes)
 }
 
 /// The whole body, whatever it says it is, within the limit.
 pub(super) async fn bytes(req: &mut Request) -> Result<Vec<u8>> {
+    bytes_within(req, LARGEST).await
+}
+
+async fn bytes_within(req: &mut Request, most: usize) -> Result<Vec<u8>> {
     let packed = is_packed(req);
-    let bytes = match tokio::time::timeout(PATIENCE, read(req.take_body())).await {
+    let bytes = match tokio::time::timeout(PATIENCE, read(req.take_body(), most)).await {
         Ok(bytes) => bytes?,
         Err(_) => return Err(Error::Malformed("the body did not arrive in time".into())),
     };
@@ -106,23 +110,24 @@ fn is_packed(req: &Request) -> bool {
 
 /// Reads to the end, also a little beyond what is taken: a client that is cut off while it still
 /// sends often sees a reset connection instead of the answer.
-async fn read(mut body: ReqBody) -> Result<Vec<u8>> {
+async fn read(mut body: ReqBody, most: usize) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let mut total = 0;
     while let Some(frame) = body.frame().await {
         let frame = frame.map_err(|_| Error::Malformed("the body could not be read".into()))?;
         let Ok(data) = frame.into_data() else { continue };
         total += data.len();
-        if total <= LARGEST {
+        if total <= most {
             bytes.extend_from_slice(&data);
         } else if total > MOST_DRAINED {
             break;
         }
     }
-    if total > LARGEST { Err(Error::TooLarge) } else { Ok(bytes) }
+    if total > most { Err(Error::TooLarge) } else { Ok(bytes) }
 }
 
-fn parse(bytes: &[u8]) -> Result<Value> {
+/// One JSON object, unambiguous.
+pub(super) fn object(bytes: &[u8]) -> Result<Value> {
     let value = any(bytes)?;
     if !value.is_object() {
         return Err(Error::Malformed("the body must be a JSON object".into()));
@@ -227,8 +232,8 @@ mod tests {
     fn objects_come_through_as_they_are() {
         let text = r#" {"a":[1,-2,1.5,true,null,"\u00fc"],"b":{"c":{}},"n":18446744073709551615} "#;
         let expected = json!({"a": [1, -2, 1.5, true, null, "ü"], "b": {"c": {}}, "n": u64::MAX});
-        assert_eq!(parse(text.as_bytes()).unwrap(), expected);
-        assert_eq!(parse(b"{}").unwrap(), json!({}));
+        assert_eq!(object(text.as_bytes()).unwrap(), expected);
+        assert_eq!(object(b"{}").unwrap(), json!({}));
     }
 
     #[test]
@@ -255,15 +260,17 @@ mod tests {
         ];
         for bytes in bad {
             let text = String::from_utf8_lossy(bytes);
-            assert!(matches!(parse(bytes), Err(Error::Malformed(_))), "{text}");
+            assert!(matches!(object(bytes), Err(Error::Malformed(_))), "{text}");
         }
     }
 
     #[tokio::test]
     async fn the_limit_is_exact() {
-        for (size, fits) in [(LARGEST - 1, true), (LARGEST, true), (LARGEST + 1, false)] {
-            let body = ReqBody::from(vec![b' '; size]);
-            assert_eq!(read(body).await.is_ok(), fits, "{size}");
+        for most in [LARGEST, 10 << 10] {
+            for (size, fits) in [(most - 1, true), (most, true), (most + 1, false)] {
+                let body = ReqBody::from(vec![b' '; size]);
+                assert_eq!(read(body, most).await.is_ok(), fits, "{size} of {most}");
+            }
         }
     }
 }

@@ -92,6 +92,27 @@ fn an_issuer_comes_with_its_audience_and_a_place_for_its_keys() {
 }
 
 #[test]
+fn a_product_buys_a_plan_that_costs_something() {
+    let load = |text: &str| Config::load(Some(file(text).path()), |_| None, Table::new());
+    for good in [
+        "[payments]\nproducts = { p1 = \"pro\", p2 = \"team\", p3 = \"team\" }\n",
+        "[payments]\nsecret = \"s\"\napi_base = \"http://127.0.0.1:1/v1\"\napi_key = \"k\"\n",
+    ] {
+        load(good).unwrap();
+    }
+    for (bad, key) in [
+        ("products = { p1 = \"pro\", p2 = \"free\" }", "payments.products.p2"),
+        ("products = { p1 = \"starter\" }", "payments.products.p1"),
+        ("secret = \"\"", "payments.secret"),
+        ("api_key = \"\"", "payments.api_key"),
+        ("api_base = \"ftp://pay.example/\"", "payments.api_base"),
+    ] {
+        let cause = load(&format!("[payments]\n{bad}\n")).unwrap_err().to_string();
+        assert!(cause.starts_with(key), "{bad}: {cause}");
+    }
+}
+
+#[test]
 fn the_environment_carries_lists_and_tables() {
     let environment = |name: &str| match name {
         "VEDETTE_DNS_SERVER" => Some("127.0.0.1:5353, [::1]:53".to_owned()),

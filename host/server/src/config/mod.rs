@@ -124,6 +124,7 @@ impl Config {
             return Err(Error::key("plugins.domain.whois_root", "must be host:port"));
         }
         self.oidc.check()?;
+        self.payments.check()?;
         if self.location.is_empty() {
             return Err(Error::key("location", "must not be empty"));
         }

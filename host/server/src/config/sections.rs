@@ -5,7 +5,12 @@ use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 use ipnet::IpNet;
 use serde::Deserialize;
 use url::Url;
-use vedette_model::{schedule, secret::Secret};
+use vedette_model::{
+    Area, Edition,
+    billing::{paid_plans, plan_names},
+    schedule,
+    secret::Secret,
+};
 
 use super::{
     Error,
@@ -110,10 +115,13 @@ pub struct Oidc {
     pub audience: Option<String>,
 }
 
+/// Who takes the money for plans.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Payments {
+    /// Signs what the provider tells us.
     pub secret: Option<Secret<String>>,
+    /// What comes before `/checkouts` and `/subscriptions` in the provider's API.
     #[serde(deserialize_with = "optional_url")]
     pub api_base: Option<Url>,
     pub api_key: Option<Secret<String>>,
@@ -186,6 +194,34 @@ impl Oidc {
         if self.jwks_url.is_none() && !is_place() {
             let reason = "must be a URL such as https://login.example.com/ without oidc.jwks_url";
             return Err(Error::key("oidc.issuer", reason));
+        }
+        Ok(())
+    }
+}
+
+impl Payments {
+    pub(super) fn check(&self) -> Result<(), Error> {
+        let secrets = [("payments.secret", &self.secret), ("payments.api_key", &self.api_key)];
+        for (key, secret) in secrets {
+            // Everybody knows that one.
+            if secret.as_ref().is_some_and(|secret| secret.expose().is_empty()) {
+                return Err(Error::key(key, "must not be empty"));
+            }
+        }
+        if let Some(base) = &self.api_base
+            && !matches!(base.scheme(), "http" | "https")
+        {
+            let reason = "must be a URL such as https://payments.example.com/v1";
+            return Err(Error::key("payments.api_base", reason));
+        }
+        let mut selling = Edition::all().into_iter().filter(|edition| edition.has(Area::Billing));
+        let Some(edition) = selling.next() else { return Ok(()) };
+        for (product, plan) in &self.products {
+            if !paid_plans(edition).iter().any(|sold| sold.id == plan) {
+                let key = format!("payments.products.{product}");
+                let reason = format!("is {plan}, but must be one of {}", plan_names(edition));
+                return Err(Error::key(key, reason));
+            }
         }
         Ok(())
     }

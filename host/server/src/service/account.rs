@@ -84,9 +84,14 @@ pub async fn change_plan(app: &App, id: AccountId, plan: &str) -> Result<()> {
     if !app.store.set_plan(id, plan).await? {
         return Err(NOBODY);
     }
+    moved(app, id, plan).await;
+    Ok(())
+}
+
+/// What follows once another plan of an account is stored, whoever it was that set it.
+pub(super) async fn moved(app: &App, id: AccountId, plan: &str) {
     status_page::forget(app, id).await;
     tracing::info!(account_id = %id, plan, "account {id} was moved to the plan {plan}");
-    Ok(())
 }
 
 /// On an empty database one account with the edition's highest plan; none on any other.

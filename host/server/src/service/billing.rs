@@ -1,1 +1,100 @@
-//! (being written)
+//! Billing: upgrades through the payment provider's checkout, and what it tells of them.
+//!
+//! A checkout only begins at the provider; the plan changes when the provider's event says that it
+//! was paid ([`receive`]).
+//!
+//! *Invariant:* no answer of the provider changes an account, only an event that it signed.
+//! *Invariant:* the provider is reached with the operator's key alone, and no log shows it.
+
+mod event;
+mod provider;
+
+use anyhow::Context;
+use serde::Serialize;
+use serde_json::Value;
+use vedette_model::{
+    Account, Edition,
+    billing::{NewCheckout, Offer},
+};
+
+use self::provider::{Ended, Order, Payments, Provider};
+use crate::{App, Caller, Error, Result};
+
+pub use event::{EventKey, receive};
+
+/// What `GET /billing/status` answers.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Status {
+    pub plan: String,
+    /// Who the account is to the payment provider; none before its first purchase.
+    #[serde(rename = "customerId")]
+    pub customer_id: Option<String>,
+}
+
+/// Which plan the caller's account is on, and as whom it pays.
+pub async fn status(app: &App, caller: &Caller) -> Result<Status> {
+    let billing = app.store.billing(caller.account.id).await?;
+    Ok(Status { plan: caller.account.plan.clone(), customer_id: billing.customer_id })
+}
+
+/// Begins an upgrade at the payment provider; answers the address at which it is paid.
+///
+/// # Errors
+/// `Invalid` for a plan that cannot be bought or is no upgrade, `NotConfigured` without a provider
+/// or a product for the plan, `Internal` where the provider does not do its part.
+pub async fn checkout(app: &App, caller: &Caller, body: &Value) -> Result<String> {
+    let account = &caller.account;
+    let wanted = NewCheckout::parse(body, caller.edition)?;
+    wanted.upgrades(caller.edition, &account.plan)?;
+    let provider = Provider::of(app)?;
+    let plan = wanted.plan;
+    let product = offer(app, caller.edition).product(plan, wanted.cycle).ok_or_else(|| {
+        Error::NotConfigured(format!(
+            "no product for the {} plan is configured; the operator names one in payments.products",
+            plan.id
+        ))
+    })?;
+    let order = Order {
+        product,
+        plan: plan.id,
+        cycle: wanted.cycle,
+        email: wanted.email.as_deref().unwrap_or(&account.email),
+        account: account.id,
+        success_url: &app.origin,
+    };
+    let page = provider.checkout(&order).await;
+    Ok(page.with_context(|| format!("no checkout of the {} plan", plan.id))?)
+}
+
+/// Ends what an account pays for, before the account is deleted. One that never paid has nothing
+/// to end.
+///
+/// # Errors
+/// `NotConfigured` without a provider for a subscription that is to be cancelled, `Internal` where
+/// the provider does not do it: then the account must stay, or it would be paid for on.
+pub(crate) async fn cancel(app: &App, account: &Account) -> Result<()> {
+    let billing = app.store.billing(account.id).await?;
+    let ended = Ended {
+        customer: billing.customer_id.as_deref(),
+        subscription: billing.subscription_id.as_deref(),
+    };
+    if ended.customer.is_none() && ended.subscription.is_none() {
+        return Ok(());
+    }
+    let id = account.id;
+    let provider = match Provider::of(app) {
+        Ok(provider) => provider,
+        Err(missing) if ended.subscription.is_some() => return Err(missing),
+        Err(missing) => {
+            tracing::warn!(account_id = %id, "nothing was cancelled for account {id}: {missing}");
+            return Ok(());
+        }
+    };
+    let cancelled = provider.cancel(&ended).await;
+    Ok(cancelled.with_context(|| format!("the subscription of account {id} was not cancelled"))?)
+}
+
+/// What the operator sells of an edition.
+fn offer<'a>(app: &'a App, edition: &'static Edition) -> Offer<'a> {
+    Offer { edition, products: &app.config.payments.products }
+}

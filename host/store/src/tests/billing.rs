@@ -1,1 +1,253 @@
-//! (being written)
+//! Payment events: each is taken once, with all that it changes or not at all.
+
+use std::collections::BTreeMap;
+
+use vedette_model::billing::{Billing, Effect, Offer, PaymentEvent, Told, judge};
+use vedette_model::delivery::{Rendered, letter};
+use vedette_model::{AccountId, Delivery, edition};
+
+use super::*;
+use crate::billing::FORGET;
+use crate::error::Error;
+use crate::key;
+use crate::tx::Binds;
+
+/// An event about the plan `pro`.
+fn event(id: &str, kind: &str, customer: &str) -> PaymentEvent {
+    let body = json!({
+        "id": id, "type": kind, "customer": {"id": customer}, "subscription": {"id": "sub_1"},
+        "metadata": {"planId": "pro"},
+    });
+    match Told::parse(&body, noon()) {
+        Ok(Told::Event(event)) => event,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn purchase(id: &str) -> PaymentEvent {
+    event(id, "checkout.completed", "cus_1")
+}
+
+fn judged(billing: &Billing, event: &PaymentEvent) -> Option<Effect> {
+    let products = BTreeMap::new();
+    let offer = Offer { edition: &edition::TEAM, products: &products };
+    judge(billing, event, &offer).unwrap()
+}
+
+fn mail(account: AccountId, event: &PaymentEvent) -> Delivery {
+    let words = Rendered::Email {
+        subject: "subject".to_owned(),
+        text: "text".to_owned(),
+        html: None,
+        told: Vec::new(),
+    };
+    letter(event.letter_id(), account, "ops@example.com", words, noon())
+}
+
+/// Judges an event from what is stored now, and takes it.
+async fn take(store: &Store, account: AccountId, event: &PaymentEvent) -> Result<()> {
+    let billing = store.billing(account).await?;
+    let effect = judged(&billing, event);
+    let letters = [mail(account, event)];
+    store.take_payment_event(account, event, billing.version, effect.as_ref(), &letters).await
+}
+
+async fn plan_of(store: &Store, account: AccountId) -> String {
+    store.account(account).await.unwrap().expect("it exists").plan
+}
+
+/// An account of the team edition, on its lowest plan.
+async fn customer(store: &Store) -> AccountId {
+    let account = Account { edition: "team".to_owned(), plan: "free".to_owned(), ..account() };
+    store.create_account(&account, &api_key(&account, "first")).await.unwrap();
+    account.id
+}
+
+async fn count(store: &Store, table: &str) -> u64 {
+    rows(store).await.into_iter().find(|(name, _)| name == table).map_or(0, |(_, count)| count)
+}
+
+#[test]
+fn a_purchase_reads_back_with_its_plan_its_customer_and_its_letter() {
+    on_both(|store| async move {
+        let (account, other) = (customer(&store).await, customer(&store).await);
+        assert_eq!(store.billing(account).await.unwrap(), Billing::default());
+        assert_eq!(store.account_of_customer("cus_1").await.unwrap(), None);
+        let created_at = Some(noon() - seconds(5));
+        let bought = PaymentEvent { created_at, ..purchase("evt_1") };
+        take(&store, account, &bought).await.unwrap();
+        let expected = Billing {
+            customer_id: Some("cus_1".to_owned()),
+            subscription_id: Some("sub_1".to_owned()),
+            plan: Some("pro".to_owned()),
+            newest_at: created_at,
+            revoked_at: None,
+            version: 1,
+        };
+        assert_eq!(store.billing(account).await.unwrap(), expected);
+        assert_eq!(store.account_of_customer("cus_1").await.unwrap(), Some(account));
+        assert_eq!(plan_of(&store, account).await, "pro");
+        assert_eq!(plan_of(&store, other).await, "free");
+        let leased = only(store.lease_deliveries("a", noon(), LEASE, 9).await.unwrap());
+        assert_eq!((leased.id, leased.account_id), (bought.letter_id(), account));
+        let context = store.billing_context(account, "evt_1").await.unwrap();
+        assert_eq!((context.billing, context.is_taken), (expected, true));
+        let context = store.billing_context(other, "evt_2").await.unwrap();
+        assert_eq!((context.billing, context.is_taken), (Billing::default(), false));
+    });
+}
+
+#[test]
+fn a_change_of_plan_is_seen_by_the_next_request_on_every_node() {
+    on_both(|store| async move {
+        let (account, other) = (customer(&store).await, store.without_memory());
+        let key = only(store.api_keys(account).await.unwrap());
+        let found = other.caller(&key.hash).await.unwrap().unwrap();
+        take(&store, account, &purchase("evt_1")).await.unwrap();
+        let counted = other.count_call(account, "2026-11", 100).await.unwrap();
+        assert_ne!(counted.stamp, found.person.stamp);
+    });
+}
+
+#[test]
+fn an_event_is_taken_once_whatever_it_would_do() {
+    on_both(|store| async move {
+        let account = customer(&store).await;
+        take(&store, account, &purchase("evt_1")).await.unwrap();
+        take(&store, account, &event("evt_2", "refund.created", "cus_1")).await.unwrap();
+        let before = rows(&store).await;
+        for id in ["evt_1", "evt_2"] {
+            let again = take(&store, account, &purchase(id)).await;
+            assert!(matches!(again, Err(Error::Duplicate)), "{id}: {again:?}");
+        }
+        assert_eq!(plan_of(&store, account).await, "free");
+        assert_eq!(rows(&store).await, before);
+    });
+}
+
+#[test]
+fn an_event_without_an_effect_is_noted_and_nothing_else() {
+    on_both(|store| async move {
+        let account = customer(&store).await;
+        take(&store, account, &event("evt_1", "refund.created", "cus_1")).await.unwrap();
+        let billing = store.billing(account).await.unwrap();
+        assert_eq!((billing.version, billing.revoked_at), (1, Some(noon())));
+        let letters = count(&store, "delivery").await;
+        let late = event("evt_2", "subscription.active", "cus_1");
+        assert_eq!(judged(&billing, &late), None);
+        take(&store, account, &late).await.unwrap();
+        assert_eq!(store.billing(account).await.unwrap(), billing);
+        assert_eq!(plan_of(&store, account).await, "free");
+        assert_eq!(count(&store, "delivery").await, letters, "nobody is told of it");
+        assert!(store.billing_context(account, "evt_2").await.unwrap().is_taken);
+    });
+}
+
+#[test]
+fn of_one_event_20_times_at_once_one_is_taken() {
+    on_both(|store| async move {
+        let account = customer(&store).await;
+        let take = {
+            let store = store.clone();
+            move |_: usize| {
+                let store = store.clone();
+                async move { take(&store, account, &purchase("evt_1")).await }
+            }
+        };
+        let answers = at_once(20, take).await;
+        assert_eq!(answers.iter().filter(|answer| answer.is_ok()).count(), 1, "{answers:?}");
+        let known =
+            |answer: &Result<()>| matches!(answer, Ok(()) | Err(Error::Duplicate | Error::Stale));
+        assert!(answers.iter().all(known), "{answers:?}");
+        assert_eq!(store.billing(account).await.unwrap().version, 1);
+        assert_eq!(count(&store, "payment_event").await, 1);
+        assert_eq!(count(&store, "delivery").await, 1);
+    });
+}
+
+#[test]
+fn what_was_judged_from_another_past_changes_nothing() {
+    on_both(|store| async move {
+        let account = customer(&store).await;
+        let past = store.billing(account).await.unwrap();
+        take(&store, account, &event("evt_1", "refund.created", "cus_1")).await.unwrap();
+        let before = rows(&store).await;
+        let active = event("evt_2", "subscription.active", "cus_1");
+        let effect = judged(&past, &active);
+        assert!(effect.is_some(), "before the refund it would have granted");
+        let effect = effect.as_ref();
+        let taken = store.take_payment_event(account, &active, past.version, effect, &[]).await;
+        assert!(matches!(taken, Err(Error::Stale)), "{taken:?}");
+        assert_eq!(rows(&store).await, before);
+        assert_eq!(plan_of(&store, account).await, "free");
+    });
+}
+
+#[test]
+fn a_customer_is_of_the_account_that_bought_last_and_an_account_has_one() {
+    on_both(|store| async move {
+        let (one, other) = (customer(&store).await, customer(&store).await);
+        take(&store, one, &purchase("evt_1")).await.unwrap();
+        take(&store, other, &purchase("evt_2")).await.unwrap();
+        assert_eq!(store.account_of_customer("cus_1").await.unwrap(), Some(other));
+        // The first one buys as somebody else, and takes nothing from the second.
+        take(&store, one, &event("evt_3", "checkout.completed", "cus_2")).await.unwrap();
+        assert_eq!(store.account_of_customer("cus_1").await.unwrap(), Some(other));
+        assert_eq!(store.account_of_customer("cus_2").await.unwrap(), Some(one));
+        take(&store, one, &event("evt_4", "checkout.completed", "cus_3")).await.unwrap();
+        assert_eq!(store.account_of_customer("cus_2").await.unwrap(), None);
+        assert_eq!(store.account_of_customer("cus_3").await.unwrap(), Some(one));
+    });
+}
+
+#[test]
+fn names_of_every_kind_are_told_apart() {
+    on_both(|store| async move {
+        let ids = ["7", "7.0", "⟨7⟩", "0199c1de-3f00-7a10-8c21-5f0a4c9d1e00", "x'); THROW 'gone"];
+        for id in ids {
+            let account = customer(&store).await;
+            take(&store, account, &event(id, "checkout.completed", id)).await.unwrap();
+            assert_eq!(store.account_of_customer(id).await.unwrap(), Some(account), "{id}");
+            let billing = store.billing(account).await.unwrap();
+            assert_eq!(billing.customer_id.as_deref(), Some(id));
+        }
+        assert_eq!(count(&store, "payment_event").await, ids.len() as u64);
+    });
+}
+
+#[test]
+fn who_is_gone_takes_no_event() {
+    on_both(|store| async move {
+        let nobody = account().id;
+        let before = rows(&store).await;
+        let taken = take(&store, nobody, &purchase("evt_1")).await;
+        assert!(matches!(taken, Err(Error::Gone)), "{taken:?}");
+        assert_eq!(rows(&store).await, before);
+    });
+}
+
+#[test]
+fn what_is_forgotten_leaves_the_events_and_what_is_others() {
+    on_both(|store| async move {
+        let (one, other) = (customer(&store).await, customer(&store).await);
+        take(&store, one, &purchase("evt_1")).await.unwrap();
+        take(&store, other, &event("evt_2", "checkout.completed", "cus_2")).await.unwrap();
+        let forget = async |account| {
+            let binds = Binds::new().with("account", key::account(account));
+            store.write(FORGET, binds).await.unwrap();
+        };
+        forget(one).await;
+        assert_eq!(store.billing(one).await.unwrap(), Billing::default());
+        assert_eq!(store.account_of_customer("cus_1").await.unwrap(), None);
+        assert_eq!(store.account_of_customer("cus_2").await.unwrap(), Some(other));
+        assert!(store.billing_context(one, "evt_1").await.unwrap().is_taken);
+
+        // A customer that somebody else has taken over stays theirs.
+        take(&store, one, &event("evt_3", "checkout.completed", "cus_2")).await.unwrap();
+        forget(other).await;
+        assert_eq!(store.account_of_customer("cus_2").await.unwrap(), Some(one));
+        // Who never paid leaves nothing behind.
+        forget(customer(&store).await).await;
+        assert_eq!((count(&store, "billing").await, count(&store, "payment_event").await), (1, 3));
+    });
+}

@@ -1,0 +1,147 @@
+//! What an event does to an account (spec: Variant B inbound events; decisions: team edition).
+//!
+//! *Invariant:* an event that says when it happened changes nothing after a newer one did.
+//! *Invariant:* once a payment was taken back only another one grants a plan again: events of the
+//! subscription do so where they say that they are newer.
+
+use super::{Billing, EventKind, Offer, PaymentEvent};
+use crate::{Invalid, Plan, Timestamp};
+
+/// What becomes of an account.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Effect {
+    /// What is known of its payments from now on; the version is still the one that it was judged
+    /// from.
+    pub billing: Billing,
+    /// The plan that it is on from now on.
+    pub plan: &'static Plan,
+    pub mail: Option<Mail>,
+}
+
+/// What its owner is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mail {
+    Purchased,
+    Activated,
+    Canceled,
+    Paused,
+    Expired,
+    Revoked,
+}
+
+/// Says what an event changes; nothing where what was told before counts for more.
+///
+/// # Errors
+/// For an event that pays for something which nobody can tell: its product is not in
+/// `payments.products`, and it carries no plan.
+pub fn judge(
+    state: &Billing,
+    event: &PaymentEvent,
+    offer: &Offer<'_>,
+) -> Result<Option<Effect>, Invalid> {
+    if is_late(state, event) {
+        return Ok(None);
+    }
+    match event.kind {
+        EventKind::CheckoutCompleted => grant(state, event, offer, Some(Mail::Purchased)),
+        EventKind::SubscriptionActive => resume(state, event, offer, Some(Mail::Activated)),
+        EventKind::SubscriptionPaid | EventKind::SubscriptionUpdate => {
+            resume(state, event, offer, None)
+        }
+        EventKind::SubscriptionPaused => Ok(stop(state, event, offer, Mail::Paused)),
+        EventKind::SubscriptionCanceled => Ok(end(state, event, offer, Mail::Canceled)),
+        EventKind::SubscriptionExpired => Ok(end(state, event, offer, Mail::Expired)),
+        EventKind::RefundCreated | EventKind::DisputeCreated => {
+            Ok(Some(revoke(state, event, offer)))
+        }
+    }
+}
+
+/// Two events of one moment come in the order in which they arrive.
+fn is_late(state: &Billing, event: &PaymentEvent) -> bool {
+    event.created_at.zip(state.newest_at).is_some_and(|(created, newest)| created < newest)
+}
+
+/// A purchase, or a subscription that goes on: the plan is the one that is paid for.
+fn grant(
+    state: &Billing,
+    event: &PaymentEvent,
+    offer: &Offer<'_>,
+    mail: Option<Mail>,
+) -> Result<Option<Effect>, Invalid> {
+    let plan = paid_for(state, event, offer)?;
+    let known =
+        |told: &Option<String>, before: &Option<String>| told.as_ref().or(before.as_ref()).cloned();
+    let billing = Billing {
+        customer_id: known(&event.customer_id, &state.customer_id),
+        subscription_id: known(&event.subscription_id, &state.subscription_id),
+        plan: Some(plan.id.to_owned()),
+        revoked_at: None,
+        ..seen(state, event.created_at)
+    };
+    Ok(Some(Effect { billing, plan, mail }))
+}
+
+/// A subscription that goes on brings nothing back that was taken back since.
+fn resume(
+    state: &Billing,
+    event: &PaymentEvent,
+    offer: &Offer<'_>,
+    mail: Option<Mail>,
+) -> Result<Option<Effect>, Invalid> {
+    let is_older =
+        |revoked_at: Timestamp| event.created_at.is_none_or(|created| created <= revoked_at);
+    if state.revoked_at.is_some_and(is_older) {
+        return Ok(None);
+    }
+    grant(state, event, offer, mail)
+}
+
+/// The lowest plan, while the subscription is not paid for. One that was replaced by another since
+/// pays for nothing, and so takes nothing away.
+fn stop(state: &Billing, event: &PaymentEvent, offer: &Offer<'_>, mail: Mail) -> Option<Effect> {
+    let told = event.subscription_id.as_ref().zip(state.subscription_id.as_ref());
+    if told.is_some_and(|(event, current)| event != current) {
+        return None;
+    }
+    let billing = seen(state, event.created_at);
+    Some(Effect { billing, plan: offer.edition.lowest_plan(), mail: Some(mail) })
+}
+
+/// The same, and there is nothing left to cancel.
+fn end(state: &Billing, event: &PaymentEvent, offer: &Offer<'_>, mail: Mail) -> Option<Effect> {
+    let mut effect = stop(state, event, offer, mail)?;
+    effect.billing.subscription_id = None;
+    Some(effect)
+}
+
+/// The payment is taken back. Without a moment of its own it counts from its arrival on.
+fn revoke(state: &Billing, event: &PaymentEvent, offer: &Offer<'_>) -> Effect {
+    let at = event.created_at.unwrap_or(event.arrived_at);
+    let billing = Billing { revoked_at: Some(at), ..seen(state, Some(at)) };
+    Effect { billing, plan: offer.edition.lowest_plan(), mail: Some(Mail::Revoked) }
+}
+
+fn seen(state: &Billing, at: Option<Timestamp>) -> Billing {
+    Billing { newest_at: state.newest_at.max(at), ..state.clone() }
+}
+
+/// The product's plan, else the one that our checkout gave along. A subscription that names no
+/// product is the one that was bought last.
+fn paid_for(
+    state: &Billing,
+    event: &PaymentEvent,
+    offer: &Offer<'_>,
+) -> Result<&'static Plan, Invalid> {
+    let of_product = event.product_id.as_deref().and_then(|id| offer.plan_of_product(id));
+    let carried = || event.plan_id.as_deref().and_then(|id| offer.plan(id));
+    let goes_on = event.kind != EventKind::CheckoutCompleted && event.product_id.is_none();
+    let bought = || state.plan.as_deref().filter(|_| goes_on).and_then(|id| offer.plan(id));
+    of_product.or_else(carried).or_else(bought).ok_or_else(|| {
+        let reason = match &event.product_id {
+            Some(id) => format!("is not sold here: payments.products lacks {id}"),
+            None => "is required: without it payments.products names no plan".to_owned(),
+        };
+        Invalid::new("product.id", reason)
+    })
+}

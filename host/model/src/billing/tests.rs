@@ -1,0 +1,375 @@
+use chrono::{DateTime, TimeDelta};
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use super::*;
+use crate::edition::{STANDARD, TEAM};
+
+fn at(seconds: i64) -> Timestamp {
+    DateTime::from_timestamp(1_790_000_000 + seconds, 0).expect("within the years")
+}
+
+fn products() -> BTreeMap<String, String> {
+    [
+        ("prod_pro", "pro"),
+        ("prod_pro_YEARLY", "pro"),
+        ("prod_team_annual", "team"),
+        ("prod_team_month", "team"),
+    ]
+    .map(|(id, plan)| (id.to_owned(), plan.to_owned()))
+    .into()
+}
+
+fn event(body: Value) -> PaymentEvent {
+    match Told::parse(&body, at(1_000)) {
+        Ok(Told::Event(event)) => event,
+        other => panic!("{body}: {other:?}"),
+    }
+}
+
+/// An event of a kind that says when it happened.
+fn moment(kind: &str, seconds: i64) -> PaymentEvent {
+    event(json!({
+        "id": "e", "type": kind, "product": {"id": "prod_pro"}, "customer": {"id": "c"},
+        "created_at": at(seconds).timestamp_millis(),
+    }))
+}
+
+/// One that does not.
+fn plain(kind: &str) -> PaymentEvent {
+    PaymentEvent { created_at: None, ..moment(kind, 0) }
+}
+
+fn judged(state: &Billing, event: &PaymentEvent) -> Option<Effect> {
+    let products = products();
+    judge(state, event, &Offer { edition: &TEAM, products: &products }).expect("it can be told")
+}
+
+/// What an account that nothing was known of is after these, one after the other: its plan, where
+/// one was set, and what its owner was told.
+fn told(events: &[PaymentEvent]) -> (Option<&'static str>, Vec<Mail>) {
+    let (mut state, mut plan, mut mails) = (Billing::default(), None, Vec::new());
+    for event in events {
+        let Some(effect) = judged(&state, event) else { continue };
+        state = effect.billing;
+        plan = Some(effect.plan.id);
+        mails.extend(effect.mail);
+    }
+    (plan, mails)
+}
+
+#[test]
+fn checkout_is_read_with_its_defaults() {
+    let read = |body: Value| NewCheckout::parse(&body, &TEAM);
+    let pro = read(json!({"planId": "pro"})).unwrap();
+    assert_eq!((pro.plan.id, pro.cycle, pro.email), ("pro", Cycle::Monthly, None));
+    let body = json!({"planId": "team", "billing": "yearly", "email": "Anna@Example.com", "x": 1});
+    let team = read(body).unwrap();
+    assert_eq!((team.plan.id, team.cycle), ("team", Cycle::Yearly));
+    assert_eq!(team.email.as_deref(), Some("anna@example.com"));
+}
+
+#[test]
+fn checkout_names_the_field_that_is_bad() {
+    for (body, field) in [
+        (json!({}), "planId"),
+        (json!({"planId": null}), "planId"),
+        (json!({"planId": "free"}), "planId"),
+        (json!({"planId": "starter"}), "planId"),
+        (json!({"planId": "Pro"}), "planId"),
+        (json!({"planId": ["pro"]}), "planId"),
+        (json!({"planId": "pro", "billing": "weekly"}), "billing"),
+        (json!({"planId": "pro", "billing": null}), "billing"),
+        (json!({"planId": "pro", "billing": 12}), "billing"),
+        (json!({"planId": "pro", "email": "anna"}), "email"),
+        (json!({"planId": "pro", "email": null}), "email"),
+    ] {
+        let refused = NewCheckout::parse(&body, &TEAM).unwrap_err();
+        assert_eq!(refused.field, field, "{body}: {refused}");
+    }
+    let refused = NewCheckout::parse(&json!({"planId": "free"}), &TEAM).unwrap_err();
+    assert_eq!(refused.to_string(), "planId must be one of pro, team");
+    assert_eq!(plan_names(&STANDARD), "starter, pro");
+}
+
+#[test]
+fn only_a_higher_plan_is_an_upgrade() {
+    for (current, wanted, sold) in [
+        ("free", "pro", true),
+        ("free", "team", true),
+        ("pro", "team", true),
+        ("pro", "pro", false),
+        ("team", "team", false),
+        ("team", "pro", false),
+    ] {
+        let checkout = NewCheckout::parse(&json!({"planId": wanted}), &TEAM).unwrap();
+        let answer = checkout.upgrades(&TEAM, current);
+        assert_eq!(answer.is_ok(), sold, "{current} to {wanted}: {answer:?}");
+        if let Err(refused) = answer {
+            assert_eq!(refused.field, "planId");
+        }
+    }
+}
+
+#[test]
+fn product_fits_the_cycle_where_one_does() {
+    let sold = |products: &BTreeMap<String, String>, plan: &str, cycle| {
+        let offer = Offer { edition: &TEAM, products };
+        let plan = offer.plan(plan).expect("it can be bought");
+        offer.product(plan, cycle).map(str::to_owned)
+    };
+    let all = products();
+    for (plan, cycle, expected) in [
+        ("pro", Cycle::Monthly, "prod_pro"),
+        ("pro", Cycle::Yearly, "prod_pro_YEARLY"),
+        ("team", Cycle::Monthly, "prod_team_month"),
+        ("team", Cycle::Yearly, "prod_team_annual"),
+    ] {
+        assert_eq!(sold(&all, plan, cycle).as_deref(), Some(expected), "{plan} {cycle:?}");
+    }
+    let one = BTreeMap::from([("b-yearly".to_owned(), "pro".to_owned())]);
+    assert_eq!(sold(&one, "pro", Cycle::Monthly).as_deref(), Some("b-yearly"));
+    assert_eq!(sold(&one, "team", Cycle::Monthly), None);
+}
+
+#[test]
+fn event_is_read_as_it_is_documented() {
+    let user = Uuid::from_u128(7);
+    let body = json!({
+        "id": "evt_1", "type": "checkout.completed", "product": {"id": "prod_pro"},
+        "customer": {"id": "cus_1", "email": "anna@example.com"},
+        "metadata": {"planId": "pro", "billing": "monthly", "userId": user.to_string()},
+    });
+    let read = event(body);
+    let expected = PaymentEvent {
+        id: "evt_1".into(),
+        kind: EventKind::CheckoutCompleted,
+        arrived_at: at(1_000),
+        created_at: None,
+        product_id: Some("prod_pro".into()),
+        customer_id: Some("cus_1".into()),
+        subscription_id: None,
+        plan_id: Some("pro".into()),
+        user_id: Some(user.into()),
+    };
+    assert_eq!(read, expected);
+    let again = PaymentEvent { arrived_at: at(2_000), ..expected.clone() };
+    assert_eq!(again.letter_id(), expected.letter_id());
+    let other = PaymentEvent { id: "evt_2".into(), ..expected.clone() };
+    assert_ne!(other.letter_id(), expected.letter_id());
+}
+
+#[test]
+fn what_the_event_lacks_is_read_from_its_object() {
+    let read = event(json!({
+        "id": "evt_1", "eventType": "subscription.paid", "customer": null, "product": {"id": "p1"},
+        "object": {
+            "id": "sub_1", "type": "other", "created_at": 1,
+            "product": {"id": "p2"}, "customer": {"id": "c2"}, "subscription": "s2",
+            "metadata": {"planId": "team", "userId": 7},
+        },
+    }));
+    assert_eq!((read.id.as_str(), read.kind), ("evt_1", EventKind::SubscriptionPaid));
+    assert_eq!(read.product_id.as_deref(), Some("p1"), "its own comes first");
+    assert_eq!(read.customer_id.as_deref(), Some("c2"));
+    assert_eq!(read.subscription_id.as_deref(), Some("s2"));
+    assert_eq!((read.plan_id.as_deref(), read.user_id), (Some("team"), None));
+    assert_eq!(read.created_at, None, "that of the object is not the event's");
+}
+
+#[test]
+fn moment_of_an_event_is_told_in_four_ways() {
+    let read = |created_at: Value| {
+        event(json!({"id": "e", "type": "refund.created", "created_at": created_at})).created_at
+    };
+    for written in [
+        json!(at(5).timestamp_millis()),
+        json!(at(5).timestamp()),
+        json!(at(5).timestamp() as f64),
+        json!(at(5).to_rfc3339()),
+    ] {
+        assert_eq!(read(written.clone()), Some(at(5)), "{written}");
+    }
+    assert_eq!(read(json!(null)), None);
+    let ahead = json!(at(5_000).timestamp());
+    assert_eq!(read(ahead), Some(at(1_000)), "nothing happens after it was told");
+}
+
+#[test]
+fn event_names_the_member_that_is_bad() {
+    let kind = "refund.created";
+    for (body, field) in [
+        (json!({"type": kind}), "id"),
+        (json!({"id": null, "type": kind}), "id"),
+        (json!({"id": 7, "type": kind}), "id"),
+        (json!({"id": "", "type": kind}), "id"),
+        (json!({"id": "a\u{0}", "type": kind}), "id"),
+        (json!({"id": "x".repeat(256), "type": kind}), "id"),
+        (json!({"object": {"id": "e"}, "type": kind}), "id"),
+        (json!({"id": "e"}), "type"),
+        (json!({"id": "e", "type": 7}), "type"),
+        (json!({"id": "e", "type": null}), "type"),
+        (json!({"id": "e", "eventType": []}), "eventType"),
+        (json!({"id": "e", "type": kind, "product": 7}), "product"),
+        (json!({"id": "e", "type": kind, "customer": {"id": 7}}), "customer.id"),
+        (json!({"id": "e", "type": kind, "subscription": {"id": ""}}), "subscription.id"),
+        (json!({"id": "e", "type": kind, "created_at": true}), "created_at"),
+        (json!({"id": "e", "type": kind, "created_at": "yesterday"}), "created_at"),
+        (json!({"id": "e", "type": kind, "created_at": 1e30}), "created_at"),
+    ] {
+        let refused = Told::parse(&body, at(0)).unwrap_err();
+        assert_eq!(refused.field, field, "{body}: {refused}");
+    }
+}
+
+#[test]
+fn event_that_means_nothing_is_not_looked_into() {
+    let body = json!({"id": "e", "type": "invoice.sent", "customer": 7, "created_at": true});
+    let other = Told::Other { id: "e".into(), kind: "invoice.sent".into() };
+    assert_eq!(Told::parse(&body, at(0)), Ok(other));
+}
+
+#[test]
+fn each_event_does_what_is_documented() {
+    let paid = Billing { plan: Some("pro".into()), ..Billing::default() };
+    for (kind, plan, mail) in [
+        ("checkout.completed", "pro", Some(Mail::Purchased)),
+        ("subscription.active", "pro", Some(Mail::Activated)),
+        ("subscription.paid", "pro", None),
+        ("subscription.update", "pro", None),
+        ("subscription.canceled", "free", Some(Mail::Canceled)),
+        ("subscription.paused", "free", Some(Mail::Paused)),
+        ("subscription.expired", "free", Some(Mail::Expired)),
+        ("refund.created", "free", Some(Mail::Revoked)),
+        ("dispute.created", "free", Some(Mail::Revoked)),
+    ] {
+        let effect = judged(&paid, &plain(kind)).unwrap_or_else(|| panic!("{kind} does nothing"));
+        assert_eq!((effect.plan.id, effect.mail), (plan, mail), "{kind}");
+    }
+}
+
+#[test]
+fn purchase_is_remembered_and_its_end_leaves_the_customer() {
+    let bought =
+        PaymentEvent { subscription_id: Some("s1".into()), ..moment("checkout.completed", 1) };
+    let state = judged(&Billing::default(), &bought).expect("an effect").billing;
+    let expected = Billing {
+        customer_id: Some("c".into()),
+        subscription_id: Some("s1".into()),
+        plan: Some("pro".into()),
+        newest_at: Some(at(1)),
+        revoked_at: None,
+        version: 0,
+    };
+    assert_eq!(state, expected);
+    let silent = PaymentEvent { customer_id: None, ..plain("subscription.paid") };
+    assert_eq!(judged(&state, &silent).expect("an effect").billing, state);
+    let ended = judged(&state, &moment("subscription.canceled", 2)).expect("an effect").billing;
+    let newest_at = Some(at(2));
+    assert_eq!(ended, Billing { subscription_id: None, newest_at, ..expected.clone() });
+    let paused = judged(&state, &plain("subscription.paused")).expect("an effect").billing;
+    assert_eq!(paused, expected, "what is paused can still be cancelled");
+}
+
+#[test]
+fn plan_is_that_of_the_product_else_the_one_carried_along() {
+    let products = products();
+    let offer = Offer { edition: &TEAM, products: &products };
+    let bought = Billing { plan: Some("team".into()), ..Billing::default() };
+    let (checkout, update) = ("checkout.completed", "subscription.update");
+    for (state, kind, product, carried, expected) in [
+        (&bought, update, Some("prod_pro"), Some("team"), Some("pro")),
+        (&bought, update, Some("prod_new"), Some("pro"), Some("pro")),
+        (&bought, update, Some("prod_new"), Some("free"), None),
+        (&bought, update, Some("prod_new"), None, None),
+        (&bought, update, None, Some("gold"), Some("team")),
+        (&bought, update, None, None, Some("team")),
+        (&bought, checkout, None, None, None),
+        (&bought, checkout, None, Some("pro"), Some("pro")),
+        (&Billing::default(), update, None, None, None),
+    ] {
+        let event = PaymentEvent {
+            product_id: product.map(str::to_owned),
+            plan_id: carried.map(str::to_owned),
+            ..plain(kind)
+        };
+        let what = format!("{kind} of {product:?} with {carried:?}");
+        match (judge(state, &event, &offer), expected) {
+            (Ok(Some(effect)), Some(plan)) => assert_eq!(effect.plan.id, plan, "{what}"),
+            (Err(refused), None) => {
+                assert!(refused.to_string().contains("payments.products"), "{what}: {refused}");
+            }
+            (other, _) => panic!("{what}: {other:?}"),
+        }
+    }
+}
+
+#[test]
+fn older_event_changes_nothing_after_a_newer_one() {
+    let bought = moment("checkout.completed", 10);
+    for (events, plan) in [
+        (vec![bought.clone(), moment("subscription.canceled", 9)], "pro"),
+        (vec![bought.clone(), moment("subscription.canceled", 10)], "free"),
+        (vec![moment("subscription.canceled", 11), bought.clone()], "free"),
+        (vec![moment("refund.created", 11), bought.clone()], "free"),
+        (vec![moment("dispute.created", 11), moment("subscription.active", 10)], "free"),
+        (vec![moment("subscription.expired", 11), moment("subscription.paid", 10)], "free"),
+        (vec![bought.clone(), moment("refund.created", 9)], "pro"),
+        // Without a moment it counts where it arrives, and makes no other one late.
+        (vec![moment("subscription.canceled", 11), plain("checkout.completed")], "pro"),
+        (vec![plain("subscription.canceled"), bought.clone()], "pro"),
+        (vec![bought, plain("subscription.canceled")], "free"),
+    ] {
+        assert_eq!(told(&events).0, Some(plan), "{events:?}");
+    }
+}
+
+#[test]
+fn what_is_late_is_not_even_asked_for_its_product() {
+    let state = Billing { newest_at: Some(at(5)), ..Billing::default() };
+    let unknown = Some("prod_new".to_owned());
+    let late = PaymentEvent { product_id: unknown, ..moment("subscription.active", 4) };
+    assert_eq!(judged(&state, &late), None);
+}
+
+#[test]
+fn after_a_refund_only_another_purchase_grants() {
+    for taken_back in ["refund.created", "dispute.created"] {
+        for kind in ["subscription.active", "subscription.paid", "subscription.update"] {
+            let (plan, mails) =
+                told(&[plain("checkout.completed"), plain(taken_back), plain(kind)]);
+            assert_eq!(plan, Some("free"), "{kind} after {taken_back}");
+            assert_eq!(mails, [Mail::Purchased, Mail::Revoked], "{kind} after {taken_back}");
+            let same = [moment(taken_back, 5), moment(kind, 5)];
+            assert_eq!(told(&same).0, Some("free"), "{kind} of the moment of {taken_back}");
+            let newer = [moment(taken_back, 5), moment(kind, 6)];
+            assert_eq!(told(&newer).0, Some("pro"), "{kind} newer than {taken_back}");
+            let again = [plain(taken_back), plain("checkout.completed"), plain(kind)];
+            assert_eq!(told(&again).0, Some("pro"), "{kind} after another purchase");
+        }
+        // Without a moment of its own it counts from when it arrived.
+        let (arrived, later) = (at(1_000), at(1_000) + TimeDelta::seconds(1));
+        let state = judged(&Billing::default(), &plain(taken_back)).expect("an effect").billing;
+        assert_eq!((state.revoked_at, state.newest_at), (Some(arrived), Some(arrived)));
+        assert_eq!(judged(&state, &moment("checkout.completed", 999)), None);
+        let newer = PaymentEvent { created_at: Some(later), ..plain("subscription.paid") };
+        assert!(judged(&state, &newer).is_some());
+    }
+}
+
+#[test]
+fn end_of_a_subscription_that_was_replaced_takes_nothing_away() {
+    let of = |kind: &str, subscription: Option<&str>| PaymentEvent {
+        subscription_id: subscription.map(str::to_owned),
+        ..plain(kind)
+    };
+    let current = judged(&Billing::default(), &of("checkout.completed", Some("s2")));
+    let current = current.expect("an effect").billing;
+    for kind in ["subscription.canceled", "subscription.expired", "subscription.paused"] {
+        assert_eq!(judged(&current, &of(kind, Some("s1"))), None, "{kind}");
+        for told in [Some("s2"), None] {
+            assert!(judged(&current, &of(kind, told)).is_some(), "{kind} of {told:?}");
+        }
+    }
+    assert!(judged(&current, &of("refund.created", Some("s1"))).is_some());
+}

@@ -1,0 +1,52 @@
+//! An account that is deleted is paid for no more.
+
+use serde_json::json;
+use vedette_tests::Response;
+
+use super::{Shop, event, of_team, purchase, with};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn deleting_an_account_cancels_its_subscription_first() {
+    let shop = Shop::open().await;
+    let account = shop.world.account("free").await;
+    let subscription = json!({"subscription": {"id": "sub_1"}});
+    shop.told(&with(purchase(&account, "evt_1"), subscription)).await;
+    shop.provider.answer_next(Response::Status(500, Vec::new()));
+    account.client.delete("/account").await.expect(500);
+    account.client.get("/billing/status").await.expect(200);
+    assert_eq!(shop.plan(&account).await, "pro", "it is paid for, so it is there");
+
+    account.client.delete("/account").await.expect(200);
+    account.client.get("/billing/status").await.expect(401);
+    let asked = shop.provider.received();
+    assert_eq!(asked.len(), 2);
+    for one in asked {
+        assert_eq!(one.path, "/v1/subscriptions/sub_1/cancel");
+        let body = one.json().expect("JSON");
+        let customer = format!("cus_{}", account.id);
+        assert_eq!(body, json!({"customer_id": customer, "subscription_id": "sub_1"}));
+    }
+    // Its customer leads to nobody, and its events stay what they are: taken.
+    shop.told(&event(&account, "evt_2", "subscription.canceled")).await;
+    shop.told(&purchase(&account, "evt_1")).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_customer_without_a_known_subscription_is_cancelled_as_a_whole() {
+    let shop = Shop::open().await;
+    let account = shop.world.account("free").await;
+    shop.told(&purchase(&account, "evt_1")).await;
+    shop.provider.answer_next(Response::Status(404, Vec::new()));
+    account.client.delete("/account").await.expect(200);
+    let asked = shop.provider.received().remove(0);
+    assert_eq!(asked.path, "/v1/subscriptions/cancel");
+    let body = asked.json().expect("JSON");
+    assert_eq!(body["customer_id"], format!("cus_{}", account.id));
+    assert!(body["subscription_id"].is_null(), "{body}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_never_paid_is_deleted_without_a_provider() {
+    let world = of_team(String::new()).await;
+    world.owner.client.delete("/account").await.expect(200);
+}
