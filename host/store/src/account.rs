@@ -1,12 +1,15 @@
 //! Accounts.
+//!
+//! *Invariant:* an account that is gone is nobody's: with its row go all rows that lead to it. What
+//! only it leads to goes bit by bit ([`Store::purge_next`]).
 
 use surrealdb::types::{RecordId, SurrealValue};
-use vedette_model::{Account, AccountId, ApiKey, Timestamp};
+use vedette_model::{Account, AccountId, ApiKey, NotificationSettings, Timestamp};
 
 use crate::api_key::ApiKeyRow;
-use crate::error::Result;
+use crate::error::{Result, gone_is_none};
 use crate::tx::Binds;
-use crate::{Store, key};
+use crate::{Store, agent, billing, key, team};
 
 /// The columns of an account that the model knows.
 #[derive(Debug, SurrealValue)]
@@ -69,6 +72,71 @@ impl Store {
         let changed: i64 = self.tx(unit, binds).await?;
         Ok(changed == 1)
     }
+
+    /// Sets or clears how an account's owner is called, and answers the account; none when there is
+    /// no such account.
+    pub async fn set_full_name(
+        &self,
+        account: AccountId,
+        full_name: Option<String>,
+    ) -> Result<Option<Account>> {
+        let unit =
+            "LET $changed = (UPDATE $id SET full_name = $full_name, stamp += 1 RETURN AFTER);
+            RETURN $changed[0]";
+        let binds = Binds::new().with("id", key::account(account)).with("full_name", full_name);
+        let row: Option<AccountRow> = self.tx(unit, binds).await?;
+        row.map(AccountRow::into_account).transpose()
+    }
+
+    /// Removes an account for good: its credentials lead nowhere from here on, nobody is in its team
+    /// and it is in nobody's, its page and its domain are free. Answers the settings that it had;
+    /// none when there is no such account. `Stale` when it has a site, or its settings were changed
+    /// meanwhile: delete its sites and try again.
+    pub async fn close_account(&self, account: AccountId) -> Result<Option<NotificationSettings>> {
+        let (settings, version) = self.versioned_settings(account).await?;
+        let domain = settings.status_page_custom_domain.as_deref();
+        let id = key::account(account);
+        let _turn = self.turn(account.0).await;
+        let binds = Binds::new()
+            .with("account", id.clone())
+            .with("owner", id.clone())
+            .with("member", id)
+            .with("account_id", account.0)
+            .with("sites", key::sites(account))
+            .with("settings", key::settings(account))
+            .with("version", version)
+            .with("keys", key::api_keys(account))
+            .with("usage", key::of_account("usage", account))
+            .with("slug", settings.status_page_slug.as_ref().map(key::status_page_slug))
+            .with("claim", domain.map(|domain| key::status_page_claim(domain, account)))
+            .with("held", domain.map(key::status_page_domain))
+            .with("alone", alone(account))
+            .with("purge", key::account_purge(account));
+        let Some(hashes) = gone_is_none(self.tx::<Vec<String>>(&closing(), binds).await)? else {
+            return Ok(None);
+        };
+        for hash in &hashes {
+            self.inner.known.forget_caller(hash);
+        }
+        Ok(Some(settings))
+    }
+}
+
+/// The rows of which an account has one at most. Without feed and gate no commit leaves an event.
+fn alone(account: AccountId) -> Vec<RecordId> {
+    vec![
+        key::renewal_switch(account),
+        key::event_feed(account),
+        key::event_gate(account),
+        key::incident_auto(account),
+    ]
+}
+
+/// What others have to do with the account comes first: they read its row.
+fn closing() -> String {
+    let others = [team::LEAVE, team::DISBAND, agent::RETIRE, billing::FORGET]
+        .map(|unit| unit.trim().trim_end_matches(';'));
+    format!("{CLOSABLE}\n{};\n{CLOSE}", others.join(";\n"))
 }
 
 impl AccountRow {
@@ -83,3 +151,30 @@ impl AccountRow {
         })
     }
 }
+
+/// A site that is made in the same moment writes the account's row: it is seen here, or its maker is
+/// in conflict and finds the account gone.
+const CLOSABLE: &str = "IF !record::exists($account) { THROW 'gone' };
+LET $first_site = (SELECT VALUE id FROM $sites LIMIT 1);
+IF !array::is_empty($first_site) { THROW 'stale' };
+LET $settings_version = $settings.version ?? 0;
+IF $settings_version != $version { THROW 'stale' };";
+
+const CLOSE: &str = "LET $hashes = (SELECT VALUE hash FROM $keys);
+FOR $hash IN $hashes { DELETE type::record('api_key_hash', $hash) RETURN NONE };
+DELETE $keys RETURN NONE;
+LET $identities = (SELECT VALUE id FROM identity WHERE account = $account);
+DELETE $identities RETURN NONE;
+LET $signups = (SELECT VALUE id FROM signup WHERE account = $account);
+DELETE $signups RETURN NONE;
+DELETE $usage RETURN NONE;
+DELETE $settings RETURN NONE;
+IF $slug != NONE { DELETE $slug WHERE account = $account RETURN NONE };
+IF $claim != NONE {
+    DELETE $claim RETURN NONE;
+    DELETE $held WHERE account = $account_id RETURN NONE
+};
+DELETE $alone RETURN NONE;
+CREATE $purge SET email = $account.email RETURN NONE;
+DELETE $account RETURN NONE;
+RETURN $hashes";

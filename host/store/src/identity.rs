@@ -1,5 +1,6 @@
 //! Identities: who somebody is to the identity provider, and the account that it made for them.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use surrealdb::types::SurrealValue;
@@ -35,18 +36,28 @@ impl Store {
     }
 
     /// Creates the account of an identity that has none, without a key; `Duplicate` when it has
-    /// one. Of several at once the first makes the account: all write the identity's row.
-    pub async fn sign_up(&self, identity: &str, account: &Account) -> Result<()> {
+    /// one. Of several at once the first makes the account: all write the identity's row. What is
+    /// given as its address is counted for a while ([`Store::free_accounts_of`]).
+    pub async fn sign_up(
+        &self,
+        identity: &str,
+        account: &Account,
+        address: Option<IpAddr>,
+    ) -> Result<()> {
         let unit = "LET $known = $identity.account;
             IF $known != NONE {
                 IF record::exists($known) { THROW 'duplicate' }
             };
             UPSERT $identity SET account = $account RETURN NONE;
+            IF $signup != NONE {
+                CREATE $signup SET account = $account, created_at = $created_at RETURN NONE
+            };
             CREATE $account SET email = $email, edition = $edition, plan = $plan,
                 created_at = $created_at, sites = 0, api_keys = 0 RETURN NONE";
         let binds = Binds::new()
             .with("identity", key::identity(identity))
             .with("account", key::account(account.id))
+            .with("signup", address.map(|address| self.signup(address, account.id)))
             .with("email", account.email.as_str())
             .with("edition", account.edition.as_str())
             .with("plan", account.plan.as_str())

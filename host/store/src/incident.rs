@@ -244,8 +244,9 @@ pub(crate) const PAGE: &str =
 pub(crate) const PAGE_ALL: &str = "SELECT doc, rev FROM incident WHERE account = $account";
 pub(crate) const ORDER: &str = " ORDER BY rev LIMIT $limit START $start";
 
-/// The counter is written by everybody who adds one, which makes the limit exact.
-const CREATE: &str = "IF !record::exists($account) { THROW 'gone' };
+/// The counter is written by everybody who adds one, which makes the limit exact. The account is
+/// read for update: in conflict with its deletion.
+const CREATE: &str = "IF (SELECT VALUE id FROM ONLY $account FOR UPDATE) = NONE { THROW 'gone' };
 UPSERT $count SET n += 1 RETURN NONE;
 LET $open = math::sum((SELECT VALUE n FROM $open_counts WHERE n > 0));
 IF $open > $limit { THROW 'incident_limit' };

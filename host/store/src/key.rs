@@ -37,6 +37,15 @@ pub(crate) fn identity(identity: &str) -> RecordId {
     id("identity", [identity.into_value()])
 }
 
+/// That an address, which its mark stands for, made an account.
+pub(crate) fn signup(mark: &str, account: AccountId) -> RecordId {
+    id("signup", [mark.into_value(), account.0.into_value()])
+}
+
+pub(crate) fn signups(mark: &str) -> RecordId {
+    under("signup", [mark.into_value()])
+}
+
 pub(crate) fn usage(account: AccountId, month: &str) -> RecordId {
     id("usage", [account.0.into_value(), month.into_value()])
 }
@@ -269,6 +278,10 @@ pub(crate) fn status_page_claims(domain: &str) -> RecordId {
 
 pub(crate) fn purge(account: AccountId, site: SiteId) -> RecordId {
     id("purge", [account.0.into_value(), site.0.into_value()])
+}
+
+pub(crate) fn account_purge(account: AccountId) -> RecordId {
+    id("account_purge", [account.0.into_value()])
 }
 
 /// The row that tells whether a key is the database's own.

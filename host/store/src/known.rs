@@ -22,6 +22,12 @@ use crate::{Store, key, row};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, SurrealValue)]
 pub struct Stamp(i64);
 
+impl Stamp {
+    /// Where an account stands that is gone. No account was ever there, so whoever was remembered is
+    /// looked for again.
+    pub(crate) const GONE: Self = Self(-1);
+}
+
 /// Who a key belongs to.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Found {
@@ -104,7 +110,7 @@ impl Store {
             .await?;
         let mut sites: Vec<Site> = row::read_all("site", &row.docs)?;
         sites.sort_by_key(|site| (site.created_at, site.id));
-        Ok((row.stamp.unwrap_or_default(), sites))
+        Ok((row.stamp.unwrap_or(Stamp::GONE), sites))
     }
 }
 

@@ -31,8 +31,8 @@ impl Store {
     ) -> Result<()> {
         let account = window.account_id;
         let _turn = self.turn(account.0).await;
-        // The site is read for update: in conflict with its deletion.
-        let unit = "IF !record::exists($account) { THROW 'gone' };
+        // Account and site are read for update: in conflict with their deletion.
+        let unit = "IF (SELECT VALUE id FROM ONLY $account FOR UPDATE) = NONE { THROW 'gone' };
             IF $site != NONE {
                 IF (SELECT VALUE id FROM ONLY $site FOR UPDATE) = NONE { THROW 'gone' }
             };

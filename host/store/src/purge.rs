@@ -1,35 +1,64 @@
-//! What deleted sites leave behind, removed bit by bit.
+//! What deleted sites and accounts leave behind, removed bit by bit.
 //!
-//! *Invariant:* nothing is added to a site that was deleted: everything that writes to one reads
-//! a row that its deletion removed. So what is found once is all there is. What the deletion
-//! itself did not see, because it was committed in the same moment, is found here.
+//! *Invariant:* nothing is added to a site or an account that was deleted: everything that writes to
+//! one reads a row that its deletion removed, for update, or changes one that is removed here before
+//! what counts it. So what is found once is all there is. What the deletion itself did not see,
+//! because it was committed in the same moment, is found here.
 
-use surrealdb::types::{RecordId, SurrealValue, Value};
+use surrealdb::types::{RecordId, SurrealValue};
+use vedette_model::delivery::LETTER;
 use vedette_model::{AccountId, SiteId};
 
 use crate::error::Result;
 use crate::tx::Binds;
-use crate::{Store, key};
+use crate::{Store, key, row};
 
 #[derive(SurrealValue)]
 struct PurgeRow {
     id: RecordId,
 }
 
+#[derive(SurrealValue)]
+struct AccountPurgeRow {
+    id: RecordId,
+    email: String,
+}
+
 impl Store {
-    /// Removes up to `batch` rows of one site that was deleted; false when nothing is left of
-    /// any. Some 500 rows keep a transaction short and small.
+    /// Removes up to `batch` rows of one site or account that was deleted; false when nothing is
+    /// left of any. Some 500 rows keep a transaction short and small.
     pub async fn purge_next(&self, batch: usize) -> Result<bool> {
+        Ok(self.purge_site(batch).await? || self.purge_account(batch).await?)
+    }
+
+    async fn purge_site(&self, batch: usize) -> Result<bool> {
         let next: Vec<PurgeRow> = self.read("SELECT id FROM purge LIMIT 1", Binds::new()).await?;
         let Some(purge) = next.into_iter().next() else { return Ok(false) };
         let account = AccountId(key::uuid_at(&purge.id, 0)?);
         let site = SiteId(key::uuid_at(&purge.id, 1)?);
-        for leftover in leftovers(account, site) {
+        for leftover in of_site(account, site) {
             if self.remove(leftover, batch).await? > 0 {
                 return Ok(true);
             }
         }
         self.write("DELETE $id RETURN NONE", Binds::new().with("id", purge.id)).await?;
+        Ok(true)
+    }
+
+    /// Its sites have purges of their own.
+    async fn purge_account(&self, batch: usize) -> Result<bool> {
+        let next: Vec<AccountPurgeRow> =
+            self.read("SELECT id, email FROM account_purge LIMIT 1", Binds::new()).await?;
+        let Some(purge) = next.into_iter().next() else { return Ok(false) };
+        let account = AccountId(key::uuid_at(&purge.id, 0)?);
+        for leftover in of_account(account, &purge.email)? {
+            if self.remove(leftover, batch).await? > 0 {
+                return Ok(true);
+            }
+        }
+        let binds =
+            Binds::new().with("id", purge.id).with("maintenance", key::maintenance(account));
+        self.write("DELETE $maintenance RETURN NONE; DELETE $id RETURN NONE", binds).await?;
         Ok(true)
     }
 
@@ -40,20 +69,35 @@ impl Store {
             RETURN array::len($ids)",
             leftover.ids
         );
-        self.tx(&unit, Binds::new().with("of", leftover.of).with("batch", batch)).await
+        self.tx(&unit, leftover.binds.with("batch", batch)).await
     }
 }
 
 /// Rows of one table, found by an index or by their ids.
 struct Leftover {
     ids: &'static str,
-    of: Value,
+    binds: Binds,
 }
 
-fn leftovers(account: AccountId, site: SiteId) -> Vec<Leftover> {
+impl Leftover {
+    fn new(ids: &'static str, of: impl SurrealValue) -> Self {
+        Self { ids, binds: Binds::new().with("of", of) }
+    }
+
+    /// All rows of a range of ids.
+    fn keyed(range: RecordId) -> Self {
+        Self::new(KEYED, range)
+    }
+
+    fn with(self, name: &'static str, value: impl SurrealValue) -> Self {
+        Self { binds: self.binds.with(name, value), ..self }
+    }
+}
+
+fn of_site(account: AccountId, site: SiteId) -> Vec<Leftover> {
     let indexed =
         [BY_SITE_CHECKS, BY_SITE_ALERTS, BY_SITE_CERT_HISTORY, BY_SITE_DELIVERIES, BY_SITE_WINDOWS]
-            .map(|ids| Leftover { ids, of: site.0.into_value() });
+            .map(|ids| Leftover::new(ids, site.0));
     let keyed = [
         "check_day",
         "check_state",
@@ -62,10 +106,32 @@ fn leftovers(account: AccountId, site: SiteId) -> Vec<Leftover> {
         "plugin_state_size",
         "renewal_log",
     ]
-    .map(|table| Leftover { ids: KEYED, of: key::of_site(table, site).into_value() });
-    let counts = key::of_account_site("alert_count", account, site).into_value();
-    let counts = Leftover { ids: KEYED, of: counts };
+    .map(|table| Leftover::keyed(key::of_site(table, site)));
+    let counts = Leftover::keyed(key::of_account_site("alert_count", account, site));
     indexed.into_iter().chain(keyed).chain([counts]).collect()
+}
+
+/// What is counted, and what gathers, comes before its counter and its lane: who still changes the
+/// one in this moment writes the other too.
+fn of_account(account: AccountId, email: &str) -> Result<Vec<Leftover>> {
+    // Of letters those to the owner: as `Delivery` is written.
+    let own = format!("\"to\":{}", row::write("address", &email)?);
+    let deliveries = [
+        Leftover::new(BY_ACCOUNT_DELIVERIES, account.0),
+        Leftover::new(BY_ACCOUNT_LETTERS, account.0).with("own", own),
+    ]
+    .map(|deliveries| deliveries.with("letter", LETTER));
+    let keyed = [
+        "channel_lane",
+        "incident",
+        "incident_count",
+        "event_new",
+        "event_log",
+        "maintenance_window",
+        "usage",
+    ]
+    .map(|table| Leftover::keyed(key::of_account(table, account)));
+    Ok(deliveries.into_iter().chain(keyed).collect())
 }
 
 pub(crate) const BY_SITE_CHECKS: &str = "SELECT VALUE id FROM check WHERE site = $of LIMIT $batch";
@@ -77,4 +143,9 @@ const BY_SITE_DELIVERIES: &str =
     "SELECT VALUE id FROM delivery WHERE site = $of AND shared = false LIMIT $batch";
 pub(crate) const BY_SITE_WINDOWS: &str =
     "SELECT VALUE id FROM maintenance_window WHERE site = $of LIMIT $batch";
+pub(crate) const BY_ACCOUNT_DELIVERIES: &str =
+    "SELECT VALUE id FROM delivery WHERE account = $of AND channel != $letter LIMIT $batch";
+/// Others get theirs.
+pub(crate) const BY_ACCOUNT_LETTERS: &str = "SELECT VALUE id FROM delivery
+    WHERE account = $of AND channel = $letter AND string::contains(doc, $own) LIMIT $batch";
 const KEYED: &str = "SELECT VALUE id FROM $of LIMIT $batch";

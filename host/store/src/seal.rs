@@ -28,6 +28,8 @@ struct Key {
     /// Names the key in what it sealed and tells nothing of it.
     id: String,
     cipher: RandomizedNonceKey,
+    /// Makes marks.
+    marker: hmac::Key,
 }
 
 /// Why a text holds no keys. Never quotes it.
@@ -104,6 +106,17 @@ impl Seal {
         Err(reason)
     }
 
+    /// Stands for something that is to be found again and not to be read: the same for the same,
+    /// and only whoever has the key can try out what it stands for.
+    pub(crate) fn mark(&self, of: &str) -> String {
+        self.first().mark(of)
+    }
+
+    /// The same as made by each of the keys, so that what was marked with an older one is found.
+    pub(crate) fn marks(&self, of: &str) -> Vec<String> {
+        self.keys.iter().map(|key| key.mark(of)).collect()
+    }
+
     /// What every text begins with that the first key sealed.
     pub(crate) fn prefix(&self) -> String {
         format!("{VERSION}.{}.", self.first().id)
@@ -127,9 +140,15 @@ impl Key {
             return None;
         }
         let cipher = RandomizedNonceKey::new(&AES_256_GCM_SIV, &bytes).ok()?;
-        let mark = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, &bytes), b"vedette key id");
-        let id = hex::encode(&mark.as_ref()[..ID]);
-        Some(Self { id, cipher })
+        let derive = hmac::Key::new(hmac::HMAC_SHA256, &bytes);
+        let id = hex::encode(&hmac::sign(&derive, b"vedette key id").as_ref()[..ID]);
+        let marker = hmac::sign(&derive, b"vedette marks");
+        let marker = hmac::Key::new(hmac::HMAC_SHA256, marker.as_ref());
+        Some(Self { id, cipher, marker })
+    }
+
+    fn mark(&self, of: &str) -> String {
+        hex::encode(&hmac::sign(&self.marker, of.as_bytes()).as_ref()[..MARK])
     }
 
     fn open(&self, place: &Place, nonce: &[u8], sealed: &[u8]) -> Option<Zeroizing<String>> {
@@ -169,6 +188,8 @@ const VERSION: &str = "v1";
 const KEY: usize = 32;
 /// Bytes of a key's id.
 const ID: usize = 4;
+/// Bytes of a mark.
+const MARK: usize = 16;
 
 #[cfg(test)]
 mod tests {
@@ -242,6 +263,19 @@ mod tests {
         let sealed = theirs.seal(&place(1), PLAIN);
         let renamed = sealed.replace(&theirs.prefix(), &ours.prefix());
         assert_eq!(ours.open(&place(1), &renamed), Err(Unopened::Forged));
+    }
+
+    #[test]
+    fn a_mark_is_found_again_by_whoever_has_its_key() {
+        let [old, new] = [Seal::new_key(), Seal::new_key()];
+        let before = Seal::parse(&old).unwrap();
+        let both = Seal::parse(&format!("{}\n{}", *new, *old)).unwrap();
+        let mark = before.mark("192.0.2.1");
+        assert_eq!(mark, before.mark("192.0.2.1"));
+        assert_eq!(mark.len(), 2 * MARK);
+        assert_ne!(mark, before.mark("192.0.2.2"));
+        assert_ne!(mark, both.mark("192.0.2.1"));
+        assert_eq!(both.marks("192.0.2.1"), [both.mark("192.0.2.1"), mark]);
     }
 
     #[test]

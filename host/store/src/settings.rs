@@ -47,7 +47,11 @@ impl Store {
         Err(Error::Conflict)
     }
 
-    async fn versioned_settings(&self, account: AccountId) -> Result<(NotificationSettings, i64)> {
+    /// The settings, and how often they were changed.
+    pub(crate) async fn versioned_settings(
+        &self,
+        account: AccountId,
+    ) -> Result<(NotificationSettings, i64)> {
         let row: Option<SettingsRow> =
             self.read("RETURN $id.*", Binds::new().with("id", key::settings(account))).await?;
         match row {
@@ -69,8 +73,9 @@ impl Store {
         let domain = settings.status_page_custom_domain.as_deref();
         let left = was.filter(|was| domain != Some(*was));
         let taken = domain.filter(|domain| was != Some(*domain));
-        // The claim is written anew with every change: rows from before claims get one too.
-        let unit = "IF !record::exists($account) { THROW 'gone' };
+        // The account is read for update: in conflict with its deletion. The claim is written anew
+        // with every change: rows from before claims get one too.
+        let unit = "IF (SELECT VALUE id FROM ONLY $account FOR UPDATE) = NONE { THROW 'gone' };
             LET $was = $id.version ?? 0;
             IF $was != $version { THROW 'stale' };
             IF $taken != NONE {

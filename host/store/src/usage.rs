@@ -20,7 +20,7 @@ use crate::{Stamp, Store, key};
 pub struct Counted {
     /// The calls of the month, this one among them.
     pub used: u64,
-    /// Where the account stood when it was counted.
+    /// Where the account stood when it was counted; of one that is gone, where none ever stood.
     pub stamp: Stamp,
 }
 
@@ -110,7 +110,7 @@ impl Store {
                     .with("account", key::account(account)),
             )
             .await?;
-        Ok(Counted { used: row.used.unwrap_or(0), stamp: row.stamp.unwrap_or_default() })
+        Ok(Counted { used: row.used.unwrap_or(0), stamp: row.stamp.unwrap_or(Stamp::GONE) })
     }
 
     /// How many calls were counted in a month.
@@ -154,13 +154,28 @@ impl Store {
             .flatten()
             .map(|row| Ok((key::uuid_at(&row.id, 0)?.into(), row.stamp)))
             .collect::<Result<_>>()?;
+        self.forget_uncounted(batch, &stamps).await;
         let counted = row.counted.into_iter().map(|row| {
             let account: AccountId = key::uuid_at(&row.id, 0)?.into();
             let of = Month { account, month: key::text_at(&row.id, 1)? };
-            let stamp = stamps.get(&account).copied().unwrap_or_default();
+            let stamp = stamps.get(&account).copied().unwrap_or(Stamp::GONE);
             Ok((of, Added { before: row.before, after: row.used, stamp }))
         });
         counted.collect()
+    }
+
+    /// Takes back what was counted for accounts that are gone, which leave nothing behind. Looking
+    /// for them first would cost every other call.
+    async fn forget_uncounted(&self, batch: &Batch, stamps: &HashMap<AccountId, Stamp>) {
+        let gone = batch.keys().filter(|of| !stamps.contains_key(&of.account));
+        let gone: Vec<RecordId> = gone.map(|of| key::usage(of.account, &of.month)).collect();
+        if gone.is_empty() {
+            return;
+        }
+        let binds = Binds::new().with("gone", gone);
+        if let Err(cause) = self.write("DELETE $gone RETURN NONE", binds).await {
+            tracing::warn!(%cause, "calls of a deleted account were counted: {cause}");
+        }
     }
 }
 

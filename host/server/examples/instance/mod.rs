@@ -38,7 +38,8 @@ pub(crate) fn config(database: String) -> Config {
 pub(crate) async fn account(app: &App, email: &str) -> anyhow::Result<(Caller, String)> {
     let edition = Edition::by_id("standard").context("the edition")?;
     let made = service::account::create(app, email, "pro", edition.id).await?;
-    let credential = service::account::Credential { bearer: &made.key, account: None };
+    let credential =
+        service::account::Credential { bearer: &made.key, account: None, address: None };
     let caller = service::account::authenticate(app, edition, credential).await?;
     Ok((caller, made.key))
 }

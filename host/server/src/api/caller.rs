@@ -15,7 +15,7 @@ use vedette_model::{AccountId, Edition, Plan, Role, Timestamp, parse, quota};
 use vedette_store::Stamp;
 
 use super::{
-    limit::{Month, Standing, over},
+    limit::{ClientAddress, Month, Standing, over},
     trace,
 };
 use crate::{
@@ -104,7 +104,7 @@ impl Authenticate {
         depot: &mut Depot,
         cost: Cost,
     ) -> Result<Caller> {
-        let credential = credential(headers)?;
+        let credential = credential(headers, ClientAddress::of(depot)?)?;
         let token = credential.bearer;
         let standing = depot
             .get_typed_mut::<Standing>()
@@ -113,10 +113,12 @@ impl Authenticate {
         trace::note_account(caller.account.id);
         let mut counted = count(app, &caller, token, standing, cost).await?;
         if counted.stamp != caller.stamp {
-            // Its keys, plan or sites were changed since it was remembered, on another node.
+            // Its keys, plan or sites were changed since it was remembered, on another node; or it
+            // is gone.
             service::account::forget(app, token);
+            let account = caller.account.id;
             caller = self.recognise(app, credential).await?;
-            if counted.admitted.is_err() {
+            if counted.admitted.is_err() || caller.account.id != account {
                 counted = count(app, &caller, token, standing, cost).await?;
             }
         }
@@ -227,13 +229,13 @@ fn month_over(edition: &Edition, plan: &Plan, wait: Duration) -> Error {
 }
 
 /// The credential, and for which account it is used (`X-Vedette-Account`).
-fn credential(headers: &HeaderMap) -> Result<Credential<'_>> {
-    let bearer = bearer(headers)?;
+fn credential(headers: &HeaderMap, address: ClientAddress) -> Result<Credential<'_>> {
+    let (bearer, address) = (bearer(headers)?, Some(address.0));
     let Some(named) = headers.get(ACCOUNT) else {
-        return Ok(Credential { bearer, account: None });
+        return Ok(Credential { bearer, account: None, address });
     };
     let named = parse::uuid(ACCOUNT, named.to_str().unwrap_or_default())?;
-    Ok(Credential { bearer, account: Some(AccountId(named)) })
+    Ok(Credential { bearer, account: Some(AccountId(named)), address })
 }
 
 /// The credential of `Authorization: Bearer …`; the scheme in any case (RFC 9110, 11.1).

@@ -7,6 +7,8 @@ use std::{
 };
 
 use salvo::{
+    Extractible,
+    extract::Metadata,
     http::{HeaderMap, HeaderName, Method},
     prelude::*,
 };
@@ -14,7 +16,7 @@ use vedette_model::{Area, Edition, Timestamp, quota};
 
 use super::{caller, custom_domain};
 use crate::{
-    App, Error,
+    App, Error, Result,
     limits::{Class, Limits, TokenHash, client_address},
     service::status_page::domain,
 };
@@ -35,6 +37,10 @@ pub(super) struct Month {
     pub(super) limit: u64,
     pub(super) used: u64,
 }
+
+/// Where a request comes from: the address by which it is counted.
+#[derive(Clone, Copy)]
+pub(super) struct ClientAddress(pub(super) IpAddr);
 
 /// Set when the address's window is full: what [`refuse`] answers.
 struct Full {
@@ -58,6 +64,7 @@ pub(super) async fn count(
     let class = if is_page { Class::Public } else { class(req, &app) };
     depot.insert_typed(class);
     let address = address(req, &app);
+    depot.insert_typed(ClientAddress(address));
     // A browser's preflight asks for permission, not for service.
     let asked = if is_page || req.method() == Method::OPTIONS {
         app.limits.look_at_address(class, address, now)
@@ -127,6 +134,26 @@ impl Standing {
         headers.insert(MONTHLY_LIMIT, self.month.limit.into());
         headers.insert(MONTHLY_USED, self.month.used.into());
         headers.insert(MONTHLY_REMAINING, self.month.limit.saturating_sub(self.month.used).into());
+    }
+}
+
+impl ClientAddress {
+    /// That of a request that was counted.
+    pub(super) fn of(depot: &Depot) -> Result<Self> {
+        let address = depot.get_typed::<Self>();
+        Ok(*address.map_err(|_| anyhow::anyhow!("the request was not counted"))?)
+    }
+}
+
+impl<'ex> Extractible<'ex> for ClientAddress {
+    fn metadata() -> &'static Metadata {
+        static METADATA: Metadata = Metadata::new("ClientAddress");
+        &METADATA
+    }
+
+    #[allow(refining_impl_trait)]
+    async fn extract(_req: &'ex mut Request, depot: &'ex mut Depot) -> Result<Self> {
+        Self::of(depot)
     }
 }
 

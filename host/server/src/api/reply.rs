@@ -12,27 +12,47 @@ use crate::{Error, Result};
 /// What a handler answers.
 pub(super) type Answer = Result<Json<Value>>;
 
+/// An error whose answer also says in one word, for programs, why.
+pub(super) struct Because {
+    pub(super) error: Error,
+    pub(super) reason: &'static str,
+}
+
 impl Scribe for Error {
     fn render(self, res: &mut Response) {
-        let status = status(&self);
-        if let Self::Internal(cause) = &self {
-            tracing::error!(error = format!("{cause:#}"), "request failed: {cause:#}");
-        }
-        let mut body = body(status, self.to_string());
-        match self {
-            Self::Limited { retry_after, .. } => {
-                body["retry_after"] = retry_after.into();
-                res.headers_mut().insert(header::RETRY_AFTER, retry_after.into());
-            }
-            Self::Unauthenticated(_) => {
-                let scheme = HeaderValue::from_static("Bearer");
-                res.headers_mut().insert(header::WWW_AUTHENTICATE, scheme);
-            }
-            _ => {}
-        }
-        res.status_code(status);
+        let body = told(&self, res);
         res.render(Json(body));
     }
+}
+
+impl Scribe for Because {
+    fn render(self, res: &mut Response) {
+        let mut body = told(&self.error, res);
+        body["reason"] = self.reason.into();
+        res.render(Json(body));
+    }
+}
+
+/// Sets the status and the headers of an error, and answers its body.
+fn told(error: &Error, res: &mut Response) -> Value {
+    let status = status(error);
+    if let Error::Internal(cause) = error {
+        tracing::error!(error = format!("{cause:#}"), "request failed: {cause:#}");
+    }
+    let mut body = body(status, error.to_string());
+    match error {
+        Error::Limited { retry_after, .. } => {
+            body["retry_after"] = (*retry_after).into();
+            res.headers_mut().insert(header::RETRY_AFTER, (*retry_after).into());
+        }
+        Error::Unauthenticated(_) => {
+            let scheme = HeaderValue::from_static("Bearer");
+            res.headers_mut().insert(header::WWW_AUTHENTICATE, scheme);
+        }
+        _ => {}
+    }
+    res.status_code(status);
+    body
 }
 
 /// Answers in JSON where nothing of ours did: unknown paths and methods, caught panics.

@@ -6,7 +6,7 @@
 //! node: what the store answers from memory holds only while the account stands at its stamp,
 //! which each request compares when it is counted.
 
-use std::sync::Arc;
+use std::{net::IpAddr, sync::Arc};
 
 use anyhow::Context;
 use chrono::TimeDelta;
@@ -110,6 +110,8 @@ pub struct Credential<'a> {
     pub bearer: &'a str,
     /// For which account somebody in a team acts: none = the team's.
     pub account: Option<AccountId>,
+    /// Where it comes from; none where it is looked at again, and nobody new is let in.
+    pub address: Option<IpAddr>,
 }
 
 /// Whose request this is. A session is one of the edition that was `asked`; a key is one of its
@@ -123,9 +125,11 @@ pub async fn authenticate(
     asked: &'static Edition,
     credential: Credential<'_>,
 ) -> Result<Caller> {
-    let Credential { bearer, account: wanted } = credential;
+    let Credential { bearer, account: wanted, address } = credential;
     if looks_like_one(bearer) {
-        let person = session::authenticate(app, asked, bearer).await?;
+        // Who names an account had one: if it is gone, no other is made in its place.
+        let newcomer = address.filter(|_| wanted.is_none());
+        let person = session::authenticate(app, asked, bearer, newcomer).await?;
         return caller(&person, None, asked, wanted);
     }
     let edition =

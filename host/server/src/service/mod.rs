@@ -21,6 +21,7 @@ pub mod incident;
 pub mod maintenance;
 pub mod overview;
 pub mod plugin;
+pub mod profile;
 pub mod renewal;
 pub mod settings;
 pub mod site;

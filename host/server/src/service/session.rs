@@ -5,24 +5,26 @@
 //! to it: whoever could put another's address into a token would else take over that account.
 //! *Invariant:* every token that does not hold gets the same answer.
 
-use std::sync::Arc;
+use std::{net::IpAddr, sync::Arc};
 
 use anyhow::Context;
 use serde_json::json;
-use vedette_model::{Account, Edition, session::Claims};
+use vedette_model::{Account, Area, Edition, session::Claims};
 use vedette_store::{Error as StoreError, Person, Stamp};
 
 use super::{api_key::hash, random};
 use crate::{App, Error, Result};
 
-/// Whose request this is; makes the account of somebody new.
+/// Whose request this is; makes the account of somebody new who comes from `newcomer`.
 ///
 /// # Errors
-/// `Unauthenticated` for a token that does not hold, and for somebody new without an address.
+/// `Unauthenticated` for a token that does not hold, for somebody new without an address, and for
+/// somebody new where nobody new is let in.
 pub(super) async fn authenticate(
     app: &App,
     edition: &'static Edition,
     token: &str,
+    newcomer: Option<IpAddr>,
 ) -> Result<Person> {
     let Some(oidc) = &app.oidc else {
         return Err(Error::Unauthenticated(NOT_TAKEN.into()));
@@ -30,14 +32,21 @@ pub(super) async fn authenticate(
     let claims = oidc.verify(token).await;
     let claims = claims.ok_or_else(|| Error::Unauthenticated(INVALID.into()))?;
     let identity = identity(edition, oidc.issuer(), &claims);
-    match app.store.person_of(&identity).await? {
-        Some(found) => Ok(found),
-        None => sign_up(app, edition, &identity, &claims).await,
+    if let Some(found) = app.store.person_of(&identity).await? {
+        return Ok(found);
     }
+    let address = newcomer.ok_or_else(|| Error::Unauthenticated(NOBODY.into()))?;
+    sign_up(app, edition, &identity, &claims, address).await
 }
 
 /// A free account. Of several first requests at once one makes it, and the others find it.
-async fn sign_up(app: &App, edition: &Edition, identity: &str, claims: &Claims) -> Result<Person> {
+async fn sign_up(
+    app: &App,
+    edition: &Edition,
+    identity: &str,
+    claims: &Claims,
+    address: IpAddr,
+) -> Result<Person> {
     let email = claims.verified_email();
     let email = email.ok_or_else(|| Error::Unauthenticated(NO_ADDRESS.into()))?;
     let account = Account {
@@ -48,7 +57,9 @@ async fn sign_up(app: &App, edition: &Edition, identity: &str, claims: &Claims) 
         plan: edition.lowest_plan().id.to_owned(),
         created_at: app.clock.now(),
     };
-    match app.store.sign_up(identity, &account).await {
+    // Kept only where somebody asks for it.
+    let address = edition.has(Area::Welcome).then_some(address);
+    match app.store.sign_up(identity, &account, address).await {
         Ok(()) => {
             let (id, edition) = (account.id, edition.id);
             tracing::info!(account_id = %id, edition, "account {id} created by its first session");
@@ -69,5 +80,6 @@ fn identity(edition: &Edition, issuer: &str, claims: &Claims) -> String {
 
 const NOT_TAKEN: &str = "session tokens are not accepted here; send an API key";
 const INVALID: &str = "the session token is not valid or has expired; sign in again";
+const NOBODY: &str = "the session token belongs to no account; sign in again";
 const NO_ADDRESS: &str = "the session token carries no verified e-mail address, which a new account \
      needs; confirm one with your identity provider and sign in again";

@@ -1,1 +1,56 @@
-//! (being written)
+//! Somebody new: whether they may begin, and the letter that welcomes them.
+
+use std::net::IpAddr;
+
+use vedette_model::{Edition, account::counted_since};
+
+use super::{letter::Letter, random};
+use crate::{App, Caller, Error, Result};
+
+/// Why somebody is asked not to make an account.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unwelcome {
+    /// One word, for programs.
+    pub reason: &'static str,
+    pub message: String,
+}
+
+/// Whether an address has made fewer free accounts of late than it may; none when it has. Nobody is
+/// kept from signing up by this: it is asked before.
+pub async fn judge(app: &App, edition: &Edition, address: IpAddr) -> Result<Option<Unwelcome>> {
+    let most = app.config.signup.max_free_per_ip;
+    let (free, since) = (edition.lowest_plan().id, counted_since(app.clock.now()));
+    let made = app.store.free_accounts_of(address, free, since).await?;
+    if u32::try_from(made).is_ok_and(|made| made < most) {
+        return Ok(None);
+    }
+    let message = format!(
+        "this address made as many accounts on the {free} plan as it may ({most} in 30 days); \
+         use one of them, or upgrade it"
+    );
+    Ok(Some(Unwelcome { reason: TOO_MANY, message }))
+}
+
+/// Sends the letter of welcome to whoever calls, if their account is new; whether this call did. It
+/// is sent once, and about the caller's own account, whatever team they are in.
+///
+/// # Errors
+/// `Unauthenticated` for an API key: what is not somebody's session welcomes nobody.
+pub async fn send(app: &App, caller: &Caller) -> Result<bool> {
+    if caller.key.is_some() {
+        return Err(Error::Unauthenticated(SESSION.into()));
+    }
+    let (user, now) = (&caller.user, app.clock.now());
+    if app.relay.is_none() || !user.is_new(now) {
+        return Ok(false);
+    }
+    let letter = Letter::Welcome.to(app, user.id, &user.email, random::id(), now);
+    let sent = app.store.welcome(user.id, &letter, now).await?;
+    if sent {
+        app.wake.outbox.tell_of_all();
+    }
+    Ok(sent)
+}
+
+const TOO_MANY: &str = "too_many_free_accounts";
+const SESSION: &str = "an API key is not taken here; send a session token";

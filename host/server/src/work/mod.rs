@@ -1,7 +1,7 @@
 //! What goes on without being asked: one file per loop.
 //!
 //! due check → [`scheduler`] → `service::planned`; queued delivery → [`outbox`] → receiver; deleted
-//! site → [`purge`]; renewal that was asked for → [`renewal`]; our own network and threads →
+//! site or account → [`purge`]; renewal that was asked for → [`renewal`]; our own network and threads →
 //! [`guard`]; and, where configured, the keys of session tokens → [`session_keys`] and a sign of
 //! life → [`heartbeat`].
 //!

@@ -1,10 +1,11 @@
-//! Removes what deleted sites left behind, deliveries that are long finished, and events that are
-//! no longer kept, bit by bit.
+//! Removes what deleted sites and accounts left behind, deliveries that are long finished, addresses
+//! that count no longer against new accounts, and events that are no longer kept, bit by bit.
 
 use std::{sync::Arc, time::Duration};
 
 use chrono::TimeDelta;
 use tokio_util::sync::CancellationToken;
+use vedette_model::account::counted_since;
 
 use crate::{App, Result, service::event::KEEP as KEEP_EVENTS};
 
@@ -28,6 +29,10 @@ async fn clear(app: &App, shutdown: &CancellationToken) -> Result<()> {
     }
     let old = app.clock.now() - KEEP_DELIVERIES;
     while !shutdown.is_cancelled() && app.store.forget_deliveries(old, BATCH).await? {
+        tokio::task::yield_now().await;
+    }
+    let old = counted_since(app.clock.now());
+    while !shutdown.is_cancelled() && app.store.forget_signups(old, BATCH).await? {
         tokio::task::yield_now().await;
     }
     clear_events(app, shutdown).await

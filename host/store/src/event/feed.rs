@@ -25,7 +25,8 @@ impl Store {
     /// feed that was closed leaves out a number: who read it before can tell that it was away.
     pub async fn open_events(&self, account: AccountId, until: Timestamp) -> Result<()> {
         let _turn = self.turn(account.0).await;
-        let unit = "IF !record::exists($account) { THROW 'gone' };
+        // The account is read for update: in conflict with its deletion.
+        let unit = "IF (SELECT VALUE id FROM ONLY $account FOR UPDATE) = NONE { THROW 'gone' };
             LET $was = $feed.*;
             IF $was.is_open = true {
                 UPDATE $feed SET open_until = $until RETURN NONE

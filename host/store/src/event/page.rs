@@ -62,7 +62,7 @@ impl Store {
             events,
             oldest: row.oldest.unwrap_or(1),
             last: row.last.unwrap_or(0),
-            stamp: row.stamp.unwrap_or_default(),
+            stamp: row.stamp.unwrap_or(Stamp::GONE),
         })
     }
 }

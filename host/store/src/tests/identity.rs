@@ -14,7 +14,7 @@ fn an_identity_has_the_account_that_it_signed_up_and_no_key() {
     on_both(|store| async move {
         assert_eq!(account_of(&store, "someone").await, None);
         let account = account();
-        store.sign_up("someone", &account).await.unwrap();
+        store.sign_up("someone", &account, None).await.unwrap();
         assert_eq!(account_of(&store, "someone").await, Some(account.clone()));
         assert_eq!(account_of(&store, "somebody else").await, None);
         assert_eq!(store.account(account.id).await.unwrap(), Some(account.clone()));
@@ -27,8 +27,8 @@ fn an_identity_has_the_account_that_it_signed_up_and_no_key() {
 fn equal_addresses_are_two_accounts() {
     on_both(|store| async move {
         let (first, second) = (account(), account());
-        store.sign_up("one", &first).await.unwrap();
-        store.sign_up("two", &second).await.unwrap();
+        store.sign_up("one", &first, None).await.unwrap();
+        store.sign_up("two", &second, None).await.unwrap();
         assert_eq!(account_of(&store, "one").await, Some(first));
         assert_eq!(account_of(&store, "two").await, Some(second));
     });
@@ -41,7 +41,7 @@ fn of_20_sign_ups_at_once_one_makes_the_account() {
             let store = store.clone();
             move |_: usize| {
                 let store = store.clone();
-                async move { store.sign_up("someone", &account()).await }
+                async move { store.sign_up("someone", &account(), None).await }
             }
         };
         let answers = at_once(20, sign_up).await;
@@ -56,11 +56,11 @@ fn of_20_sign_ups_at_once_one_makes_the_account() {
 fn an_identity_whose_account_is_gone_signs_up_anew() {
     on_both(|store| async move {
         let (first, second) = (account(), account());
-        store.sign_up("someone", &first).await.unwrap();
+        store.sign_up("someone", &first, None).await.unwrap();
         let gone = Binds::new().with("account", key::account(first.id));
         store.write("DELETE $account RETURN NONE", gone).await.unwrap();
         assert_eq!(account_of(&store, "someone").await, None);
-        store.sign_up("someone", &second).await.unwrap();
+        store.sign_up("someone", &second, None).await.unwrap();
         assert_eq!(account_of(&store, "someone").await, Some(second));
     });
 }

@@ -76,3 +76,32 @@ fn every_change_of_plan_keys_or_sites_raises_the_stamp() {
         assert_eq!(again, last, "a call changes nothing");
     });
 }
+
+#[test]
+fn a_caller_of_an_account_that_was_closed_elsewhere_is_looked_for_again() {
+    runtime().block_on(async {
+        let directory = tempfile::tempdir().unwrap();
+        let (one, other) = nodes(directory.path()).await;
+        let account = signed_up(&one).await;
+        let before = rows(&one).await;
+        let key = only(one.api_keys(account.id).await.unwrap());
+        let found = other.caller(&key.hash).await.unwrap().unwrap();
+        let page = other.events(account.id, 0, 9).await.unwrap();
+        assert_eq!(page.stamp, found.person.stamp);
+
+        one.close_account(account.id).await.unwrap().unwrap();
+        assert_eq!(other.caller(&key.hash).await.unwrap(), Some(found.clone()), "from memory");
+        let counted = other.count_call(account.id, "2026-11", 100).await.unwrap();
+        assert_ne!(counted.stamp, found.person.stamp);
+        let so_far = other.calls_so_far(account.id, "2026-11").await.unwrap();
+        assert_eq!((so_far.used, so_far.stamp), (0, counted.stamp), "and nothing is counted");
+        let page = other.events(account.id, 0, 9).await.unwrap();
+        assert_eq!(page.stamp, counted.stamp);
+        assert_eq!(other.listed_sites(account.id).await.unwrap(), (counted.stamp, vec![]));
+        assert_eq!(other.caller_anew(&key.hash).await.unwrap(), None);
+
+        while one.purge_next(500).await.unwrap() {}
+        assert!(rows(&one).await.len() < before.len(), "less than before there was the account");
+        one.close().await.unwrap();
+    });
+}

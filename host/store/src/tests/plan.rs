@@ -50,6 +50,23 @@ fn open_alerts_are_found_by_their_index() {
 }
 
 #[test]
+fn what_goes_with_an_account_is_found_by_an_index() {
+    runtime().block_on(async {
+        let store = memory().await;
+        for (statement, index) in [
+            (crate::purge::BY_ACCOUNT_DELIVERIES, "delivery_lane"),
+            (crate::purge::BY_ACCOUNT_LETTERS, "delivery_lane"),
+            ("SELECT VALUE id FROM identity WHERE account = $account", "identity_account"),
+            ("SELECT VALUE id FROM signup WHERE account = $account", "signup_account"),
+        ] {
+            let plan = plan(&store, statement).await;
+            assert!(plan.contains(&format!("index: {index}")), "{statement}\n{plan}");
+            assert!(!plan.contains("TableScan"), "{statement}\n{plan}");
+        }
+    });
+}
+
+#[test]
 fn rows_of_an_owner_are_a_range_of_ids_and_are_counted_by_their_keys() {
     runtime().block_on(async {
         let store = memory().await;
@@ -76,6 +93,8 @@ async fn plan(store: &Store, statement: &str) -> String {
         .with("of", id)
         .with("check_type", "ssl")
         .with("type", "ssl")
+        .with("letter", "letter")
+        .with("own", "\"to\":\"ops@example.com\"")
         .with("is_resolved", false)
         .with("waits", true)
         .with("status", "resolved")

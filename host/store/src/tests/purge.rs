@@ -1,10 +1,14 @@
-//! What deleted sites leave behind.
+//! What deleted sites and accounts leave behind.
 
-use vedette_model::NotificationSettings;
-use vedette_model::delivery::queue;
+use vedette_model::delivery::{Rendered, letter, queue};
+use vedette_model::status_page::Slug;
+use vedette_model::{Delivery, NotificationSettings};
 
 use super::*;
 use crate::StateScope;
+use crate::error::Error;
+use crate::key;
+use crate::tx::Binds;
 
 /// Fills every table that a site can have rows in.
 async fn busy(store: &Store, account: &Account, site: &Site) {
@@ -97,5 +101,192 @@ fn sites_deleted_while_they_are_checked_leave_nothing() {
         at_once(24, race).await;
         while store.purge_next(500).await.unwrap() {}
         assert_eq!(rows(&store).await, before);
+    });
+}
+
+const DOMAIN: &str = "status.example.com";
+
+fn slug() -> Slug {
+    Slug::of("Acme", None)
+}
+
+/// A mail of an account to somebody.
+pub(super) fn mail(account: &Account, to: &str) -> Delivery {
+    let words = Rendered::Email {
+        subject: "Hello".to_owned(),
+        text: "Hello.".to_owned(),
+        html: None,
+        told: Vec::new(),
+    };
+    letter(Uuid::new_v4().into(), account.id, to, words, noon())
+}
+
+/// An account of a first session that has rows in every table, but for what its sites have.
+async fn lived_in(store: &Store, identity: &str) -> Account {
+    let account = account();
+    let address = "192.0.2.7".parse().unwrap();
+    store.sign_up(identity, &account, Some(address)).await.unwrap();
+    store.create_api_key(account.id, &api_key(&account, "ci"), 5).await.unwrap();
+    store.count_call(account.id, "2026-11", 100).await.unwrap();
+    store.switch_renewal(account.id, true, noon()).await.unwrap();
+    let published = store.update_settings(account.id, |settings| {
+        settings.status_page_enabled = true;
+        settings.status_page_slug = Some(slug());
+        settings.status_page_custom_domain = Some(DOMAIN.to_owned());
+        Ok::<(), ()>(())
+    });
+    published.await.unwrap().unwrap();
+    store.hold_status_page_domain(DOMAIN, account.id, noon()).await.unwrap();
+    let window = maintenance::window(&account, None, 0);
+    store.create_maintenance_window(&window, 9).await.unwrap();
+    store.open_events(account.id, noon() + seconds(60)).await.unwrap();
+    for numbered in [true, false] {
+        let incident = incident::incident(&account, noon(), &[]);
+        store.create_incident(&incident, 9).await.unwrap();
+        if numbered {
+            store.number_events(account.id, noon()).await.unwrap();
+        }
+    }
+    let incident = incident::incident(&account, noon(), &[]);
+    store.create_auto_incident(&incident, None, 9).await.unwrap();
+    let lane = "CREATE $lane SET version = 1, quiet_at = $now RETURN NONE";
+    let binds = Binds::new().with("lane", key::channel_lane(account.id, "webhook"));
+    store.write(lane, binds.with("now", noon())).await.unwrap();
+    store.queue_letters(&[mail(&account, &account.email)]).await.unwrap();
+    account
+}
+
+/// Deletes an account as the service does.
+async fn close(store: &Store, account: &Account) -> NotificationSettings {
+    loop {
+        for site in store.site_ids(account.id).await.unwrap() {
+            store.delete_site(account.id, site).await.unwrap();
+        }
+        match store.close_account(account.id).await {
+            Ok(settings) => return settings.expect("it was there"),
+            Err(Error::Stale) => {}
+            Err(error) => panic!("{error}"),
+        }
+    }
+}
+
+#[test]
+fn a_closed_account_leaves_nothing_and_everything_of_others() {
+    on_both(|store| async move {
+        let (stays, kept) = with_site(&store).await;
+        busy(&store, &stays, &kept).await;
+        store.queue_letters(&[mail(&stays, &stays.email)]).await.unwrap();
+        let before = rows(&store).await;
+
+        let goes = lived_in(&store, "someone").await;
+        let key = only(store.api_keys(goes.id).await.unwrap());
+        let site = site(&goes, "two.example.com");
+        store.create_site(&site, 50, &[(ssl(), noon()), (uptime(), noon())]).await.unwrap();
+        busy(&store, &goes, &site).await;
+        assert!(matches!(store.close_account(goes.id).await, Err(Error::Stale)), "it has a site");
+        assert!(store.caller(&key.hash).await.unwrap().is_some());
+
+        let settings = close(&store, &goes).await;
+        assert_eq!(settings.status_page_slug, Some(slug()));
+        assert_eq!(store.close_account(goes.id).await.unwrap(), None);
+        assert_eq!(store.account(goes.id).await.unwrap(), None);
+        assert_eq!(store.caller(&key.hash).await.unwrap(), None);
+        assert_eq!(store.person_of("someone").await.unwrap(), None);
+        assert_eq!(store.status_page_account(&slug()).await.unwrap(), None);
+        assert_eq!(store.status_page_holding(DOMAIN).await.unwrap(), None);
+        assert!(store.status_page_claimants(DOMAIN, 9).await.unwrap().is_empty());
+        assert!(store.event_feeds().await.unwrap().is_empty());
+
+        let mut steps = 0;
+        while store.purge_next(7).await.unwrap() {
+            steps += 1;
+        }
+        assert!(steps > 10, "batches of 7 took {steps} steps");
+        assert_eq!(rows(&store).await, before);
+    });
+}
+
+#[test]
+fn what_a_closed_account_writes_to_others_is_sent() {
+    on_both(|store| async move {
+        let account = signed_up(&store).await;
+        let other = mail(&account, &format!("x{}", account.email));
+        store.queue_letters(&[mail(&account, &account.email), other.clone()]).await.unwrap();
+        close(&store, &account).await;
+        while store.purge_next(500).await.unwrap() {}
+        let left = store.lease_deliveries("a", noon() + seconds(1), LEASE, 9).await.unwrap();
+        assert_eq!(only(left).id, other.id);
+    });
+}
+
+#[test]
+fn sites_that_are_made_while_their_account_is_closed_go_with_it() {
+    on_both(|store| async move {
+        let before = rows(&store).await;
+        let race = {
+            let store = store.clone();
+            move |nth: usize| {
+                let store = store.clone();
+                async move {
+                    let account = signed_up(&store).await;
+                    let make = async {
+                        for number in 0..6 {
+                            let site = site(&account, &format!("s{number}.example.com"));
+                            // It ends with the account.
+                            let _ = store.create_site(&site, 100, &[(ssl(), noon())]).await;
+                        }
+                    };
+                    let close = async {
+                        for _ in 0..nth % 7 {
+                            tokio::task::yield_now().await;
+                        }
+                        close(&store, &account).await;
+                    };
+                    futures::join!(make, close);
+                }
+            }
+        };
+        at_once(12, race).await;
+        while store.purge_next(500).await.unwrap() {}
+        assert_eq!(rows(&store).await, before);
+    });
+}
+
+#[test]
+fn what_is_under_way_when_its_account_is_closed_comes_to_nothing() {
+    interrupted::on_both(|engine| async move {
+        let (store, other) = (engine.store(), engine.other());
+        let before = rows(&other).await;
+        for nth in 0..6 {
+            let account = signed_up(&other).await;
+            let (closer, goes) = (other.clone(), account.clone());
+            engine.meanwhile(async move {
+                close(&closer, &goes).await;
+            });
+            let id = account.id;
+            let written = match nth {
+                0 => store.create_site(&site(&account, "a.example"), 9, &[]).await,
+                1 => store.create_api_key(id, &api_key(&account, "late"), 9).await,
+                2 => store.open_events(id, noon()).await,
+                3 => {
+                    let incident = incident::incident(&account, noon(), &[]);
+                    store.create_incident(&incident, 9).await
+                }
+                4 => {
+                    let window = maintenance::window(&account, None, 0);
+                    store.create_maintenance_window(&window, 9).await
+                }
+                _ => {
+                    let changed = store.update_settings(id, |settings| {
+                        settings.status_page_slug = Some(slug());
+                        Ok::<(), ()>(())
+                    });
+                    changed.await.map(|_| ())
+                }
+            };
+            assert!(matches!(written, Err(Error::Gone)), "{nth}: {written:?}");
+        }
+        while other.purge_next(500).await.unwrap() {}
+        assert_eq!(rows(&other).await, before);
     });
 }

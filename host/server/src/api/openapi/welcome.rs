@@ -1,5 +1,34 @@
-use super::operation::Operation;
+//! `/auth/welcome`.
+
+use serde_json::json;
+
+use super::{
+    account::TAG,
+    operation::Operation,
+    schema::{boolean, record, said},
+};
 
 pub(super) fn operations() -> Vec<Operation> {
-    Vec::new()
+    let sent = said(boolean(), "False when it was sent before, or the account is older.");
+    vec![
+        Operation::get("/auth/welcome", TAG, "mayBegin", "Ask whether somebody may sign up")
+            .public()
+            .says("Asked before a sign-up, of the address that the request comes from.")
+            .answers(
+                "They may.",
+                record(json!({ "allowed": boolean() })),
+                json!({ "allowed": true }),
+            )
+            .fails(403, "The address made too many free accounts; `reason` says so in a word."),
+        Operation::post("/auth/welcome", TAG, "sendWelcome", "Have the welcome mail sent")
+            .says(
+                "Once, and within five minutes after the account was made. Takes a session token: \
+                 an API key is a 401.",
+            )
+            .answers(
+                "Whether this call sent it.",
+                record(json!({ "sent": sent })),
+                json!({ "sent": true }),
+            ),
+    ]
 }

@@ -110,7 +110,7 @@ async fn every_turn(app: &App) -> Vec<Turn> {
 async fn owner(app: &App) -> Caller {
     let made = service::account::create(app, "owner@shop.example", "team", "team").await;
     let key = made.expect("a plan of the edition").key;
-    let credential = Credential { bearer: &key, account: None };
+    let credential = Credential { bearer: &key, account: None, address: None };
     service::account::authenticate(app, &TEAM, credential).await.expect("a key that was just made")
 }
 

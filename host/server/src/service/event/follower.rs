@@ -157,7 +157,7 @@ impl Follower {
     /// Whether the credential still leads to the same account.
     async fn recognise(&mut self) -> Result<bool> {
         let account = Some(self.caller.account.id);
-        let credential = Credential { bearer: &self.bearer, account };
+        let credential = Credential { bearer: &self.bearer, account, address: None };
         match account::authenticate(&self.app, self.caller.edition, credential).await {
             Ok(caller) => {
                 self.caller = caller;

@@ -137,6 +137,14 @@ pub(crate) async fn changed(app: &App, was: &NotificationSettings, now: &Notific
     }
 }
 
+/// After an account was deleted that had these settings.
+pub(super) async fn closed(app: &App, account: AccountId, was: &NotificationSettings) {
+    app.domains.slugs.invalidate(&account).await;
+    if let Some(domain) = &was.status_page_custom_domain {
+        app.domains.forget(domain).await;
+    }
+}
+
 /// What an account is told that names a domain of somebody else's.
 pub(crate) fn taken() -> Error {
     Error::invalid(

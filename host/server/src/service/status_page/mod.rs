@@ -25,7 +25,7 @@ use crate::{
 
 /// What this process remembers of status pages.
 pub struct StatusPages {
-    /// Whose page a name is: that never changes.
+    /// Whose page a name is, for as long as there is the account.
     owners: Cache<Slug, AccountId>,
     pages: Cache<AccountId, Arc<Rendered>>,
 }
@@ -50,14 +50,23 @@ impl Default for StatusPages {
 /// # Errors
 /// `NotFound` where there is no page, or it is switched off.
 pub(crate) async fn by_slug(app: &App, slug: &Slug) -> Result<Arc<Rendered>> {
-    let account = match app.status_pages.owners.get(slug).await {
-        Some(account) => account,
-        None => {
-            let account = app.store.status_page_account(slug).await?.ok_or(UNKNOWN)?;
-            app.status_pages.owners.insert(slug.clone(), account).await;
-            account
+    let remembered = app.status_pages.owners.get(slug).await;
+    if let Some(account) = remembered {
+        match of_account(app, account).await {
+            Err(Error::NotFound(_)) => {}
+            shown => return shown,
         }
-    };
+    }
+    // The name of an account that was deleted may be another's by now.
+    let account = app.store.status_page_account(slug).await?.ok_or(UNKNOWN)?;
+    if remembered == Some(account) {
+        return Err(UNKNOWN);
+    }
+    app.status_pages.owners.insert(slug.clone(), account).await;
+    of_account(app, account).await
+}
+
+async fn of_account(app: &App, account: AccountId) -> Result<Arc<Rendered>> {
     let written = app.status_pages.pages.try_get_with(account, write(app, account)).await;
     written.map_err(|cause| match &*cause {
         Error::NotFound(what) => Error::NotFound(what),
@@ -71,6 +80,15 @@ pub(crate) async fn by_slug(app: &App, slug: &Slug) -> Result<Arc<Rendered>> {
 /// What was said of an account has changed: the next who asks on this node sees it.
 pub(crate) async fn forget(app: &App, account: AccountId) {
     app.status_pages.pages.invalidate(&account).await;
+}
+
+/// An account was deleted: its page is gone, its name and its domain are free.
+pub(super) async fn closed(app: &App, account: AccountId, settings: &NotificationSettings) {
+    forget(app, account).await;
+    if let Some(slug) = &settings.status_page_slug {
+        app.status_pages.owners.invalidate(slug).await;
+    }
+    domain::closed(app, account, settings).await;
 }
 
 /// The address of the page; none before it is first enabled.

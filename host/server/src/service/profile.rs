@@ -1,0 +1,68 @@
+//! The account itself: how its owner is called, and its end.
+//!
+//! *Invariant:* an account that is deleted is gone at once for everybody who asks: its credentials,
+//! its page and its domain, and what this process remembers of it. Its rows go soon after.
+
+use std::sync::Arc;
+
+use anyhow::Context;
+use serde_json::Value;
+use vedette_model::{Account, account::parse_full_name};
+use vedette_store::Error as StoreError;
+
+use super::{billing, status_page};
+use crate::{App, Caller, Error, Result};
+
+/// Changes what the body names, and answers the account.
+///
+/// # Errors
+/// `Invalid` for a bad field.
+pub async fn update(app: &App, caller: &Caller, body: &Value) -> Result<Account> {
+    let patch = parse_full_name(body)?;
+    if patch.is_keep() {
+        return Ok(Account::clone(&caller.account));
+    }
+    let mut full_name = None;
+    patch.apply_option(&mut full_name);
+    let changed = app.store.set_full_name(caller.account.id, full_name).await?;
+    changed.ok_or(Error::NotFound("account"))
+}
+
+/// Deletes the caller's account with all its data, for good. What is paid for is cancelled first;
+/// where that fails, nothing is deleted. Goes on to its end also when its caller goes away.
+///
+/// # Errors
+/// What cancelling the subscription ends with.
+pub async fn delete(app: Arc<App>, caller: Caller) -> Result<()> {
+    let deletion = tokio::spawn(async move { close(&app, &caller).await });
+    deletion.await.context("the deletion of an account broke off")?
+}
+
+async fn close(app: &App, caller: &Caller) -> Result<()> {
+    billing::cancel(app, &caller.account).await?;
+    let account = caller.account.id;
+    for _ in 0..ATTEMPTS {
+        for site in app.store.site_ids(account).await? {
+            app.store.delete_site(account, site).await?;
+        }
+        match app.store.close_account(account).await {
+            Ok(settings) => {
+                if let Some(settings) = settings {
+                    status_page::closed(app, account, &settings).await;
+                    tracing::info!(account_id = %account, "account {account} was deleted");
+                }
+                app.site_lists.invalidate(&account);
+                app.overviews.invalidate(&account);
+                app.streams.announce(account);
+                app.wake.purge.notify_one();
+                return Ok(());
+            }
+            // Somebody added a site in the meantime, or changed the settings.
+            Err(StoreError::Stale) => {}
+            Err(cause) => return Err(cause.into()),
+        }
+    }
+    Err(anyhow::anyhow!("account {account} was changed all the while it was to be deleted").into())
+}
+
+const ATTEMPTS: usize = 16;
