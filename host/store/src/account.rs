@@ -8,6 +8,7 @@ use vedette_model::{Account, AccountId, ApiKey, NotificationSettings, Timestamp}
 
 use crate::api_key::ApiKeyRow;
 use crate::error::{Result, gone_is_none};
+use crate::team::TELL_TEAM;
 use crate::tx::Binds;
 use crate::{Store, agent, billing, key, team};
 
@@ -67,9 +68,13 @@ impl Store {
 
     /// Moves an account to another plan of its edition; false when there is no such account.
     pub async fn set_plan(&self, account: AccountId, plan: &str) -> Result<bool> {
-        let unit = "RETURN count(UPDATE $id SET plan = $plan, stamp += 1 RETURN AFTER)";
-        let binds = Binds::new().with("id", key::account(account)).with("plan", plan);
-        let changed: i64 = self.tx(unit, binds).await?;
+        let unit = format!(
+            "LET $moved = (UPDATE $account SET plan = $plan, stamp += 1 RETURN AFTER);
+            {TELL_TEAM}
+            RETURN count($moved)"
+        );
+        let binds = Binds::new().with("account", key::account(account)).with("plan", plan);
+        let changed: i64 = self.tx(&unit, binds).await?;
         Ok(changed == 1)
     }
 

@@ -8,6 +8,7 @@ use vedette_model::{AccountId, ApiKey, ApiKeyId, Role, Timestamp};
 
 use crate::account::AccountRow;
 use crate::error::{Error, Result, gone_is_none};
+use crate::team::{TEAM_OF_ACCOUNT, TELL_TEAM, TeamRow};
 use crate::tx::Binds;
 use crate::{Found, Person, Stamp, Store, key};
 
@@ -30,6 +31,7 @@ struct CallerRow {
     key: ApiKeyRow,
     account: AccountRow,
     stamp: Stamp,
+    team: Option<TeamRow>,
 }
 
 #[derive(SurrealValue)]
@@ -56,12 +58,11 @@ impl Store {
 
     /// Who a key belongs to now. One round trip.
     pub async fn caller_anew(&self, hash: &str) -> Result<Option<Arc<Found>>> {
-        let row: Option<CallerRow> = self
-            .read(
-                "SELECT key.*, account.*, account.stamp AS stamp FROM ONLY $hash",
-                Binds::new().with("hash", key::api_key_hash(hash)),
-            )
-            .await?;
+        let statement = format!(
+            "SELECT key.*, account.*, account.stamp AS stamp, {TEAM_OF_ACCOUNT} FROM ONLY $hash"
+        );
+        let binds = Binds::new().with("hash", key::api_key_hash(hash));
+        let row: Option<CallerRow> = self.read(&statement, binds).await?;
         let Some(row) = row else {
             self.inner.known.forget_caller(hash);
             return Ok(None);
@@ -71,7 +72,7 @@ impl Store {
             person: Person {
                 account: Arc::new(row.account.into_account()?),
                 stamp: row.stamp,
-                team: None,
+                team: row.team.map(TeamRow::into_team).transpose()?,
             },
         });
         self.inner.known.keep_caller(Arc::clone(&found));
@@ -135,14 +136,18 @@ impl Store {
         api_key: ApiKeyId,
         expires_at: Option<Timestamp>,
     ) -> Result<Option<ApiKey>> {
-        let unit = "LET $changed = (UPDATE $key SET expires_at = $expires_at RETURN AFTER);
-            IF !array::is_empty($changed) { UPDATE $account SET stamp += 1 RETURN NONE };
-            RETURN $changed[0]";
+        let unit = format!(
+            "LET $changed = (UPDATE $key SET expires_at = $expires_at RETURN AFTER);
+            IF array::is_empty($changed) {{ THROW 'gone' }};
+            UPDATE $account SET stamp += 1 RETURN NONE;
+            {TELL_TEAM}
+            RETURN $changed[0]"
+        );
         let binds = Binds::new()
             .with("account", key::account(account))
             .with("key", key::api_key(account, api_key))
             .with("expires_at", expires_at);
-        let row: Option<ApiKeyRow> = self.tx(unit, binds).await?;
+        let row = gone_is_none(self.tx::<ApiKeyRow>(&unit, binds).await)?;
         let changed = row.map(ApiKeyRow::into_key).transpose()?;
         if let Some(key) = &changed {
             self.inner.known.forget_caller(&key.hash);
@@ -158,22 +163,25 @@ impl Store {
         hash: &str,
         prefix: &str,
     ) -> Result<Option<ApiKey>> {
-        let unit = "LET $old = $key.hash;
-            IF $old = NONE { THROW 'gone' };
+        let unit = format!(
+            "LET $old = $key.hash;
+            IF $old = NONE {{ THROW 'gone' }};
             DELETE type::record('api_key_hash', $old) RETURN NONE;
             CREATE $new_hash SET account = $account, key = $key RETURN NONE;
             UPDATE $account SET stamp += 1 RETURN NONE;
-            RETURN {
+            {TELL_TEAM}
+            RETURN {{
                 old: $old,
                 key: (UPDATE $key SET hash = $hash, prefix = $prefix RETURN AFTER)[0]
-            }";
+            }}"
+        );
         let binds = Binds::new()
             .with("account", key::account(account))
             .with("key", key::api_key(account, api_key))
             .with("new_hash", key::api_key_hash(hash))
             .with("hash", hash)
             .with("prefix", prefix);
-        let Some(rolled) = gone_is_none(self.tx::<RolledRow>(unit, binds).await)? else {
+        let Some(rolled) = gone_is_none(self.tx::<RolledRow>(&unit, binds).await)? else {
             return Ok(None);
         };
         self.inner.known.forget_caller(&rolled.old);
@@ -183,16 +191,19 @@ impl Store {
     /// False when the account has no such key.
     pub async fn delete_api_key(&self, account: AccountId, api_key: ApiKeyId) -> Result<bool> {
         let _turn = self.turn(account.0).await;
-        let unit = "LET $old = $key.hash;
-            IF $old = NONE { THROW 'gone' };
+        let unit = format!(
+            "LET $old = $key.hash;
+            IF $old = NONE {{ THROW 'gone' }};
             DELETE type::record('api_key_hash', $old) RETURN NONE;
             DELETE $key RETURN NONE;
             UPDATE $account SET api_keys -= 1, stamp += 1 RETURN NONE;
-            RETURN $old";
+            {TELL_TEAM}
+            RETURN $old"
+        );
         let binds = Binds::new()
             .with("account", key::account(account))
             .with("key", key::api_key(account, api_key));
-        let old: Option<String> = gone_is_none(self.tx(unit, binds).await)?;
+        let old: Option<String> = gone_is_none(self.tx(&unit, binds).await)?;
         if let Some(old) = &old {
             self.inner.known.forget_caller(old);
         }

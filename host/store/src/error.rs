@@ -28,6 +28,13 @@ pub enum Error {
     IncidentLimit,
     #[error("the account has as many maintenance windows as it may")]
     WindowLimit,
+    /// Members and open invitations together.
+    #[error("the team has as many people as its plan allows")]
+    TeamLimit,
+    #[error("the account is in a team already")]
+    InTeam,
+    #[error("the account has members of its own")]
+    HasTeam,
     /// Somebody else has proved that the domain is theirs.
     #[error("the domain is another account's")]
     DomainTaken,

@@ -8,6 +8,7 @@ use vedette_model::Account;
 
 use crate::account::AccountRow;
 use crate::error::Result;
+use crate::team::{TEAM_OF_ACCOUNT, TeamRow};
 use crate::tx::Binds;
 use crate::{Person, Stamp, Store, key};
 
@@ -16,22 +17,24 @@ use crate::{Person, Stamp, Store, key};
 struct IdentityRow {
     account: Option<AccountRow>,
     stamp: Option<Stamp>,
+    team: Option<TeamRow>,
 }
 
 impl Store {
     /// Who an identity is, by the hash that names it. One round trip.
     pub async fn person_of(&self, identity: &str) -> Result<Option<Person>> {
-        let row: Option<IdentityRow> = self
-            .read(
-                "SELECT account.*, account.stamp AS stamp FROM ONLY $identity",
-                Binds::new().with("identity", key::identity(identity)),
-            )
-            .await?;
-        let Some(IdentityRow { account: Some(account), stamp }) = row else { return Ok(None) };
+        let statement = format!(
+            "SELECT account.*, account.stamp AS stamp, {TEAM_OF_ACCOUNT} FROM ONLY $identity"
+        );
+        let binds = Binds::new().with("identity", key::identity(identity));
+        let row: Option<IdentityRow> = self.read(&statement, binds).await?;
+        let Some(IdentityRow { account: Some(account), stamp, team }) = row else {
+            return Ok(None);
+        };
         Ok(Some(Person {
             account: Arc::new(account.into_account()?),
             stamp: stamp.unwrap_or_default(),
-            team: None,
+            team: team.map(TeamRow::into_team).transpose()?,
         }))
     }
 

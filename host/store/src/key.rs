@@ -9,8 +9,8 @@ use surrealdb::types::{RecordId, SurrealValue};
 use uuid::Uuid;
 use vedette_model::{
     AccountId, Alert, AlertId, ApiKeyId, CheckId, CheckType, DeliveryId, IncidentId,
-    IncidentStatus, MaintenanceWindowId, RenewalEntry, RenewalStatus, Severity, Site, SiteId,
-    Timestamp, status_page::Slug,
+    IncidentStatus, InvitationId, MaintenanceWindowId, RenewalEntry, RenewalStatus, Severity, Site,
+    SiteId, Timestamp, status_page::Slug,
 };
 
 use self::part::{counted, key, range};
@@ -44,6 +44,19 @@ pub(crate) fn signup(mark: &str, account: AccountId) -> RecordId {
 
 pub(crate) fn signups(mark: &str) -> RecordId {
     under("signup", [mark.into_value()])
+}
+
+pub(crate) fn team_member(owner: AccountId, member: AccountId) -> RecordId {
+    id("team_member", [owner.0.into_value(), member.0.into_value()])
+}
+
+pub(crate) fn team_invitation(owner: AccountId, invitation: InvitationId) -> RecordId {
+    id("team_invitation", [owner.0.into_value(), invitation.0.into_value()])
+}
+
+/// `hash` is that of the token.
+pub(crate) fn team_token(hash: &str) -> RecordId {
+    id("team_token", [hash.into_value()])
 }
 
 pub(crate) fn usage(account: AccountId, month: &str) -> RecordId {

@@ -50,7 +50,7 @@ pub struct Team {
     /// The owner's.
     pub account: Arc<Account>,
     /// Where the owner's account stood. What changes who is in the team, as what, or by which key,
-    /// raises it.
+    /// raises it, and the plan of either.
     pub stamp: Stamp,
     pub role: Role,
 }

@@ -65,6 +65,9 @@ fn what_is_thrown_undoes_the_unit_and_has_a_name() {
         assert!(matches!(thrown("duplicate").await, Error::Duplicate));
         assert!(matches!(thrown("site_limit").await, Error::SiteLimit));
         assert!(matches!(thrown("key_limit").await, Error::KeyLimit));
+        assert!(matches!(thrown("team_limit").await, Error::TeamLimit));
+        assert!(matches!(thrown("in_team").await, Error::InTeam));
+        assert!(matches!(thrown("has_team").await, Error::HasTeam));
         assert!(matches!(thrown("state_quota").await, Error::StateQuota));
         assert!(matches!(thrown("anything").await, Error::Engine(_)));
         assert_eq!(store.account(account.id).await.unwrap(), Some(account));
