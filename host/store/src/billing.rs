@@ -11,6 +11,7 @@ use vedette_model::billing::{Billing, Effect, PaymentEvent};
 use vedette_model::{AccountId, Delivery, Timestamp};
 
 use crate::error::Result;
+use crate::team::TELL_TEAM;
 use crate::tx::Binds;
 use crate::{Store, delivery, key};
 
@@ -88,7 +89,7 @@ impl Store {
         let Some(Effect { billing, plan, .. }) = effect else {
             return self.write(TAKE, binds).await;
         };
-        let unit = format!("{TAKE}{CHANGE}{}", delivery::QUEUE_LETTERS);
+        let unit = format!("{TAKE}{CHANGE}{TELL_TEAM}\n{}", delivery::QUEUE_LETTERS);
         let binds = binds
             .with("customer", billing.customer_id.as_deref().map(key::billing_customer))
             .with("subscription_id", billing.subscription_id.clone())
@@ -115,7 +116,8 @@ fn read(row: Option<BillingRow>) -> Result<Billing> {
 
 /// The account is read for update: in conflict with its deletion.
 const TAKE: &str = "IF record::exists($taken) { THROW 'duplicate' };
-IF (SELECT VALUE id FROM ONLY $account FOR UPDATE) = NONE { THROW 'gone' };
+LET $found = (SELECT VALUE id FROM ONLY $account FOR UPDATE);
+IF $found = NONE { THROW 'gone' };
 LET $was = $billing.version ?? 0;
 IF $was != $expected { THROW 'stale' };
 CREATE $taken SET kind = $kind, arrived_at = $arrived_at, changed = $changed RETURN NONE;";

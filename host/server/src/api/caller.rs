@@ -116,9 +116,11 @@ impl Authenticate {
             // Its keys, plan or sites were changed since it was remembered, on another node; or it
             // is gone.
             service::account::forget(app, token);
-            let account = caller.account.id;
+            let before = caller.account.id;
             caller = self.recognise(app, credential).await?;
-            if counted.admitted.is_err() || caller.account.id != account {
+            // Who joined or left a team meanwhile is bound by the limits of another account.
+            if counted.admitted.is_err() || caller.account.id != before {
+                trace::note_account(caller.account.id);
                 counted = count(app, &caller, token, standing, cost).await?;
             }
         }

@@ -60,6 +60,7 @@ fn permit(headers: &mut HeaderMap, origin: HeaderValue) {
 const METHODS: &str = "GET, HEAD, POST, PATCH, DELETE";
 /// What clients of JSON interfaces send, also where we pass it over.
 const HEADERS: &str = "authorization, content-type, if-none-match, last-event-id, x-request-id, \
-     idempotency-key, cache-control, mcp-protocol-version, mcp-method, mcp-name, mcp-session-id";
+     idempotency-key, cache-control, x-vedette-account, mcp-protocol-version, mcp-method, \
+     mcp-name, mcp-session-id";
 /// Ten minutes.
 const MAX_AGE: &str = "600";

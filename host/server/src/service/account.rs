@@ -163,7 +163,8 @@ pub async fn authenticate(
 }
 
 /// Somebody, and the account that they act for: their own, or that of the team they are in while
-/// its plan has teams.
+/// its plan has teams. A key with a lesser role is not theirs but that of somebody who was in their
+/// team: it leads to their account and no further.
 fn caller(
     person: &Person,
     key: Option<&ApiKey>,
@@ -172,11 +173,12 @@ fn caller(
 ) -> Result<Caller> {
     let own = key.map_or(Role::Owner, |key| key.role);
     let team = person.team.as_ref().filter(|team| {
-        wanted.is_none_or(|wanted| wanted == team.account.id)
+        own == Role::Owner
+            && wanted.is_none_or(|wanted| wanted == team.account.id)
             && plan(&team.account).is_ok_and(|plan| plan.includes(Feature::Team))
     });
     let (account, stamp, role) = match team {
-        Some(team) => (&team.account, team.stamp, team.role.min(own)),
+        Some(team) => (&team.account, team.stamp, team.role),
         None if wanted.is_none_or(|wanted| wanted == person.account.id) => {
             (&person.account, person.stamp, own)
         }

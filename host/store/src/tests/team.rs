@@ -106,7 +106,7 @@ fn a_session_leads_to_the_same_team() {
     on_both(|store| async move {
         let owner = somebody(&store, "owner@example.com").await;
         let member = Account { email: "anna@example.com".to_owned(), ..account() };
-        store.sign_up("anna", &member).await.unwrap();
+        store.sign_up("anna", &member, None).await.unwrap();
         assert_eq!(store.person_of("anna").await.unwrap().unwrap().team, None);
         let made = invite(&store, &owner, &member.email).await.unwrap();
         join(&store, &made, &member).await.unwrap();

@@ -133,7 +133,7 @@ impl Failure {
                      https://vedette.example.com/api"
                 )
             }
-            Self::Refused { status: 300..400, .. } => {
+            Self::Refused { status: 300..=399, .. } => {
                 format!("{base} leads elsewhere: give --url the address that it leads to")
             }
             Self::Refused { status, said: Some(said), .. } => {
