@@ -30,7 +30,7 @@ pub struct Alert {
     pub id: AlertId,
     pub account_id: AccountId,
     pub site_id: SiteId,
-    /// The site's domain when the alert was raised: what a notification names.
+    /// What the site was called when the alert was raised: what a notification names.
     pub domain: String,
     /// The check that raised it.
     pub check_type: CheckType,

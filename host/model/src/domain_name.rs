@@ -127,7 +127,7 @@ fn invalid(reason: &'static str) -> Invalid {
 }
 
 /// Underscores are legal in names that are only looked up; hyphens stand between others.
-fn is_label(label: &str) -> bool {
+pub(crate) fn is_label(label: &str) -> bool {
     let allowed = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-' || b == b'_';
     (1..=63).contains(&label.len())
         && label.bytes().all(allowed)

@@ -35,6 +35,10 @@ pub struct Site {
     pub dns_provider_config: Option<Secret<Value>>,
     pub deploy_target: Option<String>,
     pub deploy_config: Option<Secret<Value>>,
+    /// What alerts call it where its domain says nothing: the place that an agent looks at, which
+    /// stands where a site stands. None for every site.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
     pub created_at: Timestamp,
 }
 
@@ -53,6 +57,11 @@ pub struct SiteView<'a> {
 }
 
 impl Site {
+    /// What alerts call it.
+    pub fn name(&self) -> &str {
+        self.label.as_deref().unwrap_or(self.domain.as_str())
+    }
+
     /// The site as it was set; for what is in effect under the plan see [`monitored`].
     pub fn view(&self) -> SiteView<'_> {
         SiteView {

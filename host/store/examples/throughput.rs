@@ -270,6 +270,7 @@ async fn create_site(store: &Store, account: &Account, nth: usize) -> Outcome<Si
         dns_provider_config: None,
         deploy_target: None,
         deploy_config: None,
+        label: None,
         created_at: Utc::now(),
     };
     store.create_site(&site, 1_000, &[(uptime(), Utc::now())]).await?;

@@ -116,12 +116,14 @@ impl Store {
     }
 
     /// The state of the check is read for update, so that no run raises the same alert while this
-    /// one is reopened. A site that is being purged has no counters to change.
+    /// one is reopened. A site that is being purged has no counters to change. What an agent looks
+    /// at stands where a site stands, in a table of its own.
     async fn write_resolved(&self, before: &Alert, after: &Alert) -> Result<()> {
         let unit = format!(
-            "IF !record::exists($site) {{ THROW 'gone' }};
+            "IF !record::exists($site) AND !record::exists($target) {{ THROW 'gone' }};
             LET $state_read = (SELECT VALUE version FROM ONLY $state FOR UPDATE);
             LET $site_read = (SELECT VALUE version FROM ONLY $site FOR UPDATE);
+            LET $target_read = (SELECT VALUE version FROM ONLY $target FOR UPDATE);
             LET $was = $alert.doc;
             IF $was = NONE {{ THROW 'gone' }};
             IF $was != $old_doc {{ THROW 'stale' }};
@@ -134,6 +136,7 @@ impl Store {
         );
         let mut binds = Binds::new()
             .with("site", key::site(after.account_id, after.site_id))
+            .with("target", key::agent_target(after.account_id, after.site_id))
             .with("site_id", after.site_id.0)
             .with("check_type", after.check_type.as_str())
             .with("state", key::check_state(after.site_id, &after.check_type))

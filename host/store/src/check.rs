@@ -76,6 +76,26 @@ impl Store {
         site: SiteId,
         check_type: &CheckType,
     ) -> Result<Option<CheckContext>> {
+        self.context(key::site(account, site), account, site, check_type).await
+    }
+
+    /// The same for what an agent of the account looks at.
+    pub async fn target_context(
+        &self,
+        account: AccountId,
+        target: SiteId,
+        check_type: &CheckType,
+    ) -> Result<Option<CheckContext>> {
+        self.context(key::agent_target(account, target), account, target, check_type).await
+    }
+
+    async fn context(
+        &self,
+        watched: RecordId,
+        account: AccountId,
+        site: SiteId,
+        check_type: &CheckType,
+    ) -> Result<Option<CheckContext>> {
         let statement = format!(
             "RETURN {{
                 account: $account.*,
@@ -88,7 +108,7 @@ impl Store {
         );
         let binds = Binds::new()
             .with("account", key::account(account))
-            .with("site", key::site(account, site))
+            .with("site", watched)
             .with("site_id", site.0)
             .with("check_type", check_type.as_str())
             .with("settings", key::settings(account))

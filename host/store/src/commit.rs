@@ -41,7 +41,8 @@ pub struct Settle<'a> {
 impl Store {
     /// Makes a decision real. `Stale` when the state or an alert has changed since it was read:
     /// read the context again and decide anew. `Fenced` when the lease has another owner, `Gone`
-    /// when the account has no such site: then the run counts for nothing.
+    /// when the account has no such site, or no agent of it looks there: then the run counts for
+    /// nothing.
     pub async fn commit(&self, commit: Commit<'_>) -> Result<()> {
         let mut unit = Unit::default();
         unit.check(&commit)?;
@@ -87,7 +88,7 @@ impl Unit {
         let counted = |status| i64::from(record.status == status);
         self.text.push_str(CHECK);
         self.binds = std::mem::take(&mut self.binds)
-            .with("site", key::site(commit.account_id, site))
+            .with("site", key::watched(commit.account_id, site, record.source))
             .with("site_id", site.0)
             .with("check_type", check_type.as_str())
             .with("state", key::check_state(site, check_type))

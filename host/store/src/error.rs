@@ -17,13 +17,17 @@ pub enum Error {
     /// The lease has gone to another owner, so this one's result counts for nothing.
     #[error("the lease is held by another owner")]
     Fenced,
-    /// The account or site does not exist, or no longer does.
-    #[error("the account or site is gone")]
+    /// The account, site or agent does not exist, or no longer does.
+    #[error("the account, site or agent is gone")]
     Gone,
     #[error("the account has as many sites as its plan allows")]
     SiteLimit,
     #[error("the account has as many API keys as its plan allows")]
     KeyLimit,
+    #[error("the account has as many agents as its plan allows")]
+    AgentLimit,
+    #[error("the agent looks at as many places as it may")]
+    TargetLimit,
     #[error("the account has as many open incidents as it may")]
     IncidentLimit,
     #[error("the account has as many maintenance windows as it may")]

@@ -14,6 +14,7 @@ use vedette_model::{AccountId, Incident, IncidentFilter, IncidentId, IncidentSta
 
 use crate::error::{Error, Result};
 use crate::page::Page;
+use crate::site::WATCHED;
 use crate::tx::Binds;
 use crate::{Store, event, key, row, site};
 
@@ -53,14 +54,12 @@ impl Store {
         account: AccountId,
         filter: &IncidentFilter,
     ) -> Result<Page<Incident>> {
-        let row: CountsRow = self
-            .read(
-                "RETURN { counts: (SELECT * FROM $counts), sites: (SELECT VALUE id FROM $sites) }",
-                Binds::new()
-                    .with("counts", key::of_account("incident_count", account))
-                    .with("sites", key::sites(account)),
-            )
-            .await?;
+        let statement = format!("RETURN {{ counts: (SELECT * FROM $counts), sites: {WATCHED} }}");
+        let binds = Binds::new()
+            .with("counts", key::of_account("incident_count", account))
+            .with("sites", key::sites(account))
+            .with("targets", key::agent_targets(account));
+        let row: CountsRow = self.read(&statement, binds).await?;
         let total = total(&row.counts, filter.status);
         let left = total.saturating_sub(u64::from(filter.offset));
         let limit = u64::from(filter.limit).min(left);
@@ -197,17 +196,13 @@ impl Store {
         account: AccountId,
         incident: IncidentId,
     ) -> Result<Option<(Incident, i64)>> {
-        let row: FoundRow = self
-            .read(
-                "RETURN {
-                    found: (SELECT version, doc FROM $incident),
-                    sites: (SELECT VALUE id FROM $sites)
-                }",
-                Binds::new()
-                    .with("incident", key::incident(account, incident))
-                    .with("sites", key::sites(account)),
-            )
-            .await?;
+        let statement =
+            format!("RETURN {{ found: (SELECT version, doc FROM $incident), sites: {WATCHED} }}");
+        let binds = Binds::new()
+            .with("incident", key::incident(account, incident))
+            .with("sites", key::sites(account))
+            .with("targets", key::agent_targets(account));
+        let row: FoundRow = self.read(&statement, binds).await?;
         let Some(found) = row.found.into_iter().next() else { return Ok(None) };
         let mut incident: Incident = row::read("incident", &found.doc)?;
         forget_deleted(&mut incident, &site::ids(&row.sites)?);

@@ -8,9 +8,9 @@ use std::ops::Bound;
 use surrealdb::types::{RecordId, SurrealValue};
 use uuid::Uuid;
 use vedette_model::{
-    AccountId, Alert, AlertId, ApiKeyId, CheckId, CheckType, DeliveryId, IncidentId,
+    AccountId, AgentId, Alert, AlertId, ApiKeyId, CheckId, CheckType, DeliveryId, IncidentId,
     IncidentStatus, InvitationId, MaintenanceWindowId, RenewalEntry, RenewalStatus, Severity, Site,
-    SiteId, Timestamp, status_page::Slug,
+    SiteId, Source, Timestamp, status_page::Slug,
 };
 
 use self::part::{counted, key, range};
@@ -87,6 +87,35 @@ pub(crate) fn site(account: AccountId, site: SiteId) -> RecordId {
 
 pub(crate) fn sites(account: AccountId) -> RecordId {
     under("site", [account.0.into_value()])
+}
+
+pub(crate) fn agent(account: AccountId, agent: AgentId) -> RecordId {
+    id("agent", [account.0.into_value(), agent.0.into_value()])
+}
+
+pub(crate) fn agents(account: AccountId) -> RecordId {
+    under("agent", [account.0.into_value()])
+}
+
+pub(crate) fn agent_key_hash(hash: &str) -> RecordId {
+    id("agent_key_hash", [hash.into_value()])
+}
+
+/// A place that an agent looks at; it stands where a site stands, under an id of its own.
+pub(crate) fn agent_target(account: AccountId, target: SiteId) -> RecordId {
+    id("agent_target", [account.0.into_value(), target.0.into_value()])
+}
+
+pub(crate) fn agent_targets(account: AccountId) -> RecordId {
+    under("agent_target", [account.0.into_value()])
+}
+
+/// What a record is about: a site, or what an agent looks at.
+pub(crate) fn watched(account: AccountId, id: SiteId, source: Source) -> RecordId {
+    match source {
+        Source::Agent => agent_target(account, id),
+        Source::Scheduler | Source::OnDemand | Source::Api | Source::Cron => site(account, id),
+    }
 }
 
 /// What makes a site the same site (decisions: duplicates).

@@ -46,11 +46,13 @@ impl Store {
         Ok(sites)
     }
 
-    /// The ids of an account's sites.
+    /// The ids by which an account's alerts name what they are about: its sites, and what its
+    /// agents look at.
     pub async fn site_ids(&self, account: AccountId) -> Result<BTreeSet<SiteId>> {
-        let rows: Vec<RecordId> = self
-            .read("SELECT VALUE id FROM $sites", Binds::new().with("sites", key::sites(account)))
-            .await?;
+        let binds = Binds::new()
+            .with("sites", key::sites(account))
+            .with("targets", key::agent_targets(account));
+        let rows: Vec<RecordId> = self.read(&format!("RETURN {WATCHED}"), binds).await?;
         ids(&rows)
     }
 
@@ -223,7 +225,7 @@ impl Store {
     }
 }
 
-/// The sites of these rows.
+/// The ids of these rows, of sites and of what agents look at.
 pub(crate) fn ids(rows: &[RecordId]) -> Result<BTreeSet<SiteId>> {
     rows.iter().map(|row| key::uuid_at(row, 1).map(SiteId)).collect()
 }
@@ -231,6 +233,10 @@ pub(crate) fn ids(rows: &[RecordId]) -> Result<BTreeSet<SiteId>> {
 fn place(account: AccountId, site: SiteId) -> Place {
     Place::new("site", &[account.0, site.0])
 }
+
+/// All that an account watches, as ids of rows.
+pub(crate) const WATCHED: &str =
+    "array::concat((SELECT VALUE id FROM $sites), (SELECT VALUE id FROM $targets))";
 
 const SECRETS: &str = "secret of a site";
 const ATTEMPTS: usize = 16;

@@ -133,6 +133,7 @@ fn engine(error: EngineError) -> Error {
 /// The engine puts a phrase of its own before what was thrown.
 fn thrown(message: &str) -> Error {
     match message.rsplit(' ').next().unwrap_or_default() {
+        "agent_limit" => Error::AgentLimit,
         "domain_taken" => Error::DomainTaken,
         "duplicate" => Error::Duplicate,
         "fenced" => Error::Fenced,
@@ -145,6 +146,7 @@ fn thrown(message: &str) -> Error {
         "stale" => Error::Stale,
         "state_quota" => Error::StateQuota,
         "team_limit" => Error::TeamLimit,
+        "target_limit" => Error::TargetLimit,
         "window_limit" => Error::WindowLimit,
         _ => Error::Engine(message.to_owned()),
     }

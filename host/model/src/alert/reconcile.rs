@@ -165,7 +165,7 @@ impl Decision {
     /// Somebody told it, and no recheck of ours follows on it: that it is over is believed at once,
     /// or it would last until he says it again.
     fn is_brought(&self) -> bool {
-        self.record.source == Source::Api
+        matches!(self.record.source, Source::Api | Source::Agent)
     }
 
     /// What is not reported is no longer counted, nor remembered as raised; an alert whose event
@@ -225,7 +225,7 @@ impl Decision {
             id,
             account_id: ctx.account_id,
             site_id: ctx.site.id,
-            domain: ctx.site.domain.to_string(),
+            domain: ctx.site.name().to_owned(),
             check_type: ctx.check_type.clone(),
             event: event.name.clone(),
             alert_type: event.alert_type.clone(),

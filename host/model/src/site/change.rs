@@ -58,6 +58,7 @@ impl NewSite {
             dns_provider_config: None,
             deploy_target: None,
             deploy_config: None,
+            label: None,
             created_at: now,
         };
         self.rest.apply(&mut site);

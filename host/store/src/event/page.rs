@@ -46,11 +46,12 @@ impl Store {
     pub async fn events(&self, account: AccountId, from: u64, most: u64) -> Result<EventPage> {
         let row: PageRow = self
             .read(
-                PAGE,
+                &PAGE.replace("$watched", site::WATCHED),
                 Binds::new()
                     .with("account", key::account(account))
                     .with("feed", key::event_feed(account))
                     .with("sites", key::sites(account))
+                    .with("targets", key::agent_targets(account))
                     .with("events", key::events(account, from, from.saturating_add(most))),
             )
             .await?;
@@ -99,7 +100,7 @@ const PAGE: &str = "RETURN {
     stamp: $account.stamp,
     oldest: $feed.oldest,
     last: $feed.last,
-    sites: (SELECT VALUE id FROM $sites),
+    sites: $watched,
     rows: (SELECT number, checked != NONE AS was_check, checked.doc AS check_doc,
         incident.doc AS incident_doc, doc FROM $events)
 }";

@@ -1,1 +1,276 @@
-//! (being written)
+//! Agents, and what they look at.
+
+use std::collections::BTreeSet;
+
+use vedette_model::agent::{Agent, Certificate, NewAgent, Place, Registration, Sighting};
+use vedette_model::delivery::queue;
+use vedette_model::{AgentId, AlertFilter, IncidentFilter, NotificationSettings};
+
+use super::*;
+use crate::Error;
+use crate::agent::RETIRE;
+use crate::key;
+use crate::tx::Binds;
+
+fn agent(account: &Account, body: Value) -> NewAgent {
+    NewAgent::parse(&body, AgentId(Uuid::new_v4()), account.id, 10, noon()).unwrap()
+}
+
+/// An agent that exists, with the hash of its key.
+async fn with_agent(store: &Store, account: &Account) -> (AgentId, String) {
+    let agent = agent(account, json!({}));
+    let hash = Uuid::new_v4().to_string();
+    store.create_agent(&agent, &hash, 10).await.unwrap();
+    (agent.id, hash)
+}
+
+fn certificate(days: i64) -> Certificate {
+    Certificate {
+        subject: "CN=db01".to_owned(),
+        issuer: "CN=Corp CA".to_owned(),
+        serial_number: None,
+        not_before: None,
+        not_after: noon() + TimeDelta::days(days),
+        fingerprint_sha256: None,
+        san: vec!["db01".to_owned()],
+        is_valid: None,
+        error: None,
+    }
+}
+
+fn sighting(account: &Account, agent_id: AgentId, host: &str, at: Timestamp) -> Sighting {
+    let place = Place { host: host.to_owned(), port: 443 };
+    Sighting {
+        id: place.id(account.id, agent_id),
+        agent_id,
+        place,
+        leaf: Some(certificate(5)),
+        is_valid: true,
+        error: None,
+        at,
+    }
+}
+
+/// A run of the ssl check of what an agent looks at.
+async fn judged(store: &Store, account: &Account, seen: &Sighting) -> Decision {
+    let context = store.target_context(account.id, seen.id, &ssl()).await.unwrap().unwrap();
+    let run = record(&context.site, &ssl(), seen.at);
+    let run = CheckRecord { source: Source::Agent, ..run };
+    let found = vec![finding("ssl.expiring", "expiring"), changed("f1")];
+    let decision = decide(&context, run, found);
+    let settings = NotificationSettings {
+        custom_webhook_url: Some("https://hooks.example.com/x".to_owned().into()),
+        ..NotificationSettings::default()
+    };
+    let deliveries = queue(&decision, account, &settings, noon());
+    let commit =
+        Commit { deliveries: &deliveries, ..plain(account, context.state.version, &decision) };
+    store.commit(commit).await.unwrap();
+    decision
+}
+
+#[test]
+fn an_agent_is_found_by_its_key_until_it_is_deleted() {
+    on_both(|store| async move {
+        let account = signed_up(&store).await;
+        let (id, hash) = with_agent(&store, &account).await;
+        let found = store.agent_of_key(&hash).await.unwrap().unwrap();
+        assert_eq!((found.id, &*found.account), (id, &account));
+        assert_eq!(store.agent_of_key("other").await.unwrap(), None);
+        let made = only(store.agents(account.id).await.unwrap());
+        assert_eq!((made.name.as_str(), made.last_seen_at), ("agent-1", None));
+
+        let said = Registration {
+            name: Some("dc1".to_owned()),
+            hostname: Some("db01".to_owned()),
+            interval_seconds: Some(60),
+            ..Registration::default()
+        };
+        assert!(store.register_agent(account.id, id, &said, noon()).await.unwrap());
+        let nothing = Registration::default();
+        assert!(store.register_agent(account.id, id, &nothing, noon() + seconds(1)).await.unwrap());
+        let known = only(store.agents(account.id).await.unwrap());
+        let expected = Agent {
+            name: "dc1".to_owned(),
+            hostname: Some("db01".to_owned()),
+            interval_seconds: 60,
+            last_seen_at: Some(noon() + seconds(1)),
+            ..made
+        };
+        assert_eq!(known, expected);
+
+        let stranger = signed_up(&store).await.id;
+        assert!(!store.delete_agent(stranger, id).await.unwrap());
+        assert!(!store.register_agent(stranger, id, &said, noon()).await.unwrap());
+        assert!(store.agents(stranger).await.unwrap().is_empty());
+        assert!(store.delete_agent(account.id, id).await.unwrap());
+        assert!(!store.delete_agent(account.id, id).await.unwrap());
+        assert_eq!(store.agent_of_key(&hash).await.unwrap(), None);
+        assert!(!store.register_agent(account.id, id, &said, noon()).await.unwrap());
+        let report = store.note_report(account.id, id, &[], 9, noon()).await;
+        assert!(matches!(report, Err(Error::Gone)), "{report:?}");
+    });
+}
+
+#[test]
+fn agents_are_made_up_to_the_limit_each_with_a_name_of_its_own() {
+    on_both(|store| async move {
+        let account = signed_up(&store).await;
+        let make = {
+            let (store, account) = (store.clone(), account.clone());
+            move |nth: usize| {
+                let (store, new) = (store.clone(), agent(&account, json!({})));
+                async move { store.create_agent(&new, &format!("h{nth}"), 10).await }
+            }
+        };
+        let answers = at_once(24, make).await;
+        assert_eq!(answers.iter().filter(|one| matches!(one, Err(Error::AgentLimit))).count(), 14);
+        let names: BTreeSet<String> = answers.into_iter().filter_map(Result::ok).collect();
+        let all = agent(&account, json!({})).names;
+        assert_eq!(names, BTreeSet::from_iter(all));
+
+        let agents = store.agents(account.id).await.unwrap();
+        let third = agents.iter().find(|agent| agent.name == "agent-3").unwrap();
+        assert!(store.delete_agent(account.id, third.id).await.unwrap());
+        let next = agent(&account, json!({}));
+        let name = store.create_agent(&next, "next", 10).await.unwrap();
+        assert_eq!(name, "agent-3", "the next number that is free");
+        assert!(store.delete_agent(account.id, next.id).await.unwrap());
+        let chosen = agent(&account, json!({"name": "agent-1"}));
+        let name = store.create_agent(&chosen, "chosen", 10).await.unwrap();
+        assert_eq!(name, "agent-1", "whoever chooses a name has it");
+    });
+}
+
+#[test]
+fn a_report_may_come_twice_and_late() {
+    on_both(|store| async move {
+        let account = signed_up(&store).await;
+        let (id, _) = with_agent(&store, &account).await;
+        let first = sighting(&account, id, "db01", noon());
+        let gone = Sighting {
+            leaf: None,
+            is_valid: false,
+            error: Some("connection_refused".to_owned()),
+            ..sighting(&account, id, "db01", noon() + seconds(9))
+        };
+        let late = Sighting {
+            leaf: Some(certificate(1)),
+            ..sighting(&account, id, "db01", noon() + seconds(5))
+        };
+        let note =
+            async |seen: &[Sighting]| store.note_report(account.id, id, seen, 2, noon()).await;
+        note(&[]).await.unwrap();
+        assert!(store.sightings(account.id).await.unwrap().is_empty());
+        for _ in 0..2 {
+            note(std::slice::from_ref(&first)).await.unwrap();
+            assert_eq!(store.sightings(account.id).await.unwrap(), [first.clone()]);
+        }
+        note(std::slice::from_ref(&gone)).await.unwrap();
+        // The certificate that was seen last stays.
+        let expected = Sighting { leaf: first.leaf.clone(), ..gone.clone() };
+        assert_eq!(store.sightings(account.id).await.unwrap(), [expected.clone()]);
+        note(&[late, sighting(&account, id, "db02", noon())]).await.unwrap();
+        let seen = store.sightings(account.id).await.unwrap();
+        assert_eq!(seen.len(), 2);
+        assert!(seen.contains(&expected), "{seen:?}");
+
+        let third = note(&[sighting(&account, id, "db03", noon())]).await;
+        assert!(matches!(third, Err(Error::TargetLimit)), "{third:?}");
+        note(std::slice::from_ref(&first)).await.unwrap();
+        assert_eq!(store.sightings(account.id).await.unwrap().len(), 2);
+        let agent = only(store.agents(account.id).await.unwrap());
+        assert_eq!(agent.last_seen_at, Some(noon()));
+    });
+}
+
+#[test]
+fn what_an_agent_looks_at_is_judged_like_a_site_and_is_none() {
+    on_both(|store| async move {
+        let account = signed_up(&store).await;
+        let (id, _) = with_agent(&store, &account).await;
+        let seen = sighting(&account, id, "db01", noon());
+        assert!(store.target_context(account.id, seen.id, &ssl()).await.unwrap().is_none());
+        store.note_report(account.id, id, std::slice::from_ref(&seen), 9, noon()).await.unwrap();
+        assert!(store.check_context(account.id, seen.id, &ssl()).await.unwrap().is_none());
+        assert!(store.sites(account.id).await.unwrap().is_empty());
+        let decision = judged(&store, &account, &seen).await;
+        assert_eq!(decision.raised.len(), 2);
+        assert_eq!(
+            (decision.raised[0].domain.as_str(), decision.raised[0].site_id),
+            ("db01", seen.id)
+        );
+        let after = store.target_context(account.id, seen.id, &ssl()).await.unwrap().unwrap();
+        assert_eq!((after.state.version, after.open.len()), (1, 2));
+
+        let stranger = signed_up(&store).await.id;
+        assert!(store.target_context(stranger, seen.id, &ssl()).await.unwrap().is_none());
+        assert!(store.sightings(stranger).await.unwrap().is_empty());
+        let alert = decision.raised[0].id;
+        assert_eq!(store.set_alert_resolved(stranger, alert, true, noon()).await.unwrap(), None);
+        for resolved in [true, false] {
+            let set = store.set_alert_resolved(account.id, alert, resolved, noon()).await;
+            assert_eq!(set.unwrap().unwrap().is_resolved, resolved);
+        }
+        // Alerts, incidents and filters of events name it.
+        assert_eq!(store.site_ids(account.id).await.unwrap(), BTreeSet::from([seen.id]));
+        let incident = incident::incident(&account, noon(), &[seen.id]);
+        store.create_incident(&incident, 9).await.unwrap();
+        let all = IncidentFilter { limit: 9, ..IncidentFilter::default() };
+        let listed = only(store.incidents(account.id, &all).await.unwrap().items);
+        assert_eq!(listed.affected_sites, Some(vec![seen.id]));
+    });
+}
+
+#[test]
+fn a_deleted_agent_takes_along_what_it_looked_at() {
+    on_both(|store| async move {
+        let account = signed_up(&store).await;
+        let (stays, _) = with_agent(&store, &account).await;
+        let kept = sighting(&account, stays, "db01", noon());
+        store.note_report(account.id, stays, std::slice::from_ref(&kept), 9, noon()).await.unwrap();
+        judged(&store, &account, &kept).await;
+        let before = rows(&store).await;
+
+        let (goes, _) = with_agent(&store, &account).await;
+        let seen: Vec<Sighting> =
+            ["db01", "db02", "db03"].map(|host| sighting(&account, goes, host, noon())).to_vec();
+        store.note_report(account.id, goes, &seen, 9, noon()).await.unwrap();
+        for one in &seen {
+            judged(&store, &account, one).await;
+        }
+        let all = AlertFilter { limit: 50, ..AlertFilter::default() };
+        assert_eq!(store.alerts(account.id, &all).await.unwrap().total, 8);
+        assert!(store.delete_agent(account.id, goes).await.unwrap());
+        let left = store.alerts(account.id, &all).await.unwrap();
+        assert_eq!((left.total, left.items.len()), (2, 2), "gone at once");
+        assert_eq!(store.sightings(account.id).await.unwrap(), [kept]);
+        while store.purge_next(7).await.unwrap() {}
+        assert_eq!(rows(&store).await, before);
+    });
+}
+
+#[test]
+fn an_account_that_goes_leaves_no_agent() {
+    on_both(|store| async move {
+        let (account, other) = (signed_up(&store).await, signed_up(&store).await);
+        let (stays, hash) = with_agent(&store, &other).await;
+        let before = rows(&store).await;
+        for host in ["db01", "db02"] {
+            let (id, _) = with_agent(&store, &account).await;
+            let seen = sighting(&account, id, host, noon());
+            store
+                .note_report(account.id, id, std::slice::from_ref(&seen), 9, noon())
+                .await
+                .unwrap();
+            judged(&store, &account, &seen).await;
+        }
+        let binds = Binds::new().with("account", key::account(account.id));
+        store.write(RETIRE, binds).await.unwrap();
+        assert!(store.agents(account.id).await.unwrap().is_empty());
+        assert!(store.sightings(account.id).await.unwrap().is_empty());
+        assert_eq!(store.agent_of_key(&hash).await.unwrap().unwrap().id, stays);
+        while store.purge_next(500).await.unwrap() {}
+        assert_eq!(rows(&store).await, before);
+    });
+}

@@ -180,6 +180,7 @@ fn site(account: &Account, domain: &str) -> Site {
         dns_provider_config: None,
         deploy_target: None,
         deploy_config: Some(json!({"token": "hunter2"}).into()),
+        label: None,
         created_at: noon(),
     }
 }

@@ -1,0 +1,148 @@
+//! A certificate as an agent reports it.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::said;
+use crate::parse::{self, Body, Day};
+use crate::{Invalid, Timestamp};
+
+/// One entry of a result's `certificates[]` (decisions: agents).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Certificate {
+    /// A distinguished name, or whatever the agent calls it.
+    pub subject: String,
+    pub issuer: String,
+    pub serial_number: Option<String>,
+    pub not_before: Option<Timestamp>,
+    /// The first moment at which it is no longer valid.
+    pub not_after: Timestamp,
+    pub fingerprint_sha256: Option<String>,
+    pub san: Vec<String>,
+    /// What the agent found; none = it did not say.
+    pub is_valid: Option<bool>,
+    /// Why it is not valid.
+    pub error: Option<String>,
+}
+
+impl Certificate {
+    /// `subject`, `issuer` and `not_after` must be there; the rest may be left out or null.
+    pub(super) fn read(body: Body<'_>) -> Result<Self, Invalid> {
+        Ok(Self {
+            subject: body.required("subject", text)?,
+            issuer: body.required("issuer", text)?,
+            serial_number: said(&body, "serial_number", text)?,
+            not_before: said(&body, "not_before", moment)?,
+            not_after: body.required("not_after", moment)?,
+            fingerprint_sha256: said(&body, "fingerprint_sha256", text)?,
+            san: said(&body, "san", names)?.unwrap_or_default(),
+            is_valid: said(&body, "is_valid", parse::boolean)?,
+            error: said(&body, "error", text)?,
+        })
+    }
+
+    /// Whole days until it expires, rounded down; negative once it has.
+    pub fn days_left(&self, now: Timestamp) -> i64 {
+        (self.not_after - now).num_milliseconds().div_euclid(DAY_MS)
+    }
+
+    pub fn expired(&self, now: Timestamp) -> bool {
+        self.not_after <= now
+    }
+
+    /// What its dates say against it, as the certificate check would.
+    pub(super) fn trouble_with_dates(&self, now: Timestamp) -> Option<&'static str> {
+        if self.expired(now) {
+            return Some(EXPIRED);
+        }
+        self.not_before.is_some_and(|from| now < from).then_some(NOT_YET_VALID)
+    }
+
+    /// The issuer's common name, else its organisation, else all of it.
+    pub(super) fn issuer_name(&self) -> String {
+        let named = attribute(&self.issuer, "CN").or_else(|| self.issuer_org());
+        named.unwrap_or_else(|| self.issuer.clone())
+    }
+
+    pub(super) fn issuer_org(&self) -> Option<String> {
+        attribute(&self.issuer, "O")
+    }
+
+    /// The fingerprint in one spelling, however it was written: `AB:CD` is `abcd`.
+    pub(super) fn fingerprint(&self) -> String {
+        let written = self.fingerprint_sha256.as_deref().unwrap_or_default();
+        written.chars().filter(|c| !matches!(c, ':' | ' ')).collect::<String>().to_lowercase()
+    }
+}
+
+/// A date-time, or a date, which is its first moment.
+pub(super) fn moment(field: &'static str, value: &Value) -> Result<Timestamp, Invalid> {
+    parse::date_or_time(field, parse::text(field, value)?).map(Day::start)
+}
+
+/// Text of whoever made the certificate, or of an agent: bounded, and shown as it is.
+pub(super) fn text(field: &'static str, value: &Value) -> Result<String, Invalid> {
+    parse::text_within(field, value, LONGEST_TEXT).map(str::to_owned)
+}
+
+fn names(field: &'static str, value: &Value) -> Result<Vec<String>, Invalid> {
+    let named = |(nth, value): (usize, &Value)| {
+        text(field, value)
+            .map_err(|Invalid { reason, .. }| Invalid::new(format!("{field}[{nth}]"), reason))
+    };
+    parse::list(field, value)?.iter().enumerate().map(named).collect()
+}
+
+/// The value of an attribute of a distinguished name (RFC 4514).
+fn attribute(dn: &str, wanted: &str) -> Option<String> {
+    let value_of = |part: &String| {
+        let (name, value) = part.split_once('=')?;
+        name.trim().eq_ignore_ascii_case(wanted).then(|| value.trim().to_owned())
+    };
+    parts(dn).iter().find_map(value_of).filter(|value| !value.is_empty())
+}
+
+/// Its parts, without the backslashes that keep them together.
+fn parts(dn: &str) -> Vec<String> {
+    let mut parts = Vec::new();
+    let mut part = String::new();
+    let mut chars = dn.chars();
+    while let Some(c) = chars.next() {
+        match c {
+            '\\' => part.extend(chars.next()),
+            ',' | '+' => parts.push(std::mem::take(&mut part)),
+            c => part.push(c),
+        }
+    }
+    parts.push(part);
+    parts
+}
+
+const DAY_MS: i64 = 86_400_000;
+const LONGEST_TEXT: usize = 1_000;
+/// Tokens of the certificate check.
+pub(super) const EXPIRED: &str = "certificate_expired";
+const NOT_YET_VALID: &str = "certificate_not_yet_valid";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn attributes_are_found_in_names_as_programs_write_them() {
+        for (dn, cn, org) in [
+            ("CN=Corp CA 1,O=Corp,C=DE", Some("Corp CA 1"), Some("Corp")),
+            ("C = DE, O = Corp\\, Inc., cn = Corp CA", Some("Corp CA"), Some("Corp, Inc.")),
+            ("OU=Ops+CN=A\\+B", Some("A+B"), None),
+            ("O=Corp", None, Some("Corp")),
+            ("CN=,O=Corp", None, Some("Corp")),
+            ("Corp CA", None, None),
+            ("Corp, Inc.", None, None),
+            ("ends in \\", None, None),
+            ("", None, None),
+        ] {
+            assert_eq!(attribute(dn, "CN").as_deref(), cn, "{dn}");
+            assert_eq!(attribute(dn, "O").as_deref(), org, "{dn}");
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! One look at a place, and the SSL result that it makes.
+
+use serde_json::{Value, json};
+
+use super::certificate::{moment, text};
+use super::{Certificate, Place, place, report, said};
+use crate::parse::{self, Body};
+use crate::{Invalid, Timestamp};
+
+/// One entry of a report's `results[]`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Look {
+    pub place: Place,
+    /// None = when the report arrived.
+    pub checked_at: Option<Timestamp>,
+    /// Why no certificate was seen, or what is wrong with those that were.
+    pub error: Option<String>,
+    /// As served, leaf first, at most 20; empty where none was seen.
+    pub certificates: Vec<Certificate>,
+}
+
+/// What a look says of the leaf.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Verdict {
+    pub is_valid: bool,
+    /// None when it is valid; else the first problem, if it was told.
+    pub error: Option<String>,
+}
+
+impl Look {
+    pub(super) fn read(body: Body<'_>) -> Result<Self, Invalid> {
+        let host = body.required("host", place::host)?;
+        let port =
+            body.required("port", |field, value| parse::integer(field, value, 1..=u16::MAX))?;
+        let certificates = body.required("certificates", |field, value| {
+            report::entries(field, value, MOST_CERTIFICATES, Certificate::read)
+        })?;
+        Ok(Self {
+            place: Place { host, port },
+            checked_at: said(&body, "checked_at", moment)?,
+            error: said(&body, "error", text)?,
+            certificates,
+        })
+    }
+
+    /// When it was: an agent whose clock is ahead saw nothing of the future.
+    pub fn at(&self, now: Timestamp) -> Timestamp {
+        self.checked_at.map_or(now, |at| at.min(now))
+    }
+
+    /// What the agent found, and what the dates say where it did not tell.
+    pub fn verdict(&self, at: Timestamp) -> Verdict {
+        let leaf = self.certificates.first();
+        let told = leaf.and_then(|leaf| leaf.error.as_ref()).or(self.error.as_ref());
+        let dates = leaf.and_then(|leaf| leaf.trouble_with_dates(at));
+        let is_valid = leaf
+            .is_some_and(|leaf| leaf.is_valid.unwrap_or_else(|| told.is_none() && dates.is_none()));
+        if is_valid {
+            return Verdict { is_valid, error: None };
+        }
+        Verdict { is_valid, error: told.cloned().or_else(|| dates.map(str::to_owned)) }
+    }
+
+    /// The result of the certificate check that it amounts to (spec: SSL check result). What an
+    /// agent does not tell is null.
+    pub fn result(&self, at: Timestamp) -> Value {
+        let Verdict { is_valid, error } = self.verdict(at);
+        let leaf = self.certificates.first();
+        let until = leaf.map(|leaf| leaf.not_after);
+        let chain: Vec<Value> = self.certificates.iter().map(|one| chain_item(one, at)).collect();
+        json!({
+            "domain": self.place.to_string(),
+            "valid": is_valid,
+            "issuer": leaf.map(Certificate::issuer_name).unwrap_or_default(),
+            "issuer_org": leaf.and_then(Certificate::issuer_org),
+            "valid_from": leaf.and_then(|leaf| leaf.not_before),
+            "valid_to": until,
+            "expires_at": until,
+            "days_remaining": leaf.map(|leaf| leaf.days_left(at)),
+            "san": leaf.map(|leaf| leaf.san.as_slice()).unwrap_or_default(),
+            "chain": chain,
+            "chain_complete": leaf.is_some() && error.as_deref() != Some(INCOMPLETE_CHAIN),
+            "chain_error": null,
+            "protocol_version": null,
+            "cipher_name": null,
+            "cipher_strength": null,
+            "tls_grade": null,
+            "hsts": null,
+            "ocsp_stapling": null,
+            "mixed_content": null,
+            "error": error,
+        })
+    }
+}
+
+fn chain_item(certificate: &Certificate, at: Timestamp) -> Value {
+    json!({
+        "subject": certificate.subject,
+        "issuer": certificate.issuer,
+        "serial_number": certificate.serial_number.as_deref().unwrap_or_default(),
+        "valid_from": certificate.not_before,
+        "valid_to": certificate.not_after,
+        "days_remaining": certificate.days_left(at),
+        "fingerprint": certificate.fingerprint(),
+    })
+}
+
+const MOST_CERTIFICATES: usize = 20;
+/// A token of the certificate check.
+const INCOMPLETE_CHAIN: &str = "incomplete_chain";

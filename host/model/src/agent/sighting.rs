@@ -1,0 +1,111 @@
+//! What is known of a place, as `GET /agent/certs` lists it.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::certificate::EXPIRED;
+use super::{Certificate, Look, Place, Verdict};
+use crate::{AccountId, AgentId, SiteId, Timestamp};
+
+/// A place and the last that an agent saw there.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sighting {
+    /// See [`Place::id`].
+    pub id: SiteId,
+    pub agent_id: AgentId,
+    pub place: Place,
+    /// The leaf that was seen last, also where the last look saw none; none = there never was one.
+    pub leaf: Option<Certificate>,
+    /// What the last look found.
+    pub is_valid: bool,
+    pub error: Option<String>,
+    /// When the last look was.
+    pub at: Timestamp,
+}
+
+/// A certificate as the API shows it: the leaf of its place.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SightingView<'a> {
+    pub id: SiteId,
+    pub host: &'a str,
+    pub port: u16,
+    pub subject: &'a str,
+    pub issuer: &'a str,
+    pub serial_number: Option<&'a str>,
+    pub not_before: Option<Timestamp>,
+    pub not_after: Timestamp,
+    pub days_remaining: i64,
+    pub is_valid: bool,
+    pub fingerprint_sha256: Option<&'a str>,
+    pub san: &'a [String],
+    pub error: Option<&'a str>,
+    pub agent_id: AgentId,
+    pub last_seen_at: Timestamp,
+}
+
+/// The certificates of these places, those that expire first in front. A place that never showed
+/// one is left out.
+pub fn listed(sightings: &[Sighting], now: Timestamp) -> Vec<SightingView<'_>> {
+    let mut views: Vec<_> = sightings.iter().filter_map(|one| one.view(now)).collect();
+    views.sort_by(|a, b| {
+        (a.not_after, a.host, a.port, a.id).cmp(&(b.not_after, b.host, b.port, b.id))
+    });
+    views
+}
+
+/// Of several sightings of a place the last, with the leaf that was seen last.
+pub fn latest(sightings: impl IntoIterator<Item = Sighting>) -> Vec<Sighting> {
+    let mut latest: BTreeMap<SiteId, Sighting> = BTreeMap::new();
+    for mut next in sightings {
+        match latest.get_mut(&next.id) {
+            Some(last) if next.at > last.at => {
+                next.leaf = next.leaf.or(last.leaf.take());
+                *last = next;
+            }
+            Some(_) => {}
+            None => {
+                latest.insert(next.id, next);
+            }
+        }
+    }
+    latest.into_values().collect()
+}
+
+impl Sighting {
+    pub fn of(look: &Look, at: Timestamp, account: AccountId, agent_id: AgentId) -> Self {
+        let Verdict { is_valid, error } = look.verdict(at);
+        Self {
+            id: look.place.id(account, agent_id),
+            agent_id,
+            place: look.place.clone(),
+            leaf: look.certificates.first().cloned(),
+            is_valid,
+            error,
+            at,
+        }
+    }
+
+    /// None without a certificate. One that has expired since the last look is not valid now.
+    fn view(&self, now: Timestamp) -> Option<SightingView<'_>> {
+        let leaf = self.leaf.as_ref()?;
+        let expired = leaf.expired(now);
+        Some(SightingView {
+            id: self.id,
+            host: &self.place.host,
+            port: self.place.port,
+            subject: &leaf.subject,
+            issuer: &leaf.issuer,
+            serial_number: leaf.serial_number.as_deref(),
+            not_before: leaf.not_before,
+            not_after: leaf.not_after,
+            days_remaining: leaf.days_left(now),
+            is_valid: self.is_valid && !expired,
+            fingerprint_sha256: leaf.fingerprint_sha256.as_deref(),
+            san: &leaf.san,
+            error: self.error.as_deref().or(expired.then_some(EXPIRED)),
+            agent_id: self.agent_id,
+            last_seen_at: self.at,
+        })
+    }
+}

@@ -1,0 +1,157 @@
+mod reports;
+
+use chrono::DateTime;
+use serde_json::json;
+use uuid::Uuid;
+
+use super::*;
+use crate::api_key::{mint, well_formed};
+use crate::edition::TEAM;
+
+fn at(minutes: i64) -> Timestamp {
+    DateTime::from_timestamp(1_800_000_000, 0).expect("a moment of 2027")
+        + TimeDelta::minutes(minutes)
+}
+
+fn account() -> AccountId {
+    AccountId(Uuid::from_u128(1))
+}
+
+fn agent_id() -> AgentId {
+    AgentId(Uuid::from_u128(2))
+}
+
+fn agent() -> Agent {
+    Agent {
+        id: agent_id(),
+        account_id: account(),
+        name: "agent-1".to_owned(),
+        created_at: at(0),
+        last_seen_at: None,
+        interval_seconds: DEFAULT_INTERVAL,
+        hostname: None,
+        version: None,
+        os: None,
+    }
+}
+
+#[test]
+fn keys_of_agents_and_api_keys_are_never_confused() {
+    let mut byte = 0_u8;
+    let mut random = || {
+        byte = byte.wrapping_add(37);
+        byte
+    };
+    let prefix = key_prefix(&TEAM);
+    assert_eq!(prefix, "sp_agent_");
+    for _ in 0..100 {
+        let (key, of_agent) = (mint(TEAM.key_prefix, &mut random), mint(&prefix, &mut random));
+        assert!(well_formed(&key, TEAM.key_prefix) && !well_formed(&key, &prefix), "{key}");
+        assert!(well_formed(&of_agent, &prefix), "{of_agent}");
+        assert!(!well_formed(&of_agent, TEAM.key_prefix), "{of_agent}");
+    }
+}
+
+#[test]
+fn an_agent_is_offline_after_three_missed_reports() {
+    let seen =
+        |interval_seconds: u32| Agent { last_seen_at: Some(at(0)), interval_seconds, ..agent() };
+    assert_eq!(agent().status(at(100_000)), AgentStatus::Pending);
+    for (interval, last, status) in [
+        (3_600, 0, AgentStatus::Online),
+        (3_600, 180, AgentStatus::Online),
+        (3_600, 181, AgentStatus::Offline),
+        (60, 3, AgentStatus::Online),
+        (60, 4, AgentStatus::Offline),
+        // Seen by a node whose clock is ahead.
+        (60, -5, AgentStatus::Online),
+    ] {
+        assert_eq!(seen(interval).status(at(last)), status, "{interval} s, {last} min");
+    }
+}
+
+#[test]
+fn a_listing_shows_how_an_agent_stands() {
+    assert_eq!(
+        serde_json::to_value(agent().view(at(1))).unwrap(),
+        json!({
+            "id": agent_id(), "agent_name": "agent-1", "last_seen_at": null,
+            "created_at": "2027-01-15T08:00:00Z", "status": "pending", "hostname": null,
+            "version": null, "os": null,
+        })
+    );
+}
+
+#[test]
+fn a_name_is_one_line_or_left_out() {
+    let names =
+        |body: Value| NewAgent::parse(&body, agent_id(), account(), 3, at(0)).map(|new| new.names);
+    assert_eq!(names(json!({})).unwrap(), ["agent-1", "agent-2", "agent-3"]);
+    assert_eq!(names(json!({"name": " dc 1 "})).unwrap(), ["dc 1"]);
+    let longest = "\u{fc}".repeat(100);
+    assert_eq!(names(json!({"name": longest})).unwrap(), [longest]);
+    for bad in [json!(null), json!(1), json!(""), json!(" "), json!("a\nb"), json!("a".repeat(101))]
+    {
+        assert_eq!(names(json!({"name": bad})).unwrap_err().field, "name", "{bad}");
+    }
+    assert_eq!(names(json!([])).unwrap_err().field, "body");
+}
+
+#[test]
+fn a_registration_says_what_it_says() {
+    assert_eq!(Registration::parse(&json!({})), Ok(Registration::default()));
+    let nothing = json!({
+        "agent_name": null, "hostname": null, "version": null, "os": null, "interval_seconds": null,
+        "other": 5,
+    });
+    assert_eq!(Registration::parse(&nothing), Ok(Registration::default()));
+    let all = json!({
+        "agent_name": "dc1", "hostname": "db01", "version": "0.1.0", "os": "linux",
+        "interval_seconds": 60,
+    });
+    let said = Registration::parse(&all).unwrap();
+    assert_eq!((said.name.as_deref(), said.interval_seconds), (Some("dc1"), Some(60)));
+    assert_eq!(
+        (said.hostname.as_deref(), said.version.as_deref(), said.os.as_deref()),
+        (Some("db01"), Some("0.1.0"), Some("linux"))
+    );
+    assert!(Registration::parse(&json!([])).is_err());
+    for (field, bad) in [
+        ("agent_name", json!("")),
+        ("agent_name", json!(5)),
+        ("hostname", json!(["db01"])),
+        ("version", json!(1)),
+        ("os", json!("a".repeat(201))),
+        ("interval_seconds", json!(59)),
+        ("interval_seconds", json!(86_401)),
+        ("interval_seconds", json!("60")),
+        ("interval_seconds", json!(60.5)),
+    ] {
+        let refused = Registration::parse(&json!({ (field): bad })).unwrap_err();
+        assert_eq!(refused.field, field, "{bad}");
+    }
+}
+
+#[test]
+fn a_place_is_called_as_people_write_it_and_is_always_the_same() {
+    let place = |host: &str, port| Place { host: host.to_owned(), port };
+    for (place, name) in [
+        (place("db01", 443), "db01"),
+        (place("db01", 8443), "db01:8443"),
+        (place("10.0.0.5", 636), "10.0.0.5:636"),
+        (place("fd00::1", 443), "fd00::1"),
+        (place("fd00::1", 8443), "[fd00::1]:8443"),
+    ] {
+        let site = place.site(account(), agent_id(), at(0));
+        assert_eq!((site.name(), site.id), (name, place.id(account(), agent_id())));
+        assert_eq!((site.alert_days, site.custom_port), (14, Some(place.port)));
+        let row = serde_json::to_string(&site).unwrap();
+        assert_eq!(serde_json::from_str::<crate::Site>(&row).unwrap(), site);
+    }
+    let one = place("db01", 443);
+    let id = one.id(account(), agent_id());
+    assert_eq!(id, one.id(account(), agent_id()));
+    assert_ne!(id, place("db01", 444).id(account(), agent_id()));
+    assert_ne!(id, place("db02", 443).id(account(), agent_id()));
+    assert_ne!(id, one.id(account(), AgentId(Uuid::from_u128(3))));
+}

@@ -1,0 +1,122 @@
+//! What agents look at: a row per host and port, with the certificate that was seen there last.
+//! What is judged of it (checks, states, alerts) stands where that of sites stands, under the
+//! row's id.
+//!
+//! *Invariant:* a look that is older than the one that is noted changes nothing here, so that a
+//! report may come twice, and late.
+
+use surrealdb::types::{Array, Object, RecordId, SurrealValue, Value};
+use uuid::Uuid;
+use vedette_model::agent::{Certificate, Place, Sighting};
+use vedette_model::{AccountId, AgentId, SiteId, Timestamp};
+
+use crate::error::Result;
+use crate::tx::Binds;
+use crate::{Store, key, row};
+
+#[derive(SurrealValue)]
+struct TargetRow {
+    id: RecordId,
+    agent: Uuid,
+    host: String,
+    port: u16,
+    leaf: Option<String>,
+    is_valid: bool,
+    error: Option<String>,
+    seen_at: Timestamp,
+}
+
+impl Store {
+    /// Notes what an agent saw, and that it was heard of. `seen` holds each place once. `Gone` when
+    /// there is no such agent any more, `TargetLimit` when it would look at more than `limit`
+    /// places: then nothing is noted.
+    pub async fn note_report(
+        &self,
+        account: AccountId,
+        agent: AgentId,
+        seen: &[Sighting],
+        limit: usize,
+        now: Timestamp,
+    ) -> Result<()> {
+        let targets: Vec<RecordId> =
+            seen.iter().map(|one| key::agent_target(account, one.id)).collect();
+        let rows: Array = seen.iter().map(|one| content(account, one)).collect::<Result<_>>()?;
+        let binds = Binds::new()
+            .with("agent", key::agent(account, agent))
+            .with("now", now)
+            .with("limit", limit)
+            .with("count", targets.len())
+            .with("targets", targets)
+            .with("rows", rows);
+        let unit = if seen.is_empty() { HEARD.to_owned() } else { format!("{HEARD}{SEEN}") };
+        let _turn = self.turn(agent.0).await;
+        self.write(&unit, binds).await
+    }
+
+    /// What an account's agents saw last, place by place.
+    pub async fn sightings(&self, account: AccountId) -> Result<Vec<Sighting>> {
+        let rows: Vec<TargetRow> = self
+            .read(
+                "SELECT id, agent, host, port, leaf, is_valid, error, seen_at FROM $targets",
+                Binds::new().with("targets", key::agent_targets(account)),
+            )
+            .await?;
+        rows.into_iter().map(TargetRow::into_sighting).collect()
+    }
+}
+
+impl TargetRow {
+    fn into_sighting(self) -> Result<Sighting> {
+        let leaf = self.leaf.map(|leaf| row::read::<Certificate>("certificate", &leaf));
+        Ok(Sighting {
+            id: SiteId(key::uuid_at(&self.id, 1)?),
+            agent_id: AgentId(self.agent),
+            place: Place { host: self.host, port: self.port },
+            leaf: leaf.transpose()?,
+            is_valid: self.is_valid,
+            error: self.error,
+            at: self.seen_at,
+        })
+    }
+}
+
+/// A row as it is when it is the first of its place.
+fn content(account: AccountId, seen: &Sighting) -> Result<Value> {
+    let site = seen.place.site(account, seen.agent_id, seen.at);
+    let mut content = Object::new();
+    content.insert("id", key::agent_target(account, seen.id));
+    content.insert("account", account.0);
+    content.insert("agent", seen.agent_id.0);
+    content.insert("version", 1_i64);
+    content.insert("doc", row::write("site", &site)?);
+    // It has no secrets, as most sites have none.
+    content.insert("sealed", "");
+    content.insert("host", seen.place.host.as_str());
+    content.insert("port", seen.place.port);
+    if let Some(leaf) = &seen.leaf {
+        content.insert("leaf", row::write("certificate", leaf)?);
+    }
+    content.insert("is_valid", seen.is_valid);
+    if let Some(error) = &seen.error {
+        content.insert("error", error.as_str());
+    }
+    content.insert("seen_at", seen.at);
+    Ok(Value::Object(content))
+}
+
+const HEARD: &str = "LET $known = (SELECT VALUE id FROM $targets WHERE version != NONE);
+LET $new = $count - array::len($known);
+LET $room = (UPDATE $agent SET last_seen_at = $now, targets += $new
+    WHERE $new = 0 OR targets + $new <= $limit RETURN AFTER);
+IF array::is_empty($room) {
+    IF record::exists($agent) { THROW 'target_limit' } ELSE { THROW 'gone' }
+};";
+
+/// `seen_at` comes last: the others are compared by it.
+const SEEN: &str = "
+INSERT INTO agent_target $rows ON DUPLICATE KEY UPDATE
+    leaf = IF seen_at < $input.seen_at { $input.leaf ?? leaf } ELSE { leaf },
+    is_valid = IF seen_at < $input.seen_at { $input.is_valid } ELSE { is_valid },
+    error = IF seen_at < $input.seen_at { $input.error } ELSE { error },
+    seen_at = IF seen_at < $input.seen_at { $input.seen_at } ELSE { seen_at }
+    RETURN NONE;";
