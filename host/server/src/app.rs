@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use moka::sync::Cache;
 use parking_lot::Mutex;
-use vedette_model::{Account, AccountId, ApiKeyId, Edition, Role, guard::Guard};
+use vedette_model::{Account, AccountId, AgentId, ApiKeyId, Edition, Role, guard::Guard};
 use vedette_sandbox::{Sandbox, egress::smtp::Relay};
 use vedette_store::{Stamp, Store};
 
@@ -95,6 +95,17 @@ pub struct Caller {
     pub role: Role,
     /// The key that was used; none for a session token.
     pub key: Option<ApiKeyId>,
+    pub edition: &'static Edition,
+    /// Where the account stood when it was looked up.
+    pub stamp: Stamp,
+}
+
+/// An agent that asks, after its key was accepted. It writes what it saw into `account`, and reads
+/// nothing.
+#[derive(Clone, Debug)]
+pub struct Agent {
+    pub id: AgentId,
+    pub account: Arc<Account>,
     pub edition: &'static Edition,
     /// Where the account stood when it was looked up.
     pub stamp: Stamp,

@@ -32,7 +32,7 @@ mod start;
 mod status_page;
 mod tls;
 
-pub use app::{App, Caller};
+pub use app::{Agent, App, Caller};
 pub use clock::Clock;
 pub use config::Config;
 pub use error::{Error, Result};

@@ -1,6 +1,147 @@
-use salvo::prelude::*;
+//! `/agent` (spec: Variant B additional endpoints): for callers who keep agents, and for the agents
+//! themselves.
+//!
+//! *Invariant:* a handler that takes an [`Agent`] runs only after the agent's key was accepted, the
+//! request was counted as a call of its account, and the account's plan was found to have agents.
+
+use std::ops::Deref;
+
+use salvo::{Extractible, extract::Metadata, http::HeaderMap, prelude::*};
+use serde_json::json;
 use vedette_model::Edition;
 
-pub(super) fn routes(_edition: &'static Edition) -> Router {
-    Router::new()
+use super::{
+    body::{Body, OptionalBody},
+    caller::{self, Payer, State},
+    query::Query,
+    reply::Answer,
+    routes,
+};
+use crate::{Agent, App, Caller, Error, Result, service};
+
+pub(super) fn routes(edition: &'static Edition) -> Router {
+    let callers = Router::new()
+        .hoop(caller::Authenticate { edition })
+        .push(routes::administered("agent/key").get(list).head(list).post(create).delete(delete))
+        .push(routes::edited("agent/certs").get(certs).head(certs));
+    let agents = Router::new()
+        .hoop(Recognise { edition })
+        .push(Router::with_path("agent/register").post(register))
+        .push(Router::with_path("agent/report").post(report));
+    Router::new().push(callers).push(agents)
 }
+
+#[handler]
+async fn list(app: State, caller: Keeper) -> Answer {
+    let agents = service::agent::list(&app, &caller).await?;
+    Ok(Json(json!({ "agents": agents })))
+}
+
+/// The key is in this answer and nowhere else.
+#[handler]
+async fn create(app: State, caller: Keeper, body: OptionalBody) -> Answer {
+    let created = service::agent::create(&app, &caller, &body).await?;
+    Ok(Json(json!(created)))
+}
+
+#[handler]
+async fn delete(app: State, caller: Keeper, query: Query) -> Answer {
+    service::agent::delete(&app, &caller, query.id("id")?).await?;
+    Ok(Json(json!({ "success": true })))
+}
+
+#[handler]
+async fn certs(app: State, caller: Keeper) -> Answer {
+    let certificates = service::agent::certs(&app, &caller).await?;
+    Ok(Json(json!({ "certificates": certificates })))
+}
+
+#[handler]
+async fn register(app: State, agent: Agent, body: Body) -> Answer {
+    let registered = service::agent::register(&app, &agent, &body).await?;
+    Ok(Json(json!(registered)))
+}
+
+#[handler]
+async fn report(app: State, agent: Agent, body: Body) -> Answer {
+    let reported = service::agent::report(&app, &agent, &body).await?;
+    Ok(Json(json!(reported)))
+}
+
+/// A caller whose plan has agents: told before anything that the request says is read.
+struct Keeper(Caller);
+
+impl Deref for Keeper {
+    type Target = Caller;
+
+    fn deref(&self) -> &Caller {
+        &self.0
+    }
+}
+
+impl<'ex> Extractible<'ex> for Keeper {
+    fn metadata() -> &'static Metadata {
+        static METADATA: Metadata = Metadata::new("Keeper");
+        &METADATA
+    }
+
+    #[allow(refining_impl_trait)]
+    async fn extract(req: &'ex mut Request, depot: &'ex mut Depot) -> Result<Self> {
+        let caller = Caller::extract(req, depot).await?;
+        service::agent::included(&caller.account, caller.edition)?;
+        Ok(Self(caller))
+    }
+}
+
+/// Accepts or refuses an agent's key, then counts the request like one of its account.
+struct Recognise {
+    edition: &'static Edition,
+}
+
+#[handler]
+impl Recognise {
+    async fn handle(
+        &self,
+        req: &mut Request,
+        depot: &mut Depot,
+        res: &mut Response,
+        ctrl: &mut FlowCtrl,
+    ) {
+        let app = caller::app(depot);
+        match self.admit(&app, req.headers(), depot).await {
+            Ok(agent) => {
+                depot.insert_typed(agent);
+            }
+            Err(error) => {
+                res.render(error);
+                ctrl.skip_rest();
+            }
+        }
+    }
+}
+
+impl Recognise {
+    async fn admit(&self, app: &App, headers: &HeaderMap, depot: &mut Depot) -> Result<Agent> {
+        let key = caller::bearer(headers).map_err(|_| Error::Unauthenticated(MISSING.into()))?;
+        let agent = service::agent::authenticate(app, self.edition, key).await?;
+        let payer = Payer { account: &agent.account, edition: agent.edition, stamp: agent.stamp };
+        caller::count_call(app, payer, key, depot).await?;
+        service::agent::included(&agent.account, agent.edition)?;
+        Ok(agent)
+    }
+}
+
+impl<'ex> Extractible<'ex> for Agent {
+    fn metadata() -> &'static Metadata {
+        static METADATA: Metadata = Metadata::new("Agent");
+        &METADATA
+    }
+
+    #[allow(refining_impl_trait)]
+    async fn extract(_req: &'ex mut Request, depot: &'ex mut Depot) -> Result<Self> {
+        let agent = depot.get_typed::<Self>();
+        Ok(agent.map_err(|_| anyhow::anyhow!("an agent's handler on an open route"))?.clone())
+    }
+}
+
+const MISSING: &str = "send Authorization: Bearer and the agent's key";

@@ -11,7 +11,7 @@ use salvo::{
     http::{HeaderMap, Method, header},
     prelude::*,
 };
-use vedette_model::{AccountId, Edition, Plan, Role, Timestamp, parse, quota};
+use vedette_model::{Account, AccountId, Edition, Plan, Role, Timestamp, parse, quota};
 use vedette_store::Stamp;
 
 use super::{
@@ -136,6 +136,36 @@ impl Authenticate {
     }
 }
 
+/// Whose limits a request is held against.
+#[derive(Clone, Copy)]
+pub(super) struct Payer<'a> {
+    pub(super) account: &'a Account,
+    pub(super) edition: &'static Edition,
+    /// Where the account stood when it was looked up.
+    pub(super) stamp: Stamp,
+}
+
+impl<'a> From<&'a Caller> for Payer<'a> {
+    fn from(caller: &'a Caller) -> Self {
+        Self { account: &caller.account, edition: caller.edition, stamp: caller.stamp }
+    }
+}
+
+/// Counts a request that is made for an account with a credential of another kind, like a call of
+/// its own.
+pub(super) async fn count_call(
+    app: &App,
+    payer: Payer<'_>,
+    token: &str,
+    depot: &mut Depot,
+) -> Result<()> {
+    trace::note_account(payer.account.id);
+    let standing = depot
+        .get_typed_mut::<Standing>()
+        .map_err(|_| anyhow::anyhow!("the request was not counted"))?;
+    count(app, payer, token, standing, Cost::Call).await?.admitted
+}
+
 /// A request that was held against the account's two limits.
 struct Counted {
     /// Where the account stood then.
@@ -145,15 +175,16 @@ struct Counted {
     admitted: Result<()>,
 }
 
-async fn count(
+async fn count<'a>(
     app: &App,
-    caller: &Caller,
+    payer: impl Into<Payer<'a>>,
     token: &str,
     standing: &mut Standing,
     cost: Cost,
 ) -> Result<Counted> {
-    let plan = service::account::plan(&caller.account)?;
-    let (account, token) = (caller.account.id, TokenHash::of(token));
+    let payer = payer.into();
+    let plan = service::account::plan(payer.account)?;
+    let (account, token) = (payer.account.id, TokenHash::of(token));
     let now = app.clock.now();
     let limit = quota::Limit::of_plan(plan);
     let month = quota::month(now);
@@ -168,13 +199,13 @@ async fn count(
         let wait = longest(now, refused.retry_after, standing, exhausted);
         // What takes longest is what there is something to do about.
         let refused = match exhausted {
-            Some(_) => month_over(caller.edition, plan, wait),
+            Some(_) => month_over(payer.edition, plan, wait),
             None => {
                 let qps = plan.qps;
                 over(wait, &format!("more than {qps} requests of this account in 10 s"))
             }
         };
-        return Ok(Counted { stamp: caller.stamp, admitted: Err(refused) });
+        return Ok(Counted { stamp: payer.stamp, admitted: Err(refused) });
     }
     let found = match cost {
         Cost::Call => app.store.count_call(account, &month, plan.monthly_calls).await,
@@ -193,7 +224,7 @@ async fn count(
             app.limits.recent.note(token, account, limit, Usage { month, used, exhausted: until });
             standing.month = Month { limit: plan.monthly_calls, used: plan.monthly_calls };
             let wait = longest(now, Duration::ZERO, standing, until);
-            let refused = month_over(caller.edition, plan, wait);
+            let refused = month_over(payer.edition, plan, wait);
             Ok(Counted { stamp, admitted: Err(refused) })
         }
         Err(cause) => Err(cause.into()),

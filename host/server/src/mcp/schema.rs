@@ -200,6 +200,27 @@ pub(super) fn window() -> Value {
     }))
 }
 
+/// A certificate of a host that only an agent can reach.
+pub(super) fn private_cert() -> Value {
+    record(json!({
+        "id": uuid(),
+        "host": text(),
+        "port": count(),
+        "subject": text(),
+        "issuer": text(),
+        "serial_number": or_null(text()),
+        "not_before": or_null(moment()),
+        "not_after": moment(),
+        "days_remaining": { "type": "integer" },
+        "is_valid": boolean(),
+        "fingerprint_sha256": or_null(text()),
+        "san": list(text()),
+        "error": or_null(text()),
+        "agent_id": uuid(),
+        "last_seen_at": moment(),
+    }))
+}
+
 pub(super) const SEVERITIES: [&str; 3] = ["info", "warning", "critical"];
 pub(super) const INCIDENT_SEVERITIES: [&str; 3] = ["minor", "major", "critical"];
 pub(super) const STATUSES: [&str; 4] = ["investigating", "identified", "monitoring", "resolved"];

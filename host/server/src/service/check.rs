@@ -51,7 +51,7 @@ pub async fn record(app: &App, caller: &Caller, body: &Value) -> Result<CheckRec
 }
 
 /// A result that the plugin could not judge is our trouble, and the caller hears that it was.
-fn judged(record: &CheckRecord) -> Result<()> {
+pub(crate) fn judged(record: &CheckRecord) -> Result<()> {
     let broke = record.status == CheckStatus::Unknown
         && record.error.as_deref().is_some_and(run::is_own_trouble);
     if broke {

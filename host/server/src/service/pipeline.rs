@@ -1,5 +1,5 @@
 //! The one path that every result takes, wherever it comes from: scheduler, `POST /cron`, on-demand
-//! check, `POST /checks`.
+//! check, `POST /checks`, reports of agents.
 //!
 //! context → the plugin's `assess` → `model::alert::reconcile` → deliveries → one commit. When
 //! somebody else decided meanwhile, the commit is refused and everything is judged anew.
@@ -7,7 +7,7 @@
 //! *Invariant:* only the commit changes anything, and it is all or nothing.
 //! *Invariant:* a result that nobody could judge is `unknown`: it raises and resolves nothing.
 
-use std::time::Duration;
+use std::{cmp::Ordering, time::Duration};
 
 use backon::{BackoffBuilder, ExponentialBuilder};
 use serde_json::Value;
@@ -54,8 +54,8 @@ pub(crate) struct Stored {
     pub(crate) raised: usize,
 }
 
-/// Stores a result and what follows from it. None when it counts for nothing: the site is gone, or
-/// the lease has gone to another owner.
+/// Stores a result and what follows from it. None when it counts for nothing: the site is gone, the
+/// lease has gone to another owner, or an agent's report came late or came twice.
 ///
 /// # Errors
 /// `Invalid` when a result that came from outside does not fit the check's schema.
@@ -64,9 +64,10 @@ pub(crate) async fn submit(app: &App, arrival: Arrival) -> Result<Option<Stored>
     let id = random::id();
     let mut waits = TRIES.build();
     loop {
-        let context =
-            app.store.check_context(arrival.account_id, arrival.site_id, &arrival.check_type);
-        let Some(context) = context.await? else { return Ok(None) };
+        let Some(context) = look_up(app, &arrival).await? else { return Ok(None) };
+        if is_outdated(&arrival, &context) {
+            return Ok(None);
+        }
         match decide(app, &arrival, &context, id).await?.commit(app, &arrival).await {
             Ok(stored) => return Ok(Some(stored)),
             Err(StoreError::Stale) => match waits.next() {
@@ -82,6 +83,28 @@ pub(crate) async fn submit(app: &App, arrival: Arrival) -> Result<Option<Stored>
             Err(cause) => return Err(cause.into()),
         }
     }
+}
+
+/// What the result is judged by. What agents look at stands where a site stands.
+async fn look_up(app: &App, arrival: &Arrival) -> Result<Option<CheckContext>, StoreError> {
+    let Arrival { account_id, site_id, check_type, .. } = arrival;
+    match arrival.source {
+        Source::Agent => app.store.target_context(*account_id, *site_id, check_type).await,
+        Source::Scheduler | Source::OnDemand | Source::Api | Source::Cron => {
+            app.store.check_context(*account_id, *site_id, check_type).await
+        }
+    }
+}
+
+/// An agent keeps what it saw while the service is away, and says it again where it does not know
+/// whether it arrived. What nobody could judge is judged when it comes again.
+fn is_outdated(arrival: &Arrival, context: &CheckContext) -> bool {
+    let latest = context.state.latest.as_ref().filter(|_| arrival.source == Source::Agent);
+    latest.is_some_and(|latest| match latest.checked_at.cmp(&arrival.checked_at) {
+        Ordering::Less => false,
+        Ordering::Equal => latest.status != CheckStatus::Unknown,
+        Ordering::Greater => true,
+    })
 }
 
 /// A decision and what is committed with it.
@@ -207,7 +230,7 @@ async fn assess(
     let mut current = result.clone();
     if let Some(members) = current.as_object_mut().filter(|_| from_outside) {
         // The documented results do not name the site, which those of our own runs do.
-        members.entry("domain").or_insert_with(|| site.domain.as_str().into());
+        members.entry("domain").or_insert_with(|| site.name().into());
     }
     let evidence = Evidence {
         current,
@@ -233,7 +256,7 @@ async fn assess(
         PluginError::Overloaded => run::OVERLOADED,
         PluginError::InvalidInput(_) | PluginError::Broken { .. } => run::PLUGIN_FAILED,
     };
-    let domain = site.domain.as_str();
+    let domain = site.name();
     tracing::error!(
         %check_type, domain, %cause,
         "check {check_type} could not judge its result for {domain}: {cause}"

@@ -9,7 +9,7 @@ use futures::future::join_all;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use vedette_model::{
-    AccountId, DeliveryId, Feature, Notice, NotificationSettings, Plan, Severity, SiteId,
+    AccountId, DeliveryId, Edition, Feature, Notice, NotificationSettings, Plan, Severity, SiteId,
     Timestamp,
     alert::NoticeStatus,
     delivery::Outcome,
@@ -264,8 +264,13 @@ fn refuse(caller: &Caller, plan: &Plan, refused: PatchError) -> Error {
 
 /// What a plan answers to whoever asks for a feature that it lacks.
 pub(super) fn not_in(caller: &Caller, plan: &Plan, feature: Feature) -> Error {
+    lacking(caller.edition, plan, feature)
+}
+
+/// The same to whoever is no caller.
+pub(super) fn lacking(edition: &Edition, plan: &Plan, feature: Feature) -> Error {
     let lacks = format!("the {} plan does not include {}", plan.id, feature.noun());
-    Error::forbidden(match caller.edition.lowest_plan_with(feature) {
+    Error::forbidden(match edition.lowest_plan_with(feature) {
         Some(other) => format!("{lacks}; the {} plan does", other.id),
         None => lacks,
     })

@@ -1,6 +1,7 @@
 //! The tools: what each is for, what it takes and answers, and the service that does it. One file
 //! per resource, as everywhere.
 
+mod agent;
 pub(super) mod alert;
 mod check;
 mod incident;
@@ -11,7 +12,7 @@ pub(super) mod site;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use vedette_model::{CheckType, Edition, Role};
+use vedette_model::{Area, CheckType, Edition, Role};
 use vedette_sandbox::CheckDescriptor;
 
 use super::{Who, args::Args};
@@ -66,6 +67,7 @@ pub(super) enum Act {
     CreateWindow,
     DeleteWindow,
     TestNotifications,
+    ListPrivateCerts,
 }
 
 /// The tools of an account.
@@ -77,6 +79,12 @@ pub(super) fn private(edition: &Edition, checks: &[Arc<CheckDescriptor>]) -> Vec
     tools.extend(incident::tools());
     tools.extend(maintenance::tools());
     tools.extend(notification::tools());
+    for area in edition.areas {
+        tools.extend(match area {
+            Area::Agents => agent::tools(),
+            Area::Welcome | Area::Account | Area::Billing | Area::Team | Area::Cron => Vec::new(),
+        });
+    }
     tools
 }
 
@@ -113,6 +121,7 @@ impl Act {
             Self::CreateWindow => maintenance::create(app, caller, args).await,
             Self::DeleteWindow => maintenance::delete(app, caller, args).await,
             Self::TestNotifications => notification::test(app, caller).await,
+            Self::ListPrivateCerts => agent::list(app, caller, args).await,
         }
     }
 }

@@ -1,0 +1,41 @@
+//! Private certificates: what the agents of the account saw.
+
+use serde_json::{Map, Value, json};
+
+use super::{Act, Hints, Tool, tool};
+use crate::{
+    App, Caller, Result,
+    mcp::{
+        args::Args,
+        result::{Part, listing},
+        schema,
+    },
+    service,
+};
+
+pub(super) fn tools() -> Vec<Tool> {
+    vec![
+        tool(
+            "list_private_certs",
+            "List private certificates",
+            "The certificates of hosts inside private networks, as the account's agents saw them \
+             last, those that expire first in front. Use it when the user asks about internal \
+             hosts: list_sites knows only what can be reached from the internet.",
+            Hints::Reads,
+            Act::ListPrivateCerts,
+        )
+        .takes(schema::paged(&[], json!({})))
+        .answers(schema::listing("certificates", schema::private_cert(), json!({}))),
+    ]
+}
+
+pub(super) async fn list(app: &App, caller: &Caller, args: &Args) -> Result<Value> {
+    service::agent::included(&caller.account, caller.edition)?;
+    let (limit, offset) = args.page()?;
+    let certificates = service::agent::certs(app, caller).await?;
+    let total = certificates.len() as u64;
+    let shown = certificates.into_iter().skip(offset as usize).take(limit as usize);
+    let part =
+        Part { name: "certificates", entries: shown.collect(), offset: offset.into(), total };
+    Ok(listing(part, Map::new()))
+}
