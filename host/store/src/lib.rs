@@ -61,8 +61,8 @@ use tokio::sync::Mutex;
 
 use engine::Engine;
 
-pub use billing::BillingContext;
 pub use agent::FoundAgent;
+pub use billing::BillingContext;
 pub use check::CheckContext;
 pub use commit::{Commit, Settle};
 pub use error::{Error, Result};

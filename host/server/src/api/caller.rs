@@ -116,12 +116,15 @@ impl Authenticate {
             // Its keys, plan or sites were changed since it was remembered, on another node; or it
             // is gone.
             service::account::forget(app, token);
-            let before = caller.account.id;
+            let before = Arc::clone(&caller.account);
             caller = self.recognise(app, credential).await?;
             // Who joined or left a team meanwhile is bound by the limits of another account.
-            if counted.admitted.is_err() || caller.account.id != before {
+            if counted.admitted.is_err() || caller.account.id != before.id {
                 trace::note_account(caller.account.id);
                 counted = count(app, &caller, token, standing, cost).await?;
+            } else if caller.account.plan != before.plan {
+                // It was counted, and is not counted twice.
+                counted.admitted = standing.under(&caller, app.clock.now());
             }
         }
         counted.admitted.map(|()| caller)
@@ -133,6 +136,20 @@ impl Authenticate {
             return Err(Error::Unauthenticated("the credential is not valid here".into()));
         }
         Ok(caller)
+    }
+}
+
+impl Standing {
+    /// A call that was counted in the month, held against another plan than it was counted under.
+    fn under(&mut self, caller: &Caller, now: Timestamp) -> Result<()> {
+        let plan = service::account::plan(&caller.account)?;
+        let used = self.month.used;
+        self.month = Month { limit: plan.monthly_calls, used: used.min(plan.monthly_calls) };
+        if used <= plan.monthly_calls {
+            return Ok(());
+        }
+        let wait = longest(now, Duration::ZERO, self, Some(quota::next_month(now)));
+        Err(month_over(caller.edition, plan, wait))
     }
 }
 
