@@ -42,6 +42,11 @@ impl Client {
         Self { http, base: base.to_owned(), key: key.map(str::to_owned), address: None }
     }
 
+    /// The address that every path is below.
+    pub fn base(&self) -> &str {
+        &self.base
+    }
+
     /// The same service, another credential.
     #[must_use]
     pub fn with_key(&self, key: &str) -> Self {

@@ -46,7 +46,7 @@ fn keys_stand_in_the_example() {
     let known = keys(&read("deploy/vedette.example.toml"));
     assert!(known.contains("secrets.key_file"), "{known:?}");
     for (file, text) in files("deploy") {
-        for key in text.split('`').filter(|quoted| is_key(quoted)) {
+        for key in text.split('`').filter(is_key) {
             let section = key.split('.').next().unwrap_or_default();
             let is_ours = known.iter().any(|known| known.split('.').next() == Some(section));
             assert!(!is_ours || known.contains(key), "{file}: there is no {key}");

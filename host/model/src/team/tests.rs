@@ -50,7 +50,8 @@ fn an_invitation_holds_for_seven_days_and_no_moment_longer() {
 #[test]
 fn who_may_accept_and_why_others_may_not() {
     let anna = account(2, "anna@example.com");
-    let mut table: Vec<(&str, Asked, Account, &str, Result<(), Refusal>)> = Vec::new();
+    type Case = (&'static str, Asked, Account, &'static str, Result<(), Refusal>);
+    let mut table: Vec<Case> = Vec::new();
     let mut row = |what, change: fn(&mut Asked), user: &Account, plan, expected| {
         let mut asked = asked();
         change(&mut asked);
