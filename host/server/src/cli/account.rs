@@ -8,7 +8,7 @@ use reqwest::{Client, RequestBuilder, Url};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::operator_port;
+use super::operator_port::{self, Admin};
 
 #[derive(Subcommand)]
 pub(super) enum Command {
@@ -55,19 +55,6 @@ pub(super) enum Command {
 pub(super) enum Switch {
     On,
     Off,
-}
-
-/// Where the operator's port is; its token, where it has one, is read from VEDETTE_ADMIN_TOKEN.
-#[derive(clap::Args)]
-pub(super) struct Admin {
-    /// The operator's port of the service
-    #[arg(
-        long,
-        value_name = "URL",
-        env = "VEDETTE_ADMIN",
-        default_value = "http://127.0.0.1:8081"
-    )]
-    admin: Url,
 }
 
 pub(super) async fn run(command: Command) -> anyhow::Result<()> {

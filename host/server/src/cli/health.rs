@@ -4,10 +4,9 @@
 use std::process::ExitCode;
 
 use anyhow::Context;
-use reqwest::Url;
 use serde_json::Value;
 
-use super::operator_port;
+use super::operator_port::{self, Admin};
 
 #[derive(clap::Args)]
 pub(super) struct Args {
@@ -15,23 +14,17 @@ pub(super) struct Args {
     /// database too, so a service that is not ready need not be started again
     #[arg(long)]
     ready: bool,
-    /// The operator's port of the service; its token, where it has one, is read from
-    /// VEDETTE_ADMIN_TOKEN
-    #[arg(
-        long,
-        value_name = "URL",
-        env = "VEDETTE_ADMIN",
-        default_value = "http://127.0.0.1:8081"
-    )]
-    admin: Url,
+    #[command(flatten)]
+    admin: Admin,
 }
 
 /// Exits with 0 where the service says that it is well, 1 where it says otherwise or nothing.
 pub(super) async fn run(args: Args) -> anyhow::Result<ExitCode> {
-    let path = if args.ready { "/readyz" } else { "/healthz" };
-    let url = args.admin.join(path).context("--admin is no base address")?;
+    let Args { ready, admin: Admin { admin } } = args;
+    let path = if ready { "/readyz" } else { "/healthz" };
+    let url = admin.join(path).context("--admin is no base address")?;
     let request = operator_port::client()?.get(url).timeout(PATIENCE);
-    let (status, answer) = operator_port::ask(&args.admin, request).await?;
+    let (status, answer) = operator_port::ask(&admin, request).await?;
     let said = said(&answer);
     if status.is_success() {
         println!("{said}");

@@ -7,6 +7,19 @@ use anyhow::{Context, bail};
 use reqwest::{Client, RequestBuilder, StatusCode, Url};
 use serde_json::Value;
 
+/// Where the operator's port is; its token, where it has one, is read from VEDETTE_ADMIN_TOKEN.
+#[derive(clap::Args)]
+pub(super) struct Admin {
+    /// The operator's port of the service
+    #[arg(
+        long,
+        value_name = "URL",
+        env = "VEDETTE_ADMIN",
+        default_value = "http://127.0.0.1:8081"
+    )]
+    pub(super) admin: Url,
+}
+
 pub(super) fn client() -> anyhow::Result<Client> {
     Ok(Client::builder().no_proxy().timeout(PATIENCE).build()?)
 }

@@ -298,9 +298,9 @@ fn word(status: CheckStatus) -> &'static str {
     }
 }
 
-/// Of many results of one check at one moment only one gets through in each round: whoever lost
+/// Of many decisions about one thing at one moment only one gets through in each round: whoever lost
 /// comes back at a moment of his own. Some 3 s altogether.
-const TRIES: ExponentialBuilder = ExponentialBuilder::new()
+pub(super) const TRIES: ExponentialBuilder = ExponentialBuilder::new()
     .with_min_delay(Duration::from_millis(2))
     .with_factor(1.6)
     .with_max_delay(Duration::from_millis(200))

@@ -5,10 +5,8 @@
 //! *Invariant:* an event counts for the account that it was carried along for, else for the one
 //! whose customer it names; an e-mail address, which anybody can type, leads to nobody.
 
-use std::time::Duration;
-
 use aws_lc_rs::hmac;
-use backon::{BackoffBuilder, ExponentialBuilder};
+use backon::BackoffBuilder;
 use serde_json::Value;
 use vedette_model::{
     Account, Delivery, Edition,
@@ -19,7 +17,7 @@ use vedette_store::Error as StoreError;
 use super::offer;
 use crate::{
     App, Error, Result,
-    service::{account, letter::Letter},
+    service::{account, letter::Letter, pipeline::TRIES},
 };
 
 /// What the provider signs its events with.
@@ -153,15 +151,6 @@ const NOT_CONFIGURED: &str =
     "events of a payment provider are not configured; the operator sets payments.secret";
 const UNSIGNED: &str =
     "send the hex HMAC-SHA256 of the body with payments.secret as payments-signature";
-
-/// Of many events about one account at one moment one gets through in each round. Some 3 s
-/// altogether.
-const TRIES: ExponentialBuilder = ExponentialBuilder::new()
-    .with_min_delay(Duration::from_millis(2))
-    .with_factor(1.6)
-    .with_max_delay(Duration::from_millis(200))
-    .with_max_times(24)
-    .with_jitter();
 
 #[cfg(test)]
 mod tests {
