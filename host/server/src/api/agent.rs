@@ -4,15 +4,13 @@
 //! *Invariant:* a handler that takes an [`Agent`] runs only after the agent's key was accepted, the
 //! request was counted as a call of its account, and the account's plan was found to have agents.
 
-use std::ops::Deref;
-
 use salvo::{Extractible, extract::Metadata, http::HeaderMap, prelude::*};
 use serde_json::json;
-use vedette_model::Edition;
+use vedette_model::{Edition, Feature};
 
 use super::{
     body::{Body, OptionalBody},
-    caller::{self, Payer, State},
+    caller::{self, Includes, Payer, State},
     query::Query,
     reply::Answer,
     routes,
@@ -22,8 +20,15 @@ use crate::{Agent, App, Caller, Error, Result, service};
 pub(super) fn routes(edition: &'static Edition) -> Router {
     let callers = Router::new()
         .hoop(caller::Authenticate { edition })
-        .push(routes::administered("agent/key").get(list).head(list).post(create).delete(delete))
-        .push(routes::edited("agent/certs").get(certs).head(certs));
+        .push(
+            routes::administered("agent/key")
+                .hoop(WITH_AGENTS)
+                .get(list)
+                .head(list)
+                .post(create)
+                .delete(delete),
+        )
+        .push(routes::edited("agent/certs").hoop(WITH_AGENTS).get(certs).head(certs));
     let agents = Router::new()
         .hoop(Recognise { edition })
         .push(Router::with_path("agent/register").post(register))
@@ -32,26 +37,26 @@ pub(super) fn routes(edition: &'static Edition) -> Router {
 }
 
 #[handler]
-async fn list(app: State, caller: Keeper) -> Answer {
+async fn list(app: State, caller: Caller) -> Answer {
     let agents = service::agent::list(&app, &caller).await?;
     Ok(Json(json!({ "agents": agents })))
 }
 
 /// The key is in this answer and nowhere else.
 #[handler]
-async fn create(app: State, caller: Keeper, body: OptionalBody) -> Answer {
+async fn create(app: State, caller: Caller, body: OptionalBody) -> Answer {
     let created = service::agent::create(&app, &caller, &body).await?;
     Ok(Json(json!(created)))
 }
 
 #[handler]
-async fn delete(app: State, caller: Keeper, query: Query) -> Answer {
+async fn delete(app: State, caller: Caller, query: Query) -> Answer {
     service::agent::delete(&app, &caller, query.id("id")?).await?;
     Ok(Json(json!({ "success": true })))
 }
 
 #[handler]
-async fn certs(app: State, caller: Keeper) -> Answer {
+async fn certs(app: State, caller: Caller) -> Answer {
     let certificates = service::agent::certs(&app, &caller).await?;
     Ok(Json(json!({ "certificates": certificates })))
 }
@@ -66,31 +71,6 @@ async fn register(app: State, agent: Agent, body: Body) -> Answer {
 async fn report(app: State, agent: Agent, body: Body) -> Answer {
     let reported = service::agent::report(&app, &agent, &body).await?;
     Ok(Json(json!(reported)))
-}
-
-/// A caller whose plan has agents: told before anything that the request says is read.
-struct Keeper(Caller);
-
-impl Deref for Keeper {
-    type Target = Caller;
-
-    fn deref(&self) -> &Caller {
-        &self.0
-    }
-}
-
-impl<'ex> Extractible<'ex> for Keeper {
-    fn metadata() -> &'static Metadata {
-        static METADATA: Metadata = Metadata::new("Keeper");
-        &METADATA
-    }
-
-    #[allow(refining_impl_trait)]
-    async fn extract(req: &'ex mut Request, depot: &'ex mut Depot) -> Result<Self> {
-        let caller = Caller::extract(req, depot).await?;
-        service::agent::included(&caller.account, caller.edition)?;
-        Ok(Self(caller))
-    }
 }
 
 /// Accepts or refuses an agent's key, then counts the request like one of its account.
@@ -126,7 +106,7 @@ impl Recognise {
         let agent = service::agent::authenticate(app, self.edition, key).await?;
         let payer = Payer { account: &agent.account, edition: agent.edition, stamp: agent.stamp };
         caller::count_call(app, payer, key, depot).await?;
-        service::agent::included(&agent.account, agent.edition)?;
+        service::account::included(&agent.account, agent.edition, Feature::Agents)?;
         Ok(agent)
     }
 }
@@ -144,4 +124,5 @@ impl<'ex> Extractible<'ex> for Agent {
     }
 }
 
+const WITH_AGENTS: Includes = Includes(Feature::Agents);
 const MISSING: &str = "send Authorization: Bearer and the agent's key";

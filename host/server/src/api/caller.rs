@@ -11,7 +11,7 @@ use salvo::{
     http::{HeaderMap, Method, header},
     prelude::*,
 };
-use vedette_model::{Account, AccountId, Edition, Plan, Role, Timestamp, parse, quota};
+use vedette_model::{Account, AccountId, Edition, Feature, Plan, Role, Timestamp, parse, quota};
 use vedette_store::Stamp;
 
 use super::{
@@ -92,6 +92,21 @@ impl Needs {
                 res.render(error);
                 ctrl.skip_rest();
             }
+        }
+    }
+}
+
+/// A feature that the account's plan must have: told before anything that the request says is read.
+#[derive(Clone, Copy)]
+pub(super) struct Includes(pub(super) Feature);
+
+#[handler]
+impl Includes {
+    fn handle(&self, depot: &mut Depot, res: &mut Response, ctrl: &mut FlowCtrl) {
+        let Ok(caller) = depot.get_typed::<Caller>() else { return };
+        if let Err(error) = service::account::included(&caller.account, caller.edition, self.0) {
+            res.render(error);
+            ctrl.skip_rest();
         }
     }
 }

@@ -1,15 +1,13 @@
 //! `/renewal` (spec: Deprecated renewal feature).
 
 use salvo::{
-    Extractible,
-    extract::Metadata,
     http::{HeaderValue, header},
     prelude::*,
 };
 use serde_json::json;
 
 use super::{body::Body, caller::State, query::Query, reply::Answer};
-use crate::{Caller, Result, service};
+use crate::{Caller, service};
 
 /// Says on every answer that the feature is on its way out (RFC 9745).
 #[handler]
@@ -18,14 +16,14 @@ pub(super) fn deprecated(res: &mut Response) {
 }
 
 #[handler]
-pub(super) async fn start(app: State, caller: Subscriber, body: Body) -> Answer {
-    let begun = service::renewal::begin(&app, &caller.0, &body).await?;
+pub(super) async fn start(app: State, caller: Caller, body: Body) -> Answer {
+    let begun = service::renewal::begin(&app, &caller, &body).await?;
     Ok(Json(json!(begun)))
 }
 
 #[handler]
-pub(super) async fn log(app: State, caller: Subscriber, query: Query) -> Answer {
-    let entries = service::renewal::log(&app, &caller.0, query.id("site_id")?).await?;
+pub(super) async fn log(app: State, caller: Caller, query: Query) -> Answer {
+    let entries = service::renewal::log(&app, &caller, query.id("site_id")?).await?;
     Ok(Json(json!({ "logs": entries })))
 }
 
@@ -33,35 +31,18 @@ pub(super) async fn log(app: State, caller: Subscriber, query: Query) -> Answer 
 #[handler]
 pub(super) async fn certificate(
     app: State,
-    caller: Subscriber,
+    caller: Caller,
     query: Query,
     res: &mut Response,
 ) -> Answer {
     let rule = HeaderValue::from_static("private, no-store");
     res.headers_mut().insert(header::CACHE_CONTROL, rule);
-    let renewed = service::renewal::certificate(&app, &caller.0, query.id("site_id")?).await?;
+    let renewed = service::renewal::certificate(&app, &caller, query.id("site_id")?).await?;
     Ok(Json(json!({
         "certificate": renewed.certificate,
         "private_key": renewed.private_key.expose(),
         "expires_at": renewed.expires_at,
     })))
-}
-
-/// A caller whose plan has the feature: told before anything that the request says is read.
-pub(super) struct Subscriber(Caller);
-
-impl<'ex> Extractible<'ex> for Subscriber {
-    fn metadata() -> &'static Metadata {
-        static METADATA: Metadata = Metadata::new("Subscriber");
-        &METADATA
-    }
-
-    #[allow(refining_impl_trait)]
-    async fn extract(req: &'ex mut Request, depot: &'ex mut Depot) -> Result<Self> {
-        let caller = Caller::extract(req, depot).await?;
-        service::renewal::included(&caller)?;
-        Ok(Self(caller))
-    }
 }
 
 /// 2026-01-01T00:00:00Z: before the first version.

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use salvo::prelude::*;
-use vedette_model::{Area, CheckType, Edition, Role};
+use vedette_model::{Area, CheckType, Edition, Feature, Role};
 use vedette_sandbox::Sandbox;
 
 use super::{
     account, agent, alert, api_key, billing,
-    caller::{self, Needs},
+    caller::{self, Includes, Needs},
     check, cron, event,
     following::Following,
     incident, maintenance, mcp, openapi, own_check, public, renewal, settings, site, status_page,
@@ -146,6 +146,7 @@ pub(super) fn private(checks: Vec<CheckType>) -> Router {
         .push(
             administered("renewal")
                 .hoop(renewal::deprecated)
+                .hoop(Includes(Feature::Renewal))
                 .get(renewal::log)
                 .head(renewal::log)
                 .post(renewal::start),
@@ -153,6 +154,7 @@ pub(super) fn private(checks: Vec<CheckType>) -> Router {
         .push(
             guarded("renewal/certificate")
                 .hoop(renewal::deprecated)
+                .hoop(Includes(Feature::Renewal))
                 .get(renewal::certificate)
                 .head(renewal::certificate),
         );

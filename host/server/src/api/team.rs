@@ -26,8 +26,8 @@ fn shared(path: &str) -> Router {
 }
 
 #[handler]
-async fn read(app: State, caller: Subscriber) -> Answer {
-    let team = service::team::read(&app, &caller.0).await?;
+async fn read(app: State, caller: Caller) -> Answer {
+    let team = service::team::read(&app, &caller).await?;
     let invitations: Vec<_> = team.invitations.iter().map(|open| open.view()).collect();
     Ok(Json(json!({
         "members": team.members,
@@ -64,24 +64,8 @@ async fn remove(app: State, caller: Caller, body: Heard) -> Answer {
     Ok(Json(json!({ "success": true })))
 }
 
-/// A caller whose plan has teams: told before anything that the request says is read.
-struct Subscriber(Caller);
-
-impl<'ex> Extractible<'ex> for Subscriber {
-    fn metadata() -> &'static Metadata {
-        static METADATA: Metadata = Metadata::new("Subscriber");
-        &METADATA
-    }
-
-    #[allow(refining_impl_trait)]
-    async fn extract(req: &'ex mut Request, depot: &'ex mut Depot) -> Result<Self> {
-        let caller = Caller::extract(req, depot).await?;
-        service::team::included(&caller)?;
-        Ok(Self(caller))
-    }
-}
-
-/// A caller who may change the team: the same, and whose role is enough.
+/// A caller who may change the team, by plan and role: told before anything that the request says is
+/// read.
 struct Administrator(Caller);
 
 impl<'ex> Extractible<'ex> for Administrator {

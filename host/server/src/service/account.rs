@@ -207,6 +207,28 @@ pub(crate) fn plan(account: &Account) -> Result<&'static Plan> {
     })?)
 }
 
+/// The plan of an account, where it includes a feature.
+///
+/// # Errors
+/// `Forbidden`; names the plan that has it.
+pub(crate) fn included(
+    account: &Account,
+    edition: &Edition,
+    feature: Feature,
+) -> Result<&'static Plan> {
+    let plan = plan(account)?;
+    if plan.includes(feature) { Ok(plan) } else { Err(lacking(edition, plan, feature)) }
+}
+
+/// What a plan answers to whoever asks for a feature that it lacks.
+pub(super) fn lacking(edition: &Edition, plan: &Plan, feature: Feature) -> Error {
+    let lacks = format!("the {} plan does not include {}", plan.id, feature.noun());
+    Error::forbidden(match edition.lowest_plan_with(feature) {
+        Some(other) => format!("{lacks}; the {} plan does", other.id),
+        None => lacks,
+    })
+}
+
 /// The edition whose tables bound an account.
 pub(crate) fn edition(account: &Account) -> Result<&'static Edition> {
     let Account { id, edition, .. } = account;

@@ -12,7 +12,7 @@ use std::{fmt, time::Duration};
 use serde::Serialize;
 use serde_json::{Value, json};
 use vedette_model::{
-    Account, AgentId, Edition, Feature, Plan, Source, Timestamp,
+    AgentId, Edition, Plan, Source, Timestamp,
     agent::{
         Look, NewAgent, Registration, Report, Sighting, check_type, key_prefix, latest, listed,
     },
@@ -25,7 +25,7 @@ use super::{
     api_key::hash,
     check::judged,
     pipeline::{self, Arrival, Seen},
-    random, settings,
+    random,
 };
 use crate::{Agent, App, Caller, Error, Result};
 
@@ -52,18 +52,6 @@ pub struct Reported {
     pub certs_processed: usize,
     /// Alerts that it raised.
     pub alerts_created: usize,
-}
-
-/// Whether an account's plan has agents at all.
-///
-/// # Errors
-/// `Forbidden`; names the plan that has them.
-pub fn included(account: &Account, edition: &Edition) -> Result<&'static Plan> {
-    let plan = account::plan(account)?;
-    if plan.includes(Feature::Agents) {
-        return Ok(plan);
-    }
-    Err(settings::lacking(edition, plan, Feature::Agents))
 }
 
 /// The caller's agents, oldest first, as they are shown.

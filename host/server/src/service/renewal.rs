@@ -15,13 +15,12 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 use serde_json::Value;
 use vedette_model::{
-    AccountId, Feature, RenewalEntry, RenewedCertificate, SiteId,
+    AccountId, RenewalEntry, RenewedCertificate, SiteId,
     renewal::{self, CLOSED, Rfc2136},
 };
 use vedette_sandbox::egress::{Audience, NetError};
 use vedette_store::Error as StoreError;
 
-use super::{account, settings};
 use crate::{App, Caller, Error, Result};
 
 pub(crate) use issue::carry_out;
@@ -31,18 +30,6 @@ pub(crate) use issue::carry_out;
 pub struct Begun {
     pub message: String,
     pub site_id: SiteId,
-}
-
-/// Whether the caller's plan has renewal at all.
-///
-/// # Errors
-/// `Forbidden`; names the plan that has it.
-pub fn included(caller: &Caller) -> Result<()> {
-    let plan = account::plan(&caller.account)?;
-    if plan.includes(Feature::Renewal) {
-        return Ok(());
-    }
-    Err(settings::not_in(caller, plan, Feature::Renewal))
 }
 
 /// Begins the renewal of a site's certificate, unless one is under way.

@@ -9,8 +9,7 @@ use futures::future::join_all;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use vedette_model::{
-    AccountId, DeliveryId, Edition, Feature, Notice, NotificationSettings, Plan, Severity, SiteId,
-    Timestamp,
+    AccountId, DeliveryId, Notice, NotificationSettings, Plan, Severity, SiteId, Timestamp,
     alert::NoticeStatus,
     delivery::Outcome,
     settings::{ChannelPatch, PatchError, is_documented},
@@ -258,22 +257,8 @@ fn summary(tried: &[&str], failed: &[String]) -> String {
 fn refuse(caller: &Caller, plan: &Plan, refused: PatchError) -> Error {
     match refused {
         PatchError::Invalid(invalid) => invalid.into(),
-        PatchError::Forbidden(feature) => not_in(caller, plan, feature),
+        PatchError::Forbidden(feature) => account::lacking(caller.edition, plan, feature),
     }
-}
-
-/// What a plan answers to whoever asks for a feature that it lacks.
-pub(super) fn not_in(caller: &Caller, plan: &Plan, feature: Feature) -> Error {
-    lacking(caller.edition, plan, feature)
-}
-
-/// The same to whoever is no caller.
-pub(super) fn lacking(edition: &Edition, plan: &Plan, feature: Feature) -> Error {
-    let lacks = format!("the {} plan does not include {}", plan.id, feature.noun());
-    Error::forbidden(match edition.lowest_plan_with(feature) {
-        Some(other) => format!("{lacks}; the {} plan does", other.id),
-        None => lacks,
-    })
 }
 
 /// What becomes of settings that are changed as far as the plan allows.

@@ -15,7 +15,7 @@ use vedette_model::{
 };
 use vedette_store::Error as StoreError;
 
-use super::{account, api_key::hash, letter::Letter, random, settings};
+use super::{account, api_key::hash, letter::Letter, random};
 use crate::{App, Caller, Error, Result};
 
 /// A team as all its members see it.
@@ -46,18 +46,6 @@ pub struct Accepted {
     pub team_owner_name: Option<String>,
 }
 
-/// Whether the caller's plan has teams at all.
-///
-/// # Errors
-/// `Forbidden`; names the plan that has them.
-pub fn included(caller: &Caller) -> Result<()> {
-    let plan = account::plan(&caller.account)?;
-    if plan.includes(Feature::Team) {
-        return Ok(());
-    }
-    Err(settings::not_in(caller, plan, Feature::Team))
-}
-
 /// Whether the caller may change the team: the plan comes first, then the role.
 ///
 /// # Errors
@@ -67,8 +55,10 @@ pub fn administered(caller: &Caller) -> Result<()> {
     caller.must_be(Role::Admin)
 }
 
+/// # Errors
+/// `Forbidden` for a plan without teams; names the one that has them.
 pub async fn read(app: &App, caller: &Caller) -> Result<Team> {
-    let plan = account::plan(&caller.account)?;
+    let plan = included(caller)?;
     let (members, invitations) = app.store.team(caller.account.id, app.clock.now()).await?;
     Ok(Team { members, invitations, plan })
 }
@@ -192,6 +182,10 @@ impl std::fmt::Debug for Invited {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Invited").field("id", &self.invitation.id).finish_non_exhaustive()
     }
+}
+
+fn included(caller: &Caller) -> Result<&'static Plan> {
+    account::included(&caller.account, caller.edition, Feature::Team)
 }
 
 /// Whether the credential is the user's own. A key with a lesser role was made by somebody in their

@@ -1,6 +1,7 @@
 //! Private certificates: what the agents of the account saw.
 
 use serde_json::{Map, Value, json};
+use vedette_model::Feature;
 
 use super::{Act, Hints, Tool, tool};
 use crate::{
@@ -30,7 +31,7 @@ pub(super) fn tools() -> Vec<Tool> {
 }
 
 pub(super) async fn list(app: &App, caller: &Caller, args: &Args) -> Result<Value> {
-    service::agent::included(&caller.account, caller.edition)?;
+    service::account::included(&caller.account, caller.edition, Feature::Agents)?;
     let (limit, offset) = args.page()?;
     let certificates = service::agent::certs(app, caller).await?;
     let total = certificates.len() as u64;
