@@ -59,6 +59,32 @@ async fn a_renewal_is_recorded_and_announced_once() {
     );
 }
 
+/// One after the other within a moment, as somebody reports them who has been collecting.
+#[tokio::test(flavor = "multi_thread")]
+async fn changes_of_one_second_are_listed_newest_first() {
+    let world = World::start().await;
+    let id = world.quiet("quick.example").await;
+    let served = |nth: usize| {
+        let days = 30 + nth;
+        json!({
+            "valid": true, "issuer": "Some CA", "days_remaining": days, "san": ["quick.example"],
+            "chain": [{"fingerprint": format!("{nth:064x}"), "issuer": "CN=Some CA"}],
+        })
+    };
+    world.bring("ssl", &id, served(0)).await;
+    let mut changes = Vec::new();
+    for nth in 1..=8 {
+        let record = world.bring("ssl", &id, served(nth)).await;
+        changes.insert(0, (json!(format!("{nth:064x}")), record["checked_at"].clone()));
+    }
+    let history = world.owner.client.get(&format!("/cert-history?site_id={id}")).await.expect(200);
+    let listed = history["history"].as_array().expect("a list").iter();
+    let listed: Vec<_> = listed
+        .map(|change| (change["fingerprint"].clone(), change["changed_at"].clone()))
+        .collect();
+    assert_eq!(listed, changes);
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn only_ones_own_history_is_shown() {
     let world = World::start().await;

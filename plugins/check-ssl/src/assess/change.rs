@@ -1,7 +1,7 @@
 //! A certificate that took another's place.
 
 use serde::Serialize;
-use vedette_sdk::{Finding, date, text::cut};
+use vedette_sdk::{Finding, text::cut};
 
 use super::{memory::Leaf, wording};
 use crate::{events, result::SslResult};
@@ -27,12 +27,12 @@ pub(super) struct Change {
     fingerprint: String,
 }
 
-/// The record that the certificate history keeps (spec: Certificate history result).
+/// The record that the certificate history keeps (spec: Certificate history result). It changed
+/// when it was seen, which the host knows to the millisecond and a verdict to the second.
 #[derive(Serialize)]
 struct Details<'a> {
     fingerprint: &'a str,
     change_type: ChangeType,
-    changed_at: String,
     issuer: &'a str,
 }
 
@@ -71,7 +71,6 @@ impl Change {
         let details = Details {
             fingerprint: &self.fingerprint,
             change_type: self.kind,
-            changed_at: date::rfc3339(now),
             issuer: &cut(&current.issuer, MAX_ISSUER),
         };
         let message = wording::changed(self, current, settled, now);
