@@ -38,7 +38,7 @@ struct Details<'a> {
 
 impl ChangeType {
     pub(super) fn between(before: &Leaf, after: &Leaf) -> Self {
-        if before.issuer != after.issuer {
+        if !before.has_issuer_of(after) {
             Self::IssuerChange
         } else if before.names != after.names {
             Self::SanChange

@@ -34,6 +34,9 @@ pub(super) struct Leaf {
     pub(super) fingerprint: String,
     /// The DN.
     pub(super) issuer: String,
+    /// Digest of what the result itself calls the issuer; empty where that is not known.
+    #[serde(default)]
+    named_issuer: String,
     /// Digest of the set of names: a leaf may have thousands.
     pub(super) names: String,
     pub(super) expires_at: Option<i64>,
@@ -108,11 +111,23 @@ impl Leaf {
         Some(Self {
             fingerprint: bounded(result.fingerprint()?),
             issuer: bounded(issuer),
+            named_issuer: if result.issuer.is_empty() {
+                String::new()
+            } else {
+                digest(std::iter::once(result.issuer.as_str()))
+            },
             names: digest(result.san.iter().map(String::as_str)),
             expires_at: seen::expires_at(result, at),
             seen_at: at,
             shared: false,
         })
+    }
+
+    /// Of our own results DN and name go together; what others measured may say the one or the
+    /// other.
+    pub(super) fn has_issuer_of(&self, other: &Self) -> bool {
+        let known = !self.named_issuer.is_empty() && !other.named_issuer.is_empty();
+        self.issuer == other.issuer && (!known || self.named_issuer == other.named_issuer)
     }
 }
 

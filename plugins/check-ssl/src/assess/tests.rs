@@ -341,6 +341,22 @@ fn kind_of_change_follows_its_precedence() {
 }
 
 #[test]
+fn issuer_that_only_the_result_names_is_compared_too() {
+    let after = SslResult { issuer: "E7".to_owned(), ..leaf("aa02", NOW + 150 * DAY, NOW) };
+    let assessment = change(fixture::result(), after);
+    assert_eq!(events(&assessment), ["certificate.changed"]);
+    let changed = details(&assessment.findings[0]);
+    assert_eq!(
+        (&changed["change_type"], &changed["issuer"]),
+        (&json!("issuer_change"), &json!("E7"))
+    );
+    // Where a result does not name it, the DN alone counts.
+    let after = SslResult { issuer: String::new(), ..leaf("aa02", NOW + 150 * DAY, NOW) };
+    let assessment = change(fixture::result(), after);
+    assert_eq!(events(&assessment), ["ssl.renewed", "certificate.changed"]);
+}
+
+#[test]
 fn change_is_told_once() {
     let mut site = Site::new();
     site.judge(fixture::result(), NOW);
