@@ -120,7 +120,8 @@ impl Visit<'_> {
     }
 
     /// First the hello that most servers answer with all there is to see. Where there may be no
-    /// TLS at all, and behind STARTTLS, the others follow only if need be.
+    /// TLS at all, and behind STARTTLS, the others follow only if need be; last of all, where none
+    /// showed a chain, whatever else a server may want.
     fn ask_in_clear(&self, prober: &Prober<'_>, worth: Worth) -> Answers {
         let mut answers = Answers::default();
         let first = prober.ask(&[Hello::P12]);
@@ -136,6 +137,10 @@ impl Visit<'_> {
         };
         if !rest.is_empty() {
             answers.add(rest, prober.ask(rest));
+        }
+        // What is seen must not depend on whether a grade is wanted.
+        if !hopeless && answers.with_chain().is_none() {
+            answers.add(&[Hello::Rest], prober.ask(&[Hello::Rest]));
         }
         answers
     }

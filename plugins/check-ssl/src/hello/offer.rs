@@ -3,7 +3,8 @@
 use super::{SSL3, TLS10, TLS11, TLS12, TLS13};
 use crate::suites::{self, Cipher, Exchange, Suite};
 
-/// One question to the server. The first five ask for versions, the others for kinds of suites.
+/// One question to the server. The first five ask for versions, those behind them for kinds of
+/// suites, the last for whatever is left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Hello {
     /// TLS 1.3 and nothing else.
@@ -24,6 +25,8 @@ pub(crate) enum Hello {
     D1,
     /// Ciphers of 256 bits, TLS 1.3 included.
     S256,
+    /// Below TLS 1.3 all that the hellos of versions leave out.
+    Rest,
 }
 
 /// What a ClientHello says.
@@ -66,6 +69,7 @@ impl Hello {
             Self::W3 => below(TLS12, chosen(is_dated)),
             Self::D1 => below(TLS12, chosen(is_ephemeral_prime)),
             Self::S256 => below(TLS13, [&[0x1302, 0x1303], chosen(is_strong).as_slice()].concat()),
+            Self::Rest => below(TLS12, unusual()),
         }
     }
 }
@@ -77,6 +81,14 @@ fn usual(version: u16) -> Vec<u16> {
 }
 
 /// From the whole table below TLS 1.3.
+/// What is not in [`USUAL`], what protects anything first.
+fn unusual() -> Vec<u16> {
+    let left_out = |suite: &Suite| !USUAL.contains(&suite.id);
+    let protects = |suite: &Suite| is_usual(suite, Cipher::Modern);
+    let sound = chosen(|suite| left_out(suite) && protects(suite));
+    [sound, chosen(|suite| left_out(suite) && !protects(suite))].concat()
+}
+
 fn chosen(wanted: impl Fn(&Suite) -> bool) -> Vec<u16> {
     let below = suites::all().iter().filter(|suite| suite.is_below_tls13());
     below.filter(|suite| wanted(suite)).map(|suite| suite.id).collect()
@@ -169,8 +181,19 @@ mod tests {
     }
 
     #[test]
+    fn rest_is_what_the_versions_leave_out_and_the_weak_come_last() {
+        let rest = suites_of(Hello::Rest);
+        for id in [0x0084, 0x0096, 0xc060, 0xc09c, 0x003b, 0x0007, 0xc018] {
+            assert!(rest.iter().any(|suite| suite.id == id), "{id:04x}");
+        }
+        assert!(rest.iter().all(|suite| !USUAL.contains(&suite.id)));
+        let protects = |suite: &Suite| is_usual(suite, Cipher::Modern);
+        assert!(rest.is_sorted_by_key(|suite| !protects(suite)));
+    }
+
+    #[test]
     fn nothing_that_needs_a_shared_secret_is_offered() {
-        for hello in Hello::ALL {
+        for hello in Hello::ALL.into_iter().chain([Hello::Rest]) {
             let suites = suites_of(hello);
             assert!(suites.iter().all(|suite| suite.exchange != Exchange::Other), "{hello:?}");
         }

@@ -146,6 +146,25 @@ fn without_a_grade_only_the_versions_are_asked_for() {
 }
 
 #[test]
+fn server_that_wants_nothing_usual_is_seen_with_and_without_a_grade() {
+    for (suite, cipher) in [
+        (0x0084, "TLS_RSA_WITH_CAMELLIA_256_CBC_SHA"),
+        (0xc09c, "TLS_RSA_WITH_AES_128_CCM"),
+        (0xc060, "TLS_ECDHE_RSA_WITH_ARIA_128_GCM_SHA256"),
+        (0x003b, "TLS_RSA_WITH_NULL_SHA256"),
+    ] {
+        for omit in [&[] as &[&str], &["tls_grade"]] {
+            let failure = tls("alert 40 HandshakeFailure");
+            let (host, _) = host(failure, Server::new(&[TLS12], &[suite]));
+            let seen = run(&host, omit).facts;
+            assert_eq!((seen.valid, seen.error.as_deref()), (true, None), "{cipher} {omit:?}");
+            assert_eq!(seen.cipher_name.as_deref(), Some(cipher), "{omit:?}");
+            assert_eq!(seen.chain.len(), 2, "{cipher} {omit:?}");
+        }
+    }
+}
+
+#[test]
 fn chain_seen_in_clear_is_judged_like_any_other() {
     let (host, _) = host(tls("alert 40 HandshakeFailure"), Server::new(&[TLS12], &[0x0035]));
     host.x509(|chain| {
@@ -229,7 +248,7 @@ fn server_that_tells_nothing_stays_what_it_was() {
             tls("alert 40 HandshakeFailure"),
             Ok(crate::hello::script::alert(40)),
             "tls_handshake_failed",
-            10,
+            11,
         ),
         (tls("not-tls"), Ok(b"220 mail.example ESMTP\r\n".to_vec()), "tls_not_spoken", 1),
         (NetError::Reset, Err(NetError::Reset), "connection_reset", 1),
