@@ -68,7 +68,7 @@ impl Certificate {
             issuer: self.issuer.name.clone(),
             issuer_org: self.issuer.organisation.clone(),
             san: self.names.clone(),
-            serial_number: self.serial.clone(),
+            serial_number: octets(&self.serial),
             not_before: self.not_before.map(date::rfc3339),
             not_after: self.not_after.map(date::rfc3339),
             logged_at: self.logged_at.map(date::rfc3339),
@@ -139,6 +139,11 @@ pub(crate) fn serial(text: &str) -> String {
     digits.trim_start_matches('0').to_ascii_lowercase()
 }
 
+/// The same in whole octets, as the logs' search pages and the certificate check write it.
+fn octets(serial: &str) -> String {
+    if serial.len().is_multiple_of(2) { serial.to_owned() } else { format!("0{serial}") }
+}
+
 /// A SHA-256 in lower-case hex; none where it is something else.
 pub(crate) fn hash(text: &str) -> Option<String> {
     let is_hash = text.len() == 64 && hex::decode(text).is_ok();
@@ -183,6 +188,15 @@ mod tests {
             assert_eq!(serial(text), expected, "{text}");
         }
         assert_eq!(serial(&"1".repeat(500)), "");
+    }
+
+    #[test]
+    fn serial_number_is_shown_in_whole_octets() {
+        for (text, expected) in [("04F3aa", "04f3aa"), ("1", "01"), ("00ff", "ff"), ("xyz", "")] {
+            let shown = sighting(None, &serial(text), 0).shown(true, None);
+            assert_eq!(shown.serial_number, expected, "{text}");
+            assert_eq!(serial(&shown.serial_number), serial(text));
+        }
     }
 
     #[test]

@@ -49,7 +49,7 @@ pub struct Certificate {
     pub issuer_org: Option<String>,
     /// DNS names, those of the checked domain first; at most 20.
     pub san: Vec<String>,
-    /// Lower-case hex without leading zeros; empty where the source has none.
+    /// Lower-case hex, two digits an octet as in the `ssl` check; empty where the source has none.
     pub serial_number: String,
     #[schemars(extend("format" = "date-time"))]
     pub not_before: Option<String>,

@@ -73,7 +73,7 @@ fn first_run_is_a_baseline_and_the_next_ones_tell_news() {
     assert_eq!((second.total, second.new_count, second.unexpected_count), (3, 2, 1));
     assert!(!second.baseline);
     for certificate in &second.certificates {
-        let is_digicert = certificate.serial_number == "3";
+        let is_digicert = certificate.serial_number == "03";
         assert_eq!(certificate.expected, !is_digicert);
     }
     let third = run(&host);
@@ -96,10 +96,10 @@ fn caa_explains_issuers_that_are_new() {
         let found = certificates.find(|certificate| certificate.serial_number == serial);
         found.expect("it is listed").caa
     };
-    assert_eq!(caa("1"), None, "not asked: its issuer is accepted");
-    assert_eq!(caa("2"), Some(Caa::Permits));
-    assert_eq!(caa("3"), Some(Caa::Forbids));
-    assert_eq!(caa("4"), None);
+    assert_eq!(caa("01"), None, "not asked: its issuer is accepted");
+    assert_eq!(caa("02"), Some(Caa::Permits));
+    assert_eq!(caa("03"), Some(Caa::Forbids));
+    assert_eq!(caa("04"), None);
 }
 
 #[test]
