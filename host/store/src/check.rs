@@ -18,12 +18,14 @@ use crate::account::AccountRow;
 use crate::error::{Error, Result};
 use crate::site::SiteDoc;
 use crate::tx::Binds;
-use crate::{Store, key, row};
+use crate::{Stamp, Store, key, row};
 
 /// All that a run is judged by, as it was at one moment.
 #[derive(Clone, Debug)]
 pub struct CheckContext {
     pub account: Account,
+    /// Where the account stood.
+    pub stamp: Stamp,
     pub site: Site,
     /// Version 0 where the check never ran. [`Store::commit`] compares it.
     pub state: CheckState,
@@ -37,6 +39,7 @@ pub struct CheckContext {
 #[derive(SurrealValue)]
 struct ContextRow {
     account: Option<AccountRow>,
+    stamp: Option<Stamp>,
     site: Option<SiteDoc>,
     settings: Option<String>,
     states: Vec<StateRow>,
@@ -99,6 +102,7 @@ impl Store {
         let statement = format!(
             "RETURN {{
                 account: $account.*,
+                stamp: $account.stamp,
                 site: $site.{{ doc, sealed }},
                 settings: $settings.doc,
                 states: (SELECT check_type, latest FROM $states),
@@ -121,6 +125,7 @@ impl Store {
         open.sort_by_key(|alert| (alert.created_at, alert.id));
         Ok(Some(CheckContext {
             account: owner.into_account()?,
+            stamp: row.stamp.unwrap_or(Stamp::GONE),
             site: self.open_site(account, &site)?,
             state: state(row.memory.as_deref(), latest.remove(check_type))?,
             open,

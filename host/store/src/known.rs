@@ -19,7 +19,7 @@ use crate::tx::Binds;
 use crate::{Store, key, row};
 
 /// Where an account stands: another value after every change of its plan, keys or sites.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, SurrealValue)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, SurrealValue)]
 pub struct Stamp(i64);
 
 impl Stamp {

@@ -9,6 +9,7 @@ mod ct;
 mod delivery;
 mod dns;
 mod domain;
+mod downgrade;
 mod every_check;
 mod guard;
 mod mail;

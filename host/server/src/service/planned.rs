@@ -20,11 +20,11 @@ use moka::future::Cache;
 use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use vedette_model::{
-    Account, AccountId, CheckStatus, CheckType, Edition, Plan, Site, SiteId, Source, Target,
-    Timestamp, schedule,
+    AccountId, CheckStatus, CheckType, Edition, Plan, Site, SiteId, Source, Target, Timestamp,
+    schedule,
 };
 use vedette_sandbox::{Job, RunError, egress::Audience};
-use vedette_store::Lease;
+use vedette_store::{Lease, Stamp};
 
 use self::busy::Busy;
 use super::{
@@ -41,8 +41,9 @@ pub(crate) struct Planned {
     accounts: Busy<AccountId>,
     /// How often in a row a check asked to be run later.
     waits: Mutex<HashMap<(SiteId, CheckType), u32>>,
-    /// Sites over the limit of a plan, by account and plan: looked up once a minute at most.
-    over_limit: Cache<(AccountId, &'static str), Arc<HashSet<SiteId>>>,
+    /// Sites over the limit of the plan, by account and where it stood: any change of its plan or
+    /// its sites has them looked up anew.
+    over_limit: Cache<(AccountId, Stamp), Arc<HashSet<SiteId>>>,
 }
 
 /// The right to have one check run; dropping it makes room for another.
@@ -131,7 +132,7 @@ async fn see_to(app: &App, lease: &Lease, source: Source) -> Result<Ending> {
     let Some(context) = context else { return Ok(Ending::Nothing) };
     let (site, plan) = (context.site, account::plan(&context.account)?);
     let now = app.clock.now();
-    if !is_watched(app, &context.account, plan, &site).await? {
+    if !is_watched(app, context.stamp, plan, &site).await? {
         let regular = due::regular(app, *site_id, check_type, plan, now);
         release(app, lease, regular).await;
         return Ok(Ending::Nothing);
@@ -212,17 +213,12 @@ async fn submit(
 }
 
 /// Whether the site is monitored in effect: switched on, and within the plan's limit.
-async fn is_watched(
-    app: &App,
-    account: &Account,
-    plan: &'static Plan,
-    site: &Site,
-) -> Result<bool> {
+async fn is_watched(app: &App, stamp: Stamp, plan: &'static Plan, site: &Site) -> Result<bool> {
     if !site.monitoring_enabled {
         return Ok(false);
     }
-    let over = app.planned.over_limit.try_get_with((account.id, plan.id), async {
-        let sites = app.store.sites(account.id).await?;
+    let over = app.planned.over_limit.try_get_with((site.account_id, stamp), async {
+        let sites = app.store.sites(site.account_id).await?;
         let over = sites.iter().skip(plan.sites as usize).map(|site| site.id);
         Ok::<_, vedette_store::Error>(Arc::new(over.collect::<HashSet<_>>()))
     });

@@ -33,6 +33,8 @@ fn a_change_on_one_node_is_told_by_the_stamp_on_the_other() {
         assert_ne!(counted.stamp, found.person.stamp);
         let (stamp, sites) = other.listed_sites(account.id).await.unwrap();
         assert_eq!((stamp, sites[0].alert_days), (counted.stamp, 30));
+        let context = other.check_context(account.id, kept.id, &ssl()).await.unwrap().unwrap();
+        assert_eq!(context.stamp, counted.stamp);
 
         assert!(one.delete_api_key(account.id, key.id).await.unwrap());
         assert_eq!(other.caller(&key.hash).await.unwrap(), Some(found), "from memory");
