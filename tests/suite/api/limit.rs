@@ -71,3 +71,17 @@ async fn the_monthly_quota_counts_admitted_calls_only_and_survives_a_restart() {
     let client = service.client().with_key(&free.key);
     assert_eq!(client.get("/alerts").await.number("x-monthlylimit-used"), 11, "429s are no calls");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_key_of_an_account_tells_what_the_others_used() {
+    let world = World::start().await;
+    let starter = world.account("starter").await;
+    let made = starter.client.post("/api-keys", json!({"name": "other"})).await.expect(200);
+    let other = starter.client.with_key(made["key"].as_str().expect("shown once"));
+    other.get("/alerts").await.expect(200);
+    join_all((0..48).map(|_| starter.client.get("/alerts"))).await;
+    let refused = other.get("/alerts").await;
+    assert_eq!(refused.status, 429, "{}", refused.text);
+    assert_eq!(refused.number("x-monthlylimit-used"), 50);
+    assert_eq!(refused.number("x-monthlylimit-remaining"), 1_950);
+}

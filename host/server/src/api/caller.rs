@@ -220,13 +220,14 @@ async fn count<'a>(
     let now = app.clock.now();
     let limit = quota::Limit::of_plan(plan);
     let month = quota::month(now);
+    let until = |used: u64| (used >= plan.monthly_calls).then(|| quota::next_month(now));
     if let Err(refused) = app.limits.admit_account(account, limit, now) {
-        let used = match app.limits.recent.used(&token, &month) {
+        let used = match app.limits.recent.used(account, &month) {
             Some(used) => used,
             None => app.store.usage(account, &month).await?,
         };
         standing.month = Month { limit: plan.monthly_calls, used: used.min(plan.monthly_calls) };
-        let exhausted = (used >= plan.monthly_calls).then(|| quota::next_month(now));
+        let exhausted = until(used);
         app.limits.recent.note(token, account, limit, Usage { month, used, exhausted });
         let wait = longest(now, refused.retry_after, standing, exhausted);
         // What takes longest is what there is something to do about.
@@ -246,9 +247,11 @@ async fn count<'a>(
     match found {
         Ok(vedette_store::Counted { used, stamp }) => {
             // After a downgrade more may be used than there is.
-            let used = used.min(plan.monthly_calls);
-            standing.month = Month { limit: plan.monthly_calls, used };
-            app.limits.recent.note(token, account, limit, Usage { month, used, exhausted: None });
+            let shown = used.min(plan.monthly_calls);
+            standing.month = Month { limit: plan.monthly_calls, used: shown };
+            // The last call that there is leaves none to a request that its address refuses.
+            let exhausted = until(used);
+            app.limits.recent.note(token, account, limit, Usage { month, used, exhausted });
             Ok(Counted { stamp, admitted: Ok(()) })
         }
         Err(vedette_store::Error::Exhausted { used, stamp }) => {

@@ -12,9 +12,17 @@ use vedette_model::{AccountId, Timestamp, quota::Limit};
 pub struct TokenHash([u8; 32]);
 
 /// Bounded; forgetting an entry only makes a wait shorter than it is.
+///
+/// *Invariant:* all credentials of an account tell the same of it, whichever was used last.
 #[derive(Default)]
 pub struct Recent {
-    seen: Mutex<HashMap<TokenHash, Seen>>,
+    known: Mutex<Known>,
+}
+
+#[derive(Default)]
+struct Known {
+    accounts: HashMap<TokenHash, AccountId>,
+    seen: HashMap<AccountId, Seen>,
 }
 
 #[derive(Clone)]
@@ -30,7 +38,7 @@ pub struct Usage {
     /// `2026-11`.
     pub month: String,
     pub used: u64,
-    /// The month's end, once its quota was found used up.
+    /// The month's end, once its quota is used up.
     pub exhausted: Option<Timestamp>,
 }
 
@@ -42,23 +50,44 @@ impl TokenHash {
 }
 
 impl Recent {
-    /// Remembers a credential that was accepted.
+    /// Remembers a credential that was accepted, and where its account stands.
     pub fn note(&self, token: TokenHash, account: AccountId, limit: Limit, usage: Usage) {
-        let mut seen = self.seen.lock();
-        if seen.len() >= MOST && !seen.contains_key(&token) {
-            seen.clear();
-        }
-        seen.insert(token, Seen { account, limit, usage });
+        let mut known = self.known.lock();
+        known.make_room(token, account);
+        let before = known.seen.get(&account).map(|seen| &seen.usage);
+        // Requests of one moment may come here in another order than they were counted in.
+        let later = before.filter(|before| before.month == usage.month && before.used > usage.used);
+        let usage = later.cloned().unwrap_or(usage);
+        known.accounts.insert(token, account);
+        known.seen.insert(account, Seen { account, limit, usage });
+    }
+
+    /// Forgets where an account stands, because its plan is another one now.
+    pub fn forget(&self, account: AccountId) {
+        self.known.lock().seen.remove(&account);
     }
 
     pub(super) fn get(&self, token: &TokenHash) -> Option<Seen> {
-        self.seen.lock().get(token).cloned()
+        let known = self.known.lock();
+        known.seen.get(known.accounts.get(token)?).cloned()
     }
 
     /// The calls of a month at the last count; none when there was none yet.
-    pub fn used(&self, token: &TokenHash, month: &str) -> Option<u64> {
-        let seen = self.get(token)?;
-        (seen.usage.month == month).then_some(seen.usage.used)
+    pub fn used(&self, account: AccountId, month: &str) -> Option<u64> {
+        let known = self.known.lock();
+        let usage = &known.seen.get(&account)?.usage;
+        (usage.month == month).then_some(usage.used)
+    }
+}
+
+impl Known {
+    fn make_room(&mut self, token: TokenHash, account: AccountId) {
+        let is_full = self.accounts.len() >= MOST && !self.accounts.contains_key(&token)
+            || self.seen.len() >= MOST && !self.seen.contains_key(&account);
+        if is_full {
+            self.accounts.clear();
+            self.seen.clear();
+        }
     }
 }
 

@@ -153,12 +153,31 @@ fn a_refused_address_is_told_the_wait_of_its_account() {
 #[test]
 fn what_was_used_is_told_of_the_same_month_only() {
     let (limits, _) = limits();
-    let token = TokenHash::of("ct_token");
-    assert_eq!(limits.recent.used(&token, "2027-01"), None);
+    let account = AccountId(uuid::Uuid::nil());
+    assert_eq!(limits.recent.used(account, "2027-01"), None);
     let limit = Limit { max: 2, span: Duration::from_secs(10) };
-    limits.recent.note(token, AccountId(uuid::Uuid::nil()), limit, usage(None));
-    assert_eq!(limits.recent.used(&token, "2027-01"), Some(7));
-    assert_eq!(limits.recent.used(&token, "2027-02"), None);
+    limits.recent.note(TokenHash::of("ct_token"), account, limit, usage(None));
+    assert_eq!(limits.recent.used(account, "2027-01"), Some(7));
+    assert_eq!(limits.recent.used(account, "2027-02"), None);
+}
+
+#[test]
+fn all_credentials_of_an_account_know_what_the_last_one_used() {
+    let (limits, hand) = limits();
+    let account = AccountId(uuid::Uuid::nil());
+    let limit = Limit { max: 2, span: Duration::from_secs(10) };
+    let (one, other) = (TokenHash::of("ct_one"), TokenHash::of("ct_other"));
+    limits.recent.note(other, account, limit, usage(None));
+    let until = hand.now() + Duration::from_secs(86_400);
+    let last = Usage { used: 100, ..usage(Some(until)) };
+    limits.recent.note(one, account, limit, last);
+    // Counted before the last, and here after it.
+    limits.recent.note(one, account, limit, Usage { used: 99, ..usage(None) });
+    assert_eq!(limits.recent.used(account, "2027-01"), Some(100));
+    assert!(limits.month_is_over(&other, hand.now()));
+    assert_eq!(limits.wait_of_account(&other, hand.now()), Some(Duration::from_secs(86_400)));
+    limits.recent.forget(account);
+    assert!(!limits.month_is_over(&other, hand.now()), "another plan has other limits");
 }
 
 fn usage(exhausted: Option<Timestamp>) -> Usage {

@@ -90,6 +90,7 @@ pub async fn change_plan(app: &App, id: AccountId, plan: &str) -> Result<()> {
 
 /// What follows once another plan of an account is stored, whoever it was that set it.
 pub(super) async fn moved(app: &App, id: AccountId, plan: &str) {
+    app.limits.recent.forget(id);
     status_page::forget(app, id).await;
     tracing::info!(account_id = %id, plan, "account {id} was moved to the plan {plan}");
 }
