@@ -34,7 +34,7 @@ pub struct DnsResult {
 /// The records of one type: sorted, without duplicates, at most 1024.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
-#[schemars(transform = require_nothing)]
+#[schemars(transform = require_nothing_and_suppose_no_type)]
 pub struct RecordSet {
     #[serde(rename = "type")]
     #[schemars(extend("enum" = ["A", "AAAA", "CNAME", "MX", "TXT", "CAA", "NS"]))]
@@ -79,6 +79,14 @@ fn require_nothing(schema: &mut Schema) {
     schema.remove("required");
 }
 
+/// A set that names no type has none: the empty text is none of those that there are.
+fn require_nothing_and_suppose_no_type(schema: &mut Schema) {
+    require_nothing(schema);
+    if let Some(Value::Object(rtype)) = schema.pointer_mut("/properties/type") {
+        rtype.remove("default");
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -107,6 +115,8 @@ mod tests {
         assert_eq!(schema["required"], json!(["records"]));
         let definitions = schema["$defs"].as_object().expect("the schema has definitions");
         assert!(definitions.values().all(|definition| definition.get("required").is_none()));
+        let rtype = &definitions["RecordSet"]["properties"]["type"];
+        assert!(rtype.get("enum").is_some() && rtype.get("default").is_none(), "{rtype}");
     }
 
     #[test]

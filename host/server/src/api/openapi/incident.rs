@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{
-    operation::{Operation, path_id, query, required},
+    operation::{Operation, page, path_id, query, required},
     sample::{ACCOUNT, INCIDENT, NOW, SITE, SOON, UPDATE, WINDOW},
     schema::{
         boolean, count, list, moment, object, one_of, or_null, record, reference, said, success,
@@ -21,10 +21,13 @@ pub(super) fn operations() -> Vec<Operation> {
 }
 
 fn list_incidents() -> Operation {
+    let [limit, offset] = page();
     let listing = record(json!({ "incidents": list(reference("Incident")), "total": count() }));
     Operation::get("/incidents", TAG, "listIncidents", "List the incidents")
         .says("Newest first.")
         .with(query("status", one_of(&STATUSES), "Only incidents with this status."))
+        .with(limit)
+        .with(offset)
         .answers("The incidents.", listing, json!({ "incidents": [incident()], "total": 1 }))
 }
 
@@ -39,6 +42,7 @@ fn create() -> Operation {
             json!({ "title": TITLE, "severity": "major", "affected_sites": [SITE] }),
         )
         .answers("The incident.", one(), json!({ "incident": incident() }))
+        .fails(403, "There are as many open incidents as an account may have.")
         .fails(404, "One of `affected_sites` does not exist.")
 }
 
@@ -70,6 +74,7 @@ fn update() -> Operation {
         .with(id())
         .takes(patch, json!({ "status": "identified" }))
         .answers("The incident.", one(), json!({ "incident": incident() }))
+        .fails(403, FULL)
         .fails(404, "There is no such incident, or one of `affected_sites` does not exist.")
 }
 
@@ -83,11 +88,20 @@ fn updates() -> Operation {
 
 fn append() -> Operation {
     let body = record(json!({ "status": one_of(&STATUSES), "message": text() }));
+    let appended = record(json!({
+        "incident": reference("Incident"),
+        "update": reference("IncidentUpdate"),
+    }));
     Operation::post("/incidents/{id}/updates", TAG, "appendIncidentUpdate", "Append an update")
         .says("The status `resolved` resolves the incident.")
         .with(id())
         .takes(body, json!({ "status": "investigating", "message": MESSAGE }))
-        .answers("The incident.", one(), json!({ "incident": incident() }))
+        .answers(
+            "The incident, and what was appended to it.",
+            appended,
+            json!({ "incident": incident(), "update": entry() }),
+        )
+        .fails(403, FULL)
         .fails(404, "There is no such incident.")
 }
 
@@ -112,6 +126,7 @@ fn maintenance() -> [Operation; 3] {
             )
             .takes(reference("NewMaintenanceWindow"), new)
             .answers("The window.", record(window()), json!({ "window": planned() }))
+            .fails(403, "There are as many windows as an account may have.")
             .fails(404, "There is no site with this `site_id`."),
         Operation::delete(path, MAINTENANCE, "deleteMaintenanceWindow", "Remove a window")
             .with(required("id", uuid(), "The window.", WINDOW))
@@ -133,6 +148,7 @@ pub(super) fn schemas() -> Vec<(String, Value)> {
             "updates": list(reference("IncidentUpdate")),
             "created_at": moment(),
             "updated_at": moment(),
+            "resolved_at": or_null(said(moment(), "Since when it is resolved.")),
         }),
     );
     let new = object(
@@ -210,9 +226,10 @@ fn incident() -> Value {
         "severity": "major",
         "affected_sites": [SITE],
         "status": "investigating",
-        "updates": [entry()],
+        "updates": [{ "status": "investigating", "message": MESSAGE, "created_at": NOW }],
         "created_at": NOW,
         "updated_at": NOW,
+        "resolved_at": null,
     })
 }
 
@@ -240,5 +257,6 @@ fn planned() -> Value {
 
 const STATUSES: [&str; 4] = ["investigating", "identified", "monitoring", "resolved"];
 const SEVERITIES: [&str; 3] = ["minor", "major", "critical"];
+const FULL: &str = "The incident holds as many updates as it can.";
 const TITLE: &str = "Checkout is slow";
 const MESSAGE: &str = "We are looking into it.";

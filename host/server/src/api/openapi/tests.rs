@@ -84,6 +84,20 @@ fn examples<'a>(value: &'a Value, found: &mut Vec<(&'a Value, &'a Value)>) {
     }
 }
 
+/// The schemas that name a default.
+fn defaults<'a>(value: &'a Value, found: &mut Vec<&'a Value>) {
+    match value {
+        Value::Array(items) => items.iter().for_each(|item| defaults(item, found)),
+        Value::Object(members) => {
+            if members.contains_key("default") && members.contains_key("type") {
+                found.push(value);
+            }
+            members.values().for_each(|member| defaults(member, found));
+        }
+        _ => {}
+    }
+}
+
 fn references<'a>(value: &'a Value, found: &mut Vec<&'a str>) {
     match value {
         Value::Array(items) => items.iter().for_each(|item| references(item, found)),
@@ -170,6 +184,19 @@ fn every_example_fits_its_schema() {
                 .map(|problem| format!("{}: {problem}", problem.instance_path()))
                 .collect();
             assert!(problems.is_empty(), "{example}\n{problems:#?}");
+        }
+    }
+}
+
+#[test]
+fn every_default_fits_its_schema() {
+    for edition in Edition::all() {
+        let document = whole(edition);
+        let mut found = Vec::new();
+        defaults(&document, &mut found);
+        assert!(found.len() > 10, "{} defaults", found.len());
+        for schema in found {
+            assert!(validator(&document, schema).is_valid(&schema["default"]), "{schema}");
         }
     }
 }
