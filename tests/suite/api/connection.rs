@@ -12,6 +12,8 @@ use crate::world::World;
 
 /// The service waits ten seconds for a first word, and thirty for a whole head.
 const PATIENCE: Duration = Duration::from_secs(45);
+/// Well below the fifteen that a body may pause.
+const AT_ONCE: Duration = Duration::from_secs(8);
 
 #[tokio::test(flavor = "multi_thread")]
 async fn http_2_works_in_clear_for_who_knows_beforehand() {
@@ -46,6 +48,20 @@ async fn who_says_nothing_or_half_a_head_is_shown_out() {
         tokio::join!(say(&world, b""), say(&world, b"GET /v1/sites HTTP/1.1\r\nhost: local"));
     assert_eq!(silent, "");
     assert!(!half.contains(" 200 "), "{half}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_body_that_is_announced_too_large_is_not_waited_for() {
+    let world = World::start().await;
+    let key = &world.owner.key;
+    for (expect, body) in [("", "{}"), ("expect: 100-continue\r\n", "")] {
+        let request = format!(
+            "POST /v1/sites HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {key}\r\n\
+             content-type: application/json\r\n{expect}content-length: 65537\r\n\r\n{body}"
+        );
+        let answer = timeout(AT_ONCE, say(&world, request.as_bytes())).await.expect("it knows");
+        assert!(answer.starts_with("HTTP/1.1 413"), "{answer}");
+    }
 }
 
 /// All that comes back until the service closes the connection.

@@ -81,6 +81,13 @@ pub(super) async fn bytes(req: &mut Request) -> Result<Vec<u8>> {
 
 async fn bytes_within(req: &mut Request, most: usize) -> Result<Vec<u8>> {
     let packed = is_packed(req);
+    if is_declared_beyond(req, most) {
+        // Who waits to be told to go on is not told, and sends nothing.
+        if !req.headers().contains_key(header::EXPECT) {
+            drain(&mut req.take_body()).await;
+        }
+        return Err(Error::TooLarge);
+    }
     let bytes = match tokio::time::timeout(PATIENCE, read(req.take_body(), most)).await {
         Ok(bytes) => bytes?,
         Err(_) => return Err(Error::Malformed("the body did not arrive in time".into())),
@@ -108,22 +115,40 @@ fn is_packed(req: &Request) -> bool {
     codings.any(|coding| !coding.as_bytes().eq_ignore_ascii_case(b"identity"))
 }
 
-/// Reads to the end, also a little beyond what is taken: a client that is cut off while it still
-/// sends often sees a reset connection instead of the answer.
+/// Whether the head says already that the body is too large.
+fn is_declared_beyond(req: &Request, most: usize) -> bool {
+    let length = req.headers().get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok());
+    length.and_then(|text| text.parse().ok()).is_some_and(|length: u64| length > most as u64)
+}
+
 async fn read(mut body: ReqBody, most: usize) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    let mut total = 0;
     while let Some(frame) = body.frame().await {
         let frame = frame.map_err(|_| Error::Malformed("the body could not be read".into()))?;
         let Ok(data) = frame.into_data() else { continue };
-        total += data.len();
-        if total <= most {
-            bytes.extend_from_slice(&data);
-        } else if total > MOST_DRAINED {
-            break;
+        if bytes.len() + data.len() > most {
+            drain(&mut body).await;
+            return Err(Error::TooLarge);
         }
+        bytes.extend_from_slice(&data);
     }
-    if total > most { Err(Error::TooLarge) } else { Ok(bytes) }
+    Ok(bytes)
+}
+
+/// Takes in what still comes of a body that is refused, a little of it: a client that is cut off
+/// while it still sends often sees a reset connection instead of the answer. One that has fallen
+/// silent is listening.
+async fn drain(body: &mut ReqBody) {
+    let taken = async {
+        let mut total = 0;
+        while let Ok(Some(Ok(frame))) = tokio::time::timeout(SILENCE, body.frame()).await {
+            total += frame.data_ref().map_or(0, |data| data.len());
+            if total > MOST_DRAINED {
+                return;
+            }
+        }
+    };
+    let _ = tokio::time::timeout(PATIENCE, taken).await;
 }
 
 /// One JSON object, unambiguous.
@@ -221,6 +246,8 @@ impl<'de> Visitor<'de> for Unambiguous {
 const LARGEST: usize = 64 << 10;
 const MOST_DRAINED: usize = 1 << 20;
 const PATIENCE: Duration = Duration::from_secs(30);
+/// After which a client whose body is refused anyway is answered.
+const SILENCE: Duration = Duration::from_secs(1);
 
 #[cfg(test)]
 mod tests {
@@ -271,6 +298,17 @@ mod tests {
                 let body = ReqBody::from(vec![b' '; size]);
                 assert_eq!(read(body, most).await.is_ok(), fits, "{size} of {most}");
             }
+        }
+    }
+
+    #[tokio::test]
+    async fn a_length_beyond_the_limit_is_believed() {
+        let mut req = Request::new();
+        for (length, beyond) in
+            [("0", false), ("65536", false), ("65537", true), ("99999999999999999999", false)]
+        {
+            req.headers_mut().insert(header::CONTENT_LENGTH, length.parse().unwrap());
+            assert_eq!(is_declared_beyond(&req, LARGEST), beyond, "{length}");
         }
     }
 }
