@@ -32,6 +32,7 @@ pub(super) fn operations() -> Vec<Operation> {
                  `text/event-stream`: first what was accepted, then \
                  `notifications/resources/updated` whenever a resource changed.",
             )
+            .any_role()
             .takes(reference("JsonRpcRequest"), call)
             .answers(answer, reference("JsonRpcResponse"), called)
             .answers_nothing(202, notified)

@@ -141,9 +141,10 @@ impl Subject<'_> {
 /// What is mounted, described.
 fn document(subject: &Subject<'_>, public_url: Option<&Url>) -> Value {
     let mut paths: BTreeMap<String, Map<String, Value>> = BTreeMap::new();
+    let teams = subject.edition.has(Area::Team);
     for operation in operations(subject) {
         let (path, method) = (operation.path.clone(), operation.method);
-        paths.entry(path).or_default().insert(method.to_owned(), operation.finish());
+        paths.entry(path).or_default().insert(method.to_owned(), operation.finish(teams));
     }
     let paths = json!(paths);
     let tags: Vec<Value> = TAGS

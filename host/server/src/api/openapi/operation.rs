@@ -13,6 +13,7 @@ pub(super) struct Operation {
     public: bool,
     /// The security scheme, where it is not the one of most operations.
     scheme: Option<&'static str>,
+    any_role: bool,
     value: Map<String, Value>,
     parameters: Vec<Value>,
     responses: Map<String, Value>,
@@ -45,6 +46,7 @@ impl Operation {
             method,
             public: false,
             scheme: None,
+            any_role: false,
             value,
             parameters: Vec::new(),
             responses: Map::new(),
@@ -65,6 +67,12 @@ impl Operation {
     /// Takes a credential of another kind, which `about::security` describes.
     pub(super) fn credential(mut self, scheme: &'static str) -> Self {
         self.scheme = Some(scheme);
+        self
+    }
+
+    /// Answers all in a team alike, though it is no mere reading.
+    pub(super) fn any_role(mut self) -> Self {
+        self.any_role = true;
         self
     }
 
@@ -133,13 +141,16 @@ impl Operation {
         self
     }
 
-    /// The Operation Object.
-    pub(super) fn finish(mut self) -> Value {
+    /// The Operation Object, where there are `teams` or where there are none.
+    pub(super) fn finish(mut self, teams: bool) -> Value {
         if self.public {
             self.value.insert("security".to_owned(), json!([]));
         } else {
             if let Some(scheme) = self.scheme {
                 self.value.insert("security".to_owned(), json!([{ scheme: [] }]));
+            }
+            if teams && self.goes_by_role() && !self.responses.contains_key("403") {
+                self = self.fails(403, "The caller's role in the team does not include it.");
             }
             self = self.fails(401, "The credential is missing, wrong, expired or deleted.");
         }
@@ -151,6 +162,11 @@ impl Operation {
         }
         self.value.insert("responses".to_owned(), Value::Object(self.responses));
         Value::Object(self.value)
+    }
+
+    /// Everybody in a team reads; credentials of other kinds have no role (decisions: roles).
+    fn goes_by_role(&self) -> bool {
+        self.method != "get" && self.scheme.is_none() && !self.any_role
     }
 }
 

@@ -251,6 +251,21 @@ fn editions_are_described_as_they_differ() {
 }
 
 #[test]
+fn what_takes_a_role_says_so_where_there_are_teams() {
+    let forbids = |edition: &'static Edition, method: &str, path: &str| {
+        let document = whole(edition);
+        document["paths"][path][method]["responses"].get("403").is_some()
+    };
+    for (method, path) in [("post", "/checks"), ("patch", "/alerts"), ("delete", "/sites")] {
+        assert!(forbids(&TEAM, method, path), "{method} {path}");
+        assert!(!forbids(&STANDARD, method, path), "{method} {path}");
+    }
+    for (method, path) in [("get", "/sites"), ("post", "/mcp"), ("post", "/auth/welcome")] {
+        assert!(!forbids(&TEAM, method, path), "{method} {path}");
+    }
+}
+
+#[test]
 fn channels_of_plugins_are_described_by_their_schemas() {
     let channel = ChannelDescriptor {
         channel: "night_pager".to_owned(),

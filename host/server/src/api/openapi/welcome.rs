@@ -25,6 +25,7 @@ pub(super) fn operations() -> Vec<Operation> {
                 "Once, and within five minutes after the account was made. Takes a session token: \
                  an API key is a 401.",
             )
+            .any_role()
             .answers(
                 "Whether this call sent it.",
                 record(json!({ "sent": sent })),
