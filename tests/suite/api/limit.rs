@@ -44,6 +44,14 @@ async fn sixty_authenticated_requests_of_an_address_in_a_minute() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn options_counts_where_it_is_no_preflight() {
+    let world = World::start().await;
+    let client = world.owner.client.from_address("198.51.100.10");
+    let asked = client.send(Method::OPTIONS, "/sites", None).await;
+    assert_eq!((asked.status, asked.number("x-ratelimit-remaining")), (405, 59));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_plan_admits_its_queries_in_ten_seconds_and_no_more() {
     let world = World::start().await;
     let free = world.account("free").await;

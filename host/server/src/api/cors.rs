@@ -24,9 +24,9 @@ pub(super) async fn rules(
     if !is_public && !app.config.cors.origins.is_empty() {
         res.headers_mut().append(header::VARY, HeaderValue::from_static("origin"));
     }
-    let preflight = req.method() == Method::OPTIONS
-        && req.headers().contains_key(header::ACCESS_CONTROL_REQUEST_METHOD);
-    if preflight && let Some(origin) = &allowed {
+    if is_preflight(req)
+        && let Some(origin) = &allowed
+    {
         let headers = res.headers_mut();
         permit(headers, origin.clone());
         headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static(METHODS));
@@ -40,6 +40,12 @@ pub(super) async fn rules(
     if let Some(origin) = allowed {
         permit(res.headers_mut(), origin);
     }
+}
+
+/// Whether a browser asks what a script may ask for; any other OPTIONS is a request like all.
+pub(super) fn is_preflight(req: &Request) -> bool {
+    req.method() == Method::OPTIONS
+        && req.headers().contains_key(header::ACCESS_CONTROL_REQUEST_METHOD)
 }
 
 /// What `Access-Control-Allow-Origin` may say to this request.

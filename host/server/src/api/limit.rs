@@ -14,7 +14,7 @@ use salvo::{
 };
 use vedette_model::{Area, Edition, Timestamp, quota};
 
-use super::{caller, custom_domain};
+use super::{caller, cors, custom_domain};
 use crate::{
     App, Error, Result,
     limits::{Class, Limits, TokenHash, client_address},
@@ -66,7 +66,7 @@ pub(super) async fn count(
     let address = address(req, &app);
     depot.insert_typed(ClientAddress(address));
     // A browser's preflight asks for permission, not for service.
-    let asked = if is_page || req.method() == Method::OPTIONS {
+    let asked = if is_page || cors::is_preflight(req) {
         app.limits.look_at_address(class, address, now)
     } else {
         app.limits.admit_address(class, address, now)
