@@ -7,8 +7,8 @@
 //!
 //! *Invariant:* the algorithm is the key's own, RS256 or ES256; what a token brings along (`jwk`,
 //! `jku`, `x5c`) is never looked at.
-//! *Invariant:* tokens cause at most one question to the issuer in [`LOOK_EVERY`], whatever they
-//! name, and no token under a known key waits for it.
+//! *Invariant:* tokens cause [`LOOKS`] questions to the issuer and then at most one in
+//! [`LOOK_EVERY`], whatever they name, and no token under a known key waits for it.
 //! *Invariant:* how long ago keys were fetched is measured on the monotonic clock: setting the
 //! time neither ages nor refreshes them.
 
@@ -38,8 +38,9 @@ struct Inner {
     source: Source,
     clock: Clock,
     known: RwLock<Option<Known>>,
-    /// Held by whoever asks the issuer: before this moment no token makes us ask again.
-    next_look: Mutex<Option<Instant>>,
+    /// Held by whoever asks the issuer: when all questions that tokens may cause are to be had
+    /// again. Each question moves it on by [`LOOK_EVERY`].
+    rested: Mutex<Option<Instant>>,
 }
 
 struct Known {
@@ -61,7 +62,7 @@ impl Oidc {
             source,
             clock,
             known: RwLock::default(),
-            next_look: Mutex::default(),
+            rested: Mutex::default(),
         };
         Some(Self { inner: Arc::new(inner) })
     }
@@ -80,7 +81,7 @@ impl Oidc {
 
     /// Fetches the keys; what was known stays when that fails.
     pub(crate) async fn refresh(&self) {
-        let _turn = self.inner.next_look.lock().await;
+        let _turn = self.inner.rested.lock().await;
         self.inner.fetch().await;
     }
 
@@ -122,23 +123,23 @@ impl Inner {
     /// Asks the issuer for a key that it may have begun to use. Those who come meanwhile wait for
     /// the answer, which is theirs too.
     async fn look_for(&self, wanted: &Wanted) -> Option<Arc<KeySet>> {
-        let mut next_look = self.next_look.lock().await;
+        let mut rested = self.rested.lock().await;
         if let Some(set) = self.known_with(wanted) {
             return Some(set);
         }
-        if next_look.is_some_and(|at| Instant::now() < at) {
+        if rested.is_some_and(|at| Instant::now() + AHEAD < at) {
             return None;
         }
         let is_first = self.known().is_none();
         self.fetch().await;
+        let now = Instant::now();
         // The first keys are no second look. Without any key nobody gets in, so an issuer that
         // comes back is not left waiting.
-        let pause = match (is_first, self.known().is_some()) {
-            (true, true) => Duration::ZERO,
-            (true, false) => RETRY_EVERY,
-            (false, _) => LOOK_EVERY,
-        };
-        *next_look = Some(Instant::now() + pause);
+        *rested = Some(match (is_first, self.known().is_some()) {
+            (true, true) => now,
+            (true, false) => now + AHEAD + RETRY_EVERY,
+            (false, _) => rested.map_or(now, |at| at.max(now)) + LOOK_EVERY,
+        });
         self.known_with(wanted)
     }
 
@@ -173,6 +174,10 @@ impl Inner {
 pub(crate) const REFRESH_EVERY: Duration = Duration::from_secs(10 * 60);
 /// Keys that could not be fetched anew for this long are not believed any more.
 const BELIEVED_FOR: Duration = Duration::from_secs(24 * 60 * 60);
-/// How often tokens under unknown keys may make us ask.
+/// How often tokens under unknown keys may make us ask: so many times at once, or a token that
+/// nobody signed would keep out those whose new key is published a moment later, ...
+const LOOKS: u32 = 5;
+/// ... and then once in this long.
 const LOOK_EVERY: Duration = Duration::from_secs(30);
+const AHEAD: Duration = Duration::from_secs((LOOKS as u64 - 1) * LOOK_EVERY.as_secs());
 const RETRY_EVERY: Duration = Duration::from_secs(5);
