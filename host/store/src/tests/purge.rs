@@ -1,5 +1,7 @@
 //! What deleted sites and accounts leave behind.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use vedette_model::delivery::{Rendered, letter, queue};
 use vedette_model::status_page::Slug;
 use vedette_model::{Delivery, NotificationSettings};
@@ -216,6 +218,27 @@ fn what_a_closed_account_writes_to_others_is_sent() {
         while store.purge_next(500).await.unwrap() {}
         let left = store.lease_deliveries("a", noon() + seconds(1), LEASE, 9).await.unwrap();
         assert_eq!(only(left).id, other.id);
+    });
+}
+
+#[test]
+fn an_account_that_calls_without_a_pause_is_closed_all_the_same() {
+    on_both(|store| async move {
+        let before = rows(&store).await;
+        let account = signed_up(&store).await;
+        let is_closed = AtomicBool::new(false);
+        let calls = async {
+            while !is_closed.load(Ordering::Relaxed) {
+                store.count_call(account.id, "2026-11", 1_000_000).await.unwrap();
+            }
+        };
+        let end = async {
+            close(&store, &account).await;
+            is_closed.store(true, Ordering::Relaxed);
+        };
+        futures::join!(calls, end);
+        while store.purge_next(500).await.unwrap() {}
+        assert_eq!(rows(&store).await, before);
     });
 }
 
