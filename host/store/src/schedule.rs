@@ -142,6 +142,18 @@ impl Store {
         self.write(unit, binds).await
     }
 
+    /// Has checks run now that were planned for later, but for those that somebody is at work on.
+    pub async fn run_at_once(&self, checks: &[(SiteId, CheckType)], now: Timestamp) -> Result<()> {
+        if checks.is_empty() {
+            return Ok(());
+        }
+        let unit = "UPDATE $checks SET due_at = $now, planned_at = $now
+            WHERE owner = '' AND due_at > $now RETURN NONE";
+        let checks = checks.iter().map(|(site, check_type)| key::schedule(*site, check_type));
+        let checks: Vec<RecordId> = checks.collect();
+        self.write(unit, Binds::new().with("checks", checks).with("now", now)).await
+    }
+
     /// Ends every lease on checks, deliveries and renewals at once, for the start of a process that
     /// has the engine to itself: whoever held them is dead. Where other nodes share the database
     /// nothing happens; there leases run out. Answers how many there were.

@@ -20,7 +20,7 @@ use vedette_store::{Error as StoreError, Found, Person};
 
 use super::{
     api_key::{hash, mint},
-    random, session, status_page,
+    random, session, site, status_page,
 };
 use crate::{App, Caller, Error, Result};
 
@@ -72,7 +72,7 @@ pub async fn list(app: &App, limit: u32, offset: u32) -> Result<Vec<Account>> {
 }
 
 /// Moves an account to another plan of its edition. What it then has too much of stays and is not
-/// used: channels are silent, the newest sites are not checked.
+/// used: channels are silent, the newest sites are not checked; what it has more of is at once.
 ///
 /// # Errors
 /// `NotFound` when there is no such account, `Invalid` for a plan that its edition does not have.
@@ -80,19 +80,25 @@ pub async fn change_plan(app: &App, id: AccountId, plan: &str) -> Result<()> {
     const NOBODY: Error = Error::NotFound("account");
     let account = app.store.account(id).await?.ok_or(NOBODY)?;
     let edition = edition(&account)?;
-    let plan = edition.plan(plan).ok_or_else(|| one_of("plan", &plans(edition)))?.id;
-    if !app.store.set_plan(id, plan).await? {
+    let plan = edition.plan(plan).ok_or_else(|| one_of("plan", &plans(edition)))?;
+    if !app.store.set_plan(id, plan.id).await? {
         return Err(NOBODY);
     }
-    moved(app, id, plan).await;
+    moved(app, &account, plan).await;
     Ok(())
 }
 
-/// What follows once another plan of an account is stored, whoever it was that set it.
-pub(super) async fn moved(app: &App, id: AccountId, plan: &str) {
+/// What follows once another plan of an account is stored, whoever it was that set it. The account
+/// is as it was before.
+pub(super) async fn moved(app: &App, account: &Account, to: &Plan) {
+    let (id, name) = (account.id, to.id);
     app.limits.recent.forget(id);
     status_page::forget(app, id).await;
-    tracing::info!(account_id = %id, plan, "account {id} was moved to the plan {plan}");
+    tracing::info!(account_id = %id, plan = name, "account {id} was moved to the plan {name}");
+    let resumed = async { site::resume(app, id, plan(account)?, to).await };
+    if let Err(cause) = resumed.await {
+        tracing::warn!(account_id = %id, "checks of account {id} wait for their turn: {cause}");
+    }
 }
 
 /// On an empty database one account with the edition's highest plan; none on any other.

@@ -7,7 +7,8 @@ use std::net::IpAddr;
 
 use serde_json::Value;
 use vedette_model::{
-    CheckType, DomainName, Edition, NewSite, Patch, Plan, Site, SiteId, SitePatch, Timestamp,
+    AccountId, CheckType, DomainName, Edition, NewSite, Patch, Plan, Site, SiteId, SitePatch,
+    Timestamp,
     parse::{self, Body},
     site::monitored,
 };
@@ -17,7 +18,7 @@ use vedette_sandbox::{
 };
 use vedette_store::{Error as StoreError, Runs, Stamp};
 
-use super::{account, random, run, status_page};
+use super::{account, due, random, run, status_page};
 use crate::{App, Caller, Error, Result};
 
 /// The caller's sites, oldest first, each with `monitoring_enabled` as it is in effect: over the
@@ -119,6 +120,32 @@ pub async fn delete(app: &App, caller: &Caller, id: SiteId) -> Result<()> {
     }
     status_page::forget(app, caller.account.id).await;
     app.wake.purge.notify_one();
+    Ok(())
+}
+
+/// Has the checks run at once that come with another plan: all of the sites that the plan before
+/// did not watch, and of the others those that ran less often.
+pub(super) async fn resume(
+    app: &App,
+    account: AccountId,
+    before: &Plan,
+    plan: &Plan,
+) -> Result<()> {
+    let sites = app.store.sites(account).await?;
+    let installed = app.sandbox.check_types();
+    let interval = |check_type: &CheckType, plan: &Plan| due::interval(app, check_type, plan);
+    let watched = monitored(&sites, before).zip(monitored(&sites, plan));
+    let resumed: Vec<(SiteId, CheckType)> = watched
+        .filter(|(_, (_, is_watched))| *is_watched)
+        .flat_map(|((site, was_watched), _)| {
+            let id = site.id;
+            let mut checks = site.scheduled(&installed);
+            checks.retain(|check| !was_watched || interval(check, plan) < interval(check, before));
+            checks.into_iter().map(move |check_type| (id, check_type))
+        })
+        .collect();
+    app.store.run_at_once(&resumed, app.clock.now()).await?;
+    app.wake.schedule.notify_one();
     Ok(())
 }
 
@@ -224,7 +251,7 @@ const UNKNOWN: Error = Error::NotFound("site");
 mod tests {
     use serde_json::json;
     use uuid::Uuid;
-    use vedette_model::{AccountId, edition::STANDARD};
+    use vedette_model::edition::STANDARD;
 
     use super::*;
 

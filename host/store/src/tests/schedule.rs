@@ -103,6 +103,24 @@ fn a_lease_is_given_back_by_its_owner_alone() {
 }
 
 #[test]
+fn what_was_planned_for_later_runs_at_once_unless_it_is_leased() {
+    on_both(|store| async move {
+        let account = signed_up(&store).await;
+        let site = site(&account, "www.example.com");
+        let later = noon() + seconds(90);
+        store.create_site(&site, 1, &[(ssl(), noon()), (uptime(), later)]).await.unwrap();
+        let both = [ssl(), uptime()];
+        only(store.lease_due("a", &both, noon(), LEASE, 9).await.unwrap());
+        let unknown = Uuid::new_v4().into();
+        let checks = [(site.id, ssl()), (site.id, uptime()), (unknown, ssl())];
+        store.run_at_once(&checks, noon()).await.unwrap();
+        let lease = only(store.lease_due("b", &both, noon(), LEASE, 9).await.unwrap());
+        assert_eq!((lease.site_id, lease.check_type, lease.due_at), (site.id, uptime(), noon()));
+        store.run_at_once(&[], noon()).await.unwrap();
+    });
+}
+
+#[test]
 fn leases_of_the_dead_are_taken_over_at_once() {
     on_embedded(|store| async move {
         many_sites(&store, 3).await;

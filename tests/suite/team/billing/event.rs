@@ -5,7 +5,10 @@ use std::collections::BTreeSet;
 use serde_json::json;
 
 use super::{Shop, event, purchase, with};
-use crate::{refusal::refused, world::text};
+use crate::{
+    refusal::refused,
+    world::{text, until},
+};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn every_event_sets_the_plan_and_writes_what_is_documented() {
@@ -51,9 +54,10 @@ async fn after_a_cancellation_sites_beyond_the_free_plan_stay_and_are_not_checke
     let shop = Shop::open().await;
     let owner = &shop.world.owner;
     shop.told(&purchase(owner, "evt_1")).await;
+    let mut last = String::new();
     for domain in ["one.example", "two.example", "three.example"] {
         let body = json!({"domain": domain, "check_types": ["dns"]});
-        owner.client.post("/sites", body).await.expect(200);
+        last = text(&owner.client.post("/sites", body).await.expect(200)["site"]["id"]);
     }
     let status = owner.client.get("/billing/status").await.expect(200);
     assert_eq!(status["plan"], "pro");
@@ -73,10 +77,16 @@ async fn after_a_cancellation_sites_beyond_the_free_plan_stay_and_are_not_checke
     let mails = shop.subjects(owner, 2).await;
     assert_eq!(mails, [BOUGHT, CANCELLED]);
 
+    let before = shop.world.count("dns", &last).await;
     shop.told(&event(owner, "evt_3", "subscription.active")).await;
     let listed = owner.client.get("/sites").await.expect(200);
     let sites = listed["sites"].as_array().expect("a list");
     assert!(sites.iter().all(|site| site["monitoring_enabled"] == true), "{listed}");
+    // And not only when it is due again: that is in an hour.
+    until("another check of the third site", async || {
+        (shop.world.count("dns", &last).await > before).then_some(())
+    })
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -143,7 +143,7 @@ async fn tell(app: &App, account: &Account, event: &PaymentEvent, effect: Option
         return;
     };
     tracing::info!(event_id, kind, account_id = %id, "{kind} was taken for account {id}");
-    account::moved(app, id, effect.plan.id).await;
+    account::moved(app, account, effect.plan).await;
     app.wake.outbox.tell_of_all();
 }
 
