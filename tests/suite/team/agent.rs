@@ -89,6 +89,8 @@ async fn an_agent_is_made_heard_of_and_deleted() {
         let registered = agent.post("/agent/register", body).await.expect(200);
         assert_eq!(registered, json!({"agent_id": made["agent_id"], "status": "registered"}));
     }
+    let silent = agent.send(Method::POST, "/agent/register", None).await.expect(200);
+    assert_eq!(silent["status"], "registered", "it need not say anything of itself");
     let agents = owner.get("/agent/key").await.expect(200)["agents"].clone();
     assert_eq!((&agents[0]["agent_name"], &agents[0]["status"]), (&json!("dc1"), &json!("online")));
     assert_eq!((&agents[0]["hostname"], &agents[0]["os"]), (&json!("mon01"), &json!("linux")));

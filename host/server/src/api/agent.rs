@@ -62,7 +62,7 @@ async fn certs(app: State, caller: Caller) -> Answer {
 }
 
 #[handler]
-async fn register(app: State, agent: Agent, body: Body) -> Answer {
+async fn register(app: State, agent: Agent, body: OptionalBody) -> Answer {
     let registered = service::agent::register(&app, &agent, &body).await?;
     Ok(Json(json!(registered)))
 }

@@ -72,7 +72,7 @@ fn of_agents() -> Vec<Operation> {
         Operation::post("/agent/register", TAG, "registerAgent", "Say who the agent is")
             .credential("agent")
             .says("May be sent again and again; what is left out stays as it was.")
-            .takes(reference("AgentRegistration"), registration())
+            .may_take(reference("AgentRegistration"), registration())
             .answers(
                 "It is known.",
                 record(registered),
