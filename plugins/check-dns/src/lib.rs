@@ -64,8 +64,9 @@ impl Check for Dns {
             id: "vedette.check-dns",
             version: env!("CARGO_PKG_VERSION"),
             title: "DNS records",
-            description: "A, AAAA, CNAME, MX, TXT, CAA and NS records of a name, whether DNSSEC \
-                          protects them, and what changes among them.",
+            // Which types these are is said by the result's schema: an edition may leave some out.
+            description: "The DNS records of a name, by type, whether DNSSEC protects them, and \
+                          what changes among them.",
             summary_fields: &["records", "dnssec", "error"],
             events: events::ALL,
             metrics: &[MetricDef {

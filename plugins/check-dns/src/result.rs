@@ -18,7 +18,7 @@ use crate::record_type::RecordType;
 pub struct DnsResult {
     /// The name that was checked.
     pub domain: String,
-    /// One entry for each type that has values, in the order A, AAAA, CNAME, MX, TXT, CAA, NS.
+    /// One entry for each type that has values, in the order in which `type` lists them.
     pub records: Vec<RecordSet>,
     /// Types whose query failed: whether they have records is not known.
     pub failed_types: Vec<String>,

@@ -104,6 +104,8 @@ async fn both_descriptions_are_public_and_name_every_path() {
         }
         let scheme = &document["components"]["securitySchemes"]["bearer"];
         assert_eq!((&scheme["type"], &scheme["scheme"]), (&json!("http"), &json!("bearer")));
+        let dns = text(&document["paths"]["/check-dns"]["post"]["description"]);
+        assert!(!dns.contains("CAA"), "the schema says which types an edition shows: {dns}");
     }
 }
 
