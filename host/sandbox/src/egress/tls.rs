@@ -10,7 +10,7 @@ use std::{
 
 use parking_lot::Mutex;
 use rustls::{
-    CertificateError, ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme,
+    CertificateError, ClientConfig, DigitallySignedStruct, Error, OtherError, SignatureScheme,
     client::{
         Resumption, WebPkiServerVerifier,
         danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier},
@@ -25,7 +25,8 @@ use tokio::{
 use tokio_rustls::{TlsConnector, client::TlsStream};
 use x509_parser::prelude::{FromDer, X509Certificate};
 
-use super::{NOT_TLS, NetError, Phase, der};
+use super::{NOT_TLS, NetError, Phase, Trust, der};
+use crate::probes::x509::{ExamineRequest, examine_offline};
 
 /// What the peer showed in its handshake.
 #[derive(Clone, Debug, Default)]
@@ -60,12 +61,9 @@ pub(crate) fn client_config(recorder: &Arc<Recorder>, alpn: &[String]) -> Arc<Cl
     Arc::new(config)
 }
 
-/// A configuration that verifies against `roots`.
-pub(super) fn verifying_config(roots: &Arc<RootCertStore>, alpn: &[&[u8]]) -> Arc<ClientConfig> {
-    let verifier =
-        WebPkiServerVerifier::builder_with_provider(Arc::clone(roots), Arc::clone(&PROVIDER));
-    let verifier = verifier.build().expect("the Mozilla roots are never empty");
-    let mut config = builder(verifier);
+/// A configuration that verifies against the roots of `trust`.
+pub(super) fn verifying_config(trust: &Trust, alpn: &[&[u8]]) -> Arc<ClientConfig> {
+    let mut config = builder(Arc::new(Verifier::new(trust)));
     config.alpn_protocols = alpn.iter().map(|protocol| protocol.to_vec()).collect();
     Arc::new(config)
 }
@@ -111,7 +109,7 @@ pub(super) fn handshake_error(error: &std::io::Error) -> NetError {
 }
 
 /// The word of `x509.verification` for what a verifier refused.
-fn token(reason: &CertificateError) -> &'static str {
+fn token(reason: &CertificateError) -> &str {
     use CertificateError as E;
     match reason {
         E::BadEncoding => "malformed_certificate",
@@ -121,6 +119,11 @@ fn token(reason: &CertificateError) -> &'static str {
         E::Revoked => "certificate_revoked",
         E::UnknownIssuer => "untrusted_root",
         E::InvalidPurpose | E::InvalidPurposeContext { .. } => "invalid_purpose",
+        E::Other(OtherError(cause)) => match cause.downcast_ref::<Examined>() {
+            Some(Examined(token)) => token.as_str(),
+            // How the path is built: name constraints, lengths, issuers that are none.
+            None => "invalid_purpose",
+        },
         // The signature of the handshake, or of the chain.
         _ => "bad_signature",
     }
@@ -136,6 +139,95 @@ fn builder(verifier: Arc<dyn ServerCertVerifier>) -> ClientConfig {
     // A resumed session would show neither chain nor staple.
     config.resumption = Resumption::disabled();
     config
+}
+
+/// The verdict of rustls, but for a leaf that is marked as an authority, as `openssl req -x509` marks
+/// all that it makes: rustls refuses its form before it looks at anything else. OpenSSL does not, nor
+/// does the ssl check, so there that check's examination decides.
+#[derive(Debug)]
+struct Verifier {
+    webpki: Arc<WebPkiServerVerifier>,
+    trust: Trust,
+}
+
+/// What the examination of a chain found, by its word.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+struct Examined(String);
+
+impl Verifier {
+    fn new(trust: &Trust) -> Self {
+        let roots = Arc::clone(trust.store());
+        let webpki = WebPkiServerVerifier::builder_with_provider(roots, Arc::clone(&PROVIDER));
+        let webpki = webpki.build().expect("the Mozilla roots are never empty");
+        Self { webpki, trust: trust.clone() }
+    }
+
+    fn examine(&self, request: &ExamineRequest) -> Result<ServerCertVerified, Error> {
+        let found = examine_offline(&self.trust, request)
+            .map_err(|_| Error::InvalidCertificate(CertificateError::BadEncoding))?;
+        let verdict = found.verification;
+        // A path that is not trusted is not valid, also for a reason that has no word.
+        let token =
+            verdict.error.or_else(|| (!verdict.trusted).then(|| "untrusted_root".to_owned()));
+        let Some(token) = token else { return Ok(ServerCertVerified::assertion()) };
+        let cause = OtherError(Arc::new(Examined(token)));
+        Err(Error::InvalidCertificate(CertificateError::Other(cause)))
+    }
+}
+
+fn is_marked_as_authority(error: &Error) -> bool {
+    let Error::InvalidCertificate(CertificateError::Other(OtherError(cause))) = error else {
+        return false;
+    };
+    matches!(cause.downcast_ref::<webpki::Error>(), Some(webpki::Error::CaUsedAsEndEntity))
+}
+
+impl ServerCertVerifier for Verifier {
+    fn verify_server_cert(
+        &self,
+        end_entity: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        server_name: &ServerName<'_>,
+        staple: &[u8],
+        now: UnixTime,
+    ) -> Result<ServerCertVerified, Error> {
+        let verdict =
+            self.webpki.verify_server_cert(end_entity, intermediates, server_name, staple, now);
+        if !verdict.as_ref().is_err_and(is_marked_as_authority) {
+            return verdict;
+        }
+        let chain = std::iter::once(end_entity).chain(intermediates);
+        self.examine(&ExamineRequest {
+            chain: chain.map(|certificate| certificate.to_vec()).collect(),
+            server_name: server_name.to_str().into_owned(),
+            at: now.as_secs().cast_signed(),
+            staple: None,
+            complete: false,
+        })
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        self.webpki.verify_tls12_signature(message, certificate, signed)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        self.webpki.verify_tls13_signature(message, certificate, signed)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.webpki.supported_verify_schemes()
+    }
 }
 
 impl ServerCertVerifier for Recorder {

@@ -212,6 +212,42 @@ async fn certificates_are_verified_unless_told_otherwise() {
     }
 }
 
+/// What `openssl req -x509` makes: a server certificate that says it is a CA.
+#[tokio::test]
+async fn a_leaf_that_says_it_is_a_ca_is_verified_as_the_ssl_check_does() {
+    let mut params = crate::pki::leaf_params(&["site.example"]);
+    params.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
+    (params.not_before, params.not_after) =
+        (rcgen::date_time_ymd(2020, 1, 1), rcgen::date_time_ymd(9999, 1, 1));
+    let own = crate::pki::Ca::self_signed(params, rcgen::KeyPair::generate().unwrap()).unwrap();
+    let config = Arc::new(server_config(&[crate::pki::der(&own)], own.key(), None));
+    let (address, _server) = serve(move |stream| {
+        let acceptor = TlsAcceptor::from(Arc::clone(&config));
+        async move {
+            let Ok(mut stream) = acceptor.accept(stream).await else { return };
+            read_request(&mut stream).await;
+            let _ = stream.write_all(&ok("", b"secure")).await;
+            let _ = stream.shutdown().await;
+        }
+    })
+    .await;
+    let dns = Dns::fixed(&["127.0.0.1"]).await;
+    let allow = || policy(&["127.0.0.1/32"], &[]);
+    let trusting = crate::pki::trusting(&[&own], allow(), Some(&dns));
+    let stranger = Pki::new().egress(allow(), Some(&dns));
+    let request = |host: &str| get(&format!("https://{host}:{}/", address.port()));
+    let response = fetch(authenticated(&trusting), request("site.example")).await.unwrap();
+    assert_eq!(response.body, b"secure");
+    for (egress, host, token) in [
+        (&stranger, "site.example", "self_signed_certificate"),
+        (&trusting, "other.example", "hostname_mismatch"),
+    ] {
+        let error = fetch(authenticated(egress), request(host)).await.unwrap_err();
+        let NetError::Tls(said) = &error else { panic!("{host}: {error}") };
+        assert!(said.starts_with(&format!("certificate {token} ")), "{host}: {said}");
+    }
+}
+
 fn long_lived_root() -> crate::pki::Ca {
     let mut params = crate::pki::ca_params("Long Root");
     (params.not_before, params.not_after) =

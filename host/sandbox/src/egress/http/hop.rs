@@ -66,7 +66,7 @@ impl Hop<'_> {
             return self.exchange(stream, peer, timing).await;
         }
         let config = if self.verify_tls {
-            verifying_config(egress.trust().store(), &[b"http/1.1"])
+            verifying_config(egress.trust(), &[b"http/1.1"])
         } else {
             client_config(&Recorder::new(), &["http/1.1".to_owned()])
         };
