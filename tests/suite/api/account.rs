@@ -34,6 +34,12 @@ async fn the_command_line_makes_and_lists_accounts() {
         String::from_utf8_lossy(&refused.stderr).contains("pro"),
         "it names the plans there are"
     );
+    let team =
+        ["account", "create", "--email", "x@example.com", "--plan", "pro", "--edition", "team"];
+    let refused = vedette(&team).await;
+    assert!(!refused.status.success(), "its key would open nothing");
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(said.contains("edition must be one of standard"), "{said}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -34,10 +34,13 @@ pub struct CreatedAccount {
 /// Makes an account and its first key, which is listed and counts like any other.
 ///
 /// # Errors
-/// `Invalid` for an address that is none, an unknown edition, or a plan that it does not have.
+/// `Invalid` for an address that is none, an edition that is not served (its key would open
+/// nothing), or a plan that it does not have.
 pub async fn create(app: &App, address: &str, plan: &str, edition: &str) -> Result<CreatedAccount> {
     let address = email::parse("email", address)?;
-    let edition = Edition::by_id(edition).ok_or_else(|| one_of("edition", &editions()))?;
+    let served = app.config.edition.ids();
+    let edition = Edition::by_id(edition).filter(|edition| served.contains(&edition.id));
+    let edition = edition.ok_or_else(|| one_of("edition", served))?;
     let plan = edition.plan(plan).ok_or_else(|| one_of("plan", &plans(edition)))?;
     let now = app.clock.now();
     let account = Account {
@@ -251,10 +254,6 @@ fn touch_is_due(last: Option<Timestamp>, now: Timestamp) -> bool {
 
 fn invalid_key() -> Error {
     Error::Unauthenticated("the API key is not valid".into())
-}
-
-fn editions() -> Vec<&'static str> {
-    Edition::all().map(|edition| edition.id).to_vec()
 }
 
 fn plans(edition: &Edition) -> Vec<&'static str> {
