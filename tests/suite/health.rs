@@ -1,6 +1,6 @@
 //! `vedette health …`: what a probe learns of a running service.
 
-use vedette_tests::program;
+use vedette_tests::{Service, Settings, program};
 
 use crate::world::World;
 
@@ -18,4 +18,24 @@ async fn a_probe_learns_whether_the_service_is_there() {
     assert_eq!(ask(&["--ready"]).await, (Some(0), "ready\n".to_owned()));
     service.stop().await.expect("it stops");
     assert_eq!(ask(&[]).await, (Some(1), String::new()));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_probe_without_the_operators_token_is_told_the_variable() {
+    let variable = "VEDETTE_ADMIN_TOKEN";
+    let environment = vec![(variable.to_owned(), "watchword".to_owned())];
+    let service = Service::start(Settings { environment, ..Settings::default() }).await;
+    let service = service.expect("it starts");
+    let admin = format!("http://{}", service.admin);
+    for (token, code) in [(None, 1), (Some("guess"), 1), (Some("watchword"), 0)] {
+        let mut command = tokio::process::Command::new(program().expect("built"));
+        command.args(["health", "--admin", &admin]).env_remove(variable);
+        if let Some(token) = token {
+            command.env(variable, token);
+        }
+        let ran = command.output().await.expect("it runs");
+        let said = String::from_utf8_lossy(&ran.stderr).into_owned();
+        assert_eq!((ran.status.code(), said.contains(variable)), (Some(code), code == 1), "{said}");
+        assert!(!said.contains("watchword"), "{said}");
+    }
 }

@@ -10,7 +10,7 @@ use serde_json::Value;
 /// Where the operator's port is; its token, where it has one, is read from VEDETTE_ADMIN_TOKEN.
 #[derive(clap::Args)]
 pub(super) struct Admin {
-    /// The operator's port of the service
+    /// The operator's port of the service; its token, where it has one, comes from VEDETTE_ADMIN_TOKEN
     #[arg(
         long,
         value_name = "URL",
@@ -33,7 +33,8 @@ pub(super) async fn send(base: &Url, request: RequestBuilder) -> anyhow::Result<
     Ok(answer)
 }
 
-/// Sends a request to the port at `base` and answers what it says, whatever that is.
+/// Sends a request to the port at `base` and answers what it says, whatever that is; but for a token
+/// that it misses or does not take, which is told in the words of whoever has variables, not headers.
 pub(super) async fn ask(
     base: &Url,
     request: RequestBuilder,
@@ -46,6 +47,11 @@ pub(super) async fn ask(
         format!("cannot reach the operator's port at {base}; is the service running?")
     })?;
     let status = response.status();
+    if status == StatusCode::UNAUTHORIZED {
+        bail!(
+            "the operator's port at {base} wants its token: set VEDETTE_ADMIN_TOKEN to admin.token"
+        );
+    }
     let answer = response.json().await.context("the answer is no JSON")?;
     Ok((status, answer))
 }
