@@ -172,7 +172,7 @@ enum Given {
 impl Given {
     fn read(given: &str) -> anyhow::Result<Self> {
         let text = match std::fs::read_to_string(given) {
-            Ok(text) if toml::from_str::<Config>(&text).is_ok() => {
+            Ok(text) if is_services(&text) => {
                 return Ok(Self::Service(Path::new(given).to_owned()));
             }
             Ok(text) => text,
@@ -182,6 +182,11 @@ impl Given {
         let table: Table = toml::from_str(&text).context("--config is neither a file nor TOML")?;
         Ok(Self::Own(serde_json::to_value(table)?))
     }
+}
+
+/// By its keys. What is wrong with their values says whoever loads it, with line and column.
+fn is_services(text: &str) -> bool {
+    toml::from_str::<Table>(text).is_ok_and(|table| table.keys().all(|key| Config::has_key(key)))
 }
 
 async fn validated(
@@ -195,7 +200,10 @@ async fn validated(
         Err(ValidateError::Problems(problems)) => {
             let said: Vec<_> = problems
                 .iter()
-                .map(|problem| format!("{} {}", problem.pointer, problem.message))
+                .map(|problem| match problem.pointer.as_str() {
+                    "" => problem.message.clone(),
+                    pointer => format!("{pointer} {}", problem.message),
+                })
                 .collect();
             bail!("--config does not fit: {}", said.join("; "))
         }
@@ -297,7 +305,8 @@ mod tests {
             ("dns_server = [\"127.0.0.1:53\"]\n[egress]\nallow = [\"127.0.0.0/8\"]\n", true),
             ("[plugins.domain]\nwhois_root = \"127.0.0.1:43\"\n", true),
             ("path = \"/health\"\n", false),
-            ("dns_server = 7\n", false),
+            ("dns_server = 7\n", true),
+            ("dns_server = 7\npath = \"/health\"\n", false),
         ] {
             std::fs::write(&file, text).expect("written");
             let read = Given::read(given).expect("TOML");

@@ -55,6 +55,11 @@ impl Config {
             .map_err(|cause| Error::key(cause.path().to_string(), cause.inner().message()))?;
         config.check()
     }
+
+    /// Whether a configuration may have this key at its top.
+    pub fn has_key(name: &str) -> bool {
+        KEYS.iter().any(|(key, ..)| key.split('.').next() == Some(name))
+    }
 }
 
 impl Error {
