@@ -8,7 +8,7 @@ use std::{net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
 use anyhow::Context;
 use parking_lot::Mutex;
 use rustls::pki_types::{CertificateDer, pem::PemObject};
-use tokio::task::JoinHandle;
+use tokio::{net::TcpListener, task::JoinHandle};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use vedette_model::{CheckType, Edition, guard::Guard};
 use vedette_sandbox::{
@@ -66,12 +66,29 @@ pub async fn serve(
     let identity = Identity::load(&config.tls).await?;
     let api = listen::bind(config.listen)?;
     let admin = listen::bind(config.admin_listen)?;
-    let (api_addr, admin_addr) = (api.local_addr()?, admin.local_addr()?);
     let key = SealKey::of(&config)?;
     let store = Store::open(&config.db, vedette_store::Options::new(key.seal.clone()))
         .await
         .map_err(|cause| key.explain(cause))
         .with_context(|| format!("cannot open the database {}", without_password(&config.db)))?;
+    let started = with_store(config, clock, shutdown, store.clone(), identity, [api, admin]).await;
+    if started.is_err() {
+        // The error says why; an engine that is dropped open would say more, and of nothing else.
+        let _ = store.close().await;
+    }
+    started
+}
+
+/// What of [`serve`] comes after the store.
+async fn with_store(
+    config: Config,
+    clock: Clock,
+    shutdown: CancellationToken,
+    store: Store,
+    identity: Option<Identity>,
+    [api, admin]: [TcpListener; 2],
+) -> anyhow::Result<Running> {
+    let (api_addr, admin_addr) = (api.local_addr()?, admin.local_addr()?);
     let state = Arc::new(PluginState::new(store.clone(), clock.clone()));
     let sandbox = sandbox(&config, vec![api_addr, admin_addr], state)?;
     let sandbox = install(sandbox, Plugins::All).await?;
@@ -293,7 +310,7 @@ fn without_password(url: &str) -> String {
     match url::Url::parse(url) {
         Ok(mut url) if url.password().is_some() => {
             // A URL that has a password takes another one.
-            let _ = url.set_password(Some("…"));
+            let _ = url.set_password(Some("***"));
             url.into()
         }
         _ => url.to_owned(),

@@ -54,7 +54,14 @@ fn unknown_keys_are_refused_by_name() {
 #[test]
 fn a_bad_value_is_refused_with_its_key() {
     let bad = [
-        ("VEDETTE_LISTEN", "nowhere", "listen"),
+        ("VEDETTE_LISTEN", "nowhere", "listen nowhere is no address and port"),
+        ("VEDETTE_DB", "surrealkv://", "db must name a folder"),
+        ("VEDETTE_ADMIN_TOKEN", "", "admin.token must not be empty"),
+        ("VEDETTE_SMTP_URL", "smtp://mail.example", "smtp.from is required"),
+        ("VEDETTE_PUBLIC_URL", "https://v.example/?a=b", "public_url must have"),
+        ("VEDETTE_CHANNELS_EXTRA_HOSTS", "https://chat.example", "channels.extra_hosts"),
+        ("VEDETTE_WHOIS_ROOT", "http://whois.example:43", "plugins.domain.whois_root"),
+        ("VEDETTE_WHOIS_ROOT", "::1:43", "plugins.domain.whois_root"),
         ("VEDETTE_TRUSTED_PROXY", "10.0.0.0/8,10.1", "trusted_proxy"),
         ("VEDETTE_INTERVALS_SSL", "0s", "intervals.ssl"),
         ("VEDETTE_EDITION", "gold", "edition"),
@@ -65,6 +72,24 @@ fn a_bad_value_is_refused_with_its_key() {
         let environment = |name: &str| (name == variable).then(|| text.to_owned());
         let cause = Config::load(None, environment, Table::new()).unwrap_err().to_string();
         assert!(cause.starts_with(named), "{variable}={text}: {cause}");
+    }
+}
+
+#[test]
+fn a_url_is_one_of_the_web() {
+    for (variable, named) in [
+        ("VEDETTE_PUBLIC_URL", "public_url"),
+        ("VEDETTE_HEARTBEAT_URL", "heartbeat.url"),
+        ("VEDETTE_OIDC_JWKS_URL", "oidc.jwks_url"),
+        ("VEDETTE_PAYMENTS_API_BASE", "payments.api_base"),
+        ("VEDETTE_RDAP_BOOTSTRAP_URL", "plugins.domain.rdap_bootstrap_url"),
+        ("VEDETTE_RENEWAL_DIRECTORY_URL", "renewal.directory_url"),
+    ] {
+        for text in ["ftp://host.example/", "file:///etc/passwd", "host.example", ""] {
+            let environment = |name: &str| (name == variable).then(|| text.to_owned());
+            let cause = Config::load(None, environment, Table::new()).unwrap_err().to_string();
+            assert!(cause.starts_with(&format!("{named} {text} is no URL")), "{text}: {cause}");
+        }
     }
 }
 
@@ -105,7 +130,6 @@ fn a_product_buys_a_plan_that_costs_something() {
         ("products = { p1 = \"starter\" }", "payments.products.p1"),
         ("secret = \"\"", "payments.secret"),
         ("api_key = \"\"", "payments.api_key"),
-        ("api_base = \"ftp://pay.example/\"", "payments.api_base"),
     ] {
         let cause = load(&format!("[payments]\n{bad}\n")).unwrap_err().to_string();
         assert!(cause.starts_with(key), "{bad}: {cause}");

@@ -15,7 +15,7 @@ use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
 use ipnet::IpNet;
 use serde::Deserialize;
-use url::Url;
+use url::{Host, Url};
 use vedette_sandbox::egress::DnsServer;
 
 pub use layers::{Error, set};
@@ -25,15 +25,17 @@ pub use sections::{
     Payments, Renewal, Secrets, Signup, Smtp, Tls,
 };
 pub(crate) use text::parse_span;
-use text::{nets, optional_url, resolvers};
+use text::{address, nets, optional_url, resolvers};
 
 /// All that the operator decides.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
     /// Where the API listens; port 0 takes a free one.
+    #[serde(deserialize_with = "address")]
     pub listen: SocketAddr,
     /// Where the operator's port listens. Not on loopback it needs `admin.token`.
+    #[serde(deserialize_with = "address")]
     pub admin_listen: SocketAddr,
     /// `surrealkv://PATH`, `mem://` or `ws(s)://USER:PASSWORD@HOST`.
     pub db: String,
@@ -93,6 +95,21 @@ impl Config {
                 "is required when admin_listen is not on loopback",
             ));
         }
+        if self.admin.token.as_ref().is_some_and(|token| token.expose().is_empty()) {
+            return Err(Error::key("admin.token", "must not be empty"));
+        }
+        if self.db.split('?').next() == Some("surrealkv://") {
+            return Err(Error::key("db", "must name a folder, as in surrealkv://data/vedette"));
+        }
+        if let Some(url) = &self.public_url
+            && (url.query().is_some() || url.fragment().is_some())
+        {
+            return Err(Error::key("public_url", "must have neither query nor fragment"));
+        }
+        if self.smtp.url.is_some() && self.smtp.from.is_none() {
+            let reason = "is required with smtp.url: the address that mail comes from";
+            return Err(Error::key("smtp.from", reason));
+        }
         match (&self.tls.cert_file, &self.tls.key_file) {
             (Some(_), None) => {
                 return Err(Error::key("tls.key_file", "is required with tls.cert_file"));
@@ -118,6 +135,12 @@ impl Config {
                 let reason =
                     format!("holds {origin}, which is no origin such as https://app.example.com");
                 return Err(Error::key("cors.origins", reason));
+            }
+        }
+        for host in &self.channels.extra_hosts {
+            if Host::parse(host).is_err() {
+                let reason = format!("holds {host}, which is no host such as chat.example.com");
+                return Err(Error::key("channels.extra_hosts", reason));
             }
         }
         if !self.plugins.is_whois_root_a_place() {

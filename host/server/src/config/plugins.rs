@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde::Deserialize;
 use serde_json::json;
-use url::Url;
+use url::{Host, Url};
 use vedette_model::CheckType;
 use vedette_sandbox::Settings;
 
@@ -78,7 +78,7 @@ impl Plugins {
     pub(super) fn is_whois_root_a_place(&self) -> bool {
         let place = self.domain.whois_root.rsplit_once(':');
         place.is_some_and(|(host, port)| {
-            !host.is_empty() && port.parse::<u16>().is_ok_and(|port| port > 0)
+            Host::parse(host).is_ok() && port.parse::<u16>().is_ok_and(|port| port > 0)
         })
     }
 }

@@ -208,12 +208,6 @@ impl Payments {
                 return Err(Error::key(key, "must not be empty"));
             }
         }
-        if let Some(base) = &self.api_base
-            && !matches!(base.scheme(), "http" | "https")
-        {
-            let reason = "must be a URL such as https://payments.example.com/v1";
-            return Err(Error::key("payments.api_base", reason));
-        }
         let mut selling = Edition::all().into_iter().filter(|edition| edition.has(Area::Billing));
         let Some(edition) = selling.next() else { return Ok(()) };
         for (product, plan) in &self.products {

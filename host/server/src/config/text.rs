@@ -1,6 +1,9 @@
-//! What a key's text must look like: spans, URLs, ranges, resolvers.
+//! What a key's text must look like: addresses, spans, URLs, ranges, resolvers.
 
-use std::{net::IpAddr, time::Duration};
+use std::{
+    net::{IpAddr, SocketAddr},
+    time::Duration,
+};
 
 use ipnet::IpNet;
 use serde::{Deserialize, Deserializer, de};
@@ -30,9 +33,18 @@ pub(super) fn span<'de, D: Deserializer<'de>>(input: D) -> Result<Duration, D::E
         .ok_or_else(|| de::Error::custom(format!("{text} is no span such as 60s, 5m or 6h")))
 }
 
+pub(super) fn address<'de, D: Deserializer<'de>>(input: D) -> Result<SocketAddr, D::Error> {
+    let text = String::deserialize(input)?;
+    text.parse().map_err(|_| {
+        de::Error::custom(format!("{text} is no address and port such as 127.0.0.1:8080"))
+    })
+}
+
+/// Of the web: whatever else is a URL would be found out by its first use alone.
 pub(super) fn url<'de, D: Deserializer<'de>>(input: D) -> Result<Url, D::Error> {
     let text = String::deserialize(input)?;
-    Url::parse(&text).map_err(|cause| de::Error::custom(format!("{text} is no URL: {cause}")))
+    let url = Url::parse(&text).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
+    url.ok_or_else(|| de::Error::custom(format!("{text} is no URL such as https://example.com/")))
 }
 
 pub(super) fn optional_url<'de, D: Deserializer<'de>>(input: D) -> Result<Option<Url>, D::Error> {
