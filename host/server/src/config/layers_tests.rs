@@ -62,6 +62,13 @@ fn a_bad_value_is_refused_with_its_key() {
         ("VEDETTE_CHANNELS_EXTRA_HOSTS", "https://chat.example", "channels.extra_hosts"),
         ("VEDETTE_WHOIS_ROOT", "http://whois.example:43", "plugins.domain.whois_root"),
         ("VEDETTE_WHOIS_ROOT", "::1:43", "plugins.domain.whois_root"),
+        ("VEDETTE_WHOIS_ROOT", "whois:43", "plugins.domain.whois_root"),
+        ("VEDETTE_RDAP_BOOTSTRAP_URL", "http://rdap/dns.json", "plugins.domain.rdap_bootstrap_url"),
+        (
+            "VEDETTE_CT_SOURCES",
+            "[{ kind = \"crtsh\", url = \"http://mirror:8080/\" }]",
+            "plugins.ct.sources[0].url",
+        ),
         ("VEDETTE_TRUSTED_PROXY", "10.0.0.0/8,10.1", "trusted_proxy"),
         ("VEDETTE_INTERVALS_SSL", "0s", "intervals.ssl"),
         ("VEDETTE_EDITION", "gold", "edition"),

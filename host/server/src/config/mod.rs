@@ -143,9 +143,7 @@ impl Config {
                 return Err(Error::key("channels.extra_hosts", reason));
             }
         }
-        if !self.plugins.is_whois_root_a_place() {
-            return Err(Error::key("plugins.domain.whois_root", "must be host:port"));
-        }
+        self.plugins.check()?;
         self.oidc.check()?;
         self.payments.check()?;
         if self.location.is_empty() {

@@ -6,10 +6,10 @@ use std::path::PathBuf;
 use serde::Deserialize;
 use serde_json::json;
 use url::{Host, Url};
-use vedette_model::CheckType;
+use vedette_model::{CheckType, DomainName};
 use vedette_sandbox::Settings;
 
-use super::text::url;
+use super::{Error, text::url};
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -74,12 +74,31 @@ impl Plugins {
         named.into_iter().map(|(name, settings)| (check_type(name), settings)).collect()
     }
 
-    /// `host:port`, as the grants of a plugin need it.
-    pub(super) fn is_whois_root_a_place(&self) -> bool {
+    /// What a grant of a plugin cannot name is told by its key, and not by the plugin.
+    pub(super) fn check(&self) -> Result<(), Error> {
         let place = self.domain.whois_root.rsplit_once(':');
-        place.is_some_and(|(host, port)| {
-            Host::parse(host).is_ok() && port.parse::<u16>().is_ok_and(|port| port > 0)
-        })
+        let is_place = place.is_some_and(|(host, port)| {
+            Host::parse(host).is_ok_and(|host| is_granted(&host))
+                && port.parse::<u16>().is_ok_and(|port| port > 0)
+        });
+        if !is_place {
+            let reason = "must be host:port, such as whois.iana.org:43";
+            return Err(Error::key("plugins.domain.whois_root", reason));
+        }
+        let bootstrap =
+            ("plugins.domain.rdap_bootstrap_url".to_owned(), &self.domain.rdap_bootstrap_url);
+        let sources = self.ct.sources.iter().enumerate();
+        let sources =
+            sources.map(|(nth, source)| (format!("plugins.ct.sources[{nth}].url"), &source.url));
+        for (key, url) in std::iter::once(bootstrap).chain(sources) {
+            if url.host().is_none_or(|host| !is_granted(&host)) {
+                return Err(Error::key(
+                    key,
+                    "must name its host by an address or a name with a dot",
+                ));
+            }
+        }
+        Ok(())
     }
 }
 
@@ -127,6 +146,15 @@ impl Default for CtSources {
                 source(CtSourceKind::Certspotter, "https://api.certspotter.com/"),
             ],
         }
+    }
+}
+
+/// Names that public DNS could have, and addresses; of the rest, the one that [`dialled`] replaces.
+fn is_granted<S: AsRef<str>>(host: &Host<S>) -> bool {
+    match host {
+        Host::Ipv4(_) | Host::Ipv6(_) => true,
+        Host::Domain(name) if name.as_ref() == "localhost" => true,
+        Host::Domain(name) => DomainName::parse(name.as_ref()).is_ok(),
     }
 }
 
