@@ -156,4 +156,10 @@ async fn what_cannot_be_checked_is_said_and_is_no_finding() {
         };
         assert!(said.as_str().is_some_and(|said| !said.trim().is_empty()), "{arguments:?}");
     }
+    let inside = run(&settings, &["ssl", "inside.example"]).await;
+    assert_eq!(inside.code, Some(2), "{inside:?}");
+    assert!(
+        inside.errors.contains("--egress-allow"),
+        "it names the flag that opens it: {inside:?}"
+    );
 }

@@ -9,14 +9,14 @@ use std::{
     sync::Arc,
 };
 
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
 use serde_json::{Map, Value, json};
 use toml::Table;
 use vedette_model::{
     Assessment, CheckType, Evidence, Health, Severity, Timestamp, domain_name::Target,
 };
 use vedette_sandbox::{
-    CheckDescriptor, Job, MemoryState, Ran, Sandbox, ValidateError, egress::Audience,
+    CheckDescriptor, Job, MemoryState, Ran, RunError, Sandbox, ValidateError, egress::Audience,
 };
 
 use super::{
@@ -128,9 +128,10 @@ async fn look(args: &Args) -> anyhow::Result<Seen> {
         site: None,
     };
     let ran = match chain {
-        Some(chain) => sandbox.run_on_chain(check_type, job, chain.certificates).await?,
-        None => sandbox.run(check_type, job).await?,
+        Some(chain) => sandbox.run_on_chain(check_type, job, chain.certificates).await,
+        None => sandbox.run(check_type, job).await,
     };
+    let ran = ran.map_err(told)?;
     let evidence = Evidence {
         current: ran.observation.result.clone(),
         current_at: now,
@@ -208,6 +209,16 @@ async fn validated(
             bail!("--config does not fit: {}", said.join("; "))
         }
         Err(cause) => Err(cause.into()),
+    }
+}
+
+/// Whoever runs this decides what may be reached, and is told how.
+fn told(cause: RunError) -> anyhow::Error {
+    match cause {
+        RunError::Blocked(reason) => anyhow!(
+            "{reason}; what is private is opened by its range, as with --egress-allow 10.0.0.0/8"
+        ),
+        cause => cause.into(),
     }
 }
 
