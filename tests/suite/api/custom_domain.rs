@@ -42,7 +42,7 @@ async fn get(world: &World, host: &str, path: &str) -> Answer {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_domain_shows_the_page_once_the_dns_names_its_account() {
+async fn a_domain_shows_the_page_also_before_the_dns_names_its_account() {
     let world = World::start().await;
     let read = world.owner.client.get(SETTINGS).await.expect(200);
     assert_eq!(read["settings"]["status_page_domain_verification"], Value::Null);
@@ -51,7 +51,10 @@ async fn a_domain_shows_the_page_once_the_dns_names_its_account() {
     assert_eq!(proof["name"], format!("_vedette.{DOMAIN}"));
     assert!(text(&proof["value"]).starts_with("vedette-verify="), "{proof}");
     assert_eq!(proof["verified"], false);
-    assert_eq!(get(&world, DOMAIN, "/").await.status, 404);
+    let page = get(&world, DOMAIN, "/").await;
+    assert_eq!(page.status, 200, "{}", page.text);
+    assert!(page.header("content-type").is_some_and(|kind| kind.starts_with("text/html")));
+    assert!(page.text.contains("Shop"), "{}", page.text);
 
     publish(&world, &proof);
     assert_eq!(
@@ -70,6 +73,26 @@ async fn a_domain_shows_the_page_once_the_dns_names_its_account() {
     let feed = get(&world, DOMAIN, "/status.json").await;
     assert_eq!(feed.status, 200, "{}", feed.text);
     assert_eq!(get(&world, DOMAIN, "/status.rss").await.status, 200);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_claim_alone_takes_no_path_from_the_service() {
+    let world = World::start().await;
+    assert_eq!(claim(&world.owner, DOMAIN).await["verified"], false);
+    for path in ["/", "/status.json", "/status.rss", "/style.css", "/custom.css", "/icon.svg"] {
+        assert_eq!(get(&world, DOMAIN, path).await.status, 200, "{path}");
+    }
+    assert_eq!(get(&world, DOMAIN, "/v1/openapi.json").await.status, 200);
+    assert_eq!(get(&world, DOMAIN, "/nothing").await.status, 404);
+    let root = Client::new(&format!("http://{}", world.service.api), None);
+    let visitor = root.from_address("192.0.2.20");
+    let look = async || {
+        visitor.finish(visitor.request(Method::GET, "/v1/sites").header("host", DOMAIN)).await
+    };
+    let (first, second) = (look().await, look().await);
+    assert_eq!((first.status, second.status), (401, 401));
+    let left = |answer: &Answer| answer.number("x-ratelimit-remaining");
+    assert_eq!(left(&second), left(&first) - 1, "requests count there as anywhere");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -140,6 +163,7 @@ async fn a_claim_keeps_nobody_out_and_a_proof_everybody() {
     let squatter = world.account("pro").await;
     let (theirs, ours) = (claim(&squatter, DOMAIN).await, claim(&world.owner, DOMAIN).await);
     assert_ne!(theirs["value"], ours["value"]);
+    assert_eq!(get(&world, DOMAIN, "/").await.status, 404, "two say that it is theirs");
     publish(&world, &ours);
     assert_eq!(claim(&world.owner, DOMAIN).await["verified"], true);
     assert_eq!(get(&world, DOMAIN, "/").await.status, 200);

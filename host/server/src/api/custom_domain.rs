@@ -4,7 +4,9 @@
 //! Routes are found before any hoop runs, so this hoop, the innermost, finds the page's route by
 //! itself. What stands around it (limits, headers, tags) holds for pages as for everything else.
 //!
-//! *Invariant:* nothing but the page is served on a custom domain, and nothing of the API.
+//! *Invariant:* nothing but the page is served on a custom domain that is proved, and nothing of
+//! the API. One that is only claimed, by one account, may be the service's own name for all that
+//! is known: it shows the page at the page's paths and is served as before at all others.
 
 use std::sync::Arc;
 
@@ -18,7 +20,7 @@ use vedette_model::AccountId;
 use super::caller;
 use crate::{
     App, Result,
-    service::status_page::domain::{account_of_host, slug_of},
+    service::status_page::domain::{shown_at, slug_of},
 };
 
 /// Sends a custom domain's requests to its page.
@@ -37,11 +39,14 @@ impl Dispatch {
     ) {
         let app = caller::app(depot);
         let Some(host) = host(req) else { return };
-        match account_of_host(&app, &host).await {
+        match shown_at(&app, &host).await {
             Ok(None) => {}
-            Ok(Some(account)) => {
+            Ok(Some(shown)) => {
+                let page = page(&app, shown.account, req.uri().path()).await;
+                if !shown.proved && matches!(page, Ok(None)) {
+                    return;
+                }
                 ctrl.skip_rest();
-                let page = page(&app, account, req.uri().path()).await;
                 match page {
                     Ok(Some(path)) => self.serve(&path, req, depot, res).await,
                     Ok(None) => not_found(res),

@@ -183,9 +183,9 @@ fn is_page(req: &Request) -> bool {
     path(req).starts_with("status/")
 }
 
-/// A page on its owner's domain, whatever the path: nothing else is served there. What this
-/// process does not remember is no page, since nothing may wait for the database here: the first
-/// request in a minute counts, and brings the domain back to mind.
+/// A page on a domain that its owner proved, whatever the path: nothing else is served there. What
+/// this process does not remember is no page, since nothing may wait for the database here: the
+/// first request in a minute counts, and brings the domain back to mind.
 async fn is_own_page(app: &App, host: Option<String>) -> bool {
     match host {
         Some(host) => domain::is_known(app, &host).await,

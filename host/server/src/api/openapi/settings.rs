@@ -67,14 +67,13 @@ pub(super) fn schemas(subject: &Subject<'_>) -> Vec<(String, Value)> {
         text(),
         "The name of the status page; made when it is first enabled, and kept.",
     ));
-    shown["status_page_url"] = or_null(said(
-        text(),
-        "Where the status page always is; a verified custom domain shows it too.",
-    ));
+    shown["status_page_url"] =
+        or_null(said(text(), "Where the status page always is; the custom domain shows it too."));
     shown["status_page_domain_verification"] = or_null(said(
         record(json!({ "name": text(), "value": text(), "verified": boolean() })),
-        "The custom domain is served once a TXT record at `name` says `value`. It is looked for \
-         at most once a minute, and at once when the domain is sent again.",
+        "A TXT record at `name` that says `value` proves the custom domain: from then on it is \
+         nobody else's. Until then it is served while no other account names it. The record is \
+         looked for at most once a minute, and at once when the domain is sent again.",
     ));
     let mut patch = fields();
     patch["plugin_channels"] = plugin_channels(subject);

@@ -2,14 +2,15 @@
 //!
 //! ```text
 //! settings name it → a claim, like anybody's → the TXT record names the account → it is held
-//!         held ── looked at again after an hour ──► the record is gone → nobody's
+//!         held ── looked at again after an hour ──► the record is gone → a claim again
 //! ```
 //!
-//! A claim alone keeps nobody out and shows nothing, so that nobody gains by naming the domains of
-//! others. Who holds a domain keeps it while the record stands; who takes a domain over takes the
-//! record of the account before out of it.
+//! A claim keeps nobody out. While an account is the only one that names a domain, its page is
+//! shown there all the same; the service keeps every other path, since what is named may be its
+//! own. From the second claim on the DNS alone decides. Who holds a domain keeps it while the
+//! record stands; who takes a domain over takes the record of the account before out of it.
 //!
-//! *Invariant:* a page is shown on a domain only to whose account its DNS points.
+//! *Invariant:* of several accounts, a domain shows the page of none but the one its DNS names.
 //! *Invariant:* our own trouble with the DNS takes no domain from anybody.
 //! *Invariant:* one domain costs a question to the DNS a minute at most, but for its owner's own
 //! changes, and a request waits 5 s for it at most.
@@ -26,16 +27,24 @@ use vedette_model::{
 };
 use vedette_sandbox::egress::Audience;
 
-use self::holder::{Proofs, standing, token};
+use self::holder::{Proofs, standing, token, undisputed};
 use crate::{App, Error, Result, service::account};
 
 /// What this process remembers of domains, for a minute and bounded.
 pub struct Domains {
     /// Whose page a host shows; none for hosts that are nobody's.
-    hosts: Cache<String, Option<AccountId>>,
+    hosts: Cache<String, Option<Shown>>,
     proofs: Cache<String, Proofs>,
     /// The names of pages, which stay as they are.
     slugs: Cache<AccountId, String>,
+}
+
+/// Whose page a host shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Shown {
+    pub(crate) account: AccountId,
+    /// Whether the DNS names the account. Only then is the host the page's alone.
+    pub(crate) proved: bool,
 }
 
 /// How the settings show the proof of their domain.
@@ -58,8 +67,8 @@ impl Default for Domains {
     }
 }
 
-/// The account whose status page is shown on a host, if the host is the domain of one.
-pub(crate) async fn account_of_host(app: &App, host: &str) -> Result<Option<AccountId>> {
+/// Whose status page is shown on a host, if the host is the domain of one.
+pub(crate) async fn shown_at(app: &App, host: &str) -> Result<Option<Shown>> {
     let Some(domain) = of_host(host).map(String::from) else { return Ok(None) };
     if is_own(app, &domain) {
         return Ok(None);
@@ -69,10 +78,10 @@ pub(crate) async fn account_of_host(app: &App, host: &str) -> Result<Option<Acco
     found.map_err(|cause: Arc<Error>| Error::Internal(anyhow::Error::new(cause)))
 }
 
-/// Whether a host shows somebody's page, as far as this process remembers.
+/// Whether a host is somebody's page and nothing else, as far as this process remembers.
 pub(crate) async fn is_known(app: &App, host: &str) -> bool {
     let Some(domain) = of_host(host) else { return false };
-    matches!(app.domains.hosts.get(domain.as_str()).await, Some(Some(_)))
+    matches!(app.domains.hosts.get(domain.as_str()).await, Some(Some(shown)) if shown.proved)
 }
 
 /// The name of an account's page in its address; none while it has no page.
@@ -96,7 +105,8 @@ pub(crate) async fn verification(
 ) -> Result<Option<Verification>> {
     let Some(domain) = &settings.status_page_custom_domain else { return Ok(None) };
     let verified = standing(app, domain, Some(account), PROOF_LASTS).await? == Some(account);
-    if verified && app.domains.hosts.get(domain).await == Some(None) {
+    let remembered = app.domains.hosts.get(domain).await;
+    if verified && remembered.is_some_and(|shown| shown.is_none_or(|shown| !shown.proved)) {
         app.domains.hosts.invalidate(domain).await;
     }
     let value = proof_value(&token(account, domain));
@@ -161,12 +171,18 @@ impl Domains {
     }
 }
 
-/// Whose page a domain shows: that of its holder, as long as the plan includes it.
-async fn shown_on(app: &App, domain: &str) -> Result<Option<AccountId>> {
-    let Some(holder) = standing(app, domain, None, PROOF_LASTS).await? else { return Ok(None) };
-    let Some(account) = app.store.account(holder).await? else { return Ok(None) };
+/// Whose page a domain shows: that of its holder, else of the only account that names it, as long
+/// as the plan includes it.
+async fn shown_on(app: &App, domain: &str) -> Result<Option<Shown>> {
+    let holder = standing(app, domain, None, PROOF_LASTS).await?;
+    let named = match holder {
+        Some(holder) => Some(holder),
+        None => undisputed(app, domain).await?,
+    };
+    let Some(named) = named else { return Ok(None) };
+    let Some(account) = app.store.account(named).await? else { return Ok(None) };
     let entitled = account::plan(&account)?.includes(Feature::StatusPageStyle);
-    Ok(entitled.then_some(holder))
+    Ok(entitled.then_some(Shown { account: named, proved: holder.is_some() }))
 }
 
 /// Whether a domain is where the service itself is reached.
