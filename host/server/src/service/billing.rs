@@ -18,6 +18,7 @@ use vedette_model::{
 };
 
 use self::provider::{Ended, Order, Payments, Provider};
+use super::account;
 use crate::{App, Caller, Error, Result};
 
 pub use event::{EventKey, receive};
@@ -78,7 +79,7 @@ pub(crate) async fn cancel(app: &App, account: &Account) -> Result<()> {
         customer: billing.customer_id.as_deref(),
         subscription: billing.subscription_id.as_deref(),
     };
-    if ended.customer.is_none() && ended.subscription.is_none() {
+    if ended.subscription.is_none() && !may_pay(app, account, ended.customer).await? {
         return Ok(());
     }
     let id = account.id;
@@ -92,6 +93,17 @@ pub(crate) async fn cancel(app: &App, account: &Account) -> Result<()> {
     };
     let cancelled = provider.cancel(&ended).await;
     Ok(cancelled.with_context(|| format!("the subscription of account {id} was not cancelled"))?)
+}
+
+/// Whether something may be paid for an account whose subscription nobody has told. Nothing is
+/// without a customer; nor for an account on the lowest plan whose customer has bought for another
+/// account since, which would lose what it pays for.
+async fn may_pay(app: &App, account: &Account, customer: Option<&str>) -> Result<bool> {
+    let Some(customer) = customer else { return Ok(false) };
+    if account.plan != account::edition(account)?.lowest_plan().id {
+        return Ok(true);
+    }
+    Ok(app.store.account_of_customer(customer).await? == Some(account.id))
 }
 
 /// What the operator sells of an edition.

@@ -46,6 +46,22 @@ async fn a_customer_without_a_known_subscription_is_cancelled_as_a_whole() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_customer_who_pays_for_another_account_by_now_is_left_alone() {
+    let shop = Shop::open().await;
+    let (first, second) = (shop.world.account("free").await, shop.world.account("free").await);
+    shop.told(&purchase(&first, "evt_1")).await;
+    shop.told(&event(&first, "evt_2", "subscription.canceled")).await;
+    let same = json!({"customer": {"id": format!("cus_{}", first.id)}});
+    shop.told(&with(purchase(&second, "evt_3"), same)).await;
+
+    first.client.delete("/account").await.expect(200);
+    assert_eq!(shop.provider.received().len(), 0, "it would end what the second pays for");
+    assert_eq!(shop.plan(&second).await, "pro");
+    second.client.delete("/account").await.expect(200);
+    assert_eq!(shop.provider.received().len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn who_never_paid_is_deleted_without_a_provider() {
     let world = of_team(String::new()).await;
     world.owner.client.delete("/account").await.expect(200);
