@@ -279,6 +279,10 @@ impl Delivery {
         self.state = state;
         self.last_error = error;
         self.finished_at = Some(now);
+        // Nobody sends it again, and it may hold what is for its reader alone.
+        if self.channel == LETTER {
+            self.rendered = None;
+        }
     }
 }
 

@@ -35,7 +35,8 @@ pub struct Invitation {
     /// Whom it is for; in lower case.
     pub email: String,
     pub role: Role,
-    /// Lower-case hex SHA-256 of the token that accepts it. The token is stored nowhere.
+    /// Lower-case hex SHA-256 of the token that accepts it. The token itself stands in the letter
+    /// alone, until that is sent or given up.
     pub hash: String,
     pub created_at: Timestamp,
     pub expires_at: Timestamp,

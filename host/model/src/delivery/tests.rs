@@ -172,6 +172,26 @@ fn a_receivers_own_wait_moves_an_attempt_and_adds_none() {
 }
 
 #[test]
+fn a_letter_keeps_its_words_as_long_as_they_may_be_sent_again() {
+    let words = Rendered::Email {
+        subject: "You are invited".into(),
+        text: "t0ken".into(),
+        html: None,
+        told: Vec::new(),
+    };
+    let (id, account) = (Uuid::from_u128(9).into(), Uuid::from_u128(8).into());
+    let first = letter(id, account, "anna@example.com", words, at(0));
+    let again = first.clone().after(retry(None), at(0));
+    assert_eq!((again.state, &again.rendered), (DeliveryState::Pending, &first.rendered));
+    for outcome in [Outcome::Delivered, Outcome::Rejected("550 no".into())] {
+        let ended = again.clone().after(outcome, at(1_000));
+        assert_eq!(ended.rendered, None, "{:?}", ended.state);
+    }
+    let given_up = again.after(retry(None), at(1_000)).after(retry(None), at(4_000));
+    assert_eq!((given_up.state, given_up.rendered), (DeliveryState::Failed, None));
+}
+
+#[test]
 fn an_outbox_row_is_read_back_as_it_was() {
     let mut delivery = pending();
     delivery.rendered = Some(vec![
