@@ -42,8 +42,10 @@ async fn close(app: &App, caller: &Caller) -> Result<()> {
     billing::cancel(app, &caller.account).await?;
     let account = caller.account.id;
     for _ in 0..ATTEMPTS {
-        for site in app.store.site_ids(account).await? {
-            app.store.delete_site(account, site).await?;
+        // What its agents look at goes with the account itself.
+        let (_, sites) = app.store.listed_sites(account).await?;
+        for site in sites {
+            app.store.delete_site(account, site.id).await?;
         }
         match app.store.close_account(account).await {
             Ok(settings) => {

@@ -161,8 +161,8 @@ async fn lived_in(store: &Store, identity: &str) -> Account {
 /// Deletes an account as the service does.
 async fn close(store: &Store, account: &Account) -> NotificationSettings {
     loop {
-        for site in store.site_ids(account.id).await.unwrap() {
-            store.delete_site(account.id, site).await.unwrap();
+        for site in store.listed_sites(account.id).await.unwrap().1 {
+            store.delete_site(account.id, site.id).await.unwrap();
         }
         match store.close_account(account.id).await {
             Ok(settings) => return settings.expect("it was there"),
