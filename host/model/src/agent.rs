@@ -186,6 +186,8 @@ fn interval(field: &'static str, value: &Value) -> Result<u32, Invalid> {
 const MISSED: i32 = 3;
 /// Seconds between two reports, until an agent says something else.
 pub const DEFAULT_INTERVAL: u32 = 3_600;
+/// How many places an agent may look at: a row each, which stays as long as the agent does.
+pub const MOST_PLACES: usize = 1_000;
 const SHORTEST: u32 = 60;
 const LONGEST: u32 = 86_400;
 const LONGEST_NAME: usize = 100;

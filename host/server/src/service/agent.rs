@@ -14,7 +14,8 @@ use serde_json::{Value, json};
 use vedette_model::{
     AgentId, Edition, Plan, Source, Timestamp,
     agent::{
-        Look, NewAgent, Registration, Report, Sighting, check_type, key_prefix, latest, listed,
+        Look, MOST_PLACES, NewAgent, Registration, Report, Sighting, check_type, key_prefix,
+        latest, listed,
     },
     api_key::{mint, well_formed},
 };
@@ -196,8 +197,6 @@ fn used_up(edition: &Edition, plan: &Plan) -> Error {
 }
 
 const UNKNOWN: Error = Error::NotFound("agent");
-/// A row each, which stays as long as the agent does.
-const MOST_PLACES: usize = 1_000;
 
 #[cfg(test)]
 mod tests {

@@ -1,6 +1,6 @@
 //! What an agent looks at: `HOST[:PORT]`, from flags and from a file.
 //!
-//! *Invariant:* no place is there twice.
+//! *Invariant:* no place is there twice, and there are no more than the service keeps of one agent.
 
 use std::{
     collections::HashMap,
@@ -11,7 +11,7 @@ use std::{
 };
 
 use anyhow::{Context, anyhow, ensure};
-use vedette_model::Target;
+use vedette_model::{Target, agent::MOST_PLACES};
 
 /// As it was given.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,7 +30,8 @@ pub(super) struct Host {
 /// All places of the flags and of the file, by their hosts.
 ///
 /// # Errors
-/// When the file cannot be read, a line of it is no place, or there is none at all.
+/// When the file cannot be read, a line of it is no place, or there is none at all, or more than
+/// the service keeps of one agent: it would refuse a report for ever, and all that wait behind it.
 pub(super) fn all(flags: &[Place], file: Option<&Path>) -> anyhow::Result<Vec<Host>> {
     let mut places = flags.to_vec();
     if let Some(file) = file {
@@ -43,7 +44,14 @@ pub(super) fn all(flags: &[Place], file: Option<&Path>) -> anyhow::Result<Vec<Ho
         !places.is_empty(),
         "--targets names nothing to look at: write one HOST[:PORT] on each line"
     );
-    Ok(by_host(places))
+    let hosts = by_host(places);
+    let count: usize = hosts.iter().map(|host| host.ports.len()).sum();
+    ensure!(
+        count <= MOST_PLACES,
+        "--target and --targets name {count} places; one agent looks at {MOST_PLACES} at most: \
+         give the others to another agent, with a key of its own"
+    );
+    Ok(hosts)
 }
 
 fn listed(text: &str) -> Result<Vec<Place>, String> {
@@ -185,6 +193,17 @@ mod tests {
         let expected =
             vec![("a.example".to_owned(), vec![1, 2]), ("b.example".to_owned(), vec![443])];
         assert_eq!(seen, expected);
+    }
+
+    #[test]
+    fn no_more_places_are_taken_than_the_service_keeps() {
+        let mut places: Vec<Place> =
+            (0..MOST_PLACES).map(|nth| place(&format!("host-{nth}.example"))).collect();
+        places.push(place("host-0.example:443"));
+        assert_eq!(all(&places, None).expect("one is there twice").len(), MOST_PLACES);
+        places.push(place("host-0.example:444"));
+        let refused = all(&places, None).expect_err("one too many").to_string();
+        assert!(refused.contains("--targets") && refused.contains("1001 places"), "{refused}");
     }
 
     #[test]
