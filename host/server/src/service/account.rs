@@ -239,6 +239,20 @@ pub(super) fn lacking(edition: &Edition, plan: &Plan, feature: Feature) -> Error
     })
 }
 
+/// What a plan answers to whoever has as many of something as it counts; names a plan with more.
+pub(super) fn used_up(
+    edition: &Edition,
+    plan: &Plan,
+    things: &str,
+    count: fn(&Plan) -> u32,
+) -> Error {
+    let have = format!("the {} plan has {} {things}, and all are in use", plan.id, count(plan));
+    Error::forbidden(match edition.lowest_plan_above(plan, count) {
+        Some(more) => format!("{have}; the {} plan has {}", more.id, count(more)),
+        None => format!("{have}; delete one first"),
+    })
+}
+
 /// The edition whose tables bound an account.
 pub(crate) fn edition(account: &Account) -> Result<&'static Edition> {
     let Account { id, edition, .. } = account;

@@ -189,11 +189,7 @@ fn invalid_key() -> Error {
 }
 
 fn used_up(edition: &Edition, plan: &Plan) -> Error {
-    let have = format!("the {} plan has {} agents, and all are in use", plan.id, plan.agents);
-    Error::forbidden(match edition.lowest_plan_above(plan, |plan| plan.agents) {
-        Some(more) => format!("{have}; the {} plan has {}", more.id, more.agents),
-        None => format!("{have}; delete one first"),
-    })
+    account::used_up(edition, plan, "agents", |plan| plan.agents)
 }
 
 const UNKNOWN: Error = Error::NotFound("agent");

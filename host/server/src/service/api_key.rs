@@ -110,11 +110,7 @@ pub(crate) fn hash(key: &str) -> String {
 }
 
 fn used_up(edition: &Edition, plan: &Plan) -> Error {
-    let have = format!("the {} plan has {} API keys, and all are in use", plan.id, plan.api_keys);
-    Error::forbidden(match edition.lowest_plan_above(plan, |plan| plan.api_keys) {
-        Some(more) => format!("{have}; the {} plan has {}", more.id, more.api_keys),
-        None => format!("{have}; delete one first"),
-    })
+    account::used_up(edition, plan, "API keys", |plan| plan.api_keys)
 }
 
 const UNKNOWN: Error = Error::NotFound("API key");

@@ -226,11 +226,7 @@ fn in_effect(mut sites: Vec<Site>, plan: &Plan) -> Vec<Site> {
 }
 
 fn used_up(edition: &Edition, plan: &Plan) -> Error {
-    let have = format!("the {} plan has {} sites, and all are in use", plan.id, plan.sites);
-    Error::forbidden(match edition.lowest_plan_above(plan, |plan| plan.sites) {
-        Some(more) => format!("{have}; the {} plan has {}", more.id, more.sites),
-        None => format!("{have}; delete one first"),
-    })
+    account::used_up(edition, plan, "sites", |plan| plan.sites)
 }
 
 fn duplicate(field: &'static str) -> Error {
