@@ -22,7 +22,8 @@ pub enum Error {
     /// No credential, or one that does not hold (any longer).
     #[error("{0}")]
     Unauthenticated(Cow<'static, str>),
-    /// The plan lacks the feature, or its count is used up; names the plan that has it.
+    /// The plan lacks the feature or its count is used up, or the role is too low; names the plan
+    /// or the role that has it.
     #[error("{message}")]
     Forbidden { message: String },
     /// Unknown, or someone else's: the two are never told apart. Holds the resource's noun.

@@ -1,7 +1,7 @@
 //! Callers, kept in memory as long as they are true, and the stamp that tells whether they are.
 //!
-//! Each account carries a stamp that every transaction raises which changes its plan, its keys or
-//! its sites. A request learns the present stamp with the write that counts it
+//! Each account carries a stamp that every transaction raises which changes its plan, its keys, its
+//! sites or its team. A request learns the present stamp with the write that counts it
 //! ([`Store::count_call`]); what was kept under another one, here or by whoever shows it, is read
 //! anew. So a change on one node is seen by the next request on every node, and no node tells
 //! another.
@@ -18,7 +18,8 @@ use crate::error::Result;
 use crate::tx::Binds;
 use crate::{Store, key, row};
 
-/// Where an account stands: another value after every change of its plan, keys or sites.
+/// Where an account stands: another value after every change of its plan, keys, sites or name, of
+/// its team, and of the keys and plans of those in it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, SurrealValue)]
 pub struct Stamp(i64);
 

@@ -74,6 +74,7 @@ pub async fn create(app: &App, caller: &Caller, body: &Value) -> Result<CreatedA
     match app.store.create_agent(&new, &hash(&key), plan.agents).await {
         Ok(agent_name) => Ok(CreatedAgent { agent_id: new.id, agent_key: key, agent_name }),
         Err(StoreError::AgentLimit) => Err(used_up(caller.edition, plan)),
+        Err(StoreError::Gone) => Err(Error::NotFound("account")),
         Err(cause) => Err(cause.into()),
     }
 }

@@ -53,6 +53,7 @@ pub async fn create(app: &App, caller: &Caller, body: &Value) -> Result<CreatedK
     match app.store.create_api_key(caller.account.id, &key, plan.api_keys).await {
         Ok(()) => Ok(CreatedKey::of(key, secret)),
         Err(StoreError::KeyLimit) => Err(used_up(caller.edition, plan)),
+        Err(StoreError::Gone) => Err(Error::NotFound("account")),
         Err(cause) => Err(cause.into()),
     }
 }
