@@ -73,13 +73,6 @@ impl Store {
         Ok(kept == 1)
     }
 
-    /// Queues letters that belong to no other unit of work; one that is queued already stays as it
-    /// is.
-    pub async fn queue_letters(&self, letters: &[Delivery]) -> Result<()> {
-        let binds = Binds::new().with("letters", self::letters(letters)?);
-        self.write(QUEUE_LETTERS, binds).await
-    }
-
     /// When the next delivery is due, waiting or on its way; none when the outbox is empty.
     pub async fn next_delivery_due(&self) -> Result<Option<Timestamp>> {
         let statement = format!(
