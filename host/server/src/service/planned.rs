@@ -10,14 +10,9 @@
 
 mod busy;
 
-use std::{
-    collections::{HashMap, HashSet},
-    sync::Arc,
-    time::Duration,
-};
+use std::{collections::HashSet, sync::Arc, time::Duration};
 
-use moka::future::Cache;
-use parking_lot::Mutex;
+use moka::{future::Cache, sync};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use vedette_model::{
     AccountId, CheckStatus, CheckType, Edition, Plan, Site, SiteId, Source, Target, Timestamp,
@@ -39,8 +34,8 @@ pub(crate) struct Planned {
     turns: Arc<Semaphore>,
     hosts: Busy<String>,
     accounts: Busy<AccountId>,
-    /// How often in a row a check asked to be run later.
-    waits: Mutex<HashMap<(SiteId, CheckType), u32>>,
+    /// How often in a row a check asked to be run later. Of sites that are gone it is forgotten.
+    waits: sync::Cache<(SiteId, CheckType), u32>,
     /// Sites over the limit of the plan, by account and where it stood: any change of its plan or
     /// its sites has them looked up anew.
     over_limit: Cache<(AccountId, Stamp), Arc<HashSet<SiteId>>>,
@@ -71,7 +66,7 @@ impl Planned {
             turns: Arc::new(Semaphore::new(MOST_RUNS)),
             hosts: Busy::new(RUNS_PER_HOST),
             accounts: Busy::new(RUNS_PER_ACCOUNT),
-            waits: Mutex::default(),
+            waits: sync::Cache::builder().time_to_idle(KEEP_WAITS).build(),
             over_limit: Cache::builder().max_capacity(10_000).time_to_live(KEEP_LIMITS).build(),
         }
     }
@@ -88,12 +83,13 @@ impl Planned {
         Some(Turn { _permit: permit })
     }
 
-    /// Counts a wish to be run later; three in a row are granted.
+    /// Counts a wish to be run later; three in a row are granted. Whoever holds the lease is alone
+    /// with the count.
     fn may_wait(&self, lease: &Lease) -> bool {
-        let mut waits = self.waits.lock();
-        let count = waits.entry((lease.site_id, lease.check_type.clone())).or_default();
-        *count += 1;
-        *count <= MOST_WAITS
+        let check = (lease.site_id, lease.check_type.clone());
+        let count = self.waits.get(&check).unwrap_or_default() + 1;
+        self.waits.insert(check, count);
+        count <= MOST_WAITS
     }
 }
 
@@ -179,7 +175,7 @@ async fn probe(
             (Seen::Unknown(ending::token(&cause)), Duration::ZERO)
         }
     };
-    app.planned.waits.lock().remove(&(lease.site_id, check_type.clone()));
+    app.planned.waits.invalidate(&(lease.site_id, check_type.clone()));
     submit(app, lease, source, seen, took).await
 }
 
@@ -252,3 +248,5 @@ const RUNS_PER_ACCOUNT: u32 = 16;
 const AFTER_ERROR: Duration = Duration::from_secs(10);
 const KEEP_LIMITS: Duration = Duration::from_secs(60);
 const MOST_WAITS: u32 = 3;
+/// Longer than a check waits for its next run.
+const KEEP_WAITS: Duration = Duration::from_secs(7 * 24 * 3600);
