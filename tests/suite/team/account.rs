@@ -4,6 +4,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use vedette_tests::{Account, Answer, Client, Events, Issuer, Mailbox, Signature::Es256};
 
+use super::world;
 use crate::{
     refusal::refused,
     tenant::result,
@@ -12,20 +13,11 @@ use crate::{
 
 const SETTINGS: &str = "/settings/notifications";
 
-async fn world() -> World {
-    World::with(|settings| settings.edition = "team".into()).await
-}
-
 /// A world with an identity provider and a mail relay.
 async fn with_people() -> (World, Issuer, Mailbox) {
     let issuer = Issuer::start().await.expect("loopback has free ports");
     let mailbox = Mailbox::start().await.expect("loopback has free ports");
-    let toml = format!("{}{}", issuer.toml(), mailbox.toml(""));
-    let world = World::with(|settings| {
-        settings.edition = "team".into();
-        settings.toml = toml;
-    })
-    .await;
+    let world = world(&format!("{}{}", issuer.toml(), mailbox.toml(""))).await;
     (world, issuer, mailbox)
 }
 
@@ -77,7 +69,7 @@ async fn state(client: &Client) -> Value {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_owner_reads_the_account_and_changes_its_name() {
-    let world = world().await;
+    let world = world("").await;
     let client = &world.owner.client;
     let read = client.get("/account").await.expect(200);
     time(&read["created_at"]);
@@ -109,7 +101,7 @@ async fn an_owner_reads_the_account_and_changes_its_name() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_no_name_is_refused_and_changes_nothing() {
-    let world = world().await;
+    let world = world("").await;
     let client = &world.owner.client;
     client.patch("/account", json!({"full_name": "Ada"})).await.expect(200);
     for name in
@@ -128,7 +120,7 @@ async fn what_is_no_name_is_refused_and_changes_nothing() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_account_needs_a_credential() {
-    let world = world().await;
+    let world = world("").await;
     let nobody = world.service.client();
     for method in [Method::GET, Method::DELETE] {
         refused(&nobody.send(method.clone(), "/account", None).await, 401, method.as_str());
@@ -149,7 +141,7 @@ async fn the_standard_edition_has_no_accounts_of_its_own() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_deleted_account_is_gone_at_once_and_another_is_untouched() {
-    let world = world().await;
+    let world = world("").await;
     let (owner, stranger) = (&world.owner, world.account("pro").await);
     let page = lived_in(owner, "Acme").await;
     let strangers_page = lived_in(&stranger, "Other").await;

@@ -10,7 +10,7 @@ use crate::world::{World, in_days, rfc3339, text, until};
 
 /// An owner on the plan `team`.
 async fn start() -> World {
-    let mut world = World::with(|settings| settings.edition = "team".into()).await;
+    let mut world = super::world("").await;
     world.owner = world.account("team").await;
     world
 }

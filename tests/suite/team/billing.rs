@@ -11,6 +11,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use vedette_tests::{Account, Answer, Mailbox, Mailed, Receiver};
 
+use super::world;
 use crate::world::{World, until};
 
 /// A world with a payment provider and a mail relay.
@@ -30,7 +31,7 @@ impl Shop {
             mailbox.toml(""),
             provider.url("/v1/"),
         );
-        let world = of_team(toml).await;
+        let world = world(&toml).await;
         Self { world, provider, mailbox }
     }
 
@@ -88,15 +89,6 @@ impl Shop {
         mails.retain(|mail| mail.to == [account.email.as_str()]);
         mails
     }
-}
-
-/// A world that serves the team edition.
-pub(super) async fn of_team(toml: String) -> World {
-    World::with(|settings| {
-        settings.edition = "team".into();
-        settings.toml = toml;
-    })
-    .await
 }
 
 /// An event about the plan `pro`, as it is documented, of a customer who is named like the account.

@@ -22,12 +22,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A team edition with a secret for its scheduler, and further lines of configuration.
 async fn world(toml: &str) -> World {
-    let toml = format!("[cron]\nsecret = \"{SECRET}\"\n{toml}");
-    World::with(|settings| {
-        settings.edition = "team".into();
-        settings.toml = toml;
-    })
-    .await
+    super::world(&format!("[cron]\nsecret = \"{SECRET}\"\n{toml}")).await
 }
 
 fn scheduler(world: &World) -> Client {
@@ -90,7 +85,7 @@ fn unknown(records: &[Value]) -> u64 {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn without_a_secret_it_is_not_configured() {
-    let world = World::with(|settings| settings.edition = "team".into()).await;
+    let world = super::world("").await;
     let anybody = world.service.client();
     for client in [&anybody, &anybody.with_key(SECRET), &world.owner.client] {
         let refused = client.post("/cron", json!({})).await;

@@ -6,19 +6,11 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use vedette_tests::{Account, Answer, Client, Issuer, Mailbox, Signature::Rs256};
 
+use super::world;
 use crate::{
     refusal::refused,
     world::{World, text, time},
 };
-
-/// A service of the team edition, with these lines in its configuration.
-pub(super) async fn world(toml: &str) -> World {
-    World::with(|settings| {
-        settings.edition = "team".into();
-        settings.toml = toml.to_owned();
-    })
-    .await
-}
 
 /// Invites an address; the invitation with its token.
 pub(super) async fn invite(owner: &Client, email: &str, role: &str) -> Value {

@@ -9,7 +9,10 @@ use uuid::Uuid;
 use vedette_model::Role;
 use vedette_tests::{Account, Answer, Client};
 
-use super::members::{accept, acts_for, invite, join, remove, world};
+use super::{
+    members::{accept, acts_for, invite, join, remove},
+    world,
+};
 use crate::{
     refusal::refused,
     world::{World, text},

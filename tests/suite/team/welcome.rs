@@ -15,13 +15,7 @@ const PATH: &str = "/auth/welcome";
 /// A world with an identity provider, and what else it is told.
 async fn world(toml: &str) -> (World, Issuer) {
     let issuer = Issuer::start().await.expect("loopback has free ports");
-    let toml = format!("{}{toml}", issuer.toml());
-    let world = World::with(|settings| {
-        settings.edition = "team".into();
-        settings.toml = toml;
-    })
-    .await;
-    (world, issuer)
+    (super::world(&format!("{}{toml}", issuer.toml())).await, issuer)
 }
 
 /// A session of somebody, from an address.

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use vedette_tests::{Answer, Response};
 
-use super::{API_KEY, Shop, of_team};
+use super::{API_KEY, Shop, world};
 use crate::{
     refusal::refused,
     world::{text, until},
@@ -141,7 +141,7 @@ async fn a_provider_that_does_not_do_its_part_is_our_trouble() {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_not_configured_is_named() {
     let order = json!({"planId": "team"});
-    let bare = of_team(String::new()).await;
+    let bare = world("").await;
     let client = &bare.owner.client;
     let message = refused(&client.post("/checkout", order.clone()).await, 503, "no provider");
     assert!(
@@ -158,7 +158,7 @@ async fn what_is_not_configured_is_named() {
 
     let toml = "[payments]\napi_base = \"http://127.0.0.1:9/\"\napi_key = \"k\"\n\
         products = { prod_pro = \"pro\" }\n";
-    let half = of_team(toml.to_owned()).await;
+    let half = world(toml).await;
     let message = refused(&half.owner.client.post("/checkout", order).await, 503, "no product");
     assert!(message.contains("payments.products") && message.contains("team"), "{message}");
 }

@@ -3,7 +3,7 @@
 use serde_json::json;
 use vedette_tests::Response;
 
-use super::{Shop, event, of_team, purchase, with};
+use super::{Shop, event, purchase, with, world};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn deleting_an_account_cancels_its_subscription_first() {
@@ -63,6 +63,6 @@ async fn a_customer_who_pays_for_another_account_by_now_is_left_alone() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn who_never_paid_is_deleted_without_a_provider() {
-    let world = of_team(String::new()).await;
+    let world = world("").await;
     world.owner.client.delete("/account").await.expect(200);
 }
