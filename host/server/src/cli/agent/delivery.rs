@@ -83,7 +83,7 @@ impl Delivery {
         // Where the service is there and only this call of it fails, the last id will do.
         if !self.is_registered
             && let Some(failure) = self.register().await?
-            && !failure.is_its_own_trouble()
+            && !(failure.is_its_own_trouble() && self.identity.id().is_some())
         {
             return Ok(Sent::Later(failure.retry_after()));
         }
