@@ -2,14 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use surrealdb::types::{RecordId, SurrealValue};
+use surrealdb::types::SurrealValue;
 use vedette_model::event::Part;
 use vedette_model::{AccountId, CheckRecord, Event, Incident, SiteId};
 
 use super::Kept;
 use crate::error::Result;
 use crate::tx::Binds;
-use crate::{Stamp, Store, key, row, site};
+use crate::{Stamp, Store, key, row};
 
 /// Some events in their order, and where the account stands.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,7 +28,6 @@ struct PageRow {
     stamp: Option<Stamp>,
     oldest: Option<u64>,
     last: Option<u64>,
-    sites: Vec<RecordId>,
     rows: Vec<EventRow>,
 }
 
@@ -42,20 +41,20 @@ struct EventRow {
 }
 
 impl Store {
-    /// Up to `most` numbered events, from a number on, and nothing of sites that were deleted.
+    /// Up to `most` numbered events, from a number on, and nothing of sites that were deleted. One
+    /// round trip where there are none, as for most looks: an account may watch very many places.
     pub async fn events(&self, account: AccountId, from: u64, most: u64) -> Result<EventPage> {
         let row: PageRow = self
             .read(
-                &PAGE.replace("$watched", site::WATCHED),
+                PAGE,
                 Binds::new()
                     .with("account", key::account(account))
                     .with("feed", key::event_feed(account))
-                    .with("sites", key::sites(account))
-                    .with("targets", key::agent_targets(account))
                     .with("events", key::events(account, from, from.saturating_add(most))),
             )
             .await?;
-        let sites = site::ids(&row.sites)?;
+        let sites =
+            if row.rows.is_empty() { BTreeSet::new() } else { self.site_ids(account).await? };
         let mut events: Vec<Event> =
             row.rows.into_iter().map(|row| row.into_event(&sites)).collect::<Result<_>>()?;
         events.sort_by_key(|event| event.number);
@@ -100,7 +99,6 @@ const PAGE: &str = "RETURN {
     stamp: $account.stamp,
     oldest: $feed.oldest,
     last: $feed.last,
-    sites: $watched,
     rows: (SELECT number, checked != NONE AS was_check, checked.doc AS check_doc,
         incident.doc AS incident_doc, doc FROM $events)
 }";
