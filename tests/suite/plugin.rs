@@ -270,6 +270,43 @@ async fn who_is_at_fault_is_the_exit_code() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_change_that_the_service_does_not_see_is_told() {
+    let operated = Operated::start().await;
+    let admin = format!("http://{}", operated.world.service.admin);
+    let first = operated.component("acme.banner", "1.0.0", true);
+    let second = operated.component("acme.banner", "2.0.0", true);
+    let folder = operated.home.path().join("elsewhere");
+    for (arguments, admin, code, said) in [
+        (vec!["install", path(&first)], None, 0, "pending"),
+        (vec!["approve", "acme.banner"], Some(admin.as_str()), 2, "knows no acme.banner"),
+        (vec!["disable", "acme.banner"], Some(admin.as_str()), 2, "name that folder with --folder"),
+        (vec!["enable", "acme.banner"], Some(admin.as_str()), 2, "/plugins, seen from where"),
+        (vec!["install", path(&second)], None, 0, "pending"),
+        (vec!["approve", "acme.banner"], Some("http://127.0.0.1:1"), 2, "the folder is changed"),
+        (vec!["rollback", "acme.banner"], Some("http://127.0.0.1:1"), 2, "the folder is changed"),
+        (vec!["list"], None, 0, "\"version\":\"1.0.0\""),
+        (vec!["remove", "acme.banner"], Some(admin.as_str()), 0, "acme.banner"),
+    ] {
+        let told = admin.map_or(Vec::new(), |admin| vec!["--admin", admin]);
+        let ran = plugin_in(&folder, &[arguments.as_slice(), told.as_slice()].concat()).await;
+        let ran = ran.expect("the program runs");
+        assert_eq!(ran.code, Some(code), "{arguments:?}: {ran:?}");
+        assert!(ran.json().to_string().contains(said), "{arguments:?}: {ran:?}");
+    }
+
+    operated.install(&first).await;
+    operated.change(&["approve", "acme.banner"]).await;
+    for file in [&first, &second] {
+        let ran = plugin_in(&folder, &["install", path(file)]).await.expect("the program runs");
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+    }
+    let remove = ["remove", "acme.banner", "--admin", admin.as_str()];
+    let ran = plugin_in(&folder, &remove).await.expect("the program runs");
+    assert_eq!(ran.code, Some(2), "{ran:?}");
+    assert!(ran.json().to_string().contains("still has acme.banner"), "{ran:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn one_check_of_an_operators_plugin_needs_no_service() {
     let operated = Operated::start().await;
     operated.install(&operated.component("acme.banner", "1.0.0", true)).await;

@@ -49,20 +49,54 @@ impl Place {
 
     /// Has the service read the lock anew; a sentence on how the plugin stands there.
     pub(super) async fn take_up(&self, id: &str) -> Result<String, Failure> {
-        let Some(base) = &self.admin else { return Ok(UNTOLD.to_owned()) };
-        let url = base.join("/admin/plugins/reload").context("--admin is no base address")?;
-        let listing = operator_port::send(base, operator_port::client()?.post(url)).await?;
-        let plugins = listing["plugins"].as_array().map(Vec::as_slice).unwrap_or_default();
-        let is_it = |plugin: &&Value| plugin["id"] == id && plugin["state"] != "pending";
-        let Some(plugin) = plugins.iter().find(is_it) else {
-            return Ok(format!("The service at {base} runs it no more.\n"));
+        let Some(listing) = self.reloaded().await? else { return Ok(UNTOLD.to_owned()) };
+        let Some(plugin) = entry(&listing, id) else {
+            return Err(self.elsewhere(&listing, &format!("knows no {id}")));
         };
         if let Some(error) = plugin["error"].as_str() {
             return Err(Failure::plugin(format!("the service does not load {id}: {error}")));
         }
         let state = plugin["state"].as_str().unwrap_or("unknown");
-        Ok(format!("The service at {base} took it up: {id} is {state}.\n"))
+        Ok(format!("The service at {} took it up: {id} is {state}.\n", self.base()))
     }
+
+    /// Has the service read the lock that names the plugin no more.
+    pub(super) async fn take_out(&self, id: &str) -> Result<String, Failure> {
+        let Some(listing) = self.reloaded().await? else { return Ok(UNTOLD.to_owned()) };
+        if entry(&listing, id).is_some() {
+            return Err(self.elsewhere(&listing, &format!("still has {id}")));
+        }
+        Ok(format!("The service at {} runs it no more.\n", self.base()))
+    }
+
+    /// What the service has once it read the lock anew; none where none was named.
+    async fn reloaded(&self) -> anyhow::Result<Option<Value>> {
+        let Some(base) = &self.admin else { return Ok(None) };
+        let url = base.join("/admin/plugins/reload").context("--admin is no base address")?;
+        let listing = operator_port::send(base, operator_port::client()?.post(url)).await;
+        // Who does not know it would ask for the change a second time.
+        listing.map(Some).context("the folder is changed, but the service did not take that up")
+    }
+
+    /// The service follows another folder than the one that was changed.
+    fn elsewhere(&self, listing: &Value, stands: &str) -> Failure {
+        let folder = listing["folder"].as_str().unwrap_or("another folder");
+        Failure::Environment(anyhow!(
+            "the service at {} {stands}: its plugins are in {folder}, seen from where it runs; \
+             name that folder with --folder, or its configuration with --config",
+            self.base()
+        ))
+    }
+
+    fn base(&self) -> &str {
+        self.admin.as_ref().map(Url::as_str).unwrap_or_default()
+    }
+}
+
+/// A plugin as the service lists it, unless it only waits there.
+fn entry<'a>(listing: &'a Value, id: &str) -> Option<&'a Value> {
+    let plugins = listing["plugins"].as_array().map(Vec::as_slice).unwrap_or_default();
+    plugins.iter().find(|plugin| plugin["id"] == id && plugin["state"] != "pending")
 }
 
 /// The plugin of a lock that a command names.

@@ -41,5 +41,5 @@ pub(super) async fn run(args: &Args) -> Done {
     }
     let text = format!("{id} is removed, with {} files.\n", files.len());
     let json = json!({ "id": id, "removed": files });
-    Ok(Said { json, text: text + &args.place.take_up(id).await? })
+    Ok(Said { json, text: text + &args.place.take_out(id).await? })
 }
