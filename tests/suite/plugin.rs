@@ -241,6 +241,8 @@ async fn who_is_at_fault_is_the_exit_code() {
     let junk = operated.home.path().join("junk.wasm");
     fs::write(&junk, "junk").expect("written");
     let zeros = "0".repeat(64);
+    let inspected = operated.run(&["inspect", path(&good)]).await.json();
+    let hash = inspected["sha256"].as_str().expect("a hash").to_ascii_uppercase();
     for (arguments, code, said) in [
         (vec!["inspect", path(&good)], 0, "acme.banner"),
         (vec!["inspect", path(&junk)], 1, "not a WebAssembly component"),
@@ -254,9 +256,10 @@ async fn who_is_at_fault_is_the_exit_code() {
         (vec!["install", path(&ours)], 1, "the publisher vedette"),
         (vec!["install", path(&good)], 0, "pending"),
         (vec!["approve", "acme.banner", "--grant", "dns"], 2, "--grant names dns"),
+        (vec!["approve", "acme.banner", "--sha256", "g"], 2, "SHA-256 that begins with g"),
         (vec!["approve", "acme.other"], 2, "vedette plugin install FILE"),
         (vec!["rollback", "acme.banner"], 2, "no plugin acme.banner is approved"),
-        (vec!["approve", "acme.banner"], 0, "acme.banner"),
+        (vec!["approve", "acme.banner", "--sha256", hash.as_str()], 0, "acme.banner"),
         (vec!["rollback", "acme.banner"], 2, "to go back to"),
         (vec!["install", path(&good)], 2, "is approved already"),
         (vec!["list"], 0, "enabled"),

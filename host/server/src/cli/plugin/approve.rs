@@ -81,12 +81,18 @@ fn candidate(
     id: &str,
     wanted: Option<&str>,
 ) -> anyhow::Result<(String, Read)> {
-    let is_wanted = |hash: &str| wanted.is_none_or(|wanted| hash.starts_with(wanted));
+    // As `install` takes it: hexadecimal in any case.
+    let wanted = wanted.map(str::to_ascii_lowercase);
+    let is_wanted = |hash: &str| wanted.as_deref().is_none_or(|wanted| hash.starts_with(wanted));
+    let mut is_known = lock.find(id).is_some();
     let mut found = Vec::new();
     for pending in folder.pending(lock)? {
         match pending.read {
-            Ok(read) if read.manifest.id == id && is_wanted(&pending.sha256) => {
-                found.push((pending.sha256, read));
+            Ok(read) if read.manifest.id == id => {
+                is_known = true;
+                if is_wanted(&pending.sha256) {
+                    found.push((pending.sha256, read));
+                }
             }
             Ok(_) | Err(_) => {}
         }
@@ -106,6 +112,12 @@ fn candidate(
             let component = folder.component(&locked.sha256)?;
             Ok((locked.sha256.clone(), vedette_sandbox::read(&component)?))
         }
+        None if is_known => Err(anyhow!(
+            "no version of {id} in {} has a SHA-256 that begins with {}; `vedette plugin list \
+             --json` tells them",
+            folder.path().display(),
+            wanted.unwrap_or_default()
+        )),
         None => Err(anyhow!(
             "no plugin {id} waits in {}; bring it there first: vedette plugin install FILE",
             folder.path().display()
