@@ -4,10 +4,11 @@
 use std::sync::Arc;
 
 use serde_json::json;
-use vedette_model::Edition;
+use vedette_model::{Edition, Role};
 use vedette_sandbox::CheckDescriptor;
 
 use super::{
+    Who,
     era::Era,
     reply,
     tools::{self, Tool},
@@ -20,7 +21,15 @@ pub(super) struct Catalogue {
     /// What a model is told once, before it chooses.
     pub(super) instructions: &'static str,
     tools: Vec<Tool>,
-    /// Answers to `tools/list` but for their ids.
+    /// Of all tools.
+    all: Listing,
+    /// Of what an editor may use, and of what a viewer may.
+    editors: Listing,
+    viewers: Listing,
+}
+
+/// Answers to `tools/list` but for their ids.
+struct Listing {
     legacy: Arc<Opening>,
     modern: Arc<Opening>,
 }
@@ -41,21 +50,15 @@ impl Catalogue {
         instructions: &'static str,
         scope: Scope,
     ) -> Self {
-        let listed: Vec<_> = tools.iter().map(Tool::view).collect();
-        let modern = json!({
-            "resultType": "complete",
-            "ttlMs": FRESH_MS,
-            "cacheScope": match scope { Scope::Private => "private", Scope::Public => "public" },
-            "tools": listed,
-        });
-        let legacy = json!({ "tools": modern["tools"] });
+        let listing = |role| Listing::new(tools.iter().filter(|tool| tool.is_for(role)), &scope);
         Self {
             edition,
             has_resources: matches!(scope, Scope::Private),
             instructions,
+            all: listing(Role::Owner),
+            editors: listing(Role::Editor),
+            viewers: listing(Role::Viewer),
             tools,
-            legacy: reply::opening(&legacy),
-            modern: reply::opening(&modern),
         }
     }
 
@@ -63,12 +66,34 @@ impl Catalogue {
         self.tools.iter().find(|tool| tool.name == name)
     }
 
-    /// The answer to `tools/list`.
-    pub(super) fn listing(&self, era: Era) -> &Arc<Opening> {
+    /// The answer to `tools/list`: what their role refuses is nothing to choose from.
+    pub(super) fn listing(&self, who: &Who, era: Era) -> &Arc<Opening> {
+        let listing = match who {
+            Who::Anyone => &self.all,
+            Who::Caller(caller) => match caller.role {
+                Role::Owner | Role::Admin => &self.all,
+                Role::Editor => &self.editors,
+                Role::Viewer => &self.viewers,
+            },
+        };
         match era {
-            Era::Legacy => &self.legacy,
-            Era::Modern => &self.modern,
+            Era::Legacy => &listing.legacy,
+            Era::Modern => &listing.modern,
         }
+    }
+}
+
+impl Listing {
+    fn new<'a>(tools: impl Iterator<Item = &'a Tool>, scope: &Scope) -> Self {
+        let listed: Vec<_> = tools.map(Tool::view).collect();
+        let modern = json!({
+            "resultType": "complete",
+            "ttlMs": FRESH_MS,
+            "cacheScope": match scope { Scope::Private => "private", Scope::Public => "public" },
+            "tools": listed,
+        });
+        let legacy = json!({ "tools": modern["tools"] });
+        Self { legacy: reply::opening(&legacy), modern: reply::opening(&modern) }
     }
 }
 

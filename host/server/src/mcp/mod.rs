@@ -152,7 +152,7 @@ impl Server {
         }
         let era = era::settle(&mut request, told)?;
         match request.method {
-            Method::ListTools => self.tools(&request, era),
+            Method::ListTools => self.tools(&who, &request, era),
             Method::CallTool => call::answer(app, &self.catalogue, &who, request, era).await,
             Method::Initialize
             | Method::Ping
@@ -196,11 +196,11 @@ impl Server {
     }
 
     /// The listing, which was written before.
-    fn tools(&self, request: &Request, era: Era) -> Result<Reply, Refusal> {
+    fn tools(&self, who: &Who, request: &Request, era: Era) -> Result<Reply, Refusal> {
         if request.param("cursor").is_some_and(|cursor| !cursor.is_null()) {
             return Err(Refusal::params("there is one page of tools; leave cursor out"));
         }
-        Ok(Reply::completed(self.catalogue.listing(era), &request.id))
+        Ok(Reply::completed(self.catalogue.listing(who, era), &request.id))
     }
 }
 

@@ -147,6 +147,10 @@ impl Tool {
         }
     }
 
+    pub(super) fn is_for(&self, role: Role) -> bool {
+        role >= self.hints.least_role()
+    }
+
     /// As `tools/list` shows it.
     pub(super) fn view(&self) -> Value {
         json!({
