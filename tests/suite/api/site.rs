@@ -105,6 +105,17 @@ async fn the_same_target_twice_is_refused() {
     client.post("/sites", json!({"domain": "example.com"})).await.expect(200);
     client.post("/sites", json!({"domain": "EXAMPLE.com."})).await.expect(400);
     client.post("/sites", json!({"domain": "example.com", "custom_port": 8443})).await.expect(200);
+    let dialled = json!({"domain": "example.com", "origin_ip": "127.0.0.1"});
+    let dialled = client.post("/sites", dialled).await.expect(200)["site"]["id"].clone();
+    let path = format!("/sites?id={}", dialled.as_str().expect("an id"));
+    for (patch, field) in [
+        (json!({"origin_ip": null}), "origin_ip"),
+        (json!({"origin_ip": null, "custom_port": 8443}), "custom_port"),
+    ] {
+        let refused = client.patch(&path, patch).await.expect(400);
+        let message = refused["message"].as_str().expect("a sentence");
+        assert!(message.starts_with(field), "{message}");
+    }
     let stranger = world.account("pro").await;
     stranger.client.post("/sites", json!({"domain": "example.com"})).await.expect(200);
 }

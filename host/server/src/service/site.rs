@@ -103,7 +103,14 @@ async fn change(
     match app.store.update_site(account, id, change).await {
         Ok(Some(_)) => {}
         Ok(None) => return Err(UNKNOWN),
-        Err(StoreError::Duplicate) => return Err(duplicate("custom_port")),
+        Err(StoreError::Duplicate) => {
+            let field = match &domain {
+                Some(_) => "domain",
+                None if body.get("custom_port").is_some() => "custom_port",
+                None => "origin_ip",
+            };
+            return Err(duplicate(field));
+        }
         Err(cause) => return Err(cause.into()),
     }
     status_page::forget(app, account).await;

@@ -138,6 +138,9 @@ async fn a_site_that_moves_to_another_domain_begins_anew() {
     assert_eq!(client.get(&path).await.expect(200)["total"], 1, "the history stays");
     let private = json!({"site_id": tenant.site, "domain": "localhost"});
     assert!(refused(client, "update_site", private).await.contains("domain"));
+    done(client, "add_site", json!({"domain": "there.example", "monitoring_enabled": false})).await;
+    let there = json!({"site_id": tenant.site, "domain": "there.example"});
+    assert!(refused(client, "update_site", there).await.starts_with("domain makes it a site"));
 }
 
 #[tokio::test(flavor = "multi_thread")]
