@@ -301,7 +301,7 @@ const COULD_NOT: u8 = 2;
 /// Spec: Site, `alert_days`.
 const DEFAULT_ALERT_DAYS: u16 = 14;
 /// What a name server answered is the check's to tell.
-const LOG: &str = "warn,hickory_net=error";
+const LOG: &str = "warn,hickory_net=error,hickory_net::dnssec=off";
 
 #[cfg(test)]
 mod tests {
