@@ -123,6 +123,29 @@ fn retry_after_is_the_longest_wait_of_all_limits_that_are_used_up() {
     });
 }
 
+#[test]
+fn who_is_over_the_window_of_a_plan_is_held_against_the_next_one_at_once() {
+    with_service(|service| async move {
+        let account = service.account("free").await;
+        let key = Some(account.key.as_str());
+        let answers = service.burst(&account, 11).await;
+        assert_eq!(answers.iter().filter(|answer| answer.status == 429).count(), 1);
+        let moved = account::change_plan(&service.app, account.account.id, "starter").await;
+        moved.expect("a plan of the edition");
+        let then = service.get("/v1/alerts", key, None).await;
+        assert_eq!((then.status, then.used), (200, 11), "{}", then.text);
+
+        // A change on another node is not told here: it is looked for once a second.
+        let answers = service.burst(&account, 40).await;
+        assert_eq!(answers.iter().filter(|answer| answer.status == 429).count(), 1);
+        let set = service.app.store.set_plan(account.account.id, "pro").await;
+        assert!(set.expect("the store works"));
+        service.hand.advance(Duration::from_secs(1));
+        let then = service.get("/v1/alerts", key, None).await;
+        assert_eq!((then.status, then.used), (200, 51), "{}", then.text);
+    });
+}
+
 /// A running service, the hand of its clock, and connections to it.
 struct Service {
     app: Arc<App>,

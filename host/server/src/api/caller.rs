@@ -222,13 +222,17 @@ async fn count<'a>(
     let month = quota::month(now);
     let until = |used: u64| (used >= plan.monthly_calls).then(|| quota::next_month(now));
     if let Err(refused) = app.limits.admit_account(account, limit, now) {
-        let used = match app.limits.recent.used(account, &month) {
-            Some(used) => used,
-            None => app.store.usage(account, &month).await?,
+        let (usage, stamp) = match app.limits.recent.used(account, &month, now) {
+            Some(usage) => (usage, payer.stamp),
+            None => {
+                let so_far = app.store.calls_so_far(account, &month).await?;
+                let (used, exhausted) = (so_far.used, until(so_far.used));
+                (Usage { at: now, month, used, exhausted }, so_far.stamp)
+            }
         };
-        standing.month = Month { limit: plan.monthly_calls, used: used.min(plan.monthly_calls) };
-        let exhausted = until(used);
-        app.limits.recent.note(token, account, limit, Usage { month, used, exhausted });
+        let (used, exhausted) = (usage.used.min(plan.monthly_calls), usage.exhausted);
+        standing.month = Month { limit: plan.monthly_calls, used };
+        app.limits.recent.note(token, account, limit, usage);
         let wait = longest(now, refused.retry_after, standing, exhausted);
         // What takes longest is what there is something to do about.
         let refused = match exhausted {
@@ -238,7 +242,7 @@ async fn count<'a>(
                 over(wait, &format!("more than {qps} requests of this account in 10 s"))
             }
         };
-        return Ok(Counted { stamp: payer.stamp, admitted: Err(refused) });
+        return Ok(Counted { stamp, admitted: Err(refused) });
     }
     let found = match cost {
         Cost::Call => app.store.count_call(account, &month, plan.monthly_calls).await,
@@ -251,12 +255,14 @@ async fn count<'a>(
             standing.month = Month { limit: plan.monthly_calls, used: shown };
             // The last call that there is leaves none to a request that its address refuses.
             let exhausted = until(used);
-            app.limits.recent.note(token, account, limit, Usage { month, used, exhausted });
+            let usage = Usage { at: now, month, used, exhausted };
+            app.limits.recent.note(token, account, limit, usage);
             Ok(Counted { stamp, admitted: Ok(()) })
         }
         Err(vedette_store::Error::Exhausted { used, stamp }) => {
             let until = Some(quota::next_month(now));
-            app.limits.recent.note(token, account, limit, Usage { month, used, exhausted: until });
+            let usage = Usage { at: now, month, used, exhausted: until };
+            app.limits.recent.note(token, account, limit, usage);
             standing.month = Month { limit: plan.monthly_calls, used: plan.monthly_calls };
             let wait = longest(now, Duration::ZERO, standing, until);
             let refused = month_over(payer.edition, plan, wait);

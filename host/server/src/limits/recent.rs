@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 
 use aws_lc_rs::digest::{SHA256, digest};
+use chrono::TimeDelta;
 use parking_lot::Mutex;
 use vedette_model::{AccountId, Timestamp, quota::Limit};
 
@@ -35,6 +36,8 @@ pub(super) struct Seen {
 /// What an account had used when it was counted last.
 #[derive(Clone, Debug)]
 pub struct Usage {
+    /// When that was.
+    pub at: Timestamp,
     /// `2026-11`.
     pub month: String,
     pub used: u64,
@@ -72,11 +75,12 @@ impl Recent {
         known.seen.get(known.accounts.get(token)?).cloned()
     }
 
-    /// The calls of a month at the last count; none when there was none yet.
-    pub fn used(&self, account: AccountId, month: &str) -> Option<u64> {
+    /// What an account has used of a month; none where that was found out too long ago: whoever
+    /// is refused meanwhile may have another plan by now, from another node.
+    pub fn used(&self, account: AccountId, month: &str, now: Timestamp) -> Option<Usage> {
         let known = self.known.lock();
         let usage = &known.seen.get(&account)?.usage;
-        (usage.month == month).then_some(usage.used)
+        (usage.month == month && now - usage.at < FRESH).then(|| usage.clone())
     }
 }
 
@@ -92,3 +96,5 @@ impl Known {
 }
 
 const MOST: usize = 16_384;
+/// Nodes that share a database see each other's changes within this.
+const FRESH: TimeDelta = TimeDelta::seconds(1);

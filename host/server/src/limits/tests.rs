@@ -135,7 +135,7 @@ fn a_refused_address_is_told_the_wait_of_its_account() {
     let limit = Limit { max: 2, span: Duration::from_secs(10) };
     let token = TokenHash::of("ct_token");
     assert_eq!(limits.wait_of_account(&token, hand.now()), None);
-    limits.recent.note(token, account, limit, usage(None));
+    limits.recent.note(token, account, limit, usage(hand.now(), None));
     assert_eq!(limits.wait_of_account(&token, hand.now()), None);
     for _ in 0..2 {
         limits.admit_account(account, limit, hand.now()).unwrap();
@@ -144,44 +144,48 @@ fn a_refused_address_is_told_the_wait_of_its_account() {
     assert!(wait > Duration::from_secs(9) && wait < Duration::from_secs(11));
     assert!(!limits.month_is_over(&token, hand.now()));
     let until = hand.now() + Duration::from_secs(86_400);
-    limits.recent.note(token, account, limit, usage(Some(until)));
+    limits.recent.note(token, account, limit, usage(hand.now(), Some(until)));
     assert_eq!(limits.wait_of_account(&token, hand.now()), Some(Duration::from_secs(86_400)));
     assert!(limits.month_is_over(&token, hand.now()));
     assert!(!limits.month_is_over(&token, until));
 }
 
 #[test]
-fn what_was_used_is_told_of_the_same_month_only() {
-    let (limits, _) = limits();
+fn what_was_used_is_told_of_the_same_month_and_for_a_second_only() {
+    let (limits, hand) = limits();
     let account = AccountId(uuid::Uuid::nil());
-    assert_eq!(limits.recent.used(account, "2027-01"), None);
+    let used = |month| limits.recent.used(account, month, hand.now()).map(|usage| usage.used);
+    assert_eq!(used("2027-01"), None);
     let limit = Limit { max: 2, span: Duration::from_secs(10) };
-    limits.recent.note(TokenHash::of("ct_token"), account, limit, usage(None));
-    assert_eq!(limits.recent.used(account, "2027-01"), Some(7));
-    assert_eq!(limits.recent.used(account, "2027-02"), None);
+    limits.recent.note(TokenHash::of("ct_token"), account, limit, usage(hand.now(), None));
+    assert_eq!(used("2027-01"), Some(7));
+    assert_eq!(used("2027-02"), None);
+    hand.advance(Duration::from_secs(1));
+    assert_eq!(used("2027-01"), None, "the plan may be another one by now");
 }
 
 #[test]
 fn all_credentials_of_an_account_know_what_the_last_one_used() {
     let (limits, hand) = limits();
-    let account = AccountId(uuid::Uuid::nil());
+    let (account, now) = (AccountId(uuid::Uuid::nil()), hand.now());
     let limit = Limit { max: 2, span: Duration::from_secs(10) };
     let (one, other) = (TokenHash::of("ct_one"), TokenHash::of("ct_other"));
-    limits.recent.note(other, account, limit, usage(None));
-    let until = hand.now() + Duration::from_secs(86_400);
-    let last = Usage { used: 100, ..usage(Some(until)) };
+    limits.recent.note(other, account, limit, usage(now, None));
+    let until = now + Duration::from_secs(86_400);
+    let last = Usage { used: 100, ..usage(now, Some(until)) };
     limits.recent.note(one, account, limit, last);
     // Counted before the last, and here after it.
-    limits.recent.note(one, account, limit, Usage { used: 99, ..usage(None) });
-    assert_eq!(limits.recent.used(account, "2027-01"), Some(100));
-    assert!(limits.month_is_over(&other, hand.now()));
-    assert_eq!(limits.wait_of_account(&other, hand.now()), Some(Duration::from_secs(86_400)));
+    limits.recent.note(one, account, limit, Usage { used: 99, ..usage(now, None) });
+    let known = limits.recent.used(account, "2027-01", now);
+    assert_eq!(known.map(|usage| usage.used), Some(100));
+    assert!(limits.month_is_over(&other, now));
+    assert_eq!(limits.wait_of_account(&other, now), Some(Duration::from_secs(86_400)));
     limits.recent.forget(account);
-    assert!(!limits.month_is_over(&other, hand.now()), "another plan has other limits");
+    assert!(!limits.month_is_over(&other, now), "another plan has other limits");
 }
 
-fn usage(exhausted: Option<Timestamp>) -> Usage {
-    Usage { month: "2027-01".to_owned(), used: 7, exhausted }
+fn usage(at: Timestamp, exhausted: Option<Timestamp>) -> Usage {
+    Usage { at, month: "2027-01".to_owned(), used: 7, exhausted }
 }
 
 fn limits() -> (Limits, ManualClock) {
