@@ -59,6 +59,8 @@ impl Toolchain {
                 flags.push(remap(library, "/rustc/library"));
                 cargo
                     .arg("-Zbuild-std=std,panic_abort")
+                    // Not what reads symbols for backtraces: this target has no backtraces.
+                    .arg("-Zbuild-std-features=")
                     .env("RUSTC", rustc)
                     .env("RUSTC_BOOTSTRAP", "1")
                     .env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER", linker);
