@@ -201,6 +201,14 @@ mod tests {
     }
 
     #[test]
+    fn body_of_a_partial_answer_is_read() {
+        let answer = json!({"Ok": {"response": {"status": 200, "body": "ok"}, "failure": "Reset"}});
+        let read = bytes_in("http.fetch_partial", answer);
+        assert_eq!(read["Ok"]["response"]["body"], json!([111, 107]));
+        assert_eq!(read["Ok"]["failure"], "Reset");
+    }
+
+    #[test]
     fn byte_lists_inside_answers_are_read_and_records_left_alone() {
         let answer =
             json!({"Ok": {"chain": ["hex:3082"], "examination": {"chain": [{"subject": "x"}]}}});

@@ -11,7 +11,7 @@ use crate::{
         net::{dns as net_dns, http as net_http, tcp as net_tcp, tls as net_tls, x509 as net_x509},
     },
     dns::{Answer, Question},
-    http::{Request, Response},
+    http::{Arrival, Request, Response},
     log::Level,
     net::{Endpoint, NetError},
     secrets::SecretError,
@@ -148,6 +148,12 @@ impl Cx {
 
     pub fn fetch(&self, request: &Request) -> Result<Response, NetError> {
         ask!(&self.0, net_http::fetch(request), double => double.fetch(request))
+    }
+
+    /// Takes an answer from its head on: that its body did not come whole, or that redirects had
+    /// no end, is told beside it.
+    pub fn fetch_partial(&self, request: &Request) -> Result<Arrival, NetError> {
+        ask!(&self.0, net_http::fetch_partial(request), double => double.fetch_partial(request))
     }
 
     /// Concurrent in the host; answers keep the order of the requests, at most 16.

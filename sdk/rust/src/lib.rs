@@ -159,7 +159,7 @@ pub mod tls {
 
 /// HTTP requests: [`Cx::fetch`](crate::Cx::fetch).
 pub mod http {
-    pub use crate::bindings::check::vedette::net::http::{Hop, Request, Response};
+    pub use crate::bindings::check::vedette::net::http::{Arrival, Hop, Request, Response};
 }
 
 /// Byte exchanges and dialogues: [`Cx::exchange`](crate::Cx::exchange).

@@ -17,7 +17,7 @@ use std::{
 use crate::{
     Cx,
     dns::{Answer, Question},
-    http::{Request, Response},
+    http::{Arrival, Request, Response},
     log::Level,
     net::{Endpoint, NetError},
     secrets::SecretError,
@@ -81,6 +81,7 @@ struct Inner {
     tls: Script<InspectRequest, Report>,
     x509: RefCell<Option<Verifier>>,
     http: Script<Request, Response>,
+    http_partial: Script<Request, Arrival>,
     tcp: Script<ExchangeRequest, Vec<u8>>,
     connection: Script<Endpoint, Dialogue>,
 }
@@ -105,6 +106,7 @@ impl Host {
             tls: RefCell::default(),
             x509: RefCell::default(),
             http: RefCell::default(),
+            http_partial: RefCell::default(),
             tcp: RefCell::default(),
             connection: RefCell::default(),
         }))
@@ -144,9 +146,18 @@ impl Host {
         self.0.x509.replace(Some(Box::new(script)));
     }
 
-    /// Answers [`Cx::fetch`] and each request of [`Cx::fetch_many`].
+    /// Answers [`Cx::fetch`] and each request of [`Cx::fetch_many`]; [`Cx::fetch_partial`] too,
+    /// where no script of its own does, and then nothing breaks off.
     pub fn http(&self, script: impl FnMut(&Request) -> Result<Response, NetError> + 'static) {
         self.0.http.replace(Some(Box::new(script)));
+    }
+
+    /// Answers [`Cx::fetch_partial`].
+    pub fn http_partial(
+        &self,
+        script: impl FnMut(&Request) -> Result<Arrival, NetError> + 'static,
+    ) {
+        self.0.http_partial.replace(Some(Box::new(script)));
     }
 
     /// Answers [`Cx::exchange`] and each request of [`Cx::exchange_many`].
@@ -209,6 +220,14 @@ impl Host {
 
     pub(crate) fn fetch(&self, request: &Request) -> Result<Response, NetError> {
         answer(&self.0.http, request)
+    }
+
+    pub(crate) fn fetch_partial(&self, request: &Request) -> Result<Arrival, NetError> {
+        let scripted = self.0.http_partial.borrow().is_some();
+        if scripted {
+            return answer(&self.0.http_partial, request);
+        }
+        self.fetch(request).map(|response| Arrival { response, failure: None })
     }
 
     pub(crate) fn exchange(&self, request: &ExchangeRequest) -> Result<Vec<u8>, NetError> {

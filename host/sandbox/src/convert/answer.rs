@@ -159,6 +159,13 @@ impl From<probes::http::Response> for http::Response {
     }
 }
 
+impl From<probes::http::Arrival> for http::Arrival {
+    fn from(arrival: probes::http::Arrival) -> Self {
+        let probes::http::Arrival { response, failure } = arrival;
+        Self { response: response.into(), failure: failure.map(Into::into) }
+    }
+}
+
 impl From<probes::http::Hop> for http::Hop {
     fn from(hop: probes::http::Hop) -> Self {
         let probes::http::Hop { status, location } = hop;

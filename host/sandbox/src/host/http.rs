@@ -5,22 +5,70 @@ use vedette_model::domain_name::Target;
 use super::{Guest, Run, only};
 use crate::{
     bindings::check::vedette::net::{
-        http::{Host, Request, Response},
+        http::{Arrival, Host, Request, Response},
         types::NetError,
     },
     egress::url,
-    probes::http,
+    probes::{Reach, http},
 };
+
+/// Requests, each held against grants and budget on its own.
+struct Judged {
+    requests: Vec<Result<Request, NetError>>,
+    /// Whom the permitted ones are for.
+    targets: Vec<Target>,
+    /// The values of their secret headers.
+    secrets: Vec<Vec<(String, String)>>,
+}
 
 impl Host for Guest {
     async fn fetch(&mut self, request: Request) -> wasmtime::Result<Result<Response, NetError>> {
         self.fetch_many(vec![request]).await.map(only)
     }
 
+    async fn fetch_partial(
+        &mut self,
+        request: Request,
+    ) -> wasmtime::Result<Result<Arrival, NetError>> {
+        let Judged { requests, targets, secrets } = self.judge_fetches(vec![request])?;
+        let live = async move |reach: Reach, requests: Vec<Request>| {
+            let mut answers = Vec::new();
+            for request in with_secrets(requests, secrets) {
+                let arrival = http::fetch_partial(reach.clone(), request).await;
+                answers.push(arrival.map(Into::into).map_err(Into::into));
+            }
+            answers
+        };
+        let size = |arrival: &Arrival| arrival.response.body.len();
+        let answer = only(self.ask("http.fetch_partial", requests, live, size).await?);
+        if let (Some(target), Ok(arrival)) = (targets.first(), &answer) {
+            self.run()?.answered(target, &arrival.response);
+        }
+        Ok(answer)
+    }
+
     async fn fetch_many(
         &mut self,
         requests: Vec<Request>,
     ) -> wasmtime::Result<Vec<Result<Response, NetError>>> {
+        let Judged { requests, targets, secrets } = self.judge_fetches(requests)?;
+        let live = async move |reach, requests: Vec<Request>| {
+            let requests = with_secrets(requests, secrets);
+            let answers = http::fetch_many(reach, requests).await.into_iter();
+            answers.map(|answer| answer.map(Into::into).map_err(Into::into)).collect()
+        };
+        let answers =
+            self.ask("http.fetch", requests, live, |answer: &Response| answer.body.len()).await?;
+        let run = self.run()?;
+        for (target, answer) in targets.iter().zip(answers.iter().flatten()) {
+            run.answered(target, answer);
+        }
+        Ok(answers)
+    }
+}
+
+impl Guest {
+    fn judge_fetches(&mut self, requests: Vec<Request>) -> wasmtime::Result<Judged> {
         let remaining = self.time_left();
         let run = self.run()?;
         let share = u32::try_from(run.budget.share(requests.len())).unwrap_or(u32::MAX);
@@ -32,24 +80,8 @@ impl Host for Guest {
             targets.push(target);
             Ok(bounded(request, remaining, share))
         });
-        let judged = judged.collect();
-        let live = async move |reach, requests: Vec<Request>| {
-            let requests = requests.into_iter().zip(secrets).map(|(request, secret_headers)| {
-                http::Request { secret_headers, ..request.into() }
-            });
-            let answers = http::fetch_many(reach, requests.collect()).await.into_iter();
-            answers.map(|answer| answer.map(Into::into).map_err(Into::into)).collect()
-        };
-        let answers =
-            self.ask("http.fetch", judged, live, |answer: &Response| answer.body.len()).await?;
-        let run = self.run()?;
-        for (target, answer) in targets.iter().zip(answers.iter().flatten()) {
-            // After a redirect the peer is another host's.
-            if answer.hops.is_empty() {
-                run.reached(target, &answer.peer_address);
-            }
-        }
-        Ok(answers)
+        let requests: Vec<Result<Request, NetError>> = judged.collect();
+        Ok(Judged { requests, targets, secrets })
     }
 }
 
@@ -81,6 +113,21 @@ impl Run {
         });
         filled.collect()
     }
+
+    /// Remembers the address that answered; after a redirect it is another host's.
+    fn answered(&mut self, target: &Target, answer: &Response) {
+        if answer.hops.is_empty() {
+            self.reached(target, &answer.peer_address);
+        }
+    }
+}
+
+/// The permitted requests as the probes take them.
+fn with_secrets(requests: Vec<Request>, secrets: Vec<Vec<(String, String)>>) -> Vec<http::Request> {
+    let requests = requests.into_iter().zip(secrets);
+    let requests = requests
+        .map(|(request, secret_headers)| http::Request { secret_headers, ..request.into() });
+    requests.collect()
 }
 
 fn bounded(request: Request, remaining_ms: u32, share: u32) -> Request {

@@ -39,9 +39,34 @@ pub struct Response {
     pub timing: Timing,
 }
 
+/// An answer as far as it came: its head alone where there is a `failure`.
+#[derive(Clone, Debug)]
+pub struct Arrival {
+    pub response: Response,
+    pub failure: Option<NetError>,
+}
+
 /// Sends one request and follows its redirects.
 pub async fn fetch(reach: Reach, request: Request) -> Result<Response, NetError> {
-    let request = HttpRequest {
+    let request = outgoing(&reach, request)?;
+    reach.egress.send(request, reach.audience).await.map(Response::from)
+}
+
+/// The same, and whatever comes after the head of the last answer is no error.
+pub async fn fetch_partial(reach: Reach, request: Request) -> Result<Arrival, NetError> {
+    let request = outgoing(&reach, request)?;
+    let mut answer = reach.egress.send_for_status(request, reach.audience).await?;
+    let failure = answer.failure.take();
+    Ok(Arrival { response: answer.into(), failure })
+}
+
+/// Several requests at once; answers keep the order of the requests.
+pub async fn fetch_many(reach: Reach, requests: Vec<Request>) -> Vec<Result<Response, NetError>> {
+    many(requests, |request| fetch(reach.clone(), request)).await
+}
+
+fn outgoing(reach: &Reach, request: Request) -> Result<HttpRequest, NetError> {
+    Ok(HttpRequest {
         deadline: reach.until(request.timeout_ms),
         connect_to: request.connect_to.as_deref().map(address).transpose()?,
         method: request.method,
@@ -52,13 +77,7 @@ pub async fn fetch(reach: Reach, request: Request) -> Result<Response, NetError>
         max_redirects: request.max_redirects,
         max_body: request.max_body,
         verify_tls: request.verify_tls,
-    };
-    reach.egress.send(request, reach.audience).await.map(Response::from)
-}
-
-/// Several requests at once; answers keep the order of the requests.
-pub async fn fetch_many(reach: Reach, requests: Vec<Request>) -> Vec<Result<Response, NetError>> {
-    many(requests, |request| fetch(reach.clone(), request)).await
+    })
 }
 
 impl From<HttpResponse> for Response {

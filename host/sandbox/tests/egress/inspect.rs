@@ -203,6 +203,8 @@ async fn probes_are_tasks() {
     let reach: Reach = authenticated(&to_loopback(None));
     task(inspect(reach.clone(), request("127.0.0.1", 1)));
     task(crate::probes::http::fetch_many(reach.clone(), vec![]));
+    let request = crate::vectors::get("http://127.0.0.1:1/");
+    task(crate::probes::http::fetch_partial(reach.clone(), request));
     task(crate::probes::dns::lookup_many(reach.clone(), vec![]));
     task(crate::probes::tcp::exchange_many(reach, vec![]));
 }

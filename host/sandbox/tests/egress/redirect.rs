@@ -3,7 +3,7 @@
 use crate::{
     egress::NetError,
     lab::{Canary, Dns, Http, Reply, addresses, authenticated, ok, redirect, to_loopback},
-    probes::http::{Hop, fetch},
+    probes::http::{Hop, fetch, fetch_partial},
     vectors::get,
 };
 
@@ -67,6 +67,12 @@ async fn redirects_are_followed_as_often_as_asked() {
     let hops = [1, 2, 3].map(|n| Hop { status: 302, location: format!("/{n}") });
     assert_eq!(response.hops, hops);
     assert_eq!(follow(2).await.unwrap_err(), NetError::Protocol("too many redirects".to_owned()));
+    let mut endless = get(&server.url("/0"));
+    endless.max_redirects = 2;
+    let last = fetch_partial(authenticated(&egress), endless).await.unwrap();
+    assert_eq!((last.response.status, last.response.hops.as_slice()), (302, &hops[..2]));
+    assert_eq!(last.response.final_url, server.url("/2"));
+    assert_eq!(last.failure, Some(NetError::Protocol("too many redirects".to_owned())));
     let first = follow(0).await.unwrap();
     assert_eq!((first.status, first.hops.len()), (302, 0), "a redirect is the answer");
 }

@@ -74,9 +74,41 @@ fn log_and_clock_and_random_are_the_tests_own() {
 }
 
 #[test]
+fn answer_breaks_off_only_where_a_script_says_so() {
+    let response = Response {
+        status: 200,
+        headers: Vec::new(),
+        body: Vec::new(),
+        truncated: false,
+        final_url: "https://a.example/".to_owned(),
+        hops: Vec::new(),
+        peer_address: "192.0.2.7".to_owned(),
+        timing: crate::net::Timing {
+            resolve_us: None,
+            connect_us: None,
+            tls_us: None,
+            first_byte_us: None,
+            total_us: 1,
+        },
+    };
+    let host = Host::new();
+    let whole = Arrival { response: response.clone(), failure: None };
+    host.http(move |_| Ok(response.clone()));
+    assert_eq!(host.cx().fetch_partial(&request()), Ok(whole.clone()));
+    let broken = Arrival { failure: Some(NetError::Reset), ..whole };
+    let said = broken.clone();
+    host.http_partial(move |_| Ok(said.clone()));
+    assert_eq!(host.cx().fetch_partial(&request()), Ok(broken));
+}
+
+#[test]
 #[should_panic(expected = "no script answers Request")]
 fn call_without_a_script_fails_the_test() {
-    let request = Request {
+    let _ = Host::new().cx().fetch(&request());
+}
+
+fn request() -> Request {
+    Request {
         method: "GET".to_owned(),
         url: "https://a.example/".to_owned(),
         headers: Vec::new(),
@@ -87,6 +119,5 @@ fn call_without_a_script_fails_the_test() {
         max_body: 0,
         verify_tls: true,
         connect_to: None,
-    };
-    let _ = Host::new().cx().fetch(&request);
+    }
 }

@@ -150,30 +150,21 @@ impl Answer {
         self.response.headers()
     }
 
-    /// Reads the body and closes the connection.
-    pub(super) async fn finish(
-        self,
-        max_body: u32,
-        want: Want,
+    /// What is known before the body is read.
+    pub(super) fn head(
+        &self,
         url: Url,
         hops: Vec<(u16, String)>,
         started: Instant,
-    ) -> Result<HttpResponse, NetError> {
-        let (head, incoming) = self.response.into_parts();
-        let read = body::read(incoming, &head.headers, max_body as usize);
-        let (body, truncated) = match timeout_at(self.deadline.into(), read).await {
-            Ok(Ok(read)) => read,
-            Ok(Err(_)) | Err(_) if want == Want::Status => (Vec::new(), true),
-            Ok(Err(cause)) => return Err(cause),
-            Err(_) => return Err(NetError::Timeout(Phase::Receive)),
-        };
+    ) -> HttpResponse {
         let text = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
-        let headers = head.headers.iter().map(|(name, value)| (name.to_string(), text(value)));
-        Ok(HttpResponse {
-            status: head.status.as_u16(),
+        let headers = self.headers().iter().map(|(name, value)| (name.to_string(), text(value)));
+        HttpResponse {
+            status: self.status().as_u16(),
             headers: headers.collect(),
-            body,
-            truncated,
+            body: Vec::new(),
+            truncated: false,
+            failure: None,
             final_url: url.into(),
             hops,
             peer: self.peer,
@@ -184,7 +175,30 @@ impl Answer {
                 first_byte: Some(self.first_byte - started),
                 total: started.elapsed(),
             },
-        })
+        }
+    }
+
+    /// Reads the body and closes the connection.
+    pub(super) async fn finish(
+        self,
+        max_body: u32,
+        want: Want,
+        url: Url,
+        hops: Vec<(u16, String)>,
+        started: Instant,
+    ) -> Result<HttpResponse, NetError> {
+        let answer = self.head(url, hops, started);
+        let (head, incoming) = self.response.into_parts();
+        let read = body::read(incoming, &head.headers, max_body as usize);
+        let read = timeout_at(self.deadline.into(), read).await;
+        let read = read.unwrap_or(Err(NetError::Timeout(Phase::Receive)));
+        let timing = HttpTiming { total: started.elapsed(), ..answer.timing };
+        let answer = HttpResponse { timing, ..answer };
+        match read {
+            Ok((body, truncated)) => Ok(HttpResponse { body, truncated, ..answer }),
+            Err(cause) if want == Want::Status => Ok(answer.without_body(cause)),
+            Err(cause) => Err(cause),
+        }
     }
 }
 

@@ -47,6 +47,8 @@ pub struct HttpResponse {
     /// Decompressed.
     pub body: Vec<u8>,
     pub truncated: bool,
+    /// Why there is no more than the head; none but after [`Egress::send_for_status`].
+    pub failure: Option<NetError>,
     pub final_url: String,
     /// The redirects that were followed: status and `Location`, as sent.
     pub hops: Vec<(u16, String)>,
@@ -91,8 +93,9 @@ impl Egress {
         self.follow(request, url, Source::Stranger(audience), Want::Body).boxed().await
     }
 
-    /// The same where the status is the answer: a body that does not come whole and in time is
-    /// left empty, and [`HttpResponse::truncated`] set.
+    /// The same where the head is an answer: a body that does not come whole and in time is left
+    /// empty, and [`HttpResponse::truncated`] set; the last of too many redirects is answered
+    /// likewise. [`HttpResponse::failure`] says why.
     pub async fn send_for_status(
         &self,
         request: HttpRequest,
@@ -142,7 +145,11 @@ impl Egress {
                 return answer.finish(request.max_body, want, url, hops, started).await;
             };
             if hops.len() == usize::from(request.max_redirects) {
-                return Err(NetError::Protocol("too many redirects".to_owned()));
+                let endless = NetError::Protocol("too many redirects".to_owned());
+                return match want {
+                    Want::Body => Err(endless),
+                    Want::Status => Ok(answer.head(url, hops, started).without_body(endless)),
+                };
             }
             let audience = match source {
                 Source::Stranger(audience) => audience,
@@ -165,6 +172,13 @@ impl Egress {
             source = Source::Stranger(audience);
             url = next;
         }
+    }
+}
+
+impl HttpResponse {
+    /// No more than the head, for this reason.
+    fn without_body(self, failure: NetError) -> Self {
+        Self { body: Vec::new(), truncated: true, failure: Some(failure), ..self }
     }
 }
 
