@@ -16,8 +16,8 @@ pub(crate) const INVALID_RESPONSE: &str = "invalid_response";
 /// More headers than anybody reads.
 pub(crate) const RESPONSE_TOO_LARGE: &str = "response_too_large";
 
-/// What a request that brought no answer says of the site. An error where it says something of
-/// us.
+/// What a request that brought no answer, or no whole one, says of the site. An error where it
+/// says something of us.
 pub(crate) fn of_request(error: &NetError) -> Result<&'static str, CheckError> {
     if let NetError::Timeout(Phase::Send | Phase::Receive) = error {
         return Ok(RESPONSE_TIMEOUT);

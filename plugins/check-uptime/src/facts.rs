@@ -15,8 +15,7 @@ const MAX_URL: usize = 2_000;
 
 /// The result of a request to `url` that was answered.
 pub(crate) fn of_answer(url: String, response: &Response, config: &Config) -> UptimeResult {
-    let Timing { first_byte_us, total_us, .. } = response.timing;
-    let response_time_ms = millis(total_us);
+    let response_time_ms = millis(response.timing.total_us);
     let keyword_match = config.keyword.as_deref().map(|keyword| contains(response, keyword));
     let error = match (config.expects(response.status), keyword_match) {
         (false, _) => Some(error::UNEXPECTED_STATUS),
@@ -31,12 +30,29 @@ pub(crate) fn of_answer(url: String, response: &Response, config: &Config) -> Up
     };
     UptimeResult {
         status,
-        status_code: response.status,
-        response_time_ms,
-        // The host tells the first byte of every answer; without, it is not before the last.
-        ttfb_ms: millis(first_byte_us.unwrap_or(total_us).min(total_us)),
         keyword_match,
         error: error.map(str::to_owned),
+        ..answered(url, response)
+    }
+}
+
+/// The result of a request to `url` that brought no more than the head of an answer, for the
+/// reason that the token names.
+pub(crate) fn of_head(url: String, response: &Response, token: &str) -> UptimeResult {
+    UptimeResult { error: Some(token.to_owned()), ..answered(url, response) }
+}
+
+/// What every answer tells, before it is judged.
+fn answered(url: String, response: &Response) -> UptimeResult {
+    let Timing { first_byte_us, total_us, .. } = response.timing;
+    UptimeResult {
+        status: Status::Down,
+        status_code: response.status,
+        response_time_ms: millis(total_us),
+        // The host tells the first byte of every answer; without, it is not before the last.
+        ttfb_ms: millis(first_byte_us.unwrap_or(total_us).min(total_us)),
+        keyword_match: None,
+        error: None,
         url: Some(url),
         final_url: Some(text::cut(&response.final_url, MAX_URL)),
         redirects: u16::try_from(response.hops.len()).unwrap_or(u16::MAX),

@@ -4,7 +4,7 @@ use std::{cell::RefCell, rc::Rc};
 
 use vedette_sdk::{
     Job,
-    http::{Request, Response},
+    http::{Arrival, Request, Response},
     net::{NetError, Timing},
     testing::Host,
 };
@@ -33,6 +33,16 @@ pub(crate) fn host(
     });
     host.set_remaining(std::time::Duration::from_secs(30));
     (host, asked)
+}
+
+/// A host that answers with no more than a head in 123.456 ms, for this reason.
+pub(crate) fn breaking_off(status: u16, failure: NetError) -> Host {
+    let host = Host::new();
+    let response = Response { truncated: true, ..answer(status, b"") };
+    let arrival = Arrival { response, failure: Some(failure) };
+    host.http_partial(move |_| Ok(arrival.clone()));
+    host.set_remaining(std::time::Duration::from_secs(30));
+    host
 }
 
 /// An answer in 123.456 ms.

@@ -13,6 +13,7 @@
 
 use vedette_sdk::{
     Assessment, Check, CheckError, Cx, Descriptor, Evidence, Job, MetricDef, Observation, Problem,
+    http::Arrival,
 };
 
 pub use config::Config;
@@ -85,7 +86,12 @@ impl Check for Uptime {
         }
         let Visit { url, outcome } = Visit::make(cx, &job);
         let result = match outcome {
-            Ok(response) => facts::of_answer(url, &response, &job.config),
+            Ok(Arrival { response, failure: None }) => {
+                facts::of_answer(url, &response, &job.config)
+            }
+            Ok(Arrival { response, failure: Some(error) }) => {
+                facts::of_head(url, &response, error::of_request(&error)?)
+            }
             Err(error) => facts::of_failure(url, error::of_request(&error)?),
         };
         Ok(observe(result))

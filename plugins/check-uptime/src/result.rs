@@ -20,7 +20,7 @@ pub struct UptimeResult {
     #[schemars(range(min = 0, max = 999))]
     pub status_code: u16,
     /// From the start of the first request to the end of the last answer's body, or of its first
-    /// megabyte.
+    /// megabyte; to where it was given up, when it did not come whole.
     #[serde(default)]
     #[schemars(range(min = 0))]
     pub response_time_ms: f64,
@@ -29,7 +29,7 @@ pub struct UptimeResult {
     #[serde(default)]
     #[schemars(range(min = 0))]
     pub ttfb_ms: f64,
-    /// Whether the page contains the keyword; null when none is set or nothing answered.
+    /// Whether the page contains the keyword; null when none is set or no whole page came.
     #[serde(default)]
     pub keyword_match: Option<bool>,
     /// Null unless down; then why, as one token.

@@ -44,9 +44,43 @@ fn site_that_is_away_is_a_result() {
 }
 
 #[test]
+fn answer_that_breaks_off_is_down_with_what_came_of_it() {
+    let protocol = |text: &str| NetError::Protocol(text.to_owned());
+    for (status, failure, token) in [
+        (200_u16, NetError::Timeout(Phase::Receive), "response_timeout"),
+        (500, NetError::Timeout(Phase::Receive), "response_timeout"),
+        (200, NetError::Reset, "connection_reset"),
+        (200, protocol("the body cannot be decompressed"), "invalid_response"),
+        (302, protocol("too many redirects"), "invalid_response"),
+    ] {
+        // Neither an expected status nor a keyword is worth anything without the page.
+        let config = Config {
+            expected_status: vec![status.to_string().parse().expect("a code")],
+            keyword: Some("hello".to_owned()),
+            ..Config::default()
+        };
+        let host = fixture::breaking_off(status, failure);
+        let seen = Uptime::run(&host.cx(), fixture::job(config)).expect("the check works");
+        let UptimeResult { status_code, response_time_ms, ttfb_ms, .. } = seen.facts;
+        assert_eq!((status_code, response_time_ms, ttfb_ms), (status, 123.46, 100.46));
+        assert_eq!(seen.facts.status, Status::Down);
+        assert_eq!(seen.facts.error.as_deref(), Some(token));
+        assert_eq!(seen.facts.keyword_match, None);
+        let transfer = seen.facts.phases.as_ref().and_then(|phases| phases.transfer_ms);
+        assert_eq!(transfer, Some(23.0));
+        assert_eq!(seen.facts.final_url.as_deref(), Some("https://www.example.com/"));
+        assert_eq!(seen.summary, format!("down, {token}, HTTP {status} in 123 ms"));
+        assert_eq!((seen.metrics.len(), seen.metrics[0].value), (3, 0.0));
+    }
+}
+
+#[test]
 fn our_own_trouble_is_no_result() {
     let other = |code: &str| NetError::Other((code.to_owned(), String::new()));
     for error in [NetError::BudgetExhausted, other("resolver-down"), other("exhausted")] {
+        let host = fixture::breaking_off(200, error.clone());
+        let broken_off = Uptime::run(&host.cx(), fixture::job(Config::default()));
+        assert!(matches!(broken_off, Err(CheckError::Failed(_))));
         assert!(matches!(run(Err(error)), Err(CheckError::Failed(_))));
     }
 }

@@ -8,7 +8,7 @@ use std::{net::IpAddr, time::Duration};
 
 use vedette_sdk::{
     Cx, Job,
-    http::{Request, Response},
+    http::{Arrival, Request},
     net::NetError,
 };
 
@@ -18,7 +18,7 @@ use crate::config::{Config, Scheme};
 #[derive(Debug)]
 pub(crate) struct Visit {
     pub(crate) url: String,
-    pub(crate) outcome: Result<Response, NetError>,
+    pub(crate) outcome: Result<Arrival, NetError>,
 }
 
 /// Of a body, decompressed (checks: uptime).
@@ -43,7 +43,8 @@ impl Visit {
         }
     }
 
-    /// Whether it ended the matter: with an answer, or with trouble of our own.
+    /// Whether it ended the matter: with an answer, if only the head of one, or with trouble of our
+    /// own.
     fn is_answer_or_ours(&self) -> bool {
         match &self.outcome {
             Ok(_) => true,
@@ -61,7 +62,7 @@ struct Asker<'a> {
 impl Asker<'_> {
     fn visit(&self, scheme: &str) -> Visit {
         let request = self.request(scheme, self.max_redirects());
-        let outcome = self.cx.fetch(&request);
+        let outcome = self.cx.fetch_partial(&request);
         Visit { url: request.url, outcome }
     }
 
@@ -75,12 +76,12 @@ impl Asker<'_> {
             return true;
         }
         let first_hop = Request { max_body: 1, ..self.request(HTTPS, 0) };
-        self.turns_https_away(&self.cx.fetch(&first_hop))
+        self.turns_https_away(&self.cx.fetch_partial(&first_hop))
     }
 
     /// The usual port refuses where nobody serves https; a site's own port is open all the same,
     /// and does not speak TLS.
-    fn turns_https_away(&self, outcome: &Result<Response, NetError>) -> bool {
+    fn turns_https_away(&self, outcome: &Result<Arrival, NetError>) -> bool {
         match (outcome, self.job.port) {
             (Err(NetError::Refused), None) => true,
             (Err(NetError::Tls(reason)), Some(_)) => reason.starts_with("not-tls"),

@@ -69,6 +69,13 @@ impl Script {
         Self(vec![Step::Send(bytes), Step::Hold])
     }
 
+    /// The beginning of a page, and then the end of the connection.
+    pub fn half(status: u16) -> Self {
+        let mut bytes = head(status, &[HTML], &[("content-length", "1000")]);
+        bytes.extend_from_slice(b"<h1>half");
+        Self(vec![Step::Send(bytes)])
+    }
+
     /// A page that never ends.
     pub fn endless() -> Self {
         let line = chunk(&b"more of the same, and no end of it\n".repeat(200));
@@ -83,6 +90,13 @@ impl Script {
     /// Reads the request and tears the connection.
     pub fn reset() -> Self {
         Self(vec![Step::Reset])
+    }
+
+    /// The same, and then nothing more until the peer hangs up, in place of the end.
+    #[must_use]
+    pub fn held(mut self) -> Self {
+        self.0.push(Step::Hold);
+        self
     }
 
     /// The same, this long after the request.

@@ -117,6 +117,34 @@ async fn answers_that_never_end_or_never_come_end_in_time() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_answer_that_breaks_off_keeps_its_status_and_its_times() {
+    let world = World::start().await;
+    let pages = world.lab.pages("half.example").await.expect("free port");
+    let cases = [
+        ("/held", Script::half(200).held(), 200, "response_timeout"),
+        ("/held-failure", Script::half(500).held(), 500, "response_timeout"),
+        ("/cut", Script::half(200), 200, "connection_reset"),
+        ("/cut-failure", Script::half(503), 503, "connection_reset"),
+        ("/round", Script::redirect("/round"), 302, "invalid_response"),
+    ];
+    for (path, script, status, error) in cases {
+        pages.at(path, script);
+        let timeout_ms = if error == "response_timeout" { 2000 } else { 10_000 };
+        let config = json!({"uptime": {"path": path, "keyword": "half", "timeout_ms": timeout_ms}});
+        let result = configured(&world, "half.example", &pages, config).await;
+        assert_eq!(result["status"], "down", "{path}: {result:#}");
+        assert_eq!(result["status_code"], status, "{path}: {result:#}");
+        assert_eq!(result["error"], error, "{path}: {result:#}");
+        assert_eq!(result["keyword_match"], Value::Null, "{path}: {result:#}");
+        let (whole, first) = (number(&result, "response_time_ms"), number(&result, "ttfb_ms"));
+        assert!(0.0 < first && first <= whole, "{path}: {result:#}");
+        for part in ["connect_ms", "tls_ms", "first_byte_ms", "transfer_ms"] {
+            assert!(result["phases"][part].is_number(), "{path}, {part}: {result:#}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn redirects_are_followed_and_the_last_answer_counts() {
     let world = World::start().await;
     let pages = world.lab.pages("moved.example").await.expect("free port");

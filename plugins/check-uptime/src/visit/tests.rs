@@ -144,6 +144,20 @@ fn trouble_of_our_own_is_not_hidden_behind_the_first_refusal() {
 }
 
 #[test]
+fn beginning_of_an_answer_over_http_is_the_outcome() {
+    let host = vedette_sdk::testing::Host::new();
+    let broken = Arrival { response: answer(200, b""), failure: Some(NetError::Reset) };
+    let said = broken.clone();
+    host.http_partial(move |request| match request.url.starts_with("http://") {
+        true => Ok(said.clone()),
+        false => Err(NetError::Refused),
+    });
+    let visit = Visit::make(&host.cx(), &fixture::job(Config::default()));
+    assert_eq!(visit.url, format!("http://{DOMAIN}/"));
+    assert_eq!(visit.outcome, Ok(broken));
+}
+
+#[test]
 fn chosen_scheme_is_the_only_one() {
     for (scheme, url) in
         [(Scheme::Https, "https://www.example.com/"), (Scheme::Http, "http://www.example.com/")]
