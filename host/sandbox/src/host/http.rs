@@ -15,9 +15,9 @@ use crate::{
 /// Requests, each held against grants and budget on its own.
 struct Judged {
     requests: Vec<Result<Request, NetError>>,
-    /// Whom the permitted ones are for.
-    targets: Vec<Target>,
-    /// The values of their secret headers.
+    /// Whom each is for; none of those that are not permitted.
+    targets: Vec<Option<Target>>,
+    /// The values of the secret headers of those that are.
     secrets: Vec<Vec<(String, String)>>,
 }
 
@@ -41,7 +41,7 @@ impl Host for Guest {
         };
         let size = |arrival: &Arrival| arrival.response.body.len();
         let answer = only(self.ask("http.fetch_partial", requests, live, size).await?);
-        if let (Some(target), Ok(arrival)) = (targets.first(), &answer) {
+        if let (Some(Some(target)), Ok(arrival)) = (targets.first(), &answer) {
             self.run()?.answered(target, &arrival.response);
         }
         Ok(answer)
@@ -60,8 +60,10 @@ impl Host for Guest {
         let answers =
             self.ask("http.fetch", requests, live, |answer: &Response| answer.body.len()).await?;
         let run = self.run()?;
-        for (target, answer) in targets.iter().zip(answers.iter().flatten()) {
-            run.answered(target, answer);
+        for (target, answer) in targets.iter().zip(&answers) {
+            if let (Some(target), Ok(answer)) = (target, answer) {
+                run.answered(target, answer);
+            }
         }
         Ok(answers)
     }
@@ -72,15 +74,17 @@ impl Guest {
         let remaining = self.time_left();
         let run = self.run()?;
         let share = u32::try_from(run.budget.share(requests.len())).unwrap_or(u32::MAX);
-        let mut targets = Vec::with_capacity(requests.len());
         let mut secrets = Vec::with_capacity(requests.len());
-        let judged = requests.into_iter().map(|request| {
+        let mut judge = |request: Request| {
             let target = run.permit_fetch(&request)?;
             secrets.push(run.secret_headers(&request)?);
-            targets.push(target);
-            Ok(bounded(request, remaining, share))
+            Ok((target, bounded(request, remaining, share)))
+        };
+        let judged = requests.into_iter().map(|request| match judge(request) {
+            Ok((target, request)) => (Some(target), Ok(request)),
+            Err(refusal) => (None, Err(refusal)),
         });
-        let requests: Vec<Result<Request, NetError>> = judged.collect();
+        let (targets, requests) = judged.unzip();
         Ok(Judged { requests, targets, secrets })
     }
 }
