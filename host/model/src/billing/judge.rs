@@ -3,6 +3,8 @@
 //! *Invariant:* an event that says when it happened changes nothing after a newer one did.
 //! *Invariant:* once a payment was taken back only another one grants a plan again: events of the
 //! subscription do so where they say that they are newer.
+//! *Invariant:* which subscription is the account's present one, a purchase says; events of another
+//! neither grant nor take away.
 
 use super::{Billing, EventKind, Offer, PaymentEvent};
 use crate::{Invalid, Plan, Timestamp};
@@ -62,7 +64,15 @@ fn is_late(state: &Billing, event: &PaymentEvent) -> bool {
     event.created_at.zip(state.newest_at).is_some_and(|(created, newest)| created < newest)
 }
 
-/// A purchase, or a subscription that goes on: the plan is the one that is paid for.
+/// Whether it tells of another subscription than the account's present one: of one that was replaced
+/// since, or of one whose purchase has not come yet.
+fn is_of_another(state: &Billing, event: &PaymentEvent) -> bool {
+    let told = event.subscription_id.as_ref().zip(state.subscription_id.as_ref());
+    told.is_some_and(|(event, current)| event != current)
+}
+
+/// A purchase, or a subscription that goes on: the plan is the one that is paid for. A purchase that
+/// names no subscription leaves none known: the one before is not what was bought.
 fn grant(
     state: &Billing,
     event: &PaymentEvent,
@@ -72,9 +82,14 @@ fn grant(
     let plan = paid_for(state, event, offer)?;
     let known =
         |told: &Option<String>, before: &Option<String>| told.as_ref().or(before.as_ref()).cloned();
+    let subscription_id = if event.kind == EventKind::CheckoutCompleted {
+        event.subscription_id.clone()
+    } else {
+        known(&event.subscription_id, &state.subscription_id)
+    };
     let billing = Billing {
         customer_id: known(&event.customer_id, &state.customer_id),
-        subscription_id: known(&event.subscription_id, &state.subscription_id),
+        subscription_id,
         plan: Some(plan.id.to_owned()),
         revoked_at: None,
         ..seen(state, event.created_at)
@@ -82,13 +97,18 @@ fn grant(
     Ok(Some(Effect { billing, plan, mail }))
 }
 
-/// A subscription that goes on brings nothing back that was taken back since.
+/// A subscription that goes on brings nothing back that was taken back since. Nor does one that was
+/// replaced by another: it would bring back its own plan. Where a new one is active before its
+/// purchase is told, the purchase that follows grants it.
 fn resume(
     state: &Billing,
     event: &PaymentEvent,
     offer: &Offer<'_>,
     mail: Option<Mail>,
 ) -> Result<Option<Effect>, Invalid> {
+    if is_of_another(state, event) {
+        return Ok(None);
+    }
     let is_older =
         |revoked_at: Timestamp| event.created_at.is_none_or(|created| created <= revoked_at);
     if state.revoked_at.is_some_and(is_older) {
@@ -100,8 +120,7 @@ fn resume(
 /// The lowest plan, while the subscription is not paid for. One that was replaced by another since
 /// pays for nothing, and so takes nothing away.
 fn stop(state: &Billing, event: &PaymentEvent, offer: &Offer<'_>, mail: Mail) -> Option<Effect> {
-    let told = event.subscription_id.as_ref().zip(state.subscription_id.as_ref());
-    if told.is_some_and(|(event, current)| event != current) {
+    if is_of_another(state, event) {
         return None;
     }
     let billing = seen(state, event.created_at);

@@ -373,3 +373,62 @@ fn end_of_a_subscription_that_was_replaced_takes_nothing_away() {
     }
     assert!(judged(&current, &of("refund.created", Some("s1"))).is_some());
 }
+
+/// An event about a plan and a subscription.
+fn of(kind: &str, plan: &str, subscription: &str) -> PaymentEvent {
+    PaymentEvent {
+        product_id: None,
+        plan_id: Some(plan.to_owned()),
+        subscription_id: Some(subscription.to_owned()),
+        ..plain(kind)
+    }
+}
+
+#[test]
+fn subscription_that_was_replaced_grants_nothing() {
+    let bought = judged(&Billing::default(), &of("checkout.completed", "pro", "s1"));
+    let upgraded =
+        judged(&bought.expect("an effect").billing, &of("checkout.completed", "team", "s2"));
+    let current = upgraded.expect("an effect").billing;
+    assert_eq!(current.subscription_id.as_deref(), Some("s2"));
+    for kind in ["subscription.active", "subscription.paid", "subscription.update"] {
+        assert_eq!(judged(&current, &of(kind, "pro", "s1")), None, "{kind}");
+        let unknown = Some("prod_old".to_owned());
+        let old = PaymentEvent { product_id: unknown, plan_id: None, ..of(kind, "pro", "s1") };
+        assert_eq!(judged(&current, &old), None, "{kind} is not even asked for its product");
+        // Its own plan changes, and who has no known subscription takes the one that is told.
+        let own = judged(&current, &of(kind, "pro", "s2")).expect("an effect");
+        assert_eq!((own.plan.id, own.billing.subscription_id.as_deref()), ("pro", Some("s2")));
+        let silent = PaymentEvent { subscription_id: None, ..of(kind, "pro", "") };
+        let silent = judged(&current, &silent).expect("an effect");
+        assert_eq!(silent.billing.subscription_id.as_deref(), Some("s2"), "{kind}");
+        let first = judged(&Billing::default(), &of(kind, "pro", "s1")).expect("an effect");
+        assert_eq!(first.billing.subscription_id.as_deref(), Some("s1"), "{kind}");
+    }
+}
+
+#[test]
+fn upgrade_and_its_activation_come_in_either_order() {
+    let old = [of("checkout.completed", "pro", "s1"), of("subscription.active", "pro", "s1")];
+    let bought = PaymentEvent { created_at: Some(at(5)), ..of("checkout.completed", "team", "s2") };
+    let active =
+        PaymentEvent { created_at: Some(at(6)), ..of("subscription.active", "team", "s2") };
+    let renewed = of("subscription.paid", "pro", "s1");
+    let ended = of("subscription.canceled", "pro", "s1");
+    for new in [[&bought, &active], [&active, &bought]] {
+        let events: Vec<PaymentEvent> =
+            old.iter().chain(new).chain([&renewed, &ended]).cloned().collect();
+        assert_eq!(told(&events).0, Some("team"), "{events:?}");
+    }
+}
+
+#[test]
+fn purchase_without_a_subscription_leaves_the_next_one_to_be_told() {
+    let before = judged(&Billing::default(), &of("checkout.completed", "pro", "s1"));
+    let bought = plain("checkout.completed");
+    let state = judged(&before.expect("an effect").billing, &bought).expect("an effect").billing;
+    assert_eq!(state.subscription_id, None);
+    let state = judged(&state, &of("subscription.active", "team", "s2")).expect("an effect");
+    assert_eq!(state.billing.subscription_id.as_deref(), Some("s2"));
+    assert_eq!(judged(&state.billing, &of("subscription.paid", "pro", "s1")), None);
+}
