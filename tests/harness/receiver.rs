@@ -11,7 +11,11 @@ use hyper::{
 use hyper_util::rt::TokioIo;
 use parking_lot::Mutex;
 use serde_json::Value;
-use tokio::{net::TcpListener, sync::watch, time::Instant};
+use tokio::{
+    net::TcpListener,
+    sync::{Notify, watch},
+    time::Instant,
+};
 use tokio_util::sync::CancellationToken;
 
 /// One request as it arrived.
@@ -31,6 +35,8 @@ pub enum Response {
     Json(u16, Value),
     /// Reads the request and never answers.
     Hang,
+    /// Answers 204 once it is told to.
+    Held(Arc<Notify>),
 }
 
 /// A running receiver. Without instructions it answers 204.
@@ -144,6 +150,11 @@ async fn receive(
     inbox.count.send_modify(|count| *count += 1);
     match response {
         Response::Hang => std::future::pending().await,
+        Response::Held(word) => {
+            word.notified().await;
+            let answer = hyper::Response::builder().status(204);
+            Ok(answer.body(Full::default()).expect("a status is valid"))
+        }
         Response::Status(status, headers) => {
             let mut answer = hyper::Response::builder().status(status);
             for (name, value) in headers {

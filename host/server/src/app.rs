@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use moka::sync::Cache;
 use parking_lot::Mutex;
+use tokio_util::task::TaskTracker;
 use vedette_model::{Account, AccountId, AgentId, ApiKeyId, Edition, Role, guard::Guard};
 use vedette_sandbox::{Sandbox, egress::smtp::Relay};
 use vedette_store::{Stamp, Store};
@@ -40,6 +41,8 @@ pub struct App {
     /// Who takes our mail; none where no relay is configured.
     pub relay: Option<Relay>,
     pub wake: Wake,
+    /// What is waited for at a stop: what a request began and goes on without it, too.
+    pub(crate) tasks: TaskTracker,
     /// Who follows the events of which account.
     pub streams: Arc<Streams>,
     /// Whether the background work keeps up.

@@ -95,9 +95,14 @@ impl Store {
 
     /// Removes an account for good: its credentials lead nowhere from here on, nobody is in its team
     /// and it is in nobody's, its page and its domain are free. Answers the settings that it had;
-    /// none when there is no such account. `Stale` when it has a site, or its settings were changed
-    /// meanwhile: delete its sites and try again.
-    pub async fn close_account(&self, account: AccountId) -> Result<Option<NotificationSettings>> {
+    /// none when there is no such account. `paid` is the version of its billing whose subscription
+    /// was cancelled. `Stale` when that has moved on, when it has a site, or its settings were
+    /// changed meanwhile: cancel again, delete its sites and try again.
+    pub async fn close_account(
+        &self,
+        account: AccountId,
+        paid: u64,
+    ) -> Result<Option<NotificationSettings>> {
         let (settings, version) = self.versioned_settings(account).await?;
         let domain = settings.status_page_custom_domain.as_deref();
         let id = key::account(account);
@@ -110,6 +115,8 @@ impl Store {
             .with("sites", key::sites(account))
             .with("settings", key::settings(account))
             .with("version", version)
+            .with("billing", key::billing(account))
+            .with("paid", paid)
             .with("keys", key::api_keys(account))
             .with("slug", settings.status_page_slug.as_ref().map(key::status_page_slug))
             .with("claim", domain.map(|domain| key::status_page_claim(domain, account)))
@@ -157,12 +164,14 @@ impl AccountRow {
 }
 
 /// A site that is made in the same moment writes the account's row: it is seen here, or its maker is
-/// in conflict and finds the account gone.
+/// in conflict and finds the account gone. So with a payment event, which reads that row for update.
 const CLOSABLE: &str = "IF !record::exists($account) { THROW 'gone' };
 LET $first_site = (SELECT VALUE id FROM $sites LIMIT 1);
 IF !array::is_empty($first_site) { THROW 'stale' };
 LET $settings_version = $settings.version ?? 0;
-IF $settings_version != $version { THROW 'stale' };";
+IF $settings_version != $version { THROW 'stale' };
+LET $billing_version = $billing.version ?? 0;
+IF $billing_version != $paid { THROW 'stale' };";
 
 /// The month's calls are left to the purge: every call of the account writes them, and of two that
 /// write one row the unit that takes longer loses.

@@ -13,7 +13,7 @@ use anyhow::Context;
 use serde::Serialize;
 use serde_json::Value;
 use vedette_model::{
-    Account, Edition,
+    AccountId, Edition,
     billing::{NewCheckout, Offer},
 };
 
@@ -67,43 +67,60 @@ pub async fn checkout(app: &App, caller: &Caller, body: &Value) -> Result<String
     Ok(page.with_context(|| format!("no checkout of the {} plan", plan.id))?)
 }
 
-/// Ends what an account pays for, before the account is deleted. One that never paid has nothing
-/// to end.
+/// Ends what an account pays for, before the account is deleted. One that never paid has nothing to
+/// end; nor has one whose billing still has the version at which that was `done`. Answers the
+/// version that this was decided from.
 ///
 /// # Errors
 /// `NotConfigured` without a provider for a subscription that is to be cancelled, `Internal` where
 /// the provider does not do it: then the account must stay, or it would be paid for on.
-pub(crate) async fn cancel(app: &App, account: &Account) -> Result<()> {
-    let billing = app.store.billing(account.id).await?;
+pub(crate) async fn cancel(app: &App, account: AccountId, done: Option<u64>) -> Result<u64> {
+    let billing = app.store.billing(account).await?;
+    let version = billing.version;
+    if done == Some(version) {
+        return Ok(version);
+    }
     let ended = Ended {
         customer: billing.customer_id.as_deref(),
         subscription: billing.subscription_id.as_deref(),
     };
-    if ended.subscription.is_none() && !may_pay(app, account, ended.customer).await? {
-        return Ok(());
+    let is_known = ended.subscription.is_some();
+    if !is_known && !may_pay(app, account, ended.customer, done.is_some()).await? {
+        return Ok(version);
     }
-    let id = account.id;
     let provider = match Provider::of(app) {
         Ok(provider) => provider,
-        Err(missing) if ended.subscription.is_some() => return Err(missing),
+        Err(missing) if is_known => return Err(missing),
         Err(missing) => {
-            tracing::warn!(account_id = %id, "nothing was cancelled for account {id}: {missing}");
-            return Ok(());
+            tracing::warn!(
+                account_id = %account,
+                "nothing was cancelled for account {account}: {missing}"
+            );
+            return Ok(version);
         }
     };
     let cancelled = provider.cancel(&ended).await;
-    Ok(cancelled.with_context(|| format!("the subscription of account {id} was not cancelled"))?)
+    cancelled
+        .with_context(|| format!("the subscription of account {account} was not cancelled"))?;
+    Ok(version)
 }
 
 /// Whether something may be paid for an account whose subscription nobody has told. Nothing is
-/// without a customer; nor for an account on the lowest plan whose customer has bought for another
-/// account since, which would lose what it pays for.
-async fn may_pay(app: &App, account: &Account, customer: Option<&str>) -> Result<bool> {
+/// without a customer. Nor for an account on the lowest plan, where all was cancelled a moment ago
+/// and that is what was told since, or where the customer has bought for another account, which
+/// would lose what it pays for.
+async fn may_pay(
+    app: &App,
+    account: AccountId,
+    customer: Option<&str>,
+    was_cancelled: bool,
+) -> Result<bool> {
     let Some(customer) = customer else { return Ok(false) };
-    if account.plan != account::edition(account)?.lowest_plan().id {
+    let Some(account) = app.store.account(account).await? else { return Ok(false) };
+    if account.plan != account::edition(&account)?.lowest_plan().id {
         return Ok(true);
     }
-    Ok(app.store.account_of_customer(customer).await? == Some(account.id))
+    Ok(!was_cancelled && app.store.account_of_customer(customer).await? == Some(account.id))
 }
 
 /// What the operator sells of an edition.

@@ -19,7 +19,7 @@ use tokio::{
     task::{JoinError, JoinSet},
     time::{Instant, sleep, sleep_until, timeout_at},
 };
-use tokio_util::{sync::CancellationToken, task::TaskTracker};
+use tokio_util::sync::CancellationToken;
 use vedette_model::{
     CheckStatus, CheckType, Invalid, Source, Timestamp,
     parse::{self, Body},
@@ -32,14 +32,12 @@ use crate::{App, Result};
 /// What the calls of a process share.
 pub(crate) struct Cron {
     places: Arc<Semaphore>,
-    /// What is waited for at a stop.
-    tasks: TaskTracker,
     shutdown: CancellationToken,
 }
 
 impl Cron {
-    pub(crate) fn new(tasks: TaskTracker, shutdown: CancellationToken) -> Self {
-        Self { places: Arc::new(Semaphore::new(MOST_AT_ONCE)), tasks, shutdown }
+    pub(crate) fn new(shutdown: CancellationToken) -> Self {
+        Self { places: Arc::new(Semaphore::new(MOST_AT_ONCE)), shutdown }
     }
 }
 
@@ -71,7 +69,7 @@ pub async fn run(app: &Arc<App>, body: &Value) -> Result<Counts> {
         app: Arc::clone(app),
     });
     // A task of its own: it goes on when whoever asked hangs up.
-    let work = app.cron.tasks.spawn(Arc::clone(&call).work());
+    let work = app.tasks.spawn(Arc::clone(&call).work());
     if let Ok(ended) = timeout_at(now + ANSWER, work).await {
         ended.context("a call of POST /cron panicked")??;
     }

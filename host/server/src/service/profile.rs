@@ -29,25 +29,29 @@ pub async fn update(app: &App, caller: &Caller, body: &Value) -> Result<Account>
 }
 
 /// Deletes the caller's account with all its data, for good. What is paid for is cancelled first;
-/// where that fails, nothing is deleted. Goes on to its end also when its caller goes away.
+/// where that fails, nothing is deleted. What is bought meanwhile is cancelled too; where that
+/// fails, the account stays. Goes on to its end also when its caller goes away, and at a stop.
 ///
 /// # Errors
 /// What cancelling the subscription ends with.
 pub async fn delete(app: Arc<App>, caller: Caller) -> Result<()> {
-    let deletion = tokio::spawn(async move { close(&app, &caller).await });
+    let service = Arc::clone(&app);
+    let deletion = app.tasks.spawn(async move { close(&service, &caller).await });
     deletion.await.context("the deletion of an account broke off")?
 }
 
 async fn close(app: &App, caller: &Caller) -> Result<()> {
-    billing::cancel(app, &caller.account).await?;
     let account = caller.account.id;
+    let mut cancelled = None;
     for _ in 0..ATTEMPTS {
+        let paid = billing::cancel(app, account, cancelled).await?;
+        cancelled = Some(paid);
         // What its agents look at goes with the account itself.
         let (_, sites) = app.store.listed_sites(account).await?;
         for site in sites {
             app.store.delete_site(account, site.id).await?;
         }
-        match app.store.close_account(account).await {
+        match app.store.close_account(account, paid).await {
             Ok(settings) => {
                 if let Some(settings) = settings {
                     status_page::closed(app, account, &settings).await;
@@ -59,7 +63,7 @@ async fn close(app: &App, caller: &Caller) -> Result<()> {
                 app.wake.purge.notify_one();
                 return Ok(());
             }
-            // Somebody added a site in the meantime, or changed the settings.
+            // Somebody added a site in the meantime, changed the settings, or paid.
             Err(StoreError::Stale) => {}
             Err(cause) => return Err(cause.into()),
         }

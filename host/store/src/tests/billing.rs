@@ -227,6 +227,21 @@ fn who_is_gone_takes_no_event() {
 }
 
 #[test]
+fn an_account_is_not_closed_over_a_purchase_that_nobody_cancelled() {
+    on_both(|store| async move {
+        let account = customer(&store).await;
+        take(&store, account, &purchase("evt_1")).await.unwrap();
+        let closed = store.close_account(account, 0).await;
+        assert!(matches!(closed, Err(Error::Stale)), "{closed:?}");
+        assert_eq!(store.account_of_customer("cus_1").await.unwrap(), Some(account));
+        let paid = store.billing(account).await.unwrap().version;
+        assert!(store.close_account(account, paid).await.unwrap().is_some());
+        assert_eq!(store.account_of_customer("cus_1").await.unwrap(), None);
+        assert_eq!(store.account(account).await.unwrap(), None);
+    });
+}
+
+#[test]
 fn what_is_forgotten_leaves_the_events_and_what_is_others() {
     on_both(|store| async move {
         let (one, other) = (customer(&store).await, customer(&store).await);

@@ -91,7 +91,7 @@ fn a_caller_of_an_account_that_was_closed_elsewhere_is_looked_for_again() {
         let page = other.events(account.id, 0, 9).await.unwrap();
         assert_eq!(page.stamp, found.person.stamp);
 
-        one.close_account(account.id).await.unwrap().unwrap();
+        one.close_account(account.id, 0).await.unwrap().unwrap();
         assert_eq!(other.caller(&key.hash).await.unwrap(), Some(found.clone()), "from memory");
         let counted = other.count_call(account.id, "2026-11", 100).await.unwrap();
         assert_ne!(counted.stamp, found.person.stamp);

@@ -170,7 +170,7 @@ async fn close(store: &Store, account: &Account) -> NotificationSettings {
         for site in store.listed_sites(account.id).await.unwrap().1 {
             store.delete_site(account.id, site.id).await.unwrap();
         }
-        match store.close_account(account.id).await {
+        match store.close_account(account.id, 0).await {
             Ok(settings) => return settings.expect("it was there"),
             Err(Error::Stale) => {}
             Err(error) => panic!("{error}"),
@@ -191,12 +191,13 @@ fn a_closed_account_leaves_nothing_and_everything_of_others() {
         let site = site(&goes, "two.example.com");
         store.create_site(&site, 50, &[(ssl(), noon()), (uptime(), noon())]).await.unwrap();
         busy(&store, &goes, &site).await;
-        assert!(matches!(store.close_account(goes.id).await, Err(Error::Stale)), "it has a site");
+        let closed = store.close_account(goes.id, 0).await;
+        assert!(matches!(closed, Err(Error::Stale)), "it has a site: {closed:?}");
         assert!(store.caller(&key.hash).await.unwrap().is_some());
 
         let settings = close(&store, &goes).await;
         assert_eq!(settings.status_page_slug, Some(slug()));
-        assert_eq!(store.close_account(goes.id).await.unwrap(), None);
+        assert_eq!(store.close_account(goes.id, 0).await.unwrap(), None);
         assert_eq!(store.account(goes.id).await.unwrap(), None);
         assert_eq!(store.caller(&key.hash).await.unwrap(), None);
         assert_eq!(store.person_of("someone").await.unwrap(), None);

@@ -65,7 +65,7 @@ fn an_address_is_counted_by_its_accounts_that_are_there_free_and_of_late() {
 
         assert!(store.set_plan(upgraded.id, "pro").await.unwrap());
         assert_eq!(counted(&store, mine, since).await, 2);
-        store.close_account(deleted.id).await.unwrap().unwrap();
+        store.close_account(deleted.id, 0).await.unwrap().unwrap();
         assert_eq!(counted(&store, mine, since).await, 1);
     });
 }

@@ -1,9 +1,27 @@
 //! An account that is deleted is paid for no more.
 
-use serde_json::json;
-use vedette_tests::Response;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use tokio::sync::Notify;
+use vedette_tests::{Account, Response};
 
 use super::{Shop, event, purchase, with, world};
+
+/// Deletes an account while an event about it arrives, and answers what was cancelled.
+async fn deleted_while(shop: &Shop, account: &Account, event: &Value) -> Vec<String> {
+    let before = shop.provider.received().len();
+    let word = Arc::new(Notify::new());
+    shop.provider.answer_next(Response::Held(Arc::clone(&word)));
+    let meanwhile = async {
+        shop.provider.wait_for(before + 1).await.expect("it is cancelled first");
+        shop.told(event).await;
+        word.notify_one();
+    };
+    let (answer, ()) = tokio::join!(account.client.delete("/account"), meanwhile);
+    answer.expect(200);
+    shop.provider.received().split_off(before).into_iter().map(|asked| asked.path).collect()
+}
 
 #[tokio::test(flavor = "multi_thread")]
 async fn deleting_an_account_cancels_its_subscription_first() {
@@ -29,6 +47,24 @@ async fn deleting_an_account_cancels_its_subscription_first() {
     // Its customer leads to nobody, and its events stay what they are: taken.
     shop.told(&event(&account, "evt_2", "subscription.canceled")).await;
     shop.told(&purchase(&account, "evt_1")).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_bought_while_the_account_is_deleted_is_cancelled_too() {
+    let shop = Shop::open().await;
+    let of = |id: &str| json!({"subscription": {"id": id}});
+    let account = shop.world.account("free").await;
+    shop.told(&with(purchase(&account, "evt_1"), of("sub_1"))).await;
+    let again = with(purchase(&account, "evt_2"), of("sub_2"));
+    let cancelled = deleted_while(&shop, &account, &again).await;
+    assert_eq!(cancelled, ["/v1/subscriptions/sub_1/cancel", "/v1/subscriptions/sub_2/cancel"]);
+
+    // That the provider did as it was told is nothing to cancel.
+    let account = shop.world.account("free").await;
+    shop.told(&with(purchase(&account, "evt_3"), of("sub_3"))).await;
+    let ended = with(event(&account, "evt_4", "subscription.canceled"), of("sub_3"));
+    let cancelled = deleted_while(&shop, &account, &ended).await;
+    assert_eq!(cancelled, ["/v1/subscriptions/sub_3/cancel"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
