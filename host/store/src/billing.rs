@@ -7,7 +7,7 @@
 //! compared.
 
 use surrealdb::types::{RecordId, SurrealValue};
-use vedette_model::billing::{Billing, Effect, PaymentEvent};
+use vedette_model::billing::{Billing, Effect, EventKind, PaymentEvent};
 use vedette_model::{AccountId, Delivery, Timestamp};
 
 use crate::error::Result;
@@ -89,9 +89,11 @@ impl Store {
         let Some(Effect { billing, plan, .. }) = effect else {
             return self.write(TAKE, binds).await;
         };
+        let bought = event.kind == EventKind::CheckoutCompleted && event.customer_id.is_some();
         let unit = format!("{TAKE}{CHANGE}{TELL_TEAM}\n{}", delivery::QUEUE_LETTERS);
         let binds = binds
             .with("customer", billing.customer_id.as_deref().map(key::billing_customer))
+            .with("bought", bought)
             .with("subscription_id", billing.subscription_id.clone())
             .with("paid_plan", billing.plan.clone())
             .with("newest_at", billing.newest_at)
@@ -122,12 +124,14 @@ LET $was = $billing.version ?? 0;
 IF $was != $expected { THROW 'stale' };
 CREATE $taken SET kind = $kind, arrived_at = $arrived_at, changed = $changed RETURN NONE;";
 
-/// A customer is of the account that bought last, and an account has one: the one before leads
-/// nowhere any more.
+/// A customer is of the account that bought last, whatever is told of another account that it pays
+/// for; and an account has one: the one before leads nowhere any more.
 const CHANGE: &str = "
 LET $left = $billing.customer;
 IF $left != NONE AND $left != $customer { DELETE $left WHERE account = $account RETURN NONE };
-IF $customer != NONE { UPSERT $customer SET account = $account RETURN NONE };
+IF $customer != NONE AND ($bought OR $customer.account = NONE) {
+    UPSERT $customer SET account = $account RETURN NONE
+};
 UPSERT $billing SET version = $expected + 1, customer = $customer,
     subscription_id = $subscription_id, plan = $paid_plan, newest_at = $newest_at,
     revoked_at = $revoked_at RETURN NONE;

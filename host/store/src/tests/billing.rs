@@ -190,6 +190,11 @@ fn a_customer_is_of_the_account_that_bought_last_and_an_account_has_one() {
         take(&store, one, &purchase("evt_1")).await.unwrap();
         take(&store, other, &purchase("evt_2")).await.unwrap();
         assert_eq!(store.account_of_customer("cus_1").await.unwrap(), Some(other));
+        // What goes on for the first one, and its end, are no purchase.
+        for (id, kind) in [("evt_5", "subscription.paid"), ("evt_6", "subscription.canceled")] {
+            take(&store, one, &event(id, kind, "cus_1")).await.unwrap();
+            assert_eq!(store.account_of_customer("cus_1").await.unwrap(), Some(other), "{kind}");
+        }
         // The first one buys as somebody else, and takes nothing from the second.
         take(&store, one, &event("evt_3", "checkout.completed", "cus_2")).await.unwrap();
         assert_eq!(store.account_of_customer("cus_1").await.unwrap(), Some(other));
@@ -197,6 +202,15 @@ fn a_customer_is_of_the_account_that_bought_last_and_an_account_has_one() {
         take(&store, one, &event("evt_4", "checkout.completed", "cus_3")).await.unwrap();
         assert_eq!(store.account_of_customer("cus_2").await.unwrap(), None);
         assert_eq!(store.account_of_customer("cus_3").await.unwrap(), Some(one));
+        // A customer of nobody's is whose event names it first.
+        let third = customer(&store).await;
+        take(&store, third, &event("evt_7", "subscription.active", "cus_4")).await.unwrap();
+        assert_eq!(store.account_of_customer("cus_4").await.unwrap(), Some(third));
+        // A purchase that names no customer says nothing of the one that is known.
+        let silent = PaymentEvent { customer_id: None, ..purchase("evt_8") };
+        take(&store, other, &event("evt_9", "checkout.completed", "cus_4")).await.unwrap();
+        take(&store, third, &silent).await.unwrap();
+        assert_eq!(store.account_of_customer("cus_4").await.unwrap(), Some(other));
     });
 }
 
