@@ -81,7 +81,7 @@ pub async fn receive(app: &App, edition: &'static Edition, body: &Value) -> Resu
     }
 }
 
-/// Whom an event is about.
+/// Whom an event is about; nobody of another edition.
 async fn find(app: &App, edition: &Edition, event: &PaymentEvent) -> Result<Option<Account>> {
     if let Some(id) = event.user_id
         && let Some(account) = app.store.account(id).await?
@@ -91,7 +91,8 @@ async fn find(app: &App, edition: &Edition, event: &PaymentEvent) -> Result<Opti
     }
     let Some(customer) = &event.customer_id else { return Ok(None) };
     let Some(id) = app.store.account_of_customer(customer).await? else { return Ok(None) };
-    Ok(app.store.account(id).await?)
+    let account = app.store.account(id).await?;
+    Ok(account.filter(|account| account.edition == edition.id))
 }
 
 /// Judges an event from what is known now, and makes that real; the inner error is what the store
