@@ -94,10 +94,12 @@ impl Failure {
     }
 
     /// Whether the service will never take what it was brought. What a proxy says while the service
-    /// is away looks alike, but not in the service's own words.
+    /// is away looks alike, but not in the service's own words; and a service that knows no such
+    /// path was started with another edition, or is not the one that was meant.
     pub(super) fn is_final(&self) -> bool {
         match self {
-            Self::Refused { status: 400 | 404, said, .. } => said.is_some(),
+            Self::Refused { status: 400, said, .. } => said.is_some(),
+            Self::Refused { status: 404, said, .. } => said.as_deref() == Some(NO_SUCH_AGENT),
             Self::Refused { status, .. } => *status == 413,
             Self::Unreachable(_) | Self::Garbled => false,
         }
@@ -126,7 +128,8 @@ impl Failure {
                 let said = said.as_deref().unwrap_or("the account may have no agents");
                 format!("{base} refused this agent: {said}")
             }
-            Self::Refused { status: 404, said, .. } => {
+            // The agent that it does not find is no matter of the address.
+            Self::Refused { status: 404, said, .. } if !self.is_final() => {
                 let said = said.as_deref().unwrap_or("not found");
                 format!(
                     "{base} answered 404 ({said}): --url must be the team edition's API, such as \
@@ -183,6 +186,8 @@ fn unreachable(cause: reqwest::Error) -> Failure {
 /// Of a whole call.
 const PATIENCE: Duration = Duration::from_secs(30);
 const LONGEST_WAIT: Duration = Duration::from_secs(24 * 3600);
+/// What the service says to a report that names another agent than its key.
+const NO_SUCH_AGENT: &str = "agent not found";
 /// In bytes, of an answer.
 const LARGEST: usize = 64 << 10;
 const BASE: &str =
@@ -204,7 +209,9 @@ mod tests {
         for (failure, is_final, about_the_key) in [
             (refused(400, ours), true, false),
             (refused(400, None), false, false),
-            (refused(404, ours), true, false),
+            (refused(404, Some(&crate::Error::NotFound("agent").to_string())), true, false),
+            (refused(404, Some("there is no such path")), false, false),
+            (refused(404, Some("not_found")), false, false),
             (refused(404, None), false, false),
             (refused(413, None), true, false),
             (refused(401, ours), false, true),
@@ -230,6 +237,8 @@ mod tests {
             (refused(401, None), ["VEDETTE_AGENT_KEY", "--key-file"]),
             (refused(403, Some("agents need the team plan")), [base, "need the team plan"]),
             (refused(404, None), [base, "--url"]),
+            (refused(404, Some("there is no such path")), [base, "--url"]),
+            (refused(404, Some(NO_SUCH_AGENT)), ["404", NO_SUCH_AGENT]),
             (refused(308, None), [base, "--url"]),
             (refused(503, Some("busy")), ["503", "busy"]),
             (refused(502, None), [base, "502"]),
