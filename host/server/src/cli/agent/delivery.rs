@@ -1,7 +1,8 @@
 //! From the queue to the service: registration, one report after the other, and the waits between
 //! attempts.
 //!
-//! *Invariant:* a report leaves the queue when the service took it, or said that it never will.
+//! *Invariant:* a report leaves the queue when the service took it, or said that it never will. What
+//! cannot be read now is read again later.
 
 use std::{future::pending, sync::Arc, time::Duration};
 
@@ -93,7 +94,17 @@ impl Delivery {
             if shutdown.is_cancelled() {
                 return Ok(Sent::Later(None));
             }
-            if let Err(failure) = self.send(name, &id).await {
+            let read = block_in_place(|| self.queue.lock().read(name));
+            let report = match read {
+                Ok(report) => report,
+                Err(cause) => {
+                    let waiting = self.queue.lock().len();
+                    let why = format!("{cause:#}");
+                    tracing::warn!(waiting, "cannot deliver now, {waiting} reports wait: {why}");
+                    return Ok(Sent::Later(None));
+                }
+            };
+            if let Err(failure) = self.send(name, report, &id).await {
                 let (why, waiting) = (self.server.sentence(&failure), self.queue.lock().len());
                 tracing::warn!(waiting, "cannot deliver now, {waiting} reports wait: {why}");
                 return Ok(Sent::Later(failure.retry_after()));
@@ -139,11 +150,15 @@ impl Delivery {
     }
 
     /// Sends one report and takes it out of the queue, unless it is to be sent again.
-    async fn send(&mut self, name: Name, agent_id: &str) -> Result<(), Failure> {
-        let read = block_in_place(|| self.queue.lock().read(name));
-        let body = read.ok().and_then(|report| report::signed(&report, agent_id));
+    async fn send(
+        &mut self,
+        name: Name,
+        report: Option<String>,
+        agent_id: &str,
+    ) -> Result<(), Failure> {
+        let body = report.and_then(|report| report::signed(&report, agent_id));
         let refusal = match body {
-            None => Some("its file cannot be read".to_owned()),
+            None => Some(format!("{name} is gone, or is no report")),
             Some(body) => match self.server.report(body).await {
                 Ok(answer) => {
                     let (certificates, alerts) =
@@ -183,7 +198,55 @@ const LONGEST_WAIT: Duration = Duration::from_secs(5 * 60);
 
 #[cfg(test)]
 mod tests {
+    use std::{fs, os::unix::fs::symlink, path::Path};
+
+    use reqwest::Url;
+
     use super::*;
+    use crate::cli::agent::server;
+
+    /// Of an agent that is registered, at an address where nobody is.
+    fn delivery(folder: &Path) -> Delivery {
+        let url: Url = server::base("http://127.0.0.1:9/api").expect("a URL");
+        let mut identity = Identity::open(folder, &url, "key");
+        identity.keep("an-id".to_owned()).expect("written");
+        let about = About {
+            agent_name: None,
+            hostname: None,
+            version: "1.0.0",
+            os: "linux",
+            interval_seconds: 3600,
+        };
+        let server = Server::new(&url, "key", &[]).expect("a client");
+        let queue = Queue::open(folder).expect("made");
+        let mut delivery = Delivery::new(server, about, identity, Arc::new(Mutex::new(queue)));
+        delivery.is_registered = true;
+        delivery
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_report_that_cannot_be_read_now_waits_and_what_is_none_goes() {
+        // An error only says that another test was first.
+        let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
+        let home = tempfile::tempdir().expect("a folder");
+        let mut delivery = delivery(home.path());
+        let shutdown = CancellationToken::new();
+        let now = vedette_model::Timestamp::UNIX_EPOCH;
+        delivery.queue.lock().push("{}", now).expect("written");
+        let name = delivery.queue.lock().oldest().expect("it waits");
+        let file = home.path().join(name.to_string());
+        fs::remove_file(&file).expect("ours");
+        // It leads to itself, which the system refuses to read as it does a disk that fails.
+        symlink(&file, &file).expect("a link");
+        let sent = delivery.send_all(&shutdown).await.expect("nothing for a person");
+        assert_eq!((sent, delivery.given_up()), (Sent::Later(None), 0));
+        assert_eq!(delivery.queue.lock().oldest(), Some(name));
+
+        fs::remove_file(&file).expect("ours");
+        fs::write(&file, "no report").expect("ours");
+        let sent = delivery.send_all(&shutdown).await.expect("nothing for a person");
+        assert_eq!((sent, delivery.given_up()), (Sent::All, 1));
+    }
 
     #[test]
     fn waits_grow_from_a_second_to_five_minutes() {

@@ -105,8 +105,17 @@ impl Queue {
         self.waiting.keys().next().copied()
     }
 
-    pub(super) fn read(&self, name: Name) -> io::Result<String> {
-        fs::read_to_string(self.path(name))
+    /// A report; none where its file is gone, or is none.
+    ///
+    /// # Errors
+    /// When it cannot be read now, with the file: it may be there all the same.
+    pub(super) fn read(&self, name: Name) -> anyhow::Result<Option<String>> {
+        let path = self.path(name);
+        match fs::read_to_string(&path) {
+            Ok(report) => Ok(Some(report)),
+            Err(cause) if NO_REPORT.contains(&cause.kind()) => Ok(None),
+            Err(cause) => Err(cause).with_context(|| format!("cannot read {}", path.display())),
+        }
     }
 
     /// Takes a report out; one that is not there is out.
@@ -224,6 +233,9 @@ pub(super) fn put(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
 }
 
 const BOUNDS: Bounds = Bounds { files: 10_000, bytes: 256 << 20 };
+/// What reading a file ends with that is gone, is no text, or is a folder.
+const NO_REPORT: [io::ErrorKind; 3] =
+    [io::ErrorKind::NotFound, io::ErrorKind::InvalidData, io::ErrorKind::IsADirectory];
 const SUFFIX: &str = ".json";
 const PART: &str = ".part";
 /// Written and deleted again to find out whether the folder can be written.
@@ -231,7 +243,7 @@ const TRIAL: &str = ".trial";
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::PermissionsExt;
+    use std::os::unix::fs::{PermissionsExt, symlink};
 
     use super::*;
 
@@ -243,7 +255,7 @@ mod tests {
     fn drain(queue: &mut Queue) -> Vec<String> {
         let mut reports = Vec::new();
         while let Some(name) = queue.oldest() {
-            reports.push(queue.read(name).expect("it waits"));
+            reports.push(queue.read(name).expect("readable").expect("it waits"));
             queue.remove(name);
         }
         reports
@@ -293,6 +305,23 @@ mod tests {
         queue.push("much larger than all of it", at(3)).expect("written");
         assert_eq!(drain(&mut queue), ["much larger than all of it"]);
         assert_eq!(queue.bytes, 0);
+    }
+
+    #[test]
+    fn what_cannot_be_read_now_is_told_from_what_is_no_report() {
+        let home = tempfile::tempdir().expect("a folder");
+        let mut queue = Queue::open(home.path()).expect("made");
+        queue.push("report", at(1)).expect("written");
+        let name = queue.oldest().expect("it waits");
+        let path = queue.path(name);
+        fs::write(&path, b"\xff").expect("ours");
+        assert_eq!(queue.read(name).expect("it can be read"), None);
+        fs::remove_file(&path).expect("ours");
+        assert_eq!(queue.read(name).expect("it is gone"), None);
+        // It leads to itself, which the system refuses to read as it does a disk that fails.
+        symlink(&path, &path).expect("a link");
+        let failed = queue.read(name).expect_err("not now").to_string();
+        assert!(failed.contains(&path.display().to_string()), "{failed}");
     }
 
     #[test]
