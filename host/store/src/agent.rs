@@ -1,6 +1,7 @@
 //! Agents. A row per agent under its account, and a row per hash of a key that says whose it is:
 //! that one is what a request looks up. What an agent looks at stands in `target`.
 //!
+//! *Invariant:* when an agent was last heard of never goes back, whatever the nodes' clocks say.
 //! *Invariant:* an agent that was deleted reports nothing any more: its key finds nobody, and every
 //! report writes its row.
 
@@ -112,7 +113,9 @@ impl Store {
         said: &Registration,
         now: Timestamp,
     ) -> Result<bool> {
-        let unit = "RETURN count(UPDATE $agent SET last_seen_at = $now, name = $name ?? name,
+        let unit = "RETURN count(UPDATE $agent SET
+            last_seen_at = IF last_seen_at > $now { last_seen_at } ELSE { $now },
+            name = $name ?? name,
             hostname = $hostname ?? hostname, version = $version ?? version, os = $os ?? os,
             interval_seconds = $interval ?? interval_seconds RETURN AFTER)";
         let binds = Binds::new()

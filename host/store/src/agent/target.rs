@@ -106,7 +106,8 @@ fn content(account: AccountId, seen: &Sighting) -> Result<Value> {
 
 const HEARD: &str = "LET $known = (SELECT VALUE id FROM $targets WHERE version != NONE);
 LET $new = $count - array::len($known);
-LET $room = (UPDATE $agent SET last_seen_at = $now, targets += $new
+LET $room = (UPDATE $agent SET
+    last_seen_at = IF last_seen_at > $now { last_seen_at } ELSE { $now }, targets += $new
     WHERE $new = 0 OR targets + $new <= $limit RETURN AFTER);
 IF array::is_empty($room) {
     IF record::exists($agent) { THROW 'target_limit' } ELSE { THROW 'gone' }

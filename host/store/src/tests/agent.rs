@@ -98,6 +98,14 @@ fn an_agent_is_found_by_its_key_until_it_is_deleted() {
             ..made
         };
         assert_eq!(known, expected);
+        // By the clock of a node that is behind.
+        assert!(store.register_agent(account.id, id, &nothing, noon()).await.unwrap());
+        store.note_report(account.id, id, &[], 9, noon()).await.unwrap();
+        assert_eq!(store.agents(account.id).await.unwrap(), std::slice::from_ref(&expected));
+        let last_seen_at = Some(noon() + seconds(2));
+        store.note_report(account.id, id, &[], 9, noon() + seconds(2)).await.unwrap();
+        let later = only(store.agents(account.id).await.unwrap());
+        assert_eq!(later, Agent { last_seen_at, ..expected });
 
         let stranger = signed_up(&store).await.id;
         assert!(!store.delete_agent(stranger, id).await.unwrap());
