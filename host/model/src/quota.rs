@@ -1,4 +1,4 @@
-//! Limits on requests: exact trailing windows, and the UTC calendar month.
+//! Limits on requests: exact trailing windows, and the UTC calendar month; and what a UTC day allows.
 //!
 //! *Invariant:* a [`Window`] never admits more than its limit in any trailing span, whatever the
 //! clock does (decisions: windows).
@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use chrono::{DateTime, Datelike, NaiveDate, TimeDelta, Utc};
+use chrono::{DateTime, Datelike, NaiveDate, TimeDelta, Timelike, Utc};
 
 use crate::{Plan, Timestamp};
 
@@ -130,6 +130,16 @@ pub fn until_next_month(now: Timestamp) -> Duration {
     (next_month(now) - now).to_std().unwrap_or_default()
 }
 
+/// The UTC day on which something counts, e.g. `2026-11-23`.
+pub fn day(now: Timestamp) -> String {
+    now.format("%Y-%m-%d").to_string()
+}
+
+/// How long what a day allows stays used up, in whole seconds.
+pub fn until_next_day(now: Timestamp) -> Duration {
+    Duration::from_secs(DAY - u64::from(now.num_seconds_from_midnight()))
+}
+
 /// A wait as `Retry-After` and `retry_after` say it: whole seconds, rounded up, at least 1.
 pub fn whole_seconds(wait: Duration) -> u64 {
     let started = u64::from(wait.subsec_nanos() > 0);
@@ -145,6 +155,9 @@ fn moment(unix_milliseconds: i64) -> Timestamp {
         .checked_add_signed(TimeDelta::milliseconds(unix_milliseconds))
         .unwrap_or(DateTime::<Utc>::MAX_UTC)
 }
+
+/// In seconds.
+const DAY: u64 = 24 * 3600;
 
 #[cfg(test)]
 mod tests;

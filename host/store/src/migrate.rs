@@ -96,6 +96,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0015_welcome.surql"),
     include_str!("migrations/0016_billing.surql"),
     include_str!("migrations/0017_agents.surql"),
+    include_str!("migrations/0018_invited.surql"),
 ];
 
 #[cfg(test)]

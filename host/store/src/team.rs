@@ -15,7 +15,7 @@
 use surrealdb::types::{RecordId, SurrealValue};
 use uuid::Uuid;
 use vedette_model::team::{Asked, Invitation, Member};
-use vedette_model::{AccountId, Delivery, InvitationId, MembershipId, Role, Timestamp};
+use vedette_model::{AccountId, Delivery, InvitationId, MembershipId, Role, Timestamp, quota};
 
 use crate::account::AccountRow;
 use crate::delivery::{QUEUE_LETTERS, letters};
@@ -94,18 +94,21 @@ impl Store {
 
     /// Asks somebody into a team, in place of an earlier invitation of the same address, while
     /// there are fewer members and open invitations than `limit`, else `TeamLimit`; queues the
-    /// letters with it. `Duplicate` when a member has the address, `InTeam` when the owner is in
-    /// another team.
+    /// letters with it, while the account sent no more than `letters_a_day`, else `LetterLimit`.
+    /// `Duplicate` when a member has the address, `InTeam` when the owner is in another team.
     pub async fn invite(
         &self,
         invitation: &Invitation,
         limit: u32,
+        letters_a_day: u32,
         mail: &[Delivery],
     ) -> Result<()> {
         let owner = invitation.owner_id;
         let _turn = self.turn(owner.0).await;
         let unit = format!(
-            "LET $owner = (UPDATE $account SET stamp += 1 RETURN AFTER)[0];
+            "LET $sent = IF $account.invited_on = $today {{ $account.invited }} ELSE {{ 0 }};
+            LET $owner = (UPDATE $account SET stamp += 1, invited_on = $today,
+                invited = $sent + $mails RETURN AFTER)[0];
             IF $owner = NONE {{ THROW 'gone' }};
             IF $owner.team != NONE {{ THROW 'in_team' }};
             LET $present = (SELECT VALUE member.email FROM $members);
@@ -116,6 +119,7 @@ impl Store {
             DELETE $dead.id RETURN NONE;
             LET $open = (SELECT VALUE id FROM $invitations);
             IF array::len($present) + array::len($open) >= $limit {{ THROW 'team_limit' }};
+            IF $mails > 0 AND $sent + $mails > $letters_a_day {{ THROW 'letter_limit' }};
             CREATE $invitation SET owner = $account, email = $email, role = $role,
                 token = $ticket, created_at = $now, expires_at = $expires_at RETURN NONE;
             CREATE $ticket SET invitation = $invitation RETURN NONE;
@@ -129,6 +133,9 @@ impl Store {
             .with("role", invitation.role.as_str())
             .with("now", invitation.created_at)
             .with("expires_at", invitation.expires_at)
+            .with("today", quota::day(invitation.created_at))
+            .with("mails", mail.len())
+            .with("letters_a_day", letters_a_day)
             .with("limit", limit)
             .with("letters", letters(mail)?);
         self.write(&unit, binds).await

@@ -142,6 +142,7 @@ fn thrown(message: &str) -> Error {
         "in_team" => Error::InTeam,
         "incident_limit" => Error::IncidentLimit,
         "key_limit" => Error::KeyLimit,
+        "letter_limit" => Error::LetterLimit,
         "site_limit" => Error::SiteLimit,
         "stale" => Error::Stale,
         "state_quota" => Error::StateQuota,

@@ -88,6 +88,18 @@ fn months_turn_at_midnight_utc() {
 }
 
 #[test]
+fn days_turn_at_midnight_utc() {
+    for (text, name, seconds) in [
+        ("2026-11-20T00:00:00Z", "2026-11-20", 86_400),
+        ("2026-12-31T23:59:59.999Z", "2026-12-31", 1),
+        ("2027-01-01T00:30:00+01:00", "2026-12-31", 1_800),
+    ] {
+        let now = crate::parse::timestamp("now", text).unwrap();
+        assert_eq!((day(now).as_str(), until_next_day(now).as_secs()), (name, seconds), "{text}");
+    }
+}
+
+#[test]
 fn waits_are_whole_seconds_and_never_zero() {
     for (millis, seconds) in [(0, 1), (1, 1), (999, 1), (1000, 1), (1001, 2), (59_999, 60)] {
         assert_eq!(whole_seconds(Duration::from_millis(millis)), seconds, "{millis} ms");

@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde_json::Value;
 use uuid::Uuid;
 use vedette_model::{
-    AccountId, Delivery, Feature, InvitationId, Plan, Role,
+    AccountId, Delivery, Feature, InvitationId, Plan, Role, Timestamp, quota,
     team::{self, Acceptance, Asked, Invitation, Member, NewInvitation, Refusal, RoleChange},
 };
 use vedette_store::Error as StoreError;
@@ -68,7 +68,7 @@ pub async fn read(app: &App, caller: &Caller) -> Result<Team> {
 ///
 /// # Errors
 /// `Invalid` for a bad field, and for somebody who is there already; `Forbidden` when members and
-/// open invitations fill the plan.
+/// open invitations fill the plan; `Limited` when the day's letters are sent.
 pub async fn invite(app: &App, caller: &Caller, body: &Value) -> Result<Invited> {
     let plan = account::plan(&caller.account)?;
     let new = NewInvitation::parse(body)?;
@@ -79,9 +79,11 @@ pub async fn invite(app: &App, caller: &Caller, body: &Value) -> Result<Invited>
     let (owner, now) = (caller.account.id, app.clock.now());
     let invitation = new.into_invitation(random::id(), owner, hash(&token), now);
     let mail = mail(app, caller, &invitation, &token);
-    match app.store.invite(&invitation, plan.team_members, mail.as_slice()).await {
+    let (room, letters) = (plan.team_members, team::LETTERS_A_DAY);
+    match app.store.invite(&invitation, room, letters, mail.as_slice()).await {
         Ok(()) => {}
         Err(StoreError::TeamLimit) => return Err(full(caller, plan)),
+        Err(StoreError::LetterLimit) => return Err(no_letters_left(now)),
         Err(StoreError::Duplicate) => {
             return Err(Error::invalid("email", "is that of a member already"));
         }
@@ -225,6 +227,16 @@ fn full(caller: &Caller, plan: &Plan) -> Error {
     })
 }
 
+fn no_letters_left(now: Timestamp) -> Error {
+    let (most, wait) = (team::LETTERS_A_DAY, quota::until_next_day(now));
+    let retry_after = quota::whole_seconds(wait);
+    let message = format!(
+        "an account sends at most {most} invitations by mail in a day (UTC), and all were sent; \
+         try again in {retry_after} s"
+    );
+    Error::Limited { retry_after, message }
+}
+
 fn refuse(refusal: Refusal) -> Error {
     match refusal {
         Refusal::Gone => NO_INVITATION,
@@ -252,8 +264,6 @@ const NO_INVITATION: Error = Error::NotFound("invitation");
 
 #[cfg(test)]
 mod tests {
-    use vedette_model::Timestamp;
-
     use super::*;
 
     #[test]
@@ -271,6 +281,14 @@ mod tests {
         let invited = Invited { invitation, token: "t0ken".to_owned() };
         let printed = format!("{invited:?}");
         assert!(!printed.contains("t0ken") && !printed.contains("hash"), "{printed}");
+    }
+
+    #[test]
+    fn whoever_sent_all_letters_of_a_day_waits_for_the_next() {
+        let now = Timestamp::UNIX_EPOCH + std::time::Duration::from_secs(23 * 3600);
+        let refused = no_letters_left(now);
+        assert!(matches!(refused, Error::Limited { retry_after: 3600, .. }), "{refused}");
+        assert!(refused.to_string().contains("20 invitations"), "{refused}");
     }
 
     #[test]

@@ -12,6 +12,8 @@ mod memory;
 
 /// As many as the plan has.
 const LIMIT: u32 = 3;
+/// In a day.
+const LETTERS: u32 = 2;
 const MONTH: &str = "2026-11";
 
 async fn somebody(store: &Store, email: &str) -> Account {
@@ -33,7 +35,7 @@ fn invitation(owner: &Account, email: &str, role: Role) -> Invitation {
 
 async fn invite(store: &Store, owner: &Account, email: &str) -> Result<Invitation> {
     let made = invitation(owner, email, Role::Editor);
-    store.invite(&made, LIMIT, &[]).await.map(|()| made)
+    store.invite(&made, LIMIT, LETTERS, &[]).await.map(|()| made)
 }
 
 fn mail(invitation: &Invitation) -> Delivery {
@@ -121,7 +123,7 @@ fn an_invitation_reads_back_as_it_was_made_and_is_queued_with_its_letter() {
     on_both(|store| async move {
         let owner = somebody(&store, "owner@example.com").await;
         let made = invitation(&owner, "anna@example.com", Role::Admin);
-        store.invite(&made, LIMIT, &[mail(&made)]).await.unwrap();
+        store.invite(&made, LIMIT, LETTERS, &[mail(&made)]).await.unwrap();
         assert_eq!(open_invitations(&store, &owner).await, std::slice::from_ref(&made));
         let asked = store.asked(&made.hash, owner.id).await.unwrap().unwrap();
         assert_eq!(store.outbox_depth().await.unwrap(), 1);
@@ -135,10 +137,36 @@ fn a_refused_invitation_queues_no_letter() {
     on_both(|store| async move {
         let (owner, member) = team(&store).await;
         let made = invitation(&owner, &member.email, Role::Admin);
-        let twice = store.invite(&made, LIMIT, &[mail(&made)]).await;
+        let twice = store.invite(&made, LIMIT, LETTERS, &[mail(&made)]).await;
         assert!(matches!(twice, Err(Error::Duplicate)), "{twice:?}");
         assert_eq!(store.outbox_depth().await.unwrap(), 0);
         assert_eq!(store.asked(&made.hash, member.id).await.unwrap(), None);
+    });
+}
+
+#[test]
+fn a_day_has_so_many_letters_whatever_becomes_of_the_invitations() {
+    on_both(|store| async move {
+        let owner = somebody(&store, "owner@example.com").await;
+        let ask = async |created_at: Timestamp, is_mailed: bool| {
+            let made = invitation(&owner, "anna@example.com", Role::Viewer);
+            let made = Invitation { created_at, ..made };
+            let letter = mail(&made);
+            let letters = if is_mailed { std::slice::from_ref(&letter) } else { &[] };
+            store.invite(&made, LIMIT, LETTERS, letters).await.map(|()| made)
+        };
+        for _ in 0..LETTERS {
+            let made = ask(noon(), true).await.unwrap();
+            assert!(store.withdraw_invitation(owner.id, made.id, noon()).await.unwrap());
+        }
+        let over = ask(noon(), true).await;
+        assert!(matches!(over, Err(Error::LetterLimit)), "{over:?}");
+        assert!(open_invitations(&store, &owner).await.is_empty());
+        assert_eq!(store.outbox_depth().await.unwrap(), 2);
+        // A token that is passed on by hand is no letter, and the next day has letters of its own.
+        ask(noon(), false).await.unwrap();
+        ask(noon() + seconds(12 * 3600), true).await.unwrap();
+        assert_eq!(store.outbox_depth().await.unwrap(), 3);
     });
 }
 
@@ -184,7 +212,7 @@ fn an_expired_invitation_lets_nobody_in_and_makes_room() {
         let anna = somebody(&store, "late@example.com").await;
         let mut old = invitation(&owner, &anna.email, Role::Viewer);
         old.expires_at = noon();
-        store.invite(&old, LIMIT, &[]).await.unwrap();
+        store.invite(&old, LIMIT, LETTERS, &[]).await.unwrap();
         assert!(open_invitations(&store, &owner).await.is_empty());
         let late = join(&store, &old, &anna).await;
         assert!(matches!(late, Err(Error::Gone)), "{late:?}");

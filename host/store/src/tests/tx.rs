@@ -66,6 +66,7 @@ fn what_is_thrown_undoes_the_unit_and_has_a_name() {
         assert!(matches!(thrown("site_limit").await, Error::SiteLimit));
         assert!(matches!(thrown("key_limit").await, Error::KeyLimit));
         assert!(matches!(thrown("team_limit").await, Error::TeamLimit));
+        assert!(matches!(thrown("letter_limit").await, Error::LetterLimit));
         assert!(matches!(thrown("in_team").await, Error::InTeam));
         assert!(matches!(thrown("has_team").await, Error::HasTeam));
         assert!(matches!(thrown("state_quota").await, Error::StateQuota));

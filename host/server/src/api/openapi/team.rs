@@ -52,7 +52,8 @@ fn invite() -> Operation {
         .says(
             "By mail, where the service has a mail relay. The invitation is for this address \
              alone, holds for seven days and is accepted once; an open one of the same address is \
-             replaced.",
+             replaced. An account sends at most 20 of them by mail in a day (UTC), those that were \
+             replaced or taken back among them.",
         )
         .takes(
             object(&["email"], json!({ "email": email, "role": role })),
