@@ -52,3 +52,20 @@ async fn another_plan_and_a_deleted_site_count_from_the_next_run_on() {
     world.owner.client.delete(&format!("/sites?id={first}")).await.expect(200);
     runs("three.example", 2).await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_site_that_a_deletion_brings_within_the_limit_is_checked_at_once() {
+    let world = World::with(|settings| settings.toml = "[intervals]\ndns = \"1h\"\n".into()).await;
+    let first = watch(&world, "one.example").await;
+    watch(&world, "two.example").await;
+    let third = watch(&world, "three.example").await;
+    world.latest("dns", &third, |_| true).await;
+    move_to(&world, "free").await;
+    let before = world.count("dns", &third).await;
+
+    world.owner.client.delete(&format!("/sites?id={first}")).await.expect(200);
+    until("another run of three.example", async || {
+        (world.count("dns", &third).await > before).then_some(())
+    })
+    .await;
+}

@@ -3,7 +3,7 @@
 //! *Invariant:* what a site points at and what its checks are configured with was judged by the
 //! egress policy and the plugins before it is stored; it is judged again whenever it is used.
 
-use std::net::IpAddr;
+use std::{collections::BTreeSet, net::IpAddr};
 
 use serde_json::Value;
 use vedette_model::{
@@ -120,40 +120,70 @@ async fn change(
     sites.into_iter().find(|site| site.id == id).ok_or(UNKNOWN)
 }
 
-/// Removes a site with all its data: at once for everybody who asks, the rows soon after.
+/// Removes a site with all its data: at once for everybody who asks, the rows soon after. A site
+/// that was over the plan's limit and now is not is checked at once.
 pub async fn delete(app: &App, caller: &Caller, id: SiteId) -> Result<()> {
-    if !app.store.delete_site(caller.account.id, id).await? {
+    let account = caller.account.id;
+    let plan = account::plan(&caller.account)?;
+    let before = app.store.sites(account).await?;
+    if !app.store.delete_site(account, id).await? {
         return Err(UNKNOWN);
     }
-    status_page::forget(app, caller.account.id).await;
+    status_page::forget(app, account).await;
     app.wake.purge.notify_one();
+    let before = Standing { sites: Some(&before), plan };
+    if let Err(cause) = resume(app, account, before, plan).await {
+        tracing::warn!(
+            account_id = %account,
+            "checks of account {account} wait for their turn: {cause}"
+        );
+    }
     Ok(())
 }
 
-/// Has the checks run at once that come with another plan: all of the sites that the plan before
-/// did not watch, and of the others those that ran less often.
+/// How an account stood before something changed.
+#[derive(Clone, Copy)]
+pub(super) struct Standing<'a> {
+    /// Oldest first; none where they are as they were.
+    pub(super) sites: Option<&'a [Site]>,
+    pub(super) plan: &'a Plan,
+}
+
+/// Has the checks run at once that come with a change, of the plan or of the sites.
 pub(super) async fn resume(
     app: &App,
     account: AccountId,
-    before: &Plan,
+    before: Standing<'_>,
     plan: &Plan,
 ) -> Result<()> {
     let sites = app.store.sites(account).await?;
-    let installed = app.sandbox.check_types();
+    let was = monitored(before.sites.unwrap_or(&sites), before.plan);
+    let is = monitored(&sites, plan);
     let interval = |check_type: &CheckType, plan: &Plan| due::interval(app, check_type, plan);
-    let watched = monitored(&sites, before).zip(monitored(&sites, plan));
-    let resumed: Vec<(SiteId, CheckType)> = watched
-        .filter(|(_, (_, is_watched))| *is_watched)
-        .flat_map(|((site, was_watched), _)| {
-            let id = site.id;
-            let mut checks = site.scheduled(&installed);
-            checks.retain(|check| !was_watched || interval(check, plan) < interval(check, before));
-            checks.into_iter().map(move |check_type| (id, check_type))
-        })
-        .collect();
-    app.store.run_at_once(&resumed, app.clock.now()).await?;
+    let more_often = |check: &CheckType| interval(check, plan) < interval(check, before.plan);
+    let checks = resumed(was, is, &app.sandbox.check_types(), more_often);
+    app.store.run_at_once(&checks, app.clock.now()).await?;
     app.wake.schedule.notify_one();
     Ok(())
+}
+
+/// Of the sites that are watched now: all checks of those that were not before, and of the others
+/// those that run more often.
+fn resumed<'a>(
+    was: impl Iterator<Item = (&'a Site, bool)>,
+    is: impl Iterator<Item = (&'a Site, bool)>,
+    installed: &[CheckType],
+    more_often: impl Fn(&CheckType) -> bool,
+) -> Vec<(SiteId, CheckType)> {
+    let watched = |(site, watched): (&Site, bool)| watched.then_some(site.id);
+    let before: BTreeSet<SiteId> = was.filter_map(watched).collect();
+    is.filter(|(_, watched)| *watched)
+        .flat_map(|(site, _)| {
+            let mut checks = site.scheduled(installed);
+            checks.retain(|check| !before.contains(&site.id) || more_often(check));
+            checks.into_iter().map(move |check_type| (site.id, check_type))
+        })
+        .collect()
 }
 
 /// Has the policy judge the address, and the plugins their configurations, which are stored as
@@ -268,11 +298,42 @@ mod tests {
             .collect()
     }
 
+    fn installed() -> [CheckType; 2] {
+        ["ssl", "uptime"].map(|name| name.parse().expect("the name of a check"))
+    }
+
     #[test]
     fn after_a_downgrade_the_oldest_sites_stay_monitored() {
         let shown = in_effect(sites(4), STANDARD.lowest_plan());
         let enabled: Vec<bool> = shown.iter().map(|site| site.monitoring_enabled).collect();
         assert_eq!(enabled, [true, true, false, false]);
+    }
+
+    #[test]
+    fn sites_that_come_within_the_limit_are_checked_at_once() {
+        let installed = installed();
+        let free = STANDARD.lowest_plan();
+        let before = sites(4);
+        let due_without = |after: &[Site]| {
+            resumed(monitored(&before, free), monitored(after, free), &installed, |_| false)
+        };
+        let third = before[2].id;
+        let expected = installed.clone().map(|check_type| (third, check_type));
+        assert_eq!(due_without(&before[1..]), expected, "without the first");
+        assert!(due_without(&before[..3]).is_empty(), "without the last");
+    }
+
+    #[test]
+    fn what_a_plan_runs_more_often_is_checked_at_once() {
+        let installed = installed();
+        let sites = sites(3);
+        let was = monitored(&sites, STANDARD.lowest_plan());
+        let is = monitored(&sites, STANDARD.highest_plan());
+        let due = resumed(was, is, &installed, |check_type| check_type.as_str() == UPTIME);
+        let due: Vec<(SiteId, &str)> = due.iter().map(|(site, it)| (*site, it.as_str())).collect();
+        let [first, second, third] = [sites[0].id, sites[1].id, sites[2].id];
+        let expected = [(first, "uptime"), (second, "uptime"), (third, "ssl"), (third, "uptime")];
+        assert_eq!(due, expected);
     }
 
     #[test]
