@@ -242,14 +242,17 @@ pub(super) fn lacking(edition: &Edition, plan: &Plan, feature: Feature) -> Error
     })
 }
 
-/// What a plan answers to whoever has as many of something as it counts; names a plan with more.
+/// What a plan answers to whoever has as many of a thing as it counts; names a plan with more.
 pub(super) fn used_up(
     edition: &Edition,
     plan: &Plan,
-    things: &str,
+    thing: &str,
     count: fn(&Plan) -> u32,
 ) -> Error {
-    let have = format!("the {} plan has {} {things}, and all are in use", plan.id, count(plan));
+    let have = match count(plan) {
+        1 => format!("the {} plan has 1 {thing}, and it is in use", plan.id),
+        many => format!("the {} plan has {many} {thing}s, and all are in use", plan.id),
+    };
     Error::forbidden(match edition.lowest_plan_above(plan, count) {
         Some(more) => format!("{have}; the {} plan has {}", more.id, count(more)),
         None => format!("{have}; delete one first"),

@@ -190,7 +190,7 @@ fn invalid_key() -> Error {
 }
 
 fn used_up(edition: &Edition, plan: &Plan) -> Error {
-    account::used_up(edition, plan, "agents", |plan| plan.agents)
+    account::used_up(edition, plan, "agent", |plan| plan.agents)
 }
 
 const UNKNOWN: Error = Error::NotFound("agent");

@@ -111,7 +111,7 @@ pub(crate) fn hash(key: &str) -> String {
 }
 
 fn used_up(edition: &Edition, plan: &Plan) -> Error {
-    account::used_up(edition, plan, "API keys", |plan| plan.api_keys)
+    account::used_up(edition, plan, "API key", |plan| plan.api_keys)
 }
 
 const UNKNOWN: Error = Error::NotFound("API key");
@@ -141,10 +141,7 @@ mod tests {
     #[test]
     fn full_plan_names_the_plan_with_more_keys() {
         let said = used_up(&STANDARD, STANDARD.lowest_plan()).to_string();
-        assert_eq!(
-            said,
-            "the free plan has 1 API keys, and all are in use; the starter plan has 3"
-        );
+        assert_eq!(said, "the free plan has 1 API key, and it is in use; the starter plan has 3");
         let said = used_up(&STANDARD, STANDARD.highest_plan()).to_string();
         assert!(said.ends_with("delete one first"), "{said}");
     }

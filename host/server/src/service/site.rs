@@ -263,7 +263,7 @@ fn in_effect(mut sites: Vec<Site>, plan: &Plan) -> Vec<Site> {
 }
 
 fn used_up(edition: &Edition, plan: &Plan) -> Error {
-    account::used_up(edition, plan, "sites", |plan| plan.sites)
+    account::used_up(edition, plan, "site", |plan| plan.sites)
 }
 
 fn duplicate(field: &'static str) -> Error {
