@@ -164,6 +164,7 @@ fn document(subject: &Subject<'_>, public_url: Option<&Url>) -> Value {
         "components": {
             "securitySchemes": about::security(subject.edition),
             "headers": answer::headers(),
+            "parameters": operation::parameters(teams),
             "responses": responses,
             "schemas": schemas,
         },

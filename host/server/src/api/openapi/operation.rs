@@ -3,7 +3,10 @@
 
 use serde_json::{Map, Value, json};
 
-use super::answer::{failure_name, limit_headers};
+use super::{
+    answer::{failure_name, limit_headers},
+    schema::uuid,
+};
 
 /// A method of a path, with its Operation Object.
 pub(super) struct Operation {
@@ -118,11 +121,6 @@ impl Operation {
         self
     }
 
-    /// Answers 304 to whoever has it already.
-    pub(super) fn unless_unchanged(self) -> Self {
-        self.answers_nothing(304, "`If-None-Match` names what would be answered.")
-    }
-
     /// An answer without a body, and when it is given.
     pub(super) fn answers_nothing(mut self, status: u16, when: &str) -> Self {
         let response = json!({ "description": when, "headers": limit_headers() });
@@ -146,13 +144,20 @@ impl Operation {
         if self.public {
             self.value.insert("security".to_owned(), json!([]));
         } else {
-            if let Some(scheme) = self.scheme {
-                self.value.insert("security".to_owned(), json!([{ scheme: [] }]));
+            match self.scheme {
+                Some(scheme) => {
+                    self.value.insert("security".to_owned(), json!([{ scheme: [] }]));
+                }
+                None if teams => self = self.names_account(),
+                None => {}
             }
             if teams && self.goes_by_role() && !self.responses.contains_key("403") {
                 self = self.fails(403, "The caller's role in the team does not include it.");
             }
             self = self.fails(401, "The credential is missing, wrong, expired or deleted.");
+        }
+        if self.method == "get" && !self.is_stream() {
+            self = self.answers_nothing(304, "`If-None-Match` names what would be answered.");
         }
         self = self
             .fails(429, "A limit is used up; `Retry-After` tells for how long.")
@@ -164,10 +169,45 @@ impl Operation {
         Value::Object(self.value)
     }
 
+    /// Whoever has an account of their own and is in a team may say which of them is meant.
+    fn names_account(mut self) -> Self {
+        self.parameters.push(json!({ "$ref": format!("#/components/parameters/{ACCOUNT}") }));
+        for (status, when) in [
+            (400, "`X-Vedette-Account` is no UUID."),
+            (404, "`X-Vedette-Account` names no account that the caller may act for."),
+        ] {
+            if !self.responses.contains_key(&status.to_string()) {
+                self = self.fails(status, when);
+            }
+        }
+        self
+    }
+
+    /// What goes on and on has no tag, and so no 304.
+    fn is_stream(&self) -> bool {
+        let content = self.responses.get("200").map(|answer| &answer["content"]);
+        content.is_some_and(|content| content.get("text/event-stream").is_some())
+    }
+
     /// Everybody in a team reads; credentials of other kinds have no role (decisions: roles).
     fn goes_by_role(&self) -> bool {
         self.method != "get" && self.scheme.is_none() && !self.any_role
     }
+}
+
+/// `components/parameters`: what operations of callers take where there are `teams`.
+pub(super) fn parameters(teams: bool) -> Value {
+    if !teams {
+        return json!({});
+    }
+    let described = json!({
+        "name": "X-Vedette-Account",
+        "in": "header",
+        "schema": uuid(),
+        "description": "For somebody in a team: the account that the request is about, their own \
+                        or the team's. The team's where it is left out.",
+    });
+    json!({ (ACCOUNT): described })
 }
 
 /// An optional query parameter.
@@ -185,7 +225,7 @@ pub(super) fn required(name: &str, schema: Value, description: &str, example: &s
 
 /// The `{id}` of a path.
 pub(super) fn path_id(description: &str, example: &str) -> Value {
-    let mut parameter = required("id", super::schema::uuid(), description, example);
+    let mut parameter = required("id", uuid(), description, example);
     parameter["in"] = json!("path");
     parameter
 }
@@ -202,3 +242,4 @@ pub(super) fn page() -> [Value; 2] {
 
 const BAD: &str = "The body is no JSON object, or a parameter or field is missing or outside its \
      bounds; the message names it.";
+const ACCOUNT: &str = "Account";

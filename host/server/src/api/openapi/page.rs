@@ -76,13 +76,14 @@ fn intro(document: &Value, title: &str, version: &str) -> String {
 fn chapter(document: &Value, tag: &Value) -> String {
     let name = inline(text(&tag["name"]));
     let description = inline(text(&tag["description"]));
-    let shown: String = operations(document, tag).map(|operation| section(&operation)).collect();
+    let shown: String =
+        operations(document, tag).map(|operation| section(document, &operation)).collect();
     format!(
         "<section class=\"chapter\">\n<h2>{name}</h2>\n<p>{description}</p>\n{shown}</section>\n"
     )
 }
 
-fn section(operation: &Operation<'_>) -> String {
+fn section(document: &Value, operation: &Operation<'_>) -> String {
     let Operation { path, method, value } = operation;
     let id = escape(text(&value["operationId"]));
     let public = value["security"].as_array().is_some_and(Vec::is_empty);
@@ -101,15 +102,17 @@ fn section(operation: &Operation<'_>) -> String {
         path = escape(path),
         summary = inline(text(&value["summary"])),
         description = prose(text(&value["description"])),
-        parameters = parameters(value),
+        parameters = parameters(document, value),
         body = body(value),
         answers = answers(value),
     )
 }
 
-fn parameters(operation: &Value) -> String {
+fn parameters(document: &Value, operation: &Value) -> String {
     let Some(parameters) = operation["parameters"].as_array() else { return String::new() };
     let entries = parameters.iter().map(|parameter| {
+        let to = parameter["$ref"].as_str().and_then(|to| to.strip_prefix('#'));
+        let parameter = to.and_then(|to| document.pointer(to)).unwrap_or(parameter);
         let required = parameter["required"] == true;
         let description = parameter["description"].as_str();
         entry(text(&parameter["name"]), &parameter["schema"], required, description)

@@ -266,6 +266,35 @@ fn what_takes_a_role_says_so_where_there_are_teams() {
 }
 
 #[test]
+fn operations_of_callers_say_where_there_are_teams_whose_account_is_meant() {
+    for edition in Edition::all() {
+        let document = whole(edition);
+        for (method, path, operation) in described(&document) {
+            let parameters = operation["parameters"].as_array().into_iter().flatten();
+            let mut named = parameters.filter_map(|parameter| parameter["$ref"].as_str());
+            let names = named.any(|to| to == "#/components/parameters/Account");
+            let of_callers = operation.get("security").is_none();
+            assert_eq!(names, of_callers && edition.has(Area::Team), "{method} {path}");
+            let responses = &operation["responses"];
+            let told = responses["400"].is_object() && responses["404"].is_object();
+            assert!(told || !names, "{method} {path}");
+        }
+    }
+    let html = page::render(&whole(&TEAM)).html;
+    assert!(html.contains("<dt><code>X-Vedette-Account</code>"));
+    assert!(!html.contains("<dt><code></code>"));
+}
+
+#[test]
+fn all_that_is_read_but_the_stream_may_be_unchanged() {
+    let document = whole(&TEAM);
+    for (method, path, operation) in described(&document) {
+        let unchanged = operation["responses"].get("304").is_some();
+        assert_eq!(unchanged, method == "get" && path != "/events", "{method} {path}");
+    }
+}
+
+#[test]
 fn channels_of_plugins_are_described_by_their_schemas() {
     let channel = ChannelDescriptor {
         channel: "night_pager".to_owned(),
