@@ -241,6 +241,7 @@ async fn who_is_at_fault_is_the_exit_code() {
     let junk = operated.home.path().join("junk.wasm");
     fs::write(&junk, "junk").expect("written");
     let zeros = "0".repeat(64);
+    let api = format!("http://{}", operated.world.service.api);
     let inspected = operated.run(&["inspect", path(&good)]).await.json();
     let hash = inspected["sha256"].as_str().expect("a hash").to_ascii_uppercase();
     for (arguments, code, said) in [
@@ -256,6 +257,9 @@ async fn who_is_at_fault_is_the_exit_code() {
         (vec!["install", path(&ours)], 1, "the publisher vedette"),
         (vec!["install", path(&good)], 0, "pending"),
         (vec!["approve", "acme.banner", "--grant", "dns"], 2, "--grant names dns"),
+        (vec!["approve", "acme.banner", "--grant", ""], 2, "--grant has an empty name"),
+        (vec!["approve", "acme.banner", "--by", " "], 2, "--by is empty"),
+        (vec!["list", "--admin", api.as_str()], 2, "is not the operator's port"),
         (vec!["approve", "acme.banner", "--sha256", "g"], 2, "SHA-256 that begins with g"),
         (vec!["approve", "acme.other"], 2, "vedette plugin install FILE"),
         (vec!["rollback", "acme.banner"], 2, "no plugin acme.banner is approved"),

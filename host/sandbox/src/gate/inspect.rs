@@ -32,6 +32,10 @@ pub(super) fn manifest_text(bytes: &[u8]) -> Result<&str, GateError> {
 
 /// The manifest's section of the outermost component; what lies inside nested ones is not its own.
 fn find_manifest(bytes: &[u8]) -> Result<Option<&[u8]>, GateError> {
+    if !bytes.starts_with(MAGIC) {
+        let message = "it does not begin as WebAssembly does";
+        return Err(GateError::NotAComponent(message.to_owned()));
+    }
     let mut depth = 0_u32;
     for payload in Parser::new(0).parse_all(bytes) {
         match payload.map_err(|error| GateError::NotAComponent(error.to_string()))? {
@@ -188,6 +192,9 @@ const KNOWN: &[Known] = &[
     known("vedette:net/tls", "tls"),
     known(X509, "x509"),
 ];
+
+/// What every WebAssembly file begins with.
+const MAGIC: &[u8] = b"\0asm";
 
 /// Bytes of a page of linear memory.
 const PAGE: u64 = 64 << 10;

@@ -57,6 +57,7 @@ use salvo::{
 use crate::App;
 
 pub(crate) use operator::METRICS;
+pub(crate) use reply::NO_SUCH_PATH;
 
 /// What the public listener serves.
 pub(crate) fn service(app: Arc<App>) -> Service {

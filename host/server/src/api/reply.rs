@@ -60,7 +60,7 @@ fn told(error: &Error, res: &mut Response) -> Value {
 pub(super) fn catch(req: &mut Request, res: &mut Response, ctrl: &mut FlowCtrl) {
     let status = res.status_code.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let message = match status {
-        StatusCode::NOT_FOUND => "there is no such path".to_owned(),
+        StatusCode::NOT_FOUND => NO_SUCH_PATH.to_owned(),
         StatusCode::METHOD_NOT_ALLOWED => {
             format!("{} is not possible here; the Allow header lists what is", req.method())
         }
@@ -102,3 +102,6 @@ fn body(status: StatusCode, message: String) -> Value {
     };
     json!({ "error": error, "message": message })
 }
+
+/// What an unknown path answers.
+pub(crate) const NO_SUCH_PATH: &str = "there is no such path";

@@ -7,6 +7,8 @@ use anyhow::{Context, bail};
 use reqwest::{Client, RequestBuilder, StatusCode, Url};
 use serde_json::Value;
 
+use crate::api::NO_SUCH_PATH;
+
 /// Where the operator's port is; its token, where it has one, is read from VEDETTE_ADMIN_TOKEN.
 #[derive(clap::Args)]
 pub(super) struct Admin {
@@ -52,8 +54,35 @@ pub(super) async fn ask(
             "the operator's port at {base} wants its token: set VEDETTE_ADMIN_TOKEN to admin.token"
         );
     }
-    let answer = response.json().await.context("the answer is no JSON")?;
+    let answer: Value = response.json().await.context("the answer is no JSON")?;
+    if is_another_port(status, &answer) {
+        bail!(
+            "what listens at {base} is not the operator's port; name that with --admin or \
+             VEDETTE_ADMIN: the service prints it when it starts (`admin on …`), and its \
+             admin_listen sets it"
+        );
+    }
     Ok((status, answer))
 }
 
+/// Whether a path that the operator's port has is not there: most likely it is the API's.
+fn is_another_port(status: StatusCode, answer: &Value) -> bool {
+    status == StatusCode::NOT_FOUND && answer["message"] == NO_SUCH_PATH
+}
+
 const PATIENCE: Duration = Duration::from_secs(30);
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn an_unknown_account_is_no_other_port() {
+        let missing = |message: &str| json!({ "error": "not_found", "message": message });
+        assert!(is_another_port(StatusCode::NOT_FOUND, &missing("there is no such path")));
+        assert!(!is_another_port(StatusCode::NOT_FOUND, &missing("account not found")));
+        assert!(!is_another_port(StatusCode::OK, &json!({ "accounts": [] })));
+    }
+}

@@ -35,6 +35,9 @@ pub(crate) struct Args {
 }
 
 pub(super) async fn run(args: &Args) -> Done {
+    if args.by.as_ref().is_some_and(|by| by.trim().is_empty()) {
+        return Err(anyhow!("--by is empty; name who approves, or leave it out").into());
+    }
     let folder = args.place.folder()?;
     let _held = folder.hold()?;
     let mut lock = folder.lock()?;
@@ -126,7 +129,8 @@ fn candidate(
 }
 
 fn approved(by: Option<&str>, at: Timestamp) -> Approved {
-    let user = || environment("USER").or_else(|| environment("LOGNAME"));
+    let named = |name: &str| environment(name).filter(|user| !user.is_empty());
+    let user = || named("USER").or_else(|| named("LOGNAME"));
     let by = by.map(str::to_owned).or_else(user);
     Approved { by: by.unwrap_or_else(|| "operator".to_owned()), at }
 }

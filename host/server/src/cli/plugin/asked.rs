@@ -15,11 +15,15 @@ pub(super) fn of(manifest: &str) -> Table {
 pub(super) fn only(asked: &Table, names: &[String]) -> Result<Table, String> {
     let named = names.iter().map(|name| {
         let entry = asked.get(name).map(|value| (name.clone(), value.clone()));
+        let grant = match name.as_str() {
+            "" => "--grant has an empty name".to_owned(),
+            name => format!("--grant names {name}"),
+        };
         entry.ok_or_else(|| match asked.is_empty() {
-            true => format!("--grant names {name}, and the plugin asks for nothing"),
+            true => format!("{grant}, and the plugin asks for nothing"),
             false => {
                 let asked: Vec<&str> = asked.keys().map(String::as_str).collect();
-                format!("--grant names {name}; the plugin asks for {}", asked.join(", "))
+                format!("{grant}; the plugin asks for {}", asked.join(", "))
             }
         })
     });
@@ -52,6 +56,8 @@ mod tests {
         assert!(only(&asked, &[]).expect("nothing").is_empty());
         let wrong = only(&asked, &["dns".to_owned()]).expect_err("not asked for");
         assert_eq!(wrong, "--grant names dns; the plugin asks for random, tcp");
+        let empty = only(&asked, &[String::new()]).expect_err("no name");
+        assert_eq!(empty, "--grant has an empty name; the plugin asks for random, tcp");
     }
 
     #[test]
