@@ -117,6 +117,16 @@ impl Leaf {
         Ok(Certificate { chain: vec![certificate.der().clone()], key: private_key(&key)? })
     }
 
+    /// The same, marked as an authority: `openssl req -x509` marks all that it makes.
+    pub fn self_signed_as_authority(&self) -> anyhow::Result<Certificate> {
+        let key = self.key()?;
+        let mut params = self.params()?;
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        params.key_usages.clear();
+        let certificate = params.self_signed(&key)?;
+        Ok(Certificate { chain: vec![certificate.der().clone()], key: private_key(&key)? })
+    }
+
     fn key(&self) -> anyhow::Result<KeyPair> {
         Ok(match self.is_rsa {
             false => KeyPair::generate()?,

@@ -11,7 +11,7 @@ use tokio::{
     process::{Child, ChildStdin, ChildStdout, Command},
     time::timeout,
 };
-use vedette_tests::program;
+use vedette_tests::{Leaf, program};
 
 use crate::world::World;
 
@@ -123,6 +123,26 @@ async fn a_session_runs_over_standard_input_and_output() {
 
     let (rest, log, code) = bridge.end().await;
     assert_eq!((rest, log, code), (Vec::<Value>::new(), String::new(), Some(0)));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_service_that_shows_what_openssl_makes_is_trusted_by_that_file() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (cert, key) = (folder.path().join("tls.crt"), folder.path().join("tls.key"));
+    let made = Leaf::for_names(&["127.0.0.1"]).self_signed_as_authority().expect("signed");
+    std::fs::write(&cert, made.chain_pem()).expect("writable");
+    std::fs::write(&key, made.key_pem()).expect("writable");
+    let toml = format!("[tls]\ncert_file = {cert:?}\nkey_file = {key:?}\n");
+    let world = World::with(|settings| settings.toml = toml).await;
+    let url = format!("https://{}/v1/mcp", world.service.api);
+    let file = cert.to_str().expect("a plain path");
+
+    let mut trusting = Bridge::start(&["--url", &url, "--ca-file", file], Some(&world.owner.key));
+    let begun = trusting.ask(initialize()).await;
+    assert_eq!(begun["result"]["protocolVersion"], "2025-06-18", "{begun}");
+    let mut stranger = Bridge::start(&["--url", &url], Some(&world.owner.key));
+    let refused = stranger.ask(initialize()).await;
+    assert!(refused["error"].is_object(), "{refused}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -63,9 +63,22 @@ pub(crate) fn client_config(recorder: &Arc<Recorder>, alpn: &[String]) -> Arc<Cl
 
 /// A configuration that verifies against the roots of `trust`.
 pub(super) fn verifying_config(trust: &Trust, alpn: &[&[u8]]) -> Arc<ClientConfig> {
-    let mut config = builder(Arc::new(Verifier::new(trust)));
+    let roots = Arc::clone(trust.store());
+    let webpki = WebPkiServerVerifier::builder_with_provider(roots, Arc::clone(&PROVIDER));
+    let webpki = webpki.build().expect("the Mozilla roots are never empty");
+    let mut config = builder(accepting_authorities(webpki, trust.clone()));
     config.alpn_protocols = alpn.iter().map(|protocol| protocol.to_vec()).collect();
     Arc::new(config)
+}
+
+/// A verifier that answers what `usual` does, but for a leaf that is marked as an authority, as
+/// `openssl req -x509` marks all that it makes: there the examination of the ssl check, against
+/// `trust`, decides.
+pub fn accepting_authorities(
+    usual: Arc<dyn ServerCertVerifier>,
+    trust: Trust,
+) -> Arc<dyn ServerCertVerifier> {
+    Arc::new(Verifier { usual, trust })
 }
 
 /// Shakes hands over `stream` until `deadline`.
@@ -141,12 +154,11 @@ fn builder(verifier: Arc<dyn ServerCertVerifier>) -> ClientConfig {
     config
 }
 
-/// The verdict of rustls, but for a leaf that is marked as an authority, as `openssl req -x509` marks
-/// all that it makes: rustls refuses its form before it looks at anything else. OpenSSL does not, nor
-/// does the ssl check, so there that check's examination decides.
+/// See [`accepting_authorities`]. rustls refuses the form of such a leaf before it looks at anything
+/// else; OpenSSL does not, nor does the ssl check.
 #[derive(Debug)]
 struct Verifier {
-    webpki: Arc<WebPkiServerVerifier>,
+    usual: Arc<dyn ServerCertVerifier>,
     trust: Trust,
 }
 
@@ -156,13 +168,6 @@ struct Verifier {
 struct Examined(String);
 
 impl Verifier {
-    fn new(trust: &Trust) -> Self {
-        let roots = Arc::clone(trust.store());
-        let webpki = WebPkiServerVerifier::builder_with_provider(roots, Arc::clone(&PROVIDER));
-        let webpki = webpki.build().expect("the Mozilla roots are never empty");
-        Self { webpki, trust: trust.clone() }
-    }
-
     fn examine(&self, request: &ExamineRequest) -> Result<ServerCertVerified, Error> {
         let found = examine_offline(&self.trust, request)
             .map_err(|_| Error::InvalidCertificate(CertificateError::BadEncoding))?;
@@ -193,7 +198,7 @@ impl ServerCertVerifier for Verifier {
         now: UnixTime,
     ) -> Result<ServerCertVerified, Error> {
         let verdict =
-            self.webpki.verify_server_cert(end_entity, intermediates, server_name, staple, now);
+            self.usual.verify_server_cert(end_entity, intermediates, server_name, staple, now);
         if !verdict.as_ref().is_err_and(is_marked_as_authority) {
             return verdict;
         }
@@ -213,7 +218,7 @@ impl ServerCertVerifier for Verifier {
         certificate: &CertificateDer<'_>,
         signed: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        self.webpki.verify_tls12_signature(message, certificate, signed)
+        self.usual.verify_tls12_signature(message, certificate, signed)
     }
 
     fn verify_tls13_signature(
@@ -222,11 +227,11 @@ impl ServerCertVerifier for Verifier {
         certificate: &CertificateDer<'_>,
         signed: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        self.webpki.verify_tls13_signature(message, certificate, signed)
+        self.usual.verify_tls13_signature(message, certificate, signed)
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.webpki.supported_verify_schemes()
+        self.usual.supported_verify_schemes()
     }
 }
 

@@ -1,14 +1,19 @@
 //! How commands speak to the API of a running service: one HTTP client, and what its errors say.
 
-use std::{path::PathBuf, time::Duration};
+use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use anyhow::Context;
 use reqwest::{
-    Certificate, Client, ClientBuilder,
+    Client, ClientBuilder,
     header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue},
     redirect,
 };
+use rustls::{
+    ClientConfig, RootCertStore, client::WebPkiServerVerifier, crypto::aws_lc_rs,
+    pki_types::CertificateDer,
+};
 use serde_json::Value;
+use vedette_sandbox::egress::{Trust, accepting_authorities};
 
 use crate::start;
 
@@ -29,16 +34,37 @@ pub(super) fn of_service(
         bearer.set_sensitive(true);
         headers.insert(AUTHORIZATION, bearer);
     }
-    let roots = start::roots(ca_files)?;
-    let roots = roots.iter().map(|root| Certificate::from_der(root));
-    let roots = roots.collect::<Result<Vec<_>, _>>().context("--ca-file")?;
-    Ok(Client::builder()
+    let client = Client::builder()
         .user_agent(concat!("vedette/", env!("CARGO_PKG_VERSION")))
         .default_headers(headers)
-        .tls_certs_merge(roots)
         .redirect(redirect::Policy::none())
         .connect_timeout(CONNECT)
-        .pool_idle_timeout(IDLE))
+        .pool_idle_timeout(IDLE);
+    let roots = start::roots(ca_files)?;
+    if roots.is_empty() {
+        return Ok(client);
+    }
+    Ok(client.tls_backend_preconfigured(trusting(&roots).context("--ca-file")?))
+}
+
+/// TLS that trusts the system's roots and these, also where a server shows one of these itself: the
+/// certificate that `openssl req -x509` makes is marked as an authority, and refused otherwise.
+fn trusting(roots: &[CertificateDer<'static>]) -> anyhow::Result<ClientConfig> {
+    let provider = Arc::new(aws_lc_rs::default_provider());
+    let mut known = RootCertStore::empty();
+    known.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+    for root in roots {
+        known.add(root.clone())?;
+    }
+    let usual = WebPkiServerVerifier::builder_with_provider(Arc::new(known), Arc::clone(&provider));
+    let verifier = accepting_authorities(usual.build()?, Trust::new(roots)?);
+    let mut config = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()?
+        .dangerous()
+        .with_custom_certificate_verifier(verifier)
+        .with_no_client_auth();
+    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+    Ok(config)
 }
 
 /// The sentence of an error of the service; none where the body is not the service's.
