@@ -1,7 +1,9 @@
 //! HTTP: bodies and their caps, headers, verification, deadlines.
 
 use async_compression::tokio::write::{BrotliEncoder, DeflateEncoder, GzipEncoder, ZlibEncoder};
+use rustls::ServerConfig;
 use std::{
+    net::SocketAddr,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -269,17 +271,8 @@ async fn certificates_are_verified_unless_told_otherwise() {
         (rcgen::date_time_ymd(2020, 1, 1), rcgen::date_time_ymd(9999, 1, 1));
     let root = long_lived_root();
     let leaf = crate::pki::issue(params, &root);
-    let config = Arc::new(server_config(std::slice::from_ref(&leaf.der), &leaf.key, None));
-    let (address, _server) = serve(move |stream| {
-        let acceptor = TlsAcceptor::from(Arc::clone(&config));
-        async move {
-            let Ok(mut stream) = acceptor.accept(stream).await else { return };
-            read_request(&mut stream).await;
-            let _ = stream.write_all(&ok("", b"secure")).await;
-            let _ = stream.shutdown().await;
-        }
-    })
-    .await;
+    let config = server_config(std::slice::from_ref(&leaf.der), &leaf.key, None);
+    let (address, _server) = says_secure(config).await;
     let dns = Dns::fixed(&["127.0.0.1"]).await;
     let allow = || policy(&["127.0.0.1/32"], &[]);
     let (trusting, stranger) =
@@ -307,17 +300,8 @@ async fn a_leaf_that_says_it_is_a_ca_is_verified_as_the_ssl_check_does() {
     (params.not_before, params.not_after) =
         (rcgen::date_time_ymd(2020, 1, 1), rcgen::date_time_ymd(9999, 1, 1));
     let own = crate::pki::Ca::self_signed(params, rcgen::KeyPair::generate().unwrap()).unwrap();
-    let config = Arc::new(server_config(&[crate::pki::der(&own)], own.key(), None));
-    let (address, _server) = serve(move |stream| {
-        let acceptor = TlsAcceptor::from(Arc::clone(&config));
-        async move {
-            let Ok(mut stream) = acceptor.accept(stream).await else { return };
-            read_request(&mut stream).await;
-            let _ = stream.write_all(&ok("", b"secure")).await;
-            let _ = stream.shutdown().await;
-        }
-    })
-    .await;
+    let config = server_config(&[crate::pki::der(&own)], own.key(), None);
+    let (address, _server) = says_secure(config).await;
     let dns = Dns::fixed(&["127.0.0.1"]).await;
     let allow = || policy(&["127.0.0.1/32"], &[]);
     let trusting = crate::pki::trusting(&[&own], allow(), Some(&dns));
@@ -333,6 +317,21 @@ async fn a_leaf_that_says_it_is_a_ca_is_verified_as_the_ssl_check_does() {
         let NetError::Tls(said) = &error else { panic!("{host}: {error}") };
         assert!(said.starts_with(&format!("certificate {token} ")), "{host}: {said}");
     }
+}
+
+/// A server that answers `secure` to every request.
+async fn says_secure(config: ServerConfig) -> (SocketAddr, impl Sized) {
+    let acceptor = TlsAcceptor::from(Arc::new(config));
+    serve(move |stream| {
+        let acceptor = acceptor.clone();
+        async move {
+            let Ok(mut stream) = acceptor.accept(stream).await else { return };
+            read_request(&mut stream).await;
+            let _ = stream.write_all(&ok("", b"secure")).await;
+            let _ = stream.shutdown().await;
+        }
+    })
+    .await
 }
 
 fn long_lived_root() -> crate::pki::Ca {
