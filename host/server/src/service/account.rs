@@ -98,12 +98,9 @@ pub(super) async fn moved(app: &App, account: &Account, to: &Plan) {
     app.limits.recent.forget(id);
     status_page::forget(app, id).await;
     tracing::info!(account_id = %id, plan = name, "account {id} was moved to the plan {name}");
-    let resumed = async {
-        let before = site::Standing { sites: None, plan: plan(account)? };
-        site::resume(app, id, before, to).await
-    };
-    if let Err(cause) = resumed.await {
-        tracing::warn!(account_id = %id, "checks of account {id} wait for their turn: {cause}");
+    // An account of a plan that no edition has was not watched at all.
+    if let Ok(before) = plan(account) {
+        site::resume(app, id, site::Standing { sites: None, plan: before }, to).await;
     }
 }
 

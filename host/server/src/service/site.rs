@@ -131,13 +131,7 @@ pub async fn delete(app: &App, caller: &Caller, id: SiteId) -> Result<()> {
     }
     status_page::forget(app, account).await;
     app.wake.purge.notify_one();
-    let before = Standing { sites: Some(&before), plan };
-    if let Err(cause) = resume(app, account, before, plan).await {
-        tracing::warn!(
-            account_id = %account,
-            "checks of account {account} wait for their turn: {cause}"
-        );
-    }
+    resume(app, account, Standing { sites: Some(&before), plan }, plan).await;
     Ok(())
 }
 
@@ -149,22 +143,25 @@ pub(super) struct Standing<'a> {
     pub(super) plan: &'a Plan,
 }
 
-/// Has the checks run at once that come with a change, of the plan or of the sites.
-pub(super) async fn resume(
-    app: &App,
-    account: AccountId,
-    before: Standing<'_>,
-    plan: &Plan,
-) -> Result<()> {
-    let sites = app.store.sites(account).await?;
-    let was = monitored(before.sites.unwrap_or(&sites), before.plan);
-    let is = monitored(&sites, plan);
-    let interval = |check_type: &CheckType, plan: &Plan| due::interval(app, check_type, plan);
-    let more_often = |check: &CheckType| interval(check, plan) < interval(check, before.plan);
-    let checks = resumed(was, is, &app.sandbox.check_types(), more_often);
-    app.store.run_at_once(&checks, app.clock.now()).await?;
-    app.wake.schedule.notify_one();
-    Ok(())
+/// Has the checks run at once that come with a change, of the plan or of the sites. The change
+/// stands also where that fails: then they run when they are due.
+pub(super) async fn resume(app: &App, account: AccountId, before: Standing<'_>, plan: &Plan) {
+    let hastened = async {
+        let sites = app.store.sites(account).await?;
+        let was = monitored(before.sites.unwrap_or(&sites), before.plan);
+        let is = monitored(&sites, plan);
+        let interval = |check_type: &CheckType, plan: &Plan| due::interval(app, check_type, plan);
+        let more_often = |check: &CheckType| interval(check, plan) < interval(check, before.plan);
+        let checks = resumed(was, is, &app.sandbox.check_types(), more_often);
+        app.store.run_at_once(&checks, app.clock.now()).await
+    };
+    match hastened.await {
+        Ok(()) => app.wake.schedule.notify_one(),
+        Err(cause) => tracing::warn!(
+            account_id = %account,
+            "checks of account {account} wait for their turn: {cause}"
+        ),
+    }
 }
 
 /// Of the sites that are watched now: all checks of those that were not before, and of the others
