@@ -52,18 +52,23 @@ pub struct Alert {
     pub resolved_at: Option<Timestamp>,
 }
 
-/// An alert as the API shows it: the documented fields and no other.
+/// An alert as it is shown: the documented fields (spec: Alert), and with them the domain, the
+/// event and the times.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct AlertView<'a> {
     pub id: AlertId,
     #[serde(rename = "type")]
     pub alert_type: &'a str,
+    pub event: &'a str,
     pub severity: Severity,
     pub message: &'a str,
     pub suggestion: Option<&'a str>,
     pub is_resolved: bool,
     pub site_id: SiteId,
+    pub domain: &'a str,
     pub created_at: Timestamp,
+    pub updated_at: Timestamp,
+    pub resolved_at: Option<Timestamp>,
 }
 
 /// What happened to an alert that is worth telling.
@@ -104,16 +109,21 @@ pub struct AlertFilter {
 }
 
 impl Alert {
+    /// What callers, followers and assistants are shown of it.
     pub fn view(&self) -> AlertView<'_> {
         AlertView {
             id: self.id,
             alert_type: &self.alert_type,
+            event: &self.event,
             severity: self.severity,
             message: &self.message,
             suggestion: self.suggestion.as_deref(),
             is_resolved: self.is_resolved,
             site_id: self.site_id,
+            domain: &self.domain,
             created_at: self.created_at,
+            updated_at: self.updated_at,
+            resolved_at: self.resolved_at,
         }
     }
 

@@ -507,17 +507,19 @@ fn a_decision_records_health_memory_and_version() {
 }
 
 #[test]
-fn an_alert_shows_exactly_the_documented_fields() {
+fn an_alert_shows_what_is_documented_and_its_domain_event_and_times() {
     let mut past = Past::new();
     let suggestion = Some("renew it".to_owned());
     let decision = past.run(&[Finding { suggestion, ..finding("ssl.expiring", "a") }]);
     assert_eq!(
         serde_json::to_value(decision.raised[0].view()).unwrap(),
         json!({
-            "id": "00000000-0000-0000-0000-000000000001", "type": "ssl", "severity": "critical",
-            "message": "ssl.expiring on example.com", "suggestion": "renew it",
-            "is_resolved": false, "site_id": "00000000-0000-0000-0000-000000000001",
-            "created_at": "2027-01-15T08:01:00Z",
+            "id": "00000000-0000-0000-0000-000000000001", "type": "ssl", "event": "ssl.expiring",
+            "severity": "critical", "message": "ssl.expiring on example.com",
+            "suggestion": "renew it", "is_resolved": false,
+            "site_id": "00000000-0000-0000-0000-000000000001", "domain": "example.com",
+            "created_at": "2027-01-15T08:01:00Z", "updated_at": "2027-01-15T08:01:00Z",
+            "resolved_at": null,
         })
     );
     let row = serde_json::to_value(&decision.raised[0]).unwrap();

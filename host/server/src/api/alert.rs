@@ -6,17 +6,14 @@ use vedette_model::{AlertFilter, parse};
 
 use super::{body::Body, caller::State, path::PathId, query::Query, reply::Answer};
 pub(super) use crate::service::alert::DOCUMENTED;
-use crate::{
-    App, Caller, Result,
-    service::{self, alert::view},
-};
+use crate::{App, Caller, Result, service};
 
 #[handler]
 pub(super) async fn list(app: State, caller: Caller, query: Query) -> Answer {
     let filter = filter(&app, &query)?;
     let (limit, offset) = (filter.limit, filter.offset);
     let page = service::alert::list(&app, &caller, &filter).await?;
-    let alerts: Vec<_> = page.items.iter().map(view).collect();
+    let alerts: Vec<_> = page.items.iter().map(|alert| alert.view()).collect();
     Ok(Json(json!({ "alerts": alerts, "total": page.total, "limit": limit, "offset": offset })))
 }
 
@@ -25,7 +22,7 @@ pub(super) async fn resolve(app: State, caller: Caller, query: Query, body: Body
     let id = query.id("id")?;
     let resolved = parse::Body::of(&body)?.required("is_resolved", parse::boolean)?;
     let alert = service::alert::set_resolved(&app, &caller, id, resolved).await?;
-    Ok(Json(json!({ "alert": view(&alert) })))
+    Ok(Json(json!({ "alert": alert.view() })))
 }
 
 /// The log of an alert: whom it was told to, how that went, and what holds it back.

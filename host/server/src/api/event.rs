@@ -126,7 +126,7 @@ fn frame(told: &Told) -> String {
 fn data(part: &Part) -> Value {
     match part {
         Part::Check(_, record) => json!(record),
-        Part::Alert(event) => service::alert::view(&event.alert),
+        Part::Alert(event) => json!(event.alert.view()),
         Part::Incident(_, incident) => json!(incident.view()),
         Part::Gone => Value::Null,
     }

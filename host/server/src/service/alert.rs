@@ -1,8 +1,7 @@
 //! Alerts, as their owner lists and settles them. Raising and resolving by themselves is the
 //! pipeline's.
 
-use serde_json::{Value, json};
-use vedette_model::{Alert, AlertFilter, AlertId, Delivery, Invalid, Severity};
+use vedette_model::{Alert, AlertFilter, AlertId, Delivery, Invalid, alert::resolved_filter};
 use vedette_store::{Error as StoreError, Page};
 
 use crate::{App, Caller, Error, Result};
@@ -40,25 +39,6 @@ pub async fn deliveries(app: &App, caller: &Caller, id: AlertId) -> Result<Vec<D
     app.store.deliveries_of(caller.account.id, id).await?.ok_or(Error::NotFound("alert"))
 }
 
-/// An alert as it is shown: the documented fields (spec: Alert), and with them the domain, the
-/// event and the times.
-pub(crate) fn view(alert: &Alert) -> Value {
-    json!({
-        "id": alert.id,
-        "type": alert.alert_type,
-        "event": alert.event,
-        "severity": alert.severity,
-        "message": alert.message,
-        "suggestion": alert.suggestion,
-        "is_resolved": alert.is_resolved,
-        "site_id": alert.site_id,
-        "domain": alert.domain,
-        "created_at": alert.created_at,
-        "updated_at": alert.updated_at,
-        "resolved_at": alert.resolved_at,
-    })
-}
-
 /// What a listing is asked for, from its words; `page` is limit and offset.
 pub(crate) fn filter(
     app: &App,
@@ -69,8 +49,8 @@ pub(crate) fn filter(
 ) -> Result<AlertFilter, Invalid> {
     Ok(AlertFilter {
         alert_type: alert_type.map(|text| known_type(app, text)).transpose()?,
-        severity: severity.map(read_severity).transpose()?,
-        resolved: read_resolved(resolved)?,
+        severity: severity.map(str::parse).transpose()?,
+        resolved: resolved_filter(resolved)?,
         limit: page.0,
         offset: page.1,
     })
@@ -86,26 +66,7 @@ fn known_type(app: &App, text: &str) -> Result<String, Invalid> {
     if DOCUMENTED.contains(&text) || raised() {
         return Ok(text.to_owned());
     }
-    Err(Invalid::new("type", "must be one of ssl, dns, domain, ct, cert_change, uptime"))
-}
-
-fn read_severity(text: &str) -> Result<Severity, Invalid> {
-    match text {
-        "info" => Ok(Severity::Info),
-        "warning" => Ok(Severity::Warning),
-        "critical" => Ok(Severity::Critical),
-        _ => Err(Invalid::new("severity", "must be one of info, warning, critical")),
-    }
-}
-
-/// Absent means unresolved only; `false` says the same.
-fn read_resolved(text: Option<&str>) -> Result<Option<bool>, Invalid> {
-    match text {
-        None | Some("false") => Ok(Some(false)),
-        Some("true") => Ok(Some(true)),
-        Some("all") => Ok(None),
-        Some(_) => Err(Invalid::new("resolved", "must be true, false or all")),
-    }
+    Err(Invalid::new("type", format!("must be one of {}", DOCUMENTED.join(", "))))
 }
 
 const RAISED_ANEW: &str = "cannot be false: the same trouble was raised anew since, and its alert is \

@@ -52,7 +52,7 @@ pub(in crate::mcp) async fn list(app: &App, caller: &Caller, args: &Args) -> Res
     let page = service::alert::list(app, caller, &filter).await?;
     let part = Part {
         name: "alerts",
-        entries: page.items.iter().map(service::alert::view).collect(),
+        entries: page.items.iter().map(|alert| json!(alert.view())).collect(),
         offset: filter.offset.into(),
         total: page.total,
     };
@@ -61,5 +61,5 @@ pub(in crate::mcp) async fn list(app: &App, caller: &Caller, args: &Args) -> Res
 
 pub(super) async fn resolve(app: &App, caller: &Caller, args: &Args) -> Result<Value> {
     let alert = service::alert::set_resolved(app, caller, args.id("alert_id")?, true).await?;
-    Ok(json!({ "alert": service::alert::view(&alert) }))
+    Ok(json!({ "alert": alert.view() }))
 }
