@@ -7,6 +7,8 @@
 //! sites may really fail together, behind one provider.
 //!
 //! *Invariant:* pure; the same signs at the same moments give the same verdicts.
+//! *Invariant:* a sign counts for as long as it lasts and no longer, also where the clock is set back
+//! meanwhile: else a doubt would go on for as long as the clock was ahead.
 //! *Invariant:* what it remembers is bounded, whatever it is told.
 
 use std::{
@@ -37,7 +39,8 @@ pub struct Guard {
     /// How long a jump is held back.
     hold: TimeDelta,
     offline: bool,
-    overloaded_until: Option<Timestamp>,
+    /// When a thread of ours was late the last time.
+    late_at: Option<Timestamp>,
     /// Sites whose runs told something lately, with the last time each was told of.
     seen: HashMap<SiteId, Timestamp>,
     /// When they were told of, oldest first.
@@ -55,7 +58,7 @@ impl Guard {
         Self {
             hold: TimeDelta::from_std(hold).unwrap_or(TimeDelta::MAX),
             offline: false,
-            overloaded_until: None,
+            late_at: None,
             seen: HashMap::new(),
             told: VecDeque::new(),
             failed: HashMap::new(),
@@ -72,7 +75,7 @@ impl Guard {
     /// By how much a task of ours ran late.
     pub fn lagged(&mut self, lag: Duration, now: Timestamp) {
         if lag >= LATE {
-            self.overloaded_until = Some(now + SHADOW);
+            self.late_at = Some(now);
         }
     }
 
@@ -102,11 +105,11 @@ impl Guard {
         if self.offline {
             return Verdict::Offline;
         }
-        if self.overloaded_until.is_some_and(|until| now < until) {
+        if self.late_at.is_some_and(|at| is_near(at, now, SHADOW)) {
             return Verdict::Overloaded;
         }
         match self.held_since {
-            Some(since) if !self.released && now - since < self.hold => Verdict::HeldBack,
+            Some(since) if !self.released && is_near(since, now, self.hold) => Verdict::HeldBack,
             Some(_) => {
                 self.released = true;
                 Verdict::Fit
@@ -127,7 +130,7 @@ impl Guard {
 
     fn forget(&mut self, now: Timestamp) {
         while let Some((at, site)) = self.told.front().copied() {
-            if now - at < WINDOW {
+            if is_near(at, now, WINDOW) {
                 break;
             }
             self.told.pop_front();
@@ -135,12 +138,19 @@ impl Guard {
                 self.seen.remove(&site);
             }
         }
-        self.failed.retain(|_, at| now - *at < WINDOW);
+        self.failed.retain(|_, at| is_near(*at, now, WINDOW));
         if !self.is_jump() {
             self.held_since = None;
             self.released = false;
         }
     }
+}
+
+/// Whether a moment is less than `span` away. Those who tell and ask at once do not come in the order
+/// of their moments, so one may lie a little ahead; one that is far ahead is of a clock that has been
+/// corrected since.
+fn is_near(at: Timestamp, now: Timestamp, span: TimeDelta) -> bool {
+    (now - at).abs() < span
 }
 
 /// Signs are this old at most.
@@ -239,6 +249,26 @@ mod tests {
         guard.lagged(Duration::from_secs(2), at(0));
         assert_eq!(guard.verdict(at(4)), Verdict::Overloaded);
         assert_eq!(guard.verdict(at(5)), Verdict::Fit);
+    }
+
+    #[test]
+    fn a_clock_that_is_set_back_ends_what_was_doubted() {
+        let mut guard = guard();
+        fall(&mut guard, 20, 20, 3_600);
+        assert_eq!(guard.verdict(at(3_600)), Verdict::HeldBack);
+        assert_eq!(guard.verdict(at(0)), Verdict::Fit);
+        assert_eq!(guard.counts(), (0, 0));
+        guard.lagged(Duration::from_secs(2), at(3_600));
+        assert_eq!(guard.verdict(at(3_600)), Verdict::Overloaded);
+        assert_eq!(guard.verdict(at(0)), Verdict::Fit);
+    }
+
+    #[test]
+    fn who_asks_a_moment_before_the_last_who_told_forgets_nothing() {
+        let mut guard = guard();
+        fall(&mut guard, 20, 20, 1);
+        assert_eq!(guard.verdict(at(0)), Verdict::HeldBack);
+        assert_eq!(guard.counts(), (20, 40));
     }
 
     #[test]
