@@ -172,6 +172,7 @@ async fn take_in(app: &App, agent: &Agent, look: &Look, at: Timestamp) -> Result
         duration: Duration::ZERO,
         source: Source::Agent,
         lease: None,
+        domain: None,
     };
     let Some(stored) = pipeline::submit(app, arrival).await? else { return Ok(0) };
     judged(&stored.record)?;

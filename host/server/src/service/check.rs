@@ -44,6 +44,7 @@ pub async fn record(app: &App, caller: &Caller, body: &Value) -> Result<CheckRec
         duration: std::time::Duration::ZERO,
         source: Source::Api,
         lease: None,
+        domain: None,
     };
     let record = pipeline::submit(app, arrival).await?.ok_or(NO_SITE)?.record;
     judged(&record)?;

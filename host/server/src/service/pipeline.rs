@@ -12,8 +12,8 @@ use std::{cmp::Ordering, time::Duration};
 use backon::{BackoffBuilder, ExponentialBuilder};
 use serde_json::Value;
 use vedette_model::{
-    AccountId, Assessment, CheckId, CheckRecord, CheckStatus, CheckType, Decision, Evidence,
-    SiteId, Source, Timestamp,
+    AccountId, Assessment, CheckId, CheckRecord, CheckStatus, CheckType, Decision, DomainName,
+    Evidence, SiteId, Source, Timestamp,
     alert::{self, reconcile},
     delivery,
 };
@@ -35,6 +35,9 @@ pub(crate) struct Arrival {
     pub(crate) source: Source,
     /// The lease that the run was made under; none for runs that nobody had planned.
     pub(crate) lease: Option<Lease>,
+    /// What a run on demand looked at, which must be the site's domain still; none for runs under a
+    /// lease, which ends when the site moves, and for what others measured.
+    pub(crate) domain: Option<DomainName>,
 }
 
 /// What a run brought.
@@ -54,8 +57,9 @@ pub(crate) struct Stored {
     pub(crate) raised: usize,
 }
 
-/// Stores a result and what follows from it. None when it counts for nothing: the site is gone, the
-/// lease has gone to another owner, or an agent's report came late or came twice.
+/// Stores a result and what follows from it. None when it counts for nothing: the site is gone or
+/// has moved to another domain, the lease has gone to another owner, or an agent's report came late
+/// or came twice.
 ///
 /// # Errors
 /// `Invalid` when a result that came from outside does not fit the check's schema.
@@ -96,9 +100,14 @@ async fn look_up(app: &App, arrival: &Arrival) -> Result<Option<CheckContext>, S
     }
 }
 
-/// An agent keeps what it saw while the service is away, and says it again where it does not know
-/// whether it arrived. What nobody could judge is judged when it comes again.
+/// A site may move while a run on demand looks at where it was: what was found there would be what
+/// the next run of the new domain is compared with. And an agent keeps what it saw while the service
+/// is away, and says it again where it does not know whether it arrived; what nobody could judge is
+/// judged when it comes again.
 fn is_outdated(arrival: &Arrival, context: &CheckContext) -> bool {
+    if arrival.domain.as_ref().is_some_and(|domain| *domain != context.site.domain) {
+        return true;
+    }
     let latest = context.state.latest.as_ref().filter(|_| arrival.source == Source::Agent);
     latest.is_some_and(|latest| match latest.checked_at.cmp(&arrival.checked_at) {
         Ordering::Less => false,
@@ -310,8 +319,49 @@ pub(super) const TRIES: ExponentialBuilder = ExponentialBuilder::new()
 #[cfg(test)]
 mod tests {
     use serde_json::json;
+    use uuid::Uuid;
+    use vedette_model::{Account, CheckState, NewSite, NotificationSettings};
+    use vedette_store::Stamp;
 
     use super::*;
+
+    #[test]
+    fn result_of_a_domain_that_its_site_has_left_counts_for_nothing() {
+        let now = Timestamp::UNIX_EPOCH;
+        let account = Account {
+            id: AccountId(Uuid::from_u128(1)),
+            email: "ops@example.com".to_owned(),
+            full_name: None,
+            edition: "standard".to_owned(),
+            plan: "pro".to_owned(),
+            created_at: now,
+        };
+        let new = NewSite::parse(&json!({ "domain": "new.example" }), &[]).expect("a site");
+        let site = new.into_site(SiteId(Uuid::from_u128(2)), account.id, now);
+        let looked_at = |domain: Option<&str>| Arrival {
+            account_id: account.id,
+            site_id: site.id,
+            check_type: "ssl".parse().expect("a check's name"),
+            seen: Seen::Unknown(run::OVERLOADED),
+            checked_at: now,
+            duration: Duration::ZERO,
+            source: Source::OnDemand,
+            lease: None,
+            domain: domain.map(|name| DomainName::parse(name).expect("a name")),
+        };
+        let arrivals = [None, Some("new.example"), Some("old.example")].map(looked_at);
+        let context = CheckContext {
+            account,
+            stamp: Stamp::default(),
+            site,
+            state: CheckState::default(),
+            open: Vec::new(),
+            siblings: Vec::new(),
+            settings: NotificationSettings::default(),
+        };
+        let outdated = arrivals.map(|arrival| is_outdated(&arrival, &context));
+        assert_eq!(outdated, [false, false, true]);
+    }
 
     #[test]
     fn record_repeats_the_error_token_of_its_result() {

@@ -200,6 +200,7 @@ async fn submit(
         duration: took,
         source,
         lease: Some(lease.clone()),
+        domain: None,
     };
     let Some(stored) = pipeline::submit(app, arrival).await? else { return Ok(Ending::Nothing) };
     if told {

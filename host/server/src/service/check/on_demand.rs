@@ -61,8 +61,13 @@ pub async fn run_on_demand(
             duration: ran.duration,
             source: Source::OnDemand,
             lease: None,
+            domain: Some(site.domain.clone()),
         };
-        let stored = pipeline::submit(app, arrival).await?.ok_or(NO_SITE)?;
+        let Some(stored) = pipeline::submit(app, arrival).await? else {
+            // Deleted since it was looked at, or moved: which of the two is told as before.
+            own_site(app, caller, site.id, &site.domain).await?;
+            return Err(NO_SITE);
+        };
         judged(&stored.record)?;
     }
     Ok(shown(caller.edition, result))
