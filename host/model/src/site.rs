@@ -77,19 +77,23 @@ impl Site {
         }
     }
 
-    /// The checks that the scheduler runs: those listed, and `uptime` whether listed or not, as
-    /// far as they are installed (decisions: `check_types`). None while monitoring is off.
+    /// The checks that are about it: those listed, and `uptime` whether listed or not (decisions:
+    /// `check_types`).
+    pub fn checks(&self) -> Vec<CheckType> {
+        let mut checks = self.check_types.clone();
+        if !checks.iter().any(|check_type| check_type.as_str() == UPTIME) {
+            checks.push(UPTIME.parse().expect("the name of a documented check"));
+        }
+        checks
+    }
+
+    /// Those that the scheduler runs, as far as they are installed. None while monitoring is off.
     pub fn scheduled(&self, installed: &[CheckType]) -> Vec<CheckType> {
         if !self.monitoring_enabled {
             return Vec::new();
         }
-        installed
-            .iter()
-            .filter(|installed| {
-                installed.as_str() == UPTIME || self.check_types.contains(installed)
-            })
-            .cloned()
-            .collect()
+        let own = self.checks();
+        installed.iter().filter(|installed| own.contains(installed)).cloned().collect()
     }
 
     /// The configuration of one check; an empty object where none was given.

@@ -153,8 +153,11 @@ fn one_bad_field_refuses_the_whole_patch() {
 fn installed_checks_run_as_listed_and_uptime_always() {
     let mut site = site(&json!({"domain": "example.com"})).unwrap();
     let installed = types(&["ssl", "uptime", "smtp"]);
+    assert_eq!(site.checks(), types(&["ssl", "dns", "domain", "ct", "uptime"]));
     assert_eq!(site.scheduled(&installed), types(&["ssl", "uptime"]));
     assert_eq!(site.scheduled(&types(&["ssl"])), types(&["ssl"]));
+    site.check_types = types(&["uptime", "ct"]);
+    assert_eq!(site.checks(), types(&["uptime", "ct"]), "listed, it is not there twice");
     site.monitoring_enabled = false;
     assert_eq!(site.scheduled(&installed), []);
 }

@@ -41,7 +41,7 @@ pub async fn create(app: &App, caller: &Caller, body: &Value) -> Result<Site> {
     judge(app, &new.domain, &mut new.rest).await?;
     let now = app.clock.now();
     let site = new.into_site(random::id(), caller.account.id, now);
-    let due = first_runs(app, &site, now);
+    let due = first_runs(&site, now);
     match app.store.create_site(&site, plan.sites, &due).await {
         Ok(()) => {}
         Err(StoreError::SiteLimit) => return Err(used_up(caller.edition, plan)),
@@ -98,7 +98,7 @@ async fn change(
         if let Some(domain) = &domain {
             site.domain = domain.clone();
         }
-        Runs { due: first_runs(app, site, now), anew: changed(&before, site) }
+        Runs { due: first_runs(site, now), anew: changed(&before, site) }
     };
     match app.store.update_site(account, id, change).await {
         Ok(Some(_)) => {}
@@ -221,15 +221,9 @@ pub(crate) fn vet_origin(app: &App, address: IpAddr) -> Result<()> {
 
 /// Every check of a monitored site, due now. Also those that have no plugin yet: nobody leases
 /// them until they have one, and then they need no migration.
-fn first_runs(app: &App, site: &Site, now: Timestamp) -> Vec<(CheckType, Timestamp)> {
-    let mut known = app.sandbox.check_types();
-    let uptime = UPTIME.parse().expect("the name of a documented check");
-    for check_type in site.check_types.iter().chain([&uptime]) {
-        if !known.contains(check_type) {
-            known.push(check_type.clone());
-        }
-    }
-    site.scheduled(&known).into_iter().map(|check_type| (check_type, now)).collect()
+fn first_runs(site: &Site, now: Timestamp) -> Vec<(CheckType, Timestamp)> {
+    let checks = site.scheduled(&site.checks());
+    checks.into_iter().map(|check_type| (check_type, now)).collect()
 }
 
 /// The checks that probe something else now, or are judged by another threshold: they run at once,
@@ -239,16 +233,13 @@ fn changed(before: &Site, after: &Site) -> Vec<CheckType> {
         || before.custom_port != after.custom_port
         || before.origin_ip != after.origin_ip;
     let threshold = before.alert_days != after.alert_days;
-    let uptime: CheckType = UPTIME.parse().expect("the name of a documented check");
-    let checks = after.check_types.iter().chain([&uptime]);
+    let mut checks = after.checks();
+    checks.retain(|check_type| {
+        moved
+            || (threshold && check_type.as_str() != UPTIME)
+            || before.config_of(check_type) != after.config_of(check_type)
+    });
     checks
-        .filter(|check_type| {
-            moved
-                || (threshold && **check_type != uptime)
-                || before.config_of(check_type) != after.config_of(check_type)
-        })
-        .cloned()
-        .collect()
 }
 
 fn in_effect(mut sites: Vec<Site>, plan: &Plan) -> Vec<Site> {
@@ -273,7 +264,7 @@ fn refused(field: &'static str, refusal: &Refusal) -> Error {
     Error::invalid(field, format!("is refused: {refusal}"))
 }
 
-/// Runs for every monitored site, listed or not (decisions: `check_types`).
+/// What it finds is about no day to come.
 const UPTIME: &str = "uptime";
 const UNKNOWN: Error = Error::NotFound("site");
 
