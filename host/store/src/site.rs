@@ -103,59 +103,44 @@ impl Store {
         change: impl Fn(&mut Site) -> R,
     ) -> Result<Option<Site>> {
         for _ in 0..ATTEMPTS {
-            let Some((mut changed, version)) = self.versioned_site(account, site).await? else {
+            let Some((before, version)) = self.versioned_site(account, site).await? else {
                 return Ok(None);
             };
-            let old_key = key::site_key(&changed);
-            let old_domain = changed.domain.clone();
-            let Runs { due, anew } = change(&mut changed).into();
-            let planned = schedule::rows(account, site, &due);
-            let SiteDoc { doc, sealed } = self.seal_site(account, &changed)?;
-            let unit = "LET $was = $site.version;
-                IF $was = NONE { THROW 'gone' };
-                IF $was != $version { THROW 'stale' };
-                IF $key != $old_key {
-                    IF record::exists($key) { THROW 'duplicate' };
-                    DELETE $old_key RETURN NONE;
-                    CREATE $key RETURN NONE;
-                };
-                UPDATE $site SET version = $version + 1, key = $key, doc = $doc,
-                    sealed = $sealed RETURN NONE;
-                UPDATE $account SET stamp += 1 RETURN NONE;
-                DELETE $anew RETURN NONE;
-                IF $moved {
-                    UPDATE $states SET version = 0, latest = NONE RETURN NONE;
-                    DELETE $memories RETURN NONE;
-                };
-                LET $planned = (SELECT VALUE id FROM $schedules);
-                DELETE array::complement($planned, $wanted) RETURN NONE;
-                INSERT INTO schedule $schedule.filter(|$row| $row.id NOT IN $planned) RETURN NONE";
-            let binds = Binds::new()
-                .with("account", key::account(account))
-                .with("site", key::site(account, site))
-                .with("version", version)
-                .with("key", key::site_key(&changed))
-                .with("old_key", old_key)
-                .with("doc", doc)
-                .with("sealed", sealed)
-                // Of another domain the past says nothing: its checks begin anew.
-                .with("moved", changed.domain != old_domain)
-                .with("states", key::of_site("check_state", site))
-                .with("memories", key::of_site("check_memory", site))
-                .with("schedules", key::of_site("schedule", site))
-                .with("anew", schedule::ids_of(site, &anew))
-                .with("wanted", schedule::ids(&planned))
-                .with("schedule", planned);
-            let written = self.write(unit, binds).await;
+            let mut after = before.clone();
+            let runs: Runs = change(&mut after).into();
+            let written = self.write_site(&before, &after, version, &runs).await;
             self.inner.revisions.raise(account);
             match written {
-                Ok(()) => return Ok(Some(changed)),
+                Ok(()) => return Ok(Some(after)),
                 Err(Error::Gone) => return Ok(None),
                 Err(Error::Stale) => continue,
                 Err(error) => return Err(error),
             }
         }
         Err(Error::Conflict)
+    }
+
+    async fn write_site(&self, before: &Site, after: &Site, was: i64, runs: &Runs) -> Result<()> {
+        let (account, site) = (after.account_id, after.id);
+        let planned = schedule::rows(account, site, &runs.due);
+        let SiteDoc { doc, sealed } = self.seal_site(account, after)?;
+        let binds = Binds::new()
+            .with("account", key::account(account))
+            .with("site", key::site(account, site))
+            .with("was", was)
+            .with("key", key::site_key(after))
+            .with("old_key", key::site_key(before))
+            .with("doc", doc)
+            .with("sealed", sealed)
+            // Of another domain the past says nothing: its checks begin anew.
+            .with("moved", after.domain != before.domain)
+            .with("states", key::of_site("check_state", site))
+            .with("memories", key::of_site("check_memory", site))
+            .with("schedules", key::of_site("schedule", site))
+            .with("anew", schedule::ids_of(site, &runs.anew))
+            .with("wanted", schedule::ids(&planned))
+            .with("schedule", planned);
+        self.write(CHANGE, binds).await
     }
 
     /// Removes a site: from here on nothing finds it, and what it leaves behind goes bit by bit
@@ -237,6 +222,26 @@ fn place(account: AccountId, site: SiteId) -> Place {
 /// All that an account watches, as ids of rows.
 pub(crate) const WATCHED: &str =
     "array::concat((SELECT VALUE id FROM $sites), (SELECT VALUE id FROM $targets))";
+
+/// The site as it is now, the key that makes it unique, and what of its checks is planned.
+const CHANGE: &str = "LET $stored = $site.version;
+IF $stored = NONE { THROW 'gone' };
+IF $stored != $was { THROW 'stale' };
+IF $key != $old_key {
+    IF record::exists($key) { THROW 'duplicate' };
+    DELETE $old_key RETURN NONE;
+    CREATE $key RETURN NONE;
+};
+UPDATE $site SET version = $was + 1, key = $key, doc = $doc, sealed = $sealed RETURN NONE;
+UPDATE $account SET stamp += 1 RETURN NONE;
+DELETE $anew RETURN NONE;
+IF $moved {
+    UPDATE $states SET version = 0, latest = NONE RETURN NONE;
+    DELETE $memories RETURN NONE;
+};
+LET $planned = (SELECT VALUE id FROM $schedules);
+DELETE array::complement($planned, $wanted) RETURN NONE;
+INSERT INTO schedule $schedule.filter(|$row| $row.id NOT IN $planned) RETURN NONE;";
 
 const SECRETS: &str = "secret of a site";
 const ATTEMPTS: usize = 16;
