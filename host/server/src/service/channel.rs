@@ -19,7 +19,7 @@ use vedette_model::{
 };
 use vedette_sandbox::{
     Notification, PluginError, Receipt, Verdict,
-    egress::{Audience, HttpRequest, NetError},
+    egress::{Audience, HttpRequest, HttpResponse, NetError},
 };
 use vedette_store::Error as StoreError;
 
@@ -111,6 +111,7 @@ pub(crate) async fn attempt(
     }
 }
 
+/// One request, and what the plugin makes of its reply.
 async fn send(
     app: &App,
     settings: &NotificationSettings,
@@ -147,7 +148,16 @@ async fn send(
         connect_to: None,
     };
     let answer = app.sandbox.egress().send_for_status(request, Audience::Authenticated).await;
-    let receipt = match answer {
+    match interpret(app, channel, receipt(answer)).await {
+        Outcome::Rejected(reason) => Outcome::Rejected(veiled(&reason, &url)),
+        // Their reasons are our own words.
+        kept @ (Outcome::Delivered | Outcome::Retry { .. }) => kept,
+    }
+}
+
+/// What came back, as the plugin reads it.
+fn receipt(answer: Result<HttpResponse, NetError>) -> Receipt {
+    match answer {
         Ok(answer) => Receipt {
             status: answer.status,
             headers: answer.headers,
@@ -155,11 +165,6 @@ async fn send(
             error: None,
         },
         Err(cause) => Receipt { error: Some(token(&cause).to_owned()), ..Receipt::default() },
-    };
-    match interpret(app, channel, receipt).await {
-        Outcome::Rejected(reason) => Outcome::Rejected(veiled(&reason, &url)),
-        // Their reasons are our own words.
-        kept @ (Outcome::Delivered | Outcome::Retry { .. }) => kept,
     }
 }
 
