@@ -133,27 +133,8 @@ async fn decide(
 ) -> Result<Decided> {
     let plan = account::plan(&context.account)?;
     let descriptor = app.sandbox.check(&arrival.check_type);
-    let mut record = record(app, arrival, id);
-    let judged = match &arrival.seen {
-        Seen::Unknown(_) => None,
-        Seen::Result { result, .. } => match assess(app, arrival, context, result).await? {
-            Ok(assessment) => Some(assessment),
-            Err(token) => {
-                record.error = Some(token.to_owned());
-                None
-            }
-        },
-    };
-    let now = app.clock.now();
-    let doubted = judged.as_ref().and_then(|assessment| {
-        doubt(app, arrival.source, arrival.site_id, &context.state, assessment, now)
-    });
-    if let Some(token) = doubted {
-        metrics::counter!("vedette_results_doubted_total", "error" => token).increment(1);
-        record.result = Value::Null;
-        record.error = Some(token.to_owned());
-    }
-    let assessment = judged.filter(|_| doubted.is_none());
+    let judged = judge(app, arrival, context, id).await?;
+    let Judged { record, assessment, is_doubted, at: now } = judged;
     let ground = alert::Context {
         account_id: arrival.account_id,
         site: &context.site,
@@ -167,20 +148,65 @@ async fn decide(
     let mut deliveries = delivery::queue(&decision, &context.account, &context.settings, now);
     // A channel whose plugin was taken out stays in the settings, and is none until it is back.
     deliveries.retain(|delivery| app.sandbox.channel(&delivery.channel).is_some());
-    let hint = match arrival.seen {
-        Seen::Result { next_run_in_s, .. } => next_run_in_s,
-        Seen::Unknown(_) => None,
-    };
     let next_due = match arrival.source {
-        Source::Scheduler | Source::Cron if doubted.is_some() => {
-            Some(now + app.config.confirm.recheck)
+        Source::Scheduler | Source::Cron if is_doubted => Some(now + app.config.confirm.recheck),
+        Source::Scheduler | Source::Cron => {
+            Some(due::after(app, &decision, arrival.seen.wish(), plan, now))
         }
-        Source::Scheduler | Source::Cron => Some(due::after(app, &decision, hint, plan, now)),
         Source::OnDemand => due::recheck(app, &decision, now),
         // Whoever reported it reports the confirmation, too.
         Source::Api | Source::Agent => None,
     };
     Ok(Decided { decision, expected_version: context.state.version, deliveries, next_due })
+}
+
+/// A record and what it means.
+struct Judged {
+    record: CheckRecord,
+    /// None where nobody could tell, and where what was told is not believed.
+    assessment: Option<Assessment>,
+    is_doubted: bool,
+    at: Timestamp,
+}
+
+async fn judge(
+    app: &App,
+    arrival: &Arrival,
+    context: &CheckContext,
+    id: CheckId,
+) -> Result<Judged> {
+    let mut record = record(app, arrival, id);
+    let told = match &arrival.seen {
+        Seen::Unknown(_) => None,
+        Seen::Result { result, .. } => match assess(app, arrival, context, result).await? {
+            Ok(assessment) => Some(assessment),
+            Err(token) => {
+                record.error = Some(token.to_owned());
+                None
+            }
+        },
+    };
+    let at = app.clock.now();
+    let doubted = told.as_ref().and_then(|assessment| {
+        doubt(app, arrival.source, arrival.site_id, &context.state, assessment, at)
+    });
+    if let Some(token) = doubted {
+        metrics::counter!("vedette_results_doubted_total", "error" => token).increment(1);
+        record.result = Value::Null;
+        record.error = Some(token.to_owned());
+    }
+    let assessment = told.filter(|_| doubted.is_none());
+    Ok(Judged { record, assessment, is_doubted: doubted.is_some(), at })
+}
+
+impl Seen {
+    /// In how many seconds the plugin would be run again.
+    fn wish(&self) -> Option<u32> {
+        match self {
+            Self::Result { next_run_in_s, .. } => *next_run_in_s,
+            Self::Unknown(_) => None,
+        }
+    }
 }
 
 impl Decided {
