@@ -89,14 +89,42 @@ async fn with_store(
     [api, admin]: [TcpListener; 2],
 ) -> anyhow::Result<Running> {
     let (api_addr, admin_addr) = (api.local_addr()?, admin.local_addr()?);
+    let tasks = TaskTracker::new();
+    let app = assemble(config, clock, &shutdown, store, [api_addr, admin_addr], &tasks).await?;
+    let first_account = first_account(&app).await?;
+
+    work::start(&app, &tasks, &shutdown).await?;
+    tasks.spawn(housekeeping(Arc::clone(&app), shutdown.clone()));
+    let public = api::service(Arc::clone(&app));
+    let operator = api::operator(Arc::clone(&app));
+    let listeners = [
+        listen::serve(api, identity.as_ref(), public, &tasks, &shutdown)?,
+        listen::serve(admin, None, operator, &tasks, &shutdown)?,
+    ];
+    if let Some(identity) = identity {
+        tasks.spawn(identity.follow(shutdown.clone()));
+    }
+    tasks.close();
+    let end = tokio::spawn(end(Arc::clone(&app), listeners, tasks, shutdown));
+    Ok(Running { api_addr, admin_addr, app, first_account, end })
+}
+
+/// The application with its plugins; nothing runs yet. No check may connect to its own listeners.
+async fn assemble(
+    config: Config,
+    clock: Clock,
+    shutdown: &CancellationToken,
+    store: Store,
+    [api_addr, admin_addr]: [SocketAddr; 2],
+    tasks: &TaskTracker,
+) -> anyhow::Result<Arc<App>> {
     let state = Arc::new(PluginState::new(store.clone(), clock.clone()));
     let sandbox = sandbox(&config, vec![api_addr, admin_addr], state)?;
     let sandbox = install(sandbox, Plugins::All).await?;
     let plugins = Operators::new(Folder::new(&config.plugins.folder));
     // What cannot be loaded is in the log, and is no reason not to watch with the others.
     let _ = plugins.reload(&sandbox).await;
-    let tasks = TaskTracker::new();
-    let app = Arc::new(App {
+    Ok(Arc::new(App {
         limits: Limits::new(&clock),
         relay: relay(&config, sandbox.egress())?,
         oidc: Oidc::new(&config.oidc, sandbox.egress().clone(), clock.clone()),
@@ -118,23 +146,7 @@ async fn with_store(
         sandbox,
         plugins,
         clock,
-    });
-    let first_account = first_account(&app).await?;
-
-    work::start(&app, &tasks, &shutdown).await?;
-    tasks.spawn(housekeeping(Arc::clone(&app), shutdown.clone()));
-    let public = api::service(Arc::clone(&app));
-    let operator = api::operator(Arc::clone(&app));
-    let listeners = [
-        listen::serve(api, identity.as_ref(), public, &tasks, &shutdown)?,
-        listen::serve(admin, None, operator, &tasks, &shutdown)?,
-    ];
-    if let Some(identity) = identity {
-        tasks.spawn(identity.follow(shutdown.clone()));
-    }
-    tasks.close();
-    let end = tokio::spawn(end(Arc::clone(&app), listeners, tasks, shutdown));
-    Ok(Running { api_addr, admin_addr, app, first_account, end })
+    }))
 }
 
 impl Running {
