@@ -7,8 +7,8 @@
 //! sites may really fail together, behind one provider.
 //!
 //! *Invariant:* pure; the same signs at the same moments give the same verdicts.
-//! *Invariant:* a sign counts for as long as it lasts and no longer, also where the clock is set back
-//! meanwhile: else a doubt would go on for as long as the clock was ahead.
+//! *Invariant:* a sign counts for as long as it lasts and no longer, also where the clock is set
+//! back meanwhile: else a doubt would go on for as long as the clock was ahead.
 //! *Invariant:* what it remembers is bounded, whatever it is told.
 
 use std::{
@@ -146,9 +146,9 @@ impl Guard {
     }
 }
 
-/// Whether a moment is less than `span` away. Those who tell and ask at once do not come in the order
-/// of their moments, so one may lie a little ahead; one that is far ahead is of a clock that has been
-/// corrected since.
+/// Whether a moment is less than `span` away. Those who tell and ask at once do not come in the
+/// order of their moments, so one may lie a little ahead; one that is far ahead is of a clock that
+/// has been corrected since.
 fn is_near(at: Timestamp, now: Timestamp, span: TimeDelta) -> bool {
     (now - at).abs() < span
 }

@@ -11,11 +11,11 @@ mod plugins;
 mod sections;
 mod text;
 
-use std::{net::SocketAddr, path::PathBuf, time::Duration};
+use std::{net::SocketAddr, path::PathBuf};
 
 use ipnet::IpNet;
 use serde::Deserialize;
-use url::{Host, Url};
+use url::Url;
 use vedette_sandbox::egress::DnsServer;
 
 pub use layers::{Error, set};
@@ -89,15 +89,7 @@ pub enum Mounted {
 impl Config {
     /// What `deserialize` cannot see: how the keys stand to each other, and their bounds.
     fn check(self) -> Result<Self, Error> {
-        if !self.admin_listen.ip().is_loopback() && self.admin.token.is_none() {
-            return Err(Error::key(
-                "admin.token",
-                "is required when admin_listen is not on loopback",
-            ));
-        }
-        if self.admin.token.as_ref().is_some_and(|token| token.expose().is_empty()) {
-            return Err(Error::key("admin.token", "must not be empty"));
-        }
+        self.admin.check(self.admin_listen)?;
         if self.db.split('?').next() == Some("surrealkv://") {
             return Err(Error::key("db", "must name a folder, as in surrealkv://data/vedette"));
         }
@@ -106,43 +98,11 @@ impl Config {
         {
             return Err(Error::key("public_url", "must have neither query nor fragment"));
         }
-        if self.smtp.url.is_some() && self.smtp.from.is_none() {
-            let reason = "is required with smtp.url: the address that mail comes from";
-            return Err(Error::key("smtp.from", reason));
-        }
-        match (&self.tls.cert_file, &self.tls.key_file) {
-            (Some(_), None) => {
-                return Err(Error::key("tls.key_file", "is required with tls.cert_file"));
-            }
-            (None, Some(_)) => {
-                return Err(Error::key("tls.cert_file", "is required with tls.key_file"));
-            }
-            (Some(_), Some(_)) | (None, None) => {}
-        }
-        let spans = [
-            ("intervals.ssl", self.intervals.ssl),
-            ("intervals.dns", self.intervals.dns),
-            ("intervals.domain", self.intervals.domain),
-            ("intervals.ct", self.intervals.ct),
-            ("intervals.uptime", self.intervals.uptime),
-        ];
-        if let Some((key, _)) = spans.into_iter().find(|(_, span)| *span < SHORTEST_INTERVAL) {
-            return Err(Error::key(key, "must be at least 1s"));
-        }
-        for origin in &self.cors.origins {
-            let parsed = Url::parse(origin).ok();
-            if parsed.is_none_or(|url| url.origin().ascii_serialization() != *origin) {
-                let reason =
-                    format!("holds {origin}, which is no origin such as https://app.example.com");
-                return Err(Error::key("cors.origins", reason));
-            }
-        }
-        for host in &self.channels.extra_hosts {
-            if Host::parse(host).is_err() {
-                let reason = format!("holds {host}, which is no host such as chat.example.com");
-                return Err(Error::key("channels.extra_hosts", reason));
-            }
-        }
+        self.smtp.check()?;
+        self.tls.check()?;
+        self.intervals.check()?;
+        self.cors.check()?;
+        self.channels.check()?;
         self.plugins.check()?;
         self.oidc.check()?;
         self.payments.check()?;
@@ -199,8 +159,6 @@ impl Mounted {
         }
     }
 }
-
-const SHORTEST_INTERVAL: Duration = Duration::from_secs(1);
 
 #[cfg(test)]
 mod tests {

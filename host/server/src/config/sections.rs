@@ -1,10 +1,10 @@
 //! The tables of the configuration, each as the part of the program takes it that it is for.
 
-use std::{collections::BTreeMap, path::PathBuf, time::Duration};
+use std::{collections::BTreeMap, net::SocketAddr, path::PathBuf, time::Duration};
 
 use ipnet::IpNet;
 use serde::Deserialize;
-use url::Url;
+use url::{Host, Url};
 use vedette_model::{
     Area, Edition,
     billing::{paid_plans, plan_names},
@@ -178,6 +178,71 @@ pub struct Signup {
     pub max_free_per_ip: u32,
 }
 
+impl Admin {
+    pub(super) fn check(&self, listen: SocketAddr) -> Result<(), Error> {
+        let reason = match &self.token {
+            None if !listen.ip().is_loopback() => {
+                "is required when admin_listen is not on loopback"
+            }
+            Some(token) if token.expose().is_empty() => "must not be empty",
+            None | Some(_) => return Ok(()),
+        };
+        Err(Error::key("admin.token", reason))
+    }
+}
+
+impl Smtp {
+    pub(super) fn check(&self) -> Result<(), Error> {
+        if self.url.is_some() && self.from.is_none() {
+            let reason = "is required with smtp.url: the address that mail comes from";
+            return Err(Error::key("smtp.from", reason));
+        }
+        Ok(())
+    }
+}
+
+impl Intervals {
+    pub(super) fn check(&self) -> Result<(), Error> {
+        let spans = [
+            ("intervals.ssl", self.ssl),
+            ("intervals.dns", self.dns),
+            ("intervals.domain", self.domain),
+            ("intervals.ct", self.ct),
+            ("intervals.uptime", self.uptime),
+        ];
+        match spans.into_iter().find(|(_, span)| *span < SHORTEST_INTERVAL) {
+            Some((key, _)) => Err(Error::key(key, "must be at least 1s")),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Cors {
+    pub(super) fn check(&self) -> Result<(), Error> {
+        for origin in &self.origins {
+            let parsed = Url::parse(origin).ok();
+            if parsed.is_none_or(|url| url.origin().ascii_serialization() != *origin) {
+                let reason =
+                    format!("holds {origin}, which is no origin such as https://app.example.com");
+                return Err(Error::key("cors.origins", reason));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Channels {
+    pub(super) fn check(&self) -> Result<(), Error> {
+        for host in &self.extra_hosts {
+            if Host::parse(host).is_err() {
+                let reason = format!("holds {host}, which is no host such as chat.example.com");
+                return Err(Error::key("channels.extra_hosts", reason));
+            }
+        }
+        Ok(())
+    }
+}
+
 impl Oidc {
     pub(super) fn check(&self) -> Result<(), Error> {
         let Some(issuer) = &self.issuer else {
@@ -222,6 +287,14 @@ impl Payments {
 }
 
 impl Tls {
+    pub(super) fn check(&self) -> Result<(), Error> {
+        match (&self.cert_file, &self.key_file) {
+            (Some(_), None) => Err(Error::key("tls.key_file", "is required with tls.cert_file")),
+            (None, Some(_)) => Err(Error::key("tls.cert_file", "is required with tls.key_file")),
+            (Some(_), Some(_)) | (None, None) => Ok(()),
+        }
+    }
+
     /// What clients put before the address.
     pub fn scheme(&self) -> &'static str {
         if self.cert_file.is_some() { "https" } else { "http" }
@@ -263,6 +336,8 @@ impl Default for Signup {
         Self { max_free_per_ip: 3 }
     }
 }
+
+const SHORTEST_INTERVAL: Duration = Duration::from_secs(1);
 
 /// What we do ourselves; of the libraries only what is wrong. When the embedded database closes,
 /// its second handle complains that the first has closed it; the resolver tells of every answer of

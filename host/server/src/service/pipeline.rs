@@ -101,9 +101,9 @@ async fn look_up(app: &App, arrival: &Arrival) -> Result<Option<CheckContext>, S
 }
 
 /// A site may move while a run on demand looks at where it was: what was found there would be what
-/// the next run of the new domain is compared with. And an agent keeps what it saw while the service
-/// is away, and says it again where it does not know whether it arrived; what nobody could judge is
-/// judged when it comes again.
+/// the next run of the new domain is compared with. And an agent keeps what it saw while the
+/// service is away, and says it again where it does not know whether it arrived; what nobody could
+/// judge is judged when it comes again.
 fn is_outdated(arrival: &Arrival, context: &CheckContext) -> bool {
     if arrival.domain.as_ref().is_some_and(|domain| *domain != context.site.domain) {
         return true;
