@@ -1,19 +1,20 @@
 //! Removes what deleted sites and accounts left behind, deliveries that are long finished, addresses
 //! that count no longer against new accounts, and events that are no longer kept, bit by bit.
+//!
+//! *Invariant:* what cannot be removed keeps nothing else from being removed.
 
 use std::{sync::Arc, time::Duration};
 
 use chrono::TimeDelta;
 use tokio_util::sync::CancellationToken;
-use vedette_model::account::counted_since;
+use vedette_model::{AccountId, account::counted_since};
+use vedette_store::Result;
 
-use crate::{App, Result, service::event::KEEP as KEEP_EVENTS};
+use crate::{App, service::event::KEEP as KEEP_EVENTS};
 
 pub(super) async fn run(app: Arc<App>, shutdown: CancellationToken) {
     loop {
-        if let Err(cause) = clear(&app, &shutdown).await {
-            tracing::error!(error = format!("{cause:#?}"), "leftovers were not removed: {cause}");
-        }
+        clear(&app, &shutdown).await;
         tokio::select! {
             () = shutdown.cancelled() => return,
             () = app.wake.purge.notified() => {}
@@ -22,35 +23,48 @@ pub(super) async fn run(app: Arc<App>, shutdown: CancellationToken) {
     }
 }
 
-async fn clear(app: &App, shutdown: &CancellationToken) -> Result<()> {
-    while !shutdown.is_cancelled() && app.store.purge_next(BATCH).await? {
-        // Between two batches others have their turn.
-        tokio::task::yield_now().await;
-    }
+async fn clear(app: &App, shutdown: &CancellationToken) {
+    note(bit_by_bit(shutdown, || app.store.purge_next(BATCH)).await);
     let old = app.clock.now() - KEEP_DELIVERIES;
-    while !shutdown.is_cancelled() && app.store.forget_deliveries(old, BATCH).await? {
-        tokio::task::yield_now().await;
-    }
+    note(bit_by_bit(shutdown, || app.store.forget_deliveries(old, BATCH)).await);
     let old = counted_since(app.clock.now());
-    while !shutdown.is_cancelled() && app.store.forget_signups(old, BATCH).await? {
-        tokio::task::yield_now().await;
+    note(bit_by_bit(shutdown, || app.store.forget_signups(old, BATCH)).await);
+    match app.store.event_feeds().await {
+        Ok(accounts) => {
+            for account in accounts {
+                note(clear_events(app, account, shutdown).await);
+            }
+        }
+        Err(cause) => note(Err(cause)),
     }
-    clear_events(app, shutdown).await
 }
 
 /// Numbers first what nobody was there to number: a feed stays short to read, and what is kept
 /// for a time is counted from then on.
-async fn clear_events(app: &App, shutdown: &CancellationToken) -> Result<()> {
-    for account in app.store.event_feeds().await? {
-        let now = app.clock.now();
-        app.store.number_events(account, now).await?;
-        let forget =
-            || app.store.forget_events(account, now - KEEP_EVENTS, MOST_EVENTS, BATCH as u64, now);
-        while !shutdown.is_cancelled() && forget().await? {
-            tokio::task::yield_now().await;
-        }
+async fn clear_events(app: &App, account: AccountId, shutdown: &CancellationToken) -> Result<()> {
+    let now = app.clock.now();
+    app.store.number_events(account, now).await?;
+    let old = now - KEEP_EVENTS;
+    let forget = || app.store.forget_events(account, old, MOST_EVENTS, BATCH as u64, now);
+    bit_by_bit(shutdown, forget).await
+}
+
+/// Removes one batch after the other, until nothing is left or the service stops; between two of
+/// them others have their turn.
+async fn bit_by_bit<F>(shutdown: &CancellationToken, batch: impl Fn() -> F) -> Result<()>
+where
+    F: Future<Output = Result<bool>>,
+{
+    while !shutdown.is_cancelled() && batch().await? {
+        tokio::task::yield_now().await;
     }
     Ok(())
+}
+
+fn note(cleared: Result<()>) {
+    if let Err(cause) = cleared {
+        tracing::error!(error = format!("{cause:#?}"), "leftovers were not removed: {cause}");
+    }
 }
 
 /// A transaction of this many rows takes some 20 ms.
@@ -60,3 +74,40 @@ const POLL: Duration = Duration::from_secs(60);
 const MOST_EVENTS: u64 = 10_000;
 /// Long enough to find out why somebody was not told.
 const KEEP_DELIVERIES: TimeDelta = TimeDelta::days(30);
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use vedette_store::Error;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn batches_follow_one_another_until_nothing_is_left_or_one_fails() {
+        let on = CancellationToken::new();
+        for (left, fails_at, made, ends_well) in
+            [(0, None, 1, true), (3, None, 4, true), (3, Some(2), 2, false)]
+        {
+            let batches = Cell::new(0);
+            let batch = || async {
+                batches.set(batches.get() + 1);
+                if fails_at == Some(batches.get()) {
+                    Err(Error::Conflict)
+                } else {
+                    Ok(batches.get() <= left)
+                }
+            };
+            let ended = bit_by_bit(&on, batch).await;
+            assert_eq!((batches.get(), ended.is_ok()), (made, ends_well), "{left} {fails_at:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_stop_begins_no_batch() {
+        let off = CancellationToken::new();
+        off.cancel();
+        let ended = bit_by_bit(&off, || async { Err(Error::Conflict) }).await;
+        assert!(ended.is_ok());
+    }
+}
