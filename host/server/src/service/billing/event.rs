@@ -68,14 +68,12 @@ pub async fn receive(app: &App, edition: &'static Edition, body: &Value) -> Resu
         };
         match take(app, edition, &account, &event).await? {
             Ok(()) => return Ok(()),
-            // Another event about the account came first.
-            Err(StoreError::Stale) => match waits.next() {
+            // Another event about the account came first, or it is nobody's now.
+            Err(StoreError::Stale | StoreError::Gone) => match waits.next() {
                 Some(wait) => tokio::time::sleep(wait).await,
                 None => return Err(StoreError::Conflict.into()),
             },
             Err(StoreError::Duplicate) => return Ok(()),
-            // It is nobody's now.
-            Err(StoreError::Gone) => {}
             Err(cause) => return Err(cause.into()),
         }
     }
