@@ -1,6 +1,8 @@
 //! What is counted of the runs of a site's uptime check, for the page to draw.
 //!
-//! *Invariant:* it is bounded: days and hours that the page no longer shows make room.
+//! *Invariant:* it is bounded: of more days or hours than the page shows the oldest make room.
+//! *Invariant:* a run at a moment far ahead, by a clock that is wrong, takes the place of one day and
+//! hour: what was counted before stays, and what comes after is counted.
 
 use serde::{Deserialize, Serialize};
 
@@ -46,18 +48,16 @@ impl Tally {
 }
 
 /// The count of the same day or hour as `new`, which is put in where there is none; none where
-/// that is `most` before the newest, or more.
+/// `most` later ones are counted.
 fn place<T>(counts: &mut Vec<T>, new: T, most: usize, number: fn(&T) -> i64) -> Option<&mut T> {
     let wanted = number(&new);
-    let newest = counts.last().map_or(wanted, number).max(wanted);
-    let first = newest - i64::try_from(most).expect("a few days") + 1;
-    counts.retain(|count| number(count) >= first);
-    if wanted < first {
-        return None;
-    }
-    let at = counts.partition_point(|count| number(count) < wanted);
+    let mut at = counts.partition_point(|count| number(count) < wanted);
     if counts.get(at).is_none_or(|count| number(count) != wanted) {
         counts.insert(at, new);
+        if counts.len() > most {
+            counts.remove(0);
+            at = at.checked_sub(1)?;
+        }
     }
     counts.get_mut(at)
 }
@@ -109,8 +109,7 @@ mod tests {
         assert_eq!(tally.days, [day(today - 1, 1, 0, 0, 1), day(today, 1, 1, 1, 0)]);
         let this = response::hour(noon());
         let hour = |hour| HourCount { hour, answers: 1, total_ms: 40 };
-        // What is a whole day old has made room already.
-        assert_eq!(tally.hours, [hour(this - 6), hour(this)]);
+        assert_eq!(tally.hours, [hour(this - 24), hour(this - 6), hour(this)]);
     }
 
     #[test]
@@ -122,10 +121,28 @@ mod tests {
             }
         }
         let full = tally.clone();
-        assert_eq!((full.days.len(), full.hours.len()), (DAYS, 1));
+        assert_eq!((full.days.len(), full.hours.len()), (DAYS, HOURS));
         assert!(full.days.iter().all(|day| day.ok == 2));
         tally.count(&run(UPTIME, noon(), CheckStatus::Ok));
         assert_eq!(tally, full);
+    }
+
+    #[test]
+    fn clock_that_was_wrong_for_a_moment_costs_a_day_and_no_more() {
+        let days = i64::try_from(DAYS).expect("a few days");
+        for off in [TimeDelta::days(3_650), TimeDelta::days(-3_650)] {
+            let mut tally = Tally::default();
+            for before in (0..days).rev() {
+                tally.count(&run(UPTIME, noon() - TimeDelta::days(before), CheckStatus::Ok));
+            }
+            tally.count(&run(UPTIME, noon() + off, CheckStatus::Ok));
+            tally.count(&run(UPTIME, noon(), CheckStatus::Ok));
+            let today = uptime::day(noon());
+            let shown = |count: &&DayCount| (today - days + 2..=today).contains(&count.day);
+            let shown: Vec<u64> = tally.days.iter().filter(shown).map(|count| count.ok).collect();
+            assert_eq!((shown.len(), shown.last()), (DAYS - 1, Some(&2)), "{off}");
+            assert_eq!(tally.days.len(), DAYS);
+        }
     }
 
     #[test]
