@@ -47,7 +47,7 @@ pub async fn create(app: &App, caller: &Caller, body: &Value) -> Result<Incident
     let incident = new.into_incident(random::id(), random::id(), account, &critical, now);
     app.store.create_incident(&incident, MOST_OPEN).await.map_err(limit)?;
     app.streams.announce(account);
-    status_page::forget(app, account).await;
+    status_page::forget(app, account);
     Ok(incident)
 }
 
@@ -66,7 +66,7 @@ async fn create_once(
             let tell = |incident: &mut Incident| incident.take_in(critical, update, account, now);
             let told = app.store.update_incident(account, last.id, tell).await?;
             app.streams.announce(account);
-            status_page::forget(app, account).await;
+            status_page::forget(app, account);
             return told.ok_or(UNKNOWN)?.map_err(full);
         }
         let incident =
@@ -75,7 +75,7 @@ async fn create_once(
         match app.store.create_auto_incident(&incident, last, MOST_OPEN).await {
             Ok(()) => {
                 app.streams.announce(account);
-                status_page::forget(app, account).await;
+                status_page::forget(app, account);
                 return Ok(incident);
             }
             // Somebody asked for the same at the same time, and was faster.
@@ -102,7 +102,7 @@ pub async fn update(app: &App, caller: &Caller, id: IncidentId, body: &Value) ->
     let change = |incident: &mut Incident| patch.apply(incident, update, account, now);
     let changed = app.store.update_incident(account, id, change).await?;
     app.streams.announce(account);
-    status_page::forget(app, account).await;
+    status_page::forget(app, account);
     changed.ok_or(UNKNOWN)?.map_err(full)
 }
 
@@ -122,7 +122,7 @@ pub async fn add_update(
     let append = |incident: &mut Incident| incident.append(new.clone());
     let changed = app.store.update_incident(account, id, append).await?;
     app.streams.announce(account);
-    status_page::forget(app, account).await;
+    status_page::forget(app, account);
     changed.ok_or(UNKNOWN)?.map_err(full)
 }
 

@@ -23,7 +23,7 @@ pub async fn create(app: &App, caller: &Caller, body: &Value) -> Result<Maintena
     let window = new.into_window(random::id(), caller.account.id, app.clock.now());
     match app.store.create_maintenance_window(&window, MOST_WINDOWS).await {
         Ok(()) => {
-            status_page::forget(app, caller.account.id).await;
+            status_page::forget(app, caller.account.id);
             Ok(window)
         }
         Err(StoreError::WindowLimit) => Err(Error::forbidden(format!(
@@ -41,7 +41,7 @@ pub async fn delete(app: &App, caller: &Caller, id: MaintenanceWindowId) -> Resu
         return Err(Error::NotFound("maintenance window"));
     }
     app.wake.outbox.tell_of_all();
-    status_page::forget(app, caller.account.id).await;
+    status_page::forget(app, caller.account.id);
     Ok(())
 }
 

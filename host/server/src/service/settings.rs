@@ -108,7 +108,7 @@ async fn store(
             Err(StoreError::DomainTaken) => return Err(domain::taken()),
             changed => changed?,
         };
-        status_page::forget(app, account).await;
+        status_page::forget(app, account);
         return Ok(changed);
     }
     Err(anyhow::anyhow!("no name was free for a status page").into())

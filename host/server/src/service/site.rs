@@ -48,7 +48,7 @@ pub async fn create(app: &App, caller: &Caller, body: &Value) -> Result<Site> {
         Err(StoreError::Duplicate) => return Err(duplicate("domain")),
         Err(cause) => return Err(cause.into()),
     }
-    status_page::forget(app, caller.account.id).await;
+    status_page::forget(app, caller.account.id);
     app.wake.schedule.notify_one();
     Ok(site)
 }
@@ -113,7 +113,7 @@ async fn change(
         }
         Err(cause) => return Err(cause.into()),
     }
-    status_page::forget(app, account).await;
+    status_page::forget(app, account);
     app.wake.schedule.notify_one();
     // Whether it is monitored in effect depends on the account's other sites.
     let sites = in_effect(app.store.sites(account).await?, plan);
@@ -129,7 +129,7 @@ pub async fn delete(app: &App, caller: &Caller, id: SiteId) -> Result<()> {
     if !app.store.delete_site(account, id).await? {
         return Err(UNKNOWN);
     }
-    status_page::forget(app, account).await;
+    status_page::forget(app, account);
     app.wake.purge.notify_one();
     resume(app, account, Standing { sites: Some(&before), plan }, plan).await;
     Ok(())

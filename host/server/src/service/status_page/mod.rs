@@ -3,12 +3,20 @@
 //!
 //! *Invariant:* a crowd costs one look at the store every [`FRESH`]: whoever comes while a page is
 //! being written waits for that one, and what is packed for one is packed for all.
+//! *Invariant:* whoever asks after a change is shown no page that was begun before it, also where
+//! that is still being written.
 //! *Invariant:* the page of an account that has none, that switched it off, or that never was, is
 //! not found; the three are never told apart.
 
 pub(crate) mod domain;
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
 
 use moka::future::Cache;
 use vedette_model::{
@@ -27,13 +35,17 @@ use crate::{
 pub struct StatusPages {
     /// Whose page a name is, for as long as there is the account.
     owners: Cache<Slug, AccountId>,
-    pages: Cache<AccountId, Arc<Rendered>>,
+    /// Each with how often its account had changed when it was begun.
+    pages: Cache<(AccountId, u64), Arc<Rendered>>,
+    /// Accounts may share a count: then a page is written anew more often than it had to be.
+    changes: [AtomicU64; COUNTS],
 }
 
 impl Default for StatusPages {
     fn default() -> Self {
-        let weight =
-            |_: &AccountId, page: &Arc<Rendered>| u32::try_from(page.weight()).unwrap_or(u32::MAX);
+        let weight = |_: &(AccountId, u64), page: &Arc<Rendered>| {
+            u32::try_from(page.weight()).unwrap_or(u32::MAX)
+        };
         Self {
             owners: Cache::new(MOST_OWNERS),
             pages: Cache::builder()
@@ -41,7 +53,29 @@ impl Default for StatusPages {
                 .weigher(weight)
                 .time_to_live(FRESH)
                 .build(),
+            changes: std::array::from_fn(|_| AtomicU64::new(0)),
         }
+    }
+}
+
+impl StatusPages {
+    /// The page as it is remembered, else as it is written now, for all who come meanwhile.
+    async fn page(
+        &self,
+        account: AccountId,
+        write: impl Future<Output = Result<Arc<Rendered>>>,
+    ) -> Result<Arc<Rendered>, Arc<Error>> {
+        let changes = self.changes(account).load(Ordering::Acquire);
+        self.pages.try_get_with((account, changes), write).await
+    }
+
+    fn forget(&self, account: AccountId) {
+        self.changes(account).fetch_add(1, Ordering::AcqRel);
+    }
+
+    fn changes(&self, account: AccountId) -> &AtomicU64 {
+        let bytes = account.0.as_bytes();
+        &self.changes[usize::from(u16::from_be_bytes([bytes[14], bytes[15]])) % COUNTS]
     }
 }
 
@@ -67,7 +101,7 @@ pub(crate) async fn by_slug(app: &App, slug: &Slug) -> Result<Arc<Rendered>> {
 }
 
 async fn of_account(app: &App, account: AccountId) -> Result<Arc<Rendered>> {
-    let written = app.status_pages.pages.try_get_with(account, write(app, account)).await;
+    let written = app.status_pages.page(account, write(app, account)).await;
     written.map_err(|cause| match &*cause {
         Error::NotFound(what) => Error::NotFound(what),
         // The one error is told to all who waited for the page.
@@ -78,13 +112,13 @@ async fn of_account(app: &App, account: AccountId) -> Result<Arc<Rendered>> {
 }
 
 /// What was said of an account has changed: the next who asks on this node sees it.
-pub(crate) async fn forget(app: &App, account: AccountId) {
-    app.status_pages.pages.invalidate(&account).await;
+pub(crate) fn forget(app: &App, account: AccountId) {
+    app.status_pages.forget(account);
 }
 
 /// An account was deleted: its page is gone, its name and its domain are free.
 pub(super) async fn closed(app: &App, account: AccountId, settings: &NotificationSettings) {
-    forget(app, account).await;
+    forget(app, account);
     if let Some(slug) = &settings.status_page_slug {
         app.status_pages.owners.invalidate(slug).await;
     }
@@ -155,6 +189,7 @@ const UNKNOWN: Error = Error::NotFound("status page");
 /// With what a browser may keep (`api::status_page`), half a minute altogether.
 pub(crate) const FRESH: Duration = Duration::from_secs(10);
 const MOST_OWNERS: u64 = 1 << 16;
+const COUNTS: usize = 1024;
 const MOST_BYTES: u64 = 64 << 20;
 /// Names that are told apart by a number.
 const NUMBERED: u32 = 16;
@@ -163,7 +198,41 @@ pub(super) const ATTEMPTS: u32 = NUMBERED + 4;
 
 #[cfg(test)]
 mod tests {
+    use tokio::sync::oneshot;
+    use uuid::Uuid;
+
     use super::*;
+    use crate::document::Document;
+
+    fn page(text: &str) -> Arc<Rendered> {
+        let document = || Document::new(text.to_owned());
+        Arc::new(Rendered {
+            html: document(),
+            json: document(),
+            rss: document(),
+            style: document(),
+            custom_css: document(),
+            icon: document(),
+        })
+    }
+
+    #[tokio::test]
+    async fn a_page_that_was_begun_before_a_change_is_not_shown_after_it() {
+        let (pages, account) = (StatusPages::default(), AccountId(Uuid::from_u128(1)));
+        let (end, ended) = oneshot::channel();
+        let mut before = Box::pin(pages.page(account, async {
+            let _ = ended.await;
+            Ok(page("old"))
+        }));
+        assert!(futures::poll!(&mut before).is_pending());
+        pages.forget(account);
+        let after = pages.page(account, async { Ok(page("new")) }).await.expect("written");
+        end.send(()).expect("it is being written");
+        let before = before.await.expect("written");
+        let again = pages.page(account, async { Ok(page("newer")) }).await.expect("remembered");
+        let texts = [before, after, again].map(|page| page.html.plain.clone());
+        assert_eq!(texts, ["old", "new", "new"]);
+    }
 
     fn enabled(title: &str) -> NotificationSettings {
         NotificationSettings {
