@@ -65,16 +65,8 @@ impl Source {
 
 fn get(url: &Url) -> HttpRequest {
     HttpRequest {
-        method: "GET".to_owned(),
-        url: url.to_string(),
         headers: vec![("accept".to_owned(), "application/json".to_owned())],
-        secret_headers: Vec::new(),
-        body: None,
-        deadline: Instant::now() + TIMEOUT,
-        max_redirects: 0,
-        max_body: LONGEST,
-        verify_tls: true,
-        connect_to: None,
+        ..HttpRequest::new("GET", url.as_str(), Instant::now() + TIMEOUT, LONGEST)
     }
 }
 

@@ -135,17 +135,11 @@ async fn send(
     if let Some(key) = settings.signing_key().filter(|_| channel == SIGNED) {
         headers.extend(signature::headers(key.expose(), id, app.clock.now(), body));
     }
+    let deadline = Instant::now() + ATTEMPT_TIMEOUT;
     let request = HttpRequest {
-        method: method.clone(),
-        url: url.clone(),
         headers,
-        secret_headers: Vec::new(),
         body: Some(body.clone().into_bytes()),
-        deadline: Instant::now() + ATTEMPT_TIMEOUT,
-        max_redirects: 0,
-        max_body: LONGEST_REPLY,
-        verify_tls: true,
-        connect_to: None,
+        ..HttpRequest::new(method, &url, deadline, LONGEST_REPLY)
     };
     let answer = app.sandbox.egress().send_for_status(request, Audience::Authenticated).await;
     match interpret(app, channel, receipt(answer)).await {

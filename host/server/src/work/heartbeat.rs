@@ -45,16 +45,9 @@ async fn beat(app: &App) {
         "outbox_lag_s": oldest.map_or(0, seconds_since),
     });
     let request = HttpRequest {
-        method: "POST".to_owned(),
-        url: url.to_string(),
         headers: vec![("content-type".to_owned(), "application/json".to_owned())],
-        secret_headers: Vec::new(),
         body: Some(body.to_string().into_bytes()),
-        deadline: Instant::now() + TIMEOUT,
-        max_redirects: 0,
-        max_body: 1024,
-        verify_tls: true,
-        connect_to: None,
+        ..HttpRequest::new("POST", url.as_str(), Instant::now() + TIMEOUT, LONGEST)
     };
     // The URL often holds a token: it is not logged.
     match app.sandbox.egress().send_configured(request).await {
@@ -68,3 +61,5 @@ async fn beat(app: &App) {
 
 const PACE: Duration = Duration::from_secs(60);
 const TIMEOUT: Duration = Duration::from_secs(10);
+/// In bytes, of an answer that nobody reads.
+const LONGEST: u32 = 1024;

@@ -82,6 +82,25 @@ enum Want {
     Status,
 }
 
+impl HttpRequest {
+    /// One without headers and body, to whoever proves to be the host; a redirect is the answer, and
+    /// of that at most `max_body` bytes are read.
+    pub fn new(method: &str, url: &str, deadline: Instant, max_body: u32) -> Self {
+        Self {
+            method: method.to_owned(),
+            url: url.to_owned(),
+            headers: Vec::new(),
+            secret_headers: Vec::new(),
+            body: None,
+            deadline,
+            max_redirects: 0,
+            max_body,
+            verify_tls: true,
+            connect_to: None,
+        }
+    }
+}
+
 impl Egress {
     /// Sends a request on behalf of `audience`.
     pub async fn send(

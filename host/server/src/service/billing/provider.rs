@@ -64,20 +64,15 @@ impl<'a> Provider<'a> {
     async fn post(&self, path: &[&str], body: &Value) -> anyhow::Result<HttpResponse> {
         let key = self.key.expose();
         let json = "application/json".to_owned();
+        let url = below(self.base, path)?;
         let request = HttpRequest {
-            method: "POST".to_owned(),
-            url: below(self.base, path)?.to_string(),
             headers: vec![("content-type".to_owned(), json.clone()), ("accept".to_owned(), json)],
             secret_headers: vec![
                 ("authorization".to_owned(), format!("Bearer {key}")),
                 ("x-api-key".to_owned(), key.clone()),
             ],
             body: Some(body.to_string().into_bytes()),
-            deadline: Instant::now() + TIMEOUT,
-            max_redirects: 0,
-            max_body: LONGEST,
-            verify_tls: true,
-            connect_to: None,
+            ..HttpRequest::new("POST", url.as_str(), Instant::now() + TIMEOUT, LONGEST)
         };
         let answer = self.egress.send_configured(request).await;
         answer.context("the payment provider was not reached")

@@ -182,17 +182,11 @@ async fn send(
         let value = value.to_str().map_err(|_| Error::Str("a header that can be sent"))?;
         Ok((name.as_str().to_owned(), value.to_owned()))
     });
+    let (url, deadline) = (head.uri.to_string(), Instant::now() + PATIENCE);
     let request = HttpRequest {
-        method: head.method.as_str().to_owned(),
-        url: head.uri.to_string(),
         headers: headers.collect::<Result<_, Error>>()?,
-        secret_headers: Vec::new(),
         body: (!body.is_empty()).then_some(body),
-        deadline: Instant::now() + PATIENCE,
-        max_redirects: 0,
-        max_body: LARGEST_ANSWER,
-        verify_tls: true,
-        connect_to: None,
+        ..HttpRequest::new(head.method.as_str(), &url, deadline, LARGEST_ANSWER)
     };
     let answer = egress.send_configured(request).await;
     let answer = answer.map_err(|cause| Error::Other(Box::new(cause)))?;
