@@ -9,6 +9,7 @@ use serde_json::Value;
 use crate::parse::{self, Body};
 use crate::{AccountId, Invalid, Patch, Timestamp};
 
+/// A stored account.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Account {
     pub id: AccountId,

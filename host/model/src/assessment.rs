@@ -47,6 +47,7 @@ pub struct Evidence {
     pub memory: Option<String>,
 }
 
+/// How the target stands by one run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Health {
@@ -56,6 +57,7 @@ pub enum Health {
     Unknown,
 }
 
+/// Something that a run found and that may be worth an alert.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
     /// The name of one of the plugin's events.
@@ -72,6 +74,7 @@ pub struct Finding {
     pub confirmations: Option<u32>,
 }
 
+/// What a run means, as its plugin judges it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Assessment {
     pub health: Health,

@@ -71,6 +71,7 @@ pub struct CheckState {
     pub tally: Tally,
 }
 
+/// A result that nothing was in doubt about, and when it was seen.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Settled {
     pub result: Value,

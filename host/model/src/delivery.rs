@@ -81,6 +81,7 @@ pub struct Delivery {
     pub finished_at: Option<Timestamp>,
 }
 
+/// How far a delivery has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DeliveryState {

@@ -45,12 +45,14 @@ pub enum CheckChange {
     Turned,
 }
 
+/// What happened to an alert, and the alert as it is then.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AlertEvent {
     pub change: AlertChange,
     pub alert: Alert,
 }
 
+/// What happened to an alert.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AlertChange {
@@ -60,6 +62,7 @@ pub enum AlertChange {
     Reopened,
 }
 
+/// What happened to an incident.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum IncidentChange {

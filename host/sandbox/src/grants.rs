@@ -79,6 +79,7 @@ pub struct Origin {
     pub place: Place,
 }
 
+/// Which hosts a grant is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Host {
     /// The canonical target of the run.
@@ -89,6 +90,7 @@ pub enum Host {
     Any,
 }
 
+/// Which ports of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Port {
     /// The site's port, or the protocol's: 443, and 80 for plain HTTP.

@@ -8,6 +8,7 @@ use std::borrow::Cow;
 
 use vedette_model::Invalid;
 
+/// What this crate's functions answer.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Why a request was not done (spec: Errors).

@@ -9,6 +9,7 @@ use parking_lot::Mutex;
 use tokio::sync::Notify;
 use vedette_model::AccountId;
 
+/// One hint for each loop; one per process.
 #[derive(Default)]
 pub struct Wake {
     /// A check became due: a site was created or changed.

@@ -76,6 +76,7 @@ pub enum Error {
     Engine(String),
 }
 
+/// What the store answers.
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {

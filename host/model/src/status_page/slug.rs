@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Invalid;
 
+/// The name of a page in its address.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Slug(String);

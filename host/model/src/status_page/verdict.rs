@@ -34,6 +34,7 @@ pub enum SiteState {
     Operational,
 }
 
+/// How all sites stand together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Overall {

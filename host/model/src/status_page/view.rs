@@ -33,6 +33,7 @@ pub struct Watched {
     pub tally: Tally,
 }
 
+/// The public status page as data: what HTML, JSON and RSS are written from.
 #[derive(Clone, Debug, Serialize)]
 pub struct Page {
     pub title: String,
@@ -49,6 +50,7 @@ pub struct Page {
     pub maintenance: Vec<PageWindow>,
 }
 
+/// A site on the page.
 #[derive(Clone, Debug, Serialize)]
 pub struct PageSite {
     pub domain: DomainName,
@@ -64,6 +66,7 @@ pub struct PageSite {
     pub response_times_ms: Vec<Option<u64>>,
 }
 
+/// An incident on the page, with its last updates.
 #[derive(Clone, Debug, Serialize)]
 pub struct PageIncident {
     pub id: IncidentId,
@@ -79,6 +82,7 @@ pub struct PageIncident {
     pub updates: Vec<PageUpdate>,
 }
 
+/// One step of an incident on the page.
 #[derive(Clone, Debug, Serialize)]
 pub struct PageUpdate {
     pub id: IncidentUpdateId,
@@ -87,6 +91,7 @@ pub struct PageUpdate {
     pub created_at: Timestamp,
 }
 
+/// A maintenance window on the page.
 #[derive(Clone, Debug, Serialize)]
 pub struct PageWindow {
     /// None = all of them.

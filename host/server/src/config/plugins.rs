@@ -11,6 +11,7 @@ use vedette_sandbox::Settings;
 
 use super::{Error, text::url};
 
+/// The operator's plugins, and where the built-in checks ask.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Plugins {
@@ -20,6 +21,7 @@ pub struct Plugins {
     pub ct: CtSources,
 }
 
+/// Where registrations are asked about.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct DomainSources {
@@ -37,6 +39,7 @@ pub struct CtSources {
     pub sources: Vec<CtSource>,
 }
 
+/// One place where certificates are looked up.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CtSource {
@@ -48,11 +51,13 @@ pub struct CtSource {
     pub key: Option<String>,
 }
 
+/// How a source is spoken to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CtSourceKind {
     Crtsh,
     Certspotter,
+    /// A log that is files (the static CT API).
     Static,
 }
 

@@ -26,6 +26,7 @@ pub struct Tls {
     pub key_file: Option<PathBuf>,
 }
 
+/// What is logged, and in which form.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Log {
@@ -34,6 +35,7 @@ pub struct Log {
     pub format: LogFormat,
 }
 
+/// For people, or for programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LogFormat {
@@ -41,6 +43,7 @@ pub enum LogFormat {
     Json,
 }
 
+/// The operator's port.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Admin {
@@ -48,6 +51,7 @@ pub struct Admin {
     pub token: Option<Secret<String>>,
 }
 
+/// Whose scripts may call the API from a browser.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Cors {
@@ -56,6 +60,7 @@ pub struct Cors {
     pub origins: Vec<String>,
 }
 
+/// Which addresses are reached besides the public ones, and which are not.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Egress {
@@ -86,6 +91,7 @@ pub struct Intervals {
     pub uptime: Duration,
 }
 
+/// How a finding is confirmed.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Confirm {
@@ -94,6 +100,7 @@ pub struct Confirm {
     pub recheck: Duration,
 }
 
+/// The relay that takes our mail.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Smtp {
@@ -103,6 +110,7 @@ pub struct Smtp {
     pub from: Option<String>,
 }
 
+/// The identity provider whose session tokens are accepted.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Oidc {
@@ -129,6 +137,7 @@ pub struct Payments {
     pub products: BTreeMap<String, String>,
 }
 
+/// What opens `POST /cron` (team edition).
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Cron {
@@ -149,6 +158,7 @@ pub struct Renewal {
     pub propagation: Duration,
 }
 
+/// How secrets are kept.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Secrets {
@@ -157,6 +167,7 @@ pub struct Secrets {
     pub key_file: Option<PathBuf>,
 }
 
+/// Who is told once a minute that the service is well.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Heartbeat {
@@ -164,6 +175,7 @@ pub struct Heartbeat {
     pub url: Option<Url>,
 }
 
+/// What chat channels may reach.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Channels {
@@ -171,6 +183,7 @@ pub struct Channels {
     pub extra_hosts: Vec<String>,
 }
 
+/// Who may sign up (team edition).
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Signup {
