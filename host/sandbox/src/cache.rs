@@ -118,24 +118,38 @@ fn signed(entry: &Entry, code: &[u8]) -> Vec<u8> {
     [&entry.0, digest::digest(&SHA256, code).as_ref()].concat()
 }
 
-fn read_or_make_key(path: &Path) -> io::Result<[u8; 32]> {
-    let mut key = [0; 32];
-    match OpenOptions::new().write(true).create_new(true).mode(PRIVATE_FILE).open(path) {
-        Ok(mut file) => {
-            rand::fill(&mut key).map_err(|_| io::Error::other("no random bytes"))?;
-            file.write_all(&key)?;
-        }
-        Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-            let mut file = File::open(path)?;
-            if file.metadata()?.permissions().mode() & 0o077 != 0 {
-                let message = "others may read the key of the native code cache; remove it";
-                return Err(io::Error::new(ErrorKind::PermissionDenied, message));
-            }
-            file.read_exact(&mut key)?;
-        }
-        Err(error) => return Err(error),
+fn read_or_make_key(path: &Path) -> io::Result<[u8; KEY]> {
+    if !path.try_exists()? {
+        make_key(path)?;
     }
+    let mut file = File::open(path)?;
+    if file.metadata()?.permissions().mode() & 0o077 != 0 {
+        let message = "others may read the key of the native code cache; remove it";
+        return Err(io::Error::new(ErrorKind::PermissionDenied, message));
+    }
+    let mut key = [0; KEY];
+    file.read_exact(&mut key)?;
     Ok(key)
+}
+
+/// As a whole or not at all: whoever ends halfway leaves no key that is none, and of two who make
+/// one at the same time both go on with the first.
+fn make_key(path: &Path) -> io::Result<()> {
+    let mut random = [0; KEY + 8];
+    rand::fill(&mut random).map_err(|_| io::Error::other("no random bytes"))?;
+    let (key, suffix) = random.split_at(KEY);
+    let beside = path.with_extension(format!("{}.part", hex::encode(suffix)));
+    let mut file =
+        OpenOptions::new().write(true).create_new(true).mode(PRIVATE_FILE).open(&beside)?;
+    let made = file
+        .write_all(key)
+        .and_then(|()| file.sync_all())
+        .and_then(|()| fs::hard_link(&beside, path));
+    fs::remove_file(&beside)?;
+    match made {
+        Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(error),
+        _ => Ok(()),
+    }
 }
 
 /// Who we are, as the file system sees it.
@@ -166,6 +180,7 @@ impl Hasher for Sha256 {
 }
 
 const KEY_FILE: &str = "mac.key";
+const KEY: usize = 32;
 const PRIVATE_FOLDER: u32 = 0o700;
 const PRIVATE_FILE: u32 = 0o600;
 const TAG: usize = 32;
@@ -235,6 +250,17 @@ mod tests {
         fs::remove_file(folder.path().join(KEY_FILE)).expect("a key");
         let cache = Cache::open(folder.path()).expect("a new key");
         assert!(cache.load(&engine, &entry).is_none());
+    }
+
+    #[test]
+    fn of_all_who_make_a_key_at_the_same_time_everybody_has_the_first() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = folder.path().join(KEY_FILE);
+        let key = read_or_make_key(&path).expect("a key");
+        make_key(&path).expect("finds one");
+        assert_eq!(read_or_make_key(&path).expect("a key"), key);
+        let files = fs::read_dir(folder.path()).expect("a folder");
+        assert_eq!(files.count(), 1, "nothing is left beside it");
     }
 
     #[test]
