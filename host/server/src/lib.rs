@@ -21,6 +21,7 @@ pub mod wake;
 pub mod work;
 
 mod api;
+mod default_folder;
 mod document;
 mod listen;
 mod mcp;

@@ -20,6 +20,7 @@ use vedette_store::Store;
 use crate::{
     App, Clock, Config, Wake, api,
     app::SiteList,
+    default_folder,
     limits::Limits,
     listen::{self, Listening},
     oidc::Oidc,
@@ -193,7 +194,7 @@ pub(crate) fn sandbox(
         dns_servers: config.dns_server.clone(),
         dnssec_anchor: config.dnssec_anchor.clone(),
         roots: roots(&config.ca_file)?,
-        cache_dir: config.cache_dir.clone().or_else(default_cache),
+        cache_dir: config.cache_dir.clone().or_else(default_folder::cache),
         settings: config.plugins.settings(),
         state,
     };
@@ -308,15 +309,6 @@ pub(crate) fn roots(files: &[PathBuf]) -> anyhow::Result<Vec<CertificateDer<'sta
         anyhow::ensure!(roots.len() > before, "{} holds no certificate", file.display());
     }
     Ok(roots)
-}
-
-/// Where programs keep what can be made again: as systemd, then as the desktop says.
-fn default_cache() -> Option<PathBuf> {
-    let of =
-        |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    of("CACHE_DIRECTORY")
-        .or_else(|| of("XDG_CACHE_HOME").map(|cache| cache.join("vedette")))
-        .or_else(|| of("HOME").map(|home| home.join(".cache/vedette")))
 }
 
 fn without_password(url: &str) -> String {

@@ -41,7 +41,7 @@ use self::{
     targets::{Host, Place},
 };
 use super::{environment, flags, signals, start_log};
-use crate::{Clock, Config, config::parse_span};
+use crate::{Clock, Config, config::parse_span, default_folder};
 
 #[derive(clap::Args)]
 pub(super) struct Args {
@@ -204,7 +204,7 @@ impl Args {
     }
 
     fn queue_folder(&self) -> anyhow::Result<PathBuf> {
-        let folder = self.queue.clone().or_else(queue::default_folder);
+        let folder = self.queue.clone().or_else(default_folder::agent_queue);
         folder.context("there is no folder for reports that wait: name one with --queue")
     }
 

@@ -204,15 +204,6 @@ impl fmt::Display for Name {
     }
 }
 
-/// Where programs keep what outlives them: as systemd, then as the desktop says.
-pub(super) fn default_folder() -> Option<PathBuf> {
-    let of =
-        |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    of("STATE_DIRECTORY")
-        .or_else(|| of("XDG_STATE_HOME").map(|state| state.join("vedette/agent")))
-        .or_else(|| of("HOME").map(|home| home.join(".local/state/vedette/agent")))
-}
-
 /// Writes a file as a whole or not at all, for its owner alone.
 pub(super) fn put(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
     let beside = folder.join(format!(".{name}{PART}"));
