@@ -18,6 +18,7 @@ use crate::{
     plugins::Operators,
     pulse::Pulse,
     service::{
+        check::Places,
         cron::Cron,
         overview::Overview,
         planned::Planned,
@@ -49,6 +50,8 @@ pub struct App {
     pub pulse: Pulse,
     /// What runs of planned checks share.
     pub(crate) planned: Planned,
+    /// Who has how many checks on demand going on.
+    pub(crate) places: Places,
     /// What calls of the operator's scheduler share.
     pub(crate) cron: Cron,
     /// Whether what the checks find can be believed.

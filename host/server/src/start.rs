@@ -31,6 +31,7 @@ use crate::{
     service,
     service::{
         account::CreatedAccount,
+        check::Places,
         cron::Cron,
         overview::Overview,
         planned::Planned,
@@ -140,6 +141,7 @@ async fn assemble(
         overviews: Overview::memory(),
         pulse: Pulse::new(clock.now()),
         planned: Planned::new(),
+        places: Places::default(),
         cron: Cron::new(shutdown.clone()),
         guard: Mutex::new(Guard::new(config.confirm.recheck * JUMP_CHECKS)),
         config,

@@ -2,6 +2,7 @@
 
 mod history;
 mod on_demand;
+mod place;
 mod view;
 
 use serde_json::Value;
@@ -21,6 +22,7 @@ pub use on_demand::{run_on_demand, run_public};
 
 pub(crate) use history::{DOCUMENTED, query};
 pub(crate) use on_demand::run_for_anyone;
+pub(crate) use place::Places;
 pub(crate) use view::{PUBLIC, public_part, shown, shown_record};
 
 /// Takes in a result that somebody else measured, and judges it like one of ours.

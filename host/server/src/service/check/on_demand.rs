@@ -14,6 +14,7 @@ use vedette_sandbox::{Job, Ran, egress::Audience};
 
 use super::{
     NO_SITE, judged,
+    place::PATIENCE,
     view::{PUBLIC, public_part, shown},
 };
 use crate::{
@@ -30,7 +31,8 @@ use crate::{
 ///
 /// # Errors
 /// `Invalid` for a target that is impossible or blocked, or not the site's; `NotFound` for
-/// someone else's site; `Internal` when the plugin broke, which alerts nobody.
+/// someone else's site; `Limited` while too many of the account's run; `Internal` when the plugin
+/// broke, which alerts nobody.
 pub async fn run_on_demand(
     app: &App,
     caller: &Caller,
@@ -45,8 +47,10 @@ pub async fn run_on_demand(
         None => None,
         Some(id) => Some(own_site(app, caller, id, &asked.domain).await?),
     };
+    let place = app.places.take(caller.account.id, PATIENCE).await?;
     let job = asked.job(app, caller.edition, site.as_ref(), check_type);
     let (ran, seen_at) = run(app, check_type, job).await?;
+    drop(place);
     let result = ran.observation.result;
     if let Some(site) = site {
         let arrival = Arrival {
