@@ -98,20 +98,8 @@ async fn look(args: &Args) -> anyhow::Result<Seen> {
     };
     let config = settings(args, file)?;
     start_log(&Log { filter: LOG.into(), format: LogFormat::Text })?;
-    let sandbox = start::sandbox(&config, Vec::new(), Arc::new(MemoryState::default()))?;
     let check_type = &args.check_type;
-    let sandbox = if start::check_names().contains(&check_type.as_str()) {
-        start::install(sandbox, Plugins::Check(check_type.clone())).await?
-    } else {
-        start::install_own(sandbox, &config, check_type.clone()).await?
-    };
-    let Some(descriptor) = sandbox.check(check_type) else {
-        bail!(
-            "there is no check {check_type}; there are {}, and those of {} that are approved",
-            start::check_names().join(", "),
-            config.plugins.folder.display()
-        )
-    };
+    let (sandbox, descriptor) = installed(&config, check_type).await?;
     let own = validated(&sandbox, check_type, given, &own).await?;
     let at = chain.as_ref().and_then(|chain| chain.at);
     let now = at.unwrap_or_else(|| Clock::System.now());
@@ -132,17 +120,42 @@ async fn look(args: &Args) -> anyhow::Result<Seen> {
         None => sandbox.run(check_type, job).await,
     };
     let ran = ran.map_err(told)?;
-    let evidence = Evidence {
+    let assessment = sandbox.assess(check_type, evidence(&ran, own, now)).await?;
+    Ok(Seen { target: given.to_owned(), descriptor, ran, assessment, now })
+}
+
+/// A sandbox with the plugin of one check: one of ours, else the operator's own.
+async fn installed(
+    config: &Config,
+    check_type: &CheckType,
+) -> anyhow::Result<(Sandbox, Arc<CheckDescriptor>)> {
+    let sandbox = start::sandbox(config, Vec::new(), Arc::new(MemoryState::default()))?;
+    let sandbox = if start::check_names().contains(&check_type.as_str()) {
+        start::install(sandbox, Plugins::Check(check_type.clone())).await?
+    } else {
+        start::install_own(sandbox, config, check_type.clone()).await?
+    };
+    let Some(descriptor) = sandbox.check(check_type) else {
+        bail!(
+            "there is no check {check_type}; there are {}, and those of {} that are approved",
+            start::check_names().join(", "),
+            config.plugins.folder.display()
+        )
+    };
+    Ok((sandbox, descriptor))
+}
+
+/// What a run is judged by that has none before it.
+fn evidence(ran: &Ran, config: Value, now: Timestamp) -> Evidence {
+    Evidence {
         current: ran.observation.result.clone(),
         current_at: now,
         settled: None,
         siblings: Vec::new(),
-        config: own,
+        config,
         alert_days: DEFAULT_ALERT_DAYS,
         memory: None,
-    };
-    let assessment = sandbox.assess(check_type, evidence).await?;
-    Ok(Seen { target: given.to_owned(), descriptor, ran, assessment, now })
+    }
 }
 
 impl Args {

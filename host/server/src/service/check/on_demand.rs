@@ -51,30 +51,41 @@ pub async fn run_on_demand(
     let job = asked.job(app, caller.edition, site.as_ref(), check_type);
     let (ran, seen_at) = run(app, check_type, job).await?;
     drop(place);
-    let result = ran.observation.result;
     if let Some(site) = site {
-        let arrival = Arrival {
-            account_id: caller.account.id,
-            site_id: site.id,
-            check_type: check_type.clone(),
-            seen: Seen::Result {
-                result: result.clone(),
-                next_run_in_s: ran.observation.next_run_in_s,
-            },
-            checked_at: seen_at,
-            duration: ran.duration,
-            source: Source::OnDemand,
-            lease: None,
-            domain: Some(site.domain.clone()),
-        };
-        let Some(stored) = pipeline::submit(app, arrival).await? else {
-            // Deleted since it was looked at, or moved: which of the two is told as before.
-            own_site(app, caller, site.id, &site.domain).await?;
-            return Err(NO_SITE);
-        };
-        judged(&stored.record)?;
+        store(app, caller, check_type, &site, &ran, seen_at).await?;
     }
-    Ok(shown(caller.edition, result))
+    Ok(shown(caller.edition, ran.observation.result))
+}
+
+/// Has a result judged and stored like that of a planned run.
+async fn store(
+    app: &App,
+    caller: &Caller,
+    check_type: &CheckType,
+    site: &Site,
+    ran: &Ran,
+    seen_at: Timestamp,
+) -> Result<()> {
+    let arrival = Arrival {
+        account_id: caller.account.id,
+        site_id: site.id,
+        check_type: check_type.clone(),
+        seen: Seen::Result {
+            result: ran.observation.result.clone(),
+            next_run_in_s: ran.observation.next_run_in_s,
+        },
+        checked_at: seen_at,
+        duration: ran.duration,
+        source: Source::OnDemand,
+        lease: None,
+        domain: Some(site.domain.clone()),
+    };
+    let Some(stored) = pipeline::submit(app, arrival).await? else {
+        // Deleted since it was looked at, or moved: which of the two is told as before.
+        own_site(app, caller, site.id, &site.domain).await?;
+        return Err(NO_SITE);
+    };
+    judged(&stored.record)
 }
 
 /// The TLS check without a credential: names only, port 443 only, and the documented part of the
