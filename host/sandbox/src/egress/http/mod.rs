@@ -12,10 +12,10 @@ use std::{
 };
 
 use futures::FutureExt;
-use http::{HeaderMap, HeaderName, HeaderValue, Method};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use url::Url;
 
-use super::{Audience, Egress, NetError, refused, url as http_url};
+use super::{Audience, Egress, NetError, Policy, refused, url as http_url};
 use hop::Hop;
 
 /// A request. Headers are sent as given, except those that belong to the connection, which are
@@ -136,61 +136,93 @@ impl Egress {
 
     async fn follow(
         &self,
-        request: HttpRequest,
-        mut url: Url,
-        mut source: Source,
+        mut request: HttpRequest,
+        url: Url,
+        source: Source,
         want: Want,
     ) -> Result<HttpResponse, NetError> {
         let started = Instant::now();
-        let mut headers = headers(&request)?;
-        let mut method = method(&request.method)?;
-        let mut body = request.body;
-        let mut connect_to = request.connect_to;
+        let mut step = Step {
+            headers: headers(&request)?,
+            method: method(&request.method)?,
+            url,
+            source,
+            body: request.body.take(),
+            connect_to: request.connect_to,
+        };
         let mut hops = Vec::new();
         loop {
-            let hop = Hop {
-                method: &method,
-                url: &url,
-                headers: &headers,
-                body: body.as_deref().unwrap_or_default(),
-                connect_to,
-                source,
-                verify_tls: request.verify_tls,
-                deadline: request.deadline,
-            };
-            let answer = hop.send(self).await?;
+            let answer = step.hop(&request).send(self).await?;
             let location = redirect::location(answer.status(), answer.headers());
             let Some(location) = location.filter(|_| request.max_redirects > 0) else {
-                return answer.finish(request.max_body, want, url, hops, started).await;
+                return answer.finish(request.max_body, want, step.url, hops, started).await;
             };
             if hops.len() == usize::from(request.max_redirects) {
                 let endless = NetError::Protocol("too many redirects".to_owned());
                 return match want {
                     Want::Body => Err(endless),
-                    Want::Status => Ok(answer.head(url, hops, started).without_body(endless)),
+                    Want::Status => Ok(answer.head(step.url, hops, started).without_body(endless)),
                 };
             }
-            let audience = match source {
-                Source::Stranger(audience) => audience,
-                Source::Configuration => Audience::Authenticated,
-            };
-            let next = redirect::resolve(&url, &location)?;
-            let next = self.policy().vet_url(next.as_str(), audience).map_err(refused)?;
-            if redirect::changes_to_get(answer.status(), &method) {
-                method = Method::GET;
-                body = None;
-                redirect::drop_body_headers(&mut headers);
-            }
-            if !redirect::same_origin(&url, &next) {
-                redirect::drop_secrets(&mut headers, &request.secret_headers);
-            }
-            if url.host() != next.host() {
-                connect_to = None;
-            }
+            step.redirect(self.policy(), answer.status(), &location, &request.secret_headers)?;
             hops.push((answer.status().as_u16(), location));
-            source = Source::Stranger(audience);
-            url = next;
         }
+    }
+}
+
+/// What is sent next, and where to.
+struct Step {
+    headers: HeaderMap,
+    method: Method,
+    url: Url,
+    source: Source,
+    body: Option<Vec<u8>>,
+    connect_to: Option<IpAddr>,
+}
+
+impl Step {
+    fn hop<'a>(&'a self, request: &HttpRequest) -> Hop<'a> {
+        Hop {
+            method: &self.method,
+            url: &self.url,
+            headers: &self.headers,
+            body: self.body.as_deref().unwrap_or_default(),
+            connect_to: self.connect_to,
+            source: self.source,
+            verify_tls: request.verify_tls,
+            deadline: request.deadline,
+        }
+    }
+
+    /// Goes where an answer points: to a stranger, whoever has answered, and without what was meant
+    /// for the first alone.
+    fn redirect(
+        &mut self,
+        policy: &Policy,
+        status: StatusCode,
+        location: &str,
+        secret_headers: &[(String, String)],
+    ) -> Result<(), NetError> {
+        let audience = match self.source {
+            Source::Stranger(audience) => audience,
+            Source::Configuration => Audience::Authenticated,
+        };
+        let next = redirect::resolve(&self.url, location)?;
+        let next = policy.vet_url(next.as_str(), audience).map_err(refused)?;
+        if redirect::changes_to_get(status, &self.method) {
+            self.method = Method::GET;
+            self.body = None;
+            redirect::drop_body_headers(&mut self.headers);
+        }
+        if !redirect::same_origin(&self.url, &next) {
+            redirect::drop_secrets(&mut self.headers, secret_headers);
+        }
+        if self.url.host() != next.host() {
+            self.connect_to = None;
+        }
+        self.source = Source::Stranger(audience);
+        self.url = next;
+        Ok(())
     }
 }
 
