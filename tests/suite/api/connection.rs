@@ -14,6 +14,8 @@ use crate::world::World;
 const PATIENCE: Duration = Duration::from_secs(45);
 /// Well below the fifteen that a body may pause.
 const AT_ONCE: Duration = Duration::from_secs(8);
+/// The body is late by chance: in one round it may be there with its head.
+const ROUNDS: usize = 8;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn http_2_works_in_clear_for_who_knows_beforehand() {
@@ -62,6 +64,61 @@ async fn a_body_that_is_announced_too_large_is_not_waited_for() {
         let answer = timeout(AT_ONCE, say(&world, request.as_bytes())).await.expect("it knows");
         assert!(answer.starts_with("HTTP/1.1 413"), "{answer}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_body_that_nobody_reads_does_not_end_the_connection() {
+    let world = World::start().await;
+    let credential: &str = &format!("authorization: Bearer {}\r\n", world.owner.key);
+    let mut stream = TcpStream::connect(world.service.api).await.expect("it listens");
+    stream.set_nodelay(true).expect("a socket");
+    for _ in 0..ROUNDS {
+        for (request, credential, status) in [
+            ("POST /v1/sites", "", 401),
+            ("POST /v1/nowhere", "", 404),
+            ("PUT /v1/sites", credential, 405),
+            ("GET /v1/sites", credential, 200),
+            ("POST /v1/settings/notifications", credential, 200),
+        ] {
+            let head = format!(
+                "{request} HTTP/1.1\r\nhost: localhost\r\n{credential}content-length: 2\r\n\r\n"
+            );
+            // As most clients do, in two pieces: the answer is known before the body is there.
+            stream.write_all(head.as_bytes()).await.expect("it reads");
+            stream.write_all(b"{}").await.expect("it reads on");
+            let answer = timeout(AT_ONCE, next(&mut stream)).await.expect("an answer");
+            assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{request}: {answer}");
+            assert!(!answer.contains("connection: close"), "{request}: {answer}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_that_ends_the_connection_says_so() {
+    let world = World::start().await;
+    for (request, status) in [("POST /v1/sites", 401), ("PUT /v1/sites", 405)] {
+        for expect in ["", "expect: 100-continue\r\n"] {
+            let head = format!(
+                "{request} HTTP/1.1\r\nhost: localhost\r\n{expect}content-length: 2\r\n\r\n"
+            );
+            let answer = timeout(AT_ONCE, say(&world, head.as_bytes())).await.expect("an end");
+            assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{request}: {answer}");
+            assert!(answer.contains("\r\nconnection: close\r\n"), "{request}: {answer}");
+        }
+    }
+}
+
+/// The head of the next answer, of which the body was read too; the connection goes on.
+async fn next(stream: &mut TcpStream) -> String {
+    let mut head = Vec::new();
+    while !head.ends_with(b"\r\n\r\n") {
+        head.push(stream.read_u8().await.expect("the connection goes on"));
+    }
+    let head = String::from_utf8(head).expect("text");
+    let length = head.lines().find_map(|line| line.strip_prefix("content-length: "));
+    let length: usize = length.expect("a length").parse().expect("a number");
+    stream.read_exact(&mut vec![0; length]).await.expect("the whole body");
+    head
 }
 
 /// All that comes back until the service closes the connection.

@@ -6,7 +6,7 @@ use http_body_util::BodyExt;
 use salvo::{
     Extractible,
     extract::Metadata,
-    http::{ReqBody, header},
+    http::{Body as _, HeaderValue, ReqBody, Version, header},
     prelude::*,
 };
 use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
@@ -80,19 +80,18 @@ pub(super) async fn bytes(req: &mut Request) -> Result<Vec<u8>> {
 }
 
 async fn bytes_within(req: &mut Request, most: usize) -> Result<Vec<u8>> {
-    let packed = is_packed(req);
     if is_declared_beyond(req, most) {
-        // Who waits to be told to go on is not told, and sends nothing.
-        if !req.headers().contains_key(header::EXPECT) {
-            drain(&mut req.take_body()).await;
-        }
         return Err(Error::TooLarge);
     }
-    let bytes = match tokio::time::timeout(PATIENCE, read(req.take_body(), most)).await {
+    // Whoever waits for it is told to go on by the first look at the body.
+    req.headers_mut().remove(header::EXPECT);
+    let bytes = match tokio::time::timeout(PATIENCE, read(req.body_mut(), most)).await {
         Ok(bytes) => bytes?,
         Err(_) => return Err(Error::Malformed("the body did not arrive in time".into())),
     };
-    if packed {
+    // It was read to its end: nothing is left for [`finish`].
+    req.take_body();
+    if is_packed(req) {
         return Err(Error::Malformed("send the body as it is, without Content-Encoding".into()));
     }
     Ok(bytes)
@@ -121,13 +120,12 @@ fn is_declared_beyond(req: &Request, most: usize) -> bool {
     length.and_then(|text| text.parse().ok()).is_some_and(|length: u64| length > most as u64)
 }
 
-async fn read(mut body: ReqBody, most: usize) -> Result<Vec<u8>> {
+async fn read(body: &mut ReqBody, most: usize) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     while let Some(frame) = body.frame().await {
         let frame = frame.map_err(|_| Error::Malformed("the body could not be read".into()))?;
         let Ok(data) = frame.into_data() else { continue };
         if bytes.len() + data.len() > most {
-            drain(&mut body).await;
             return Err(Error::TooLarge);
         }
         bytes.extend_from_slice(&data);
@@ -135,20 +133,46 @@ async fn read(mut body: ReqBody, most: usize) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Takes in what still comes of a body that is refused, a little of it: a client that is cut off
-/// while it still sends often sees a reset connection instead of the answer. One that has fallen
-/// silent is listening.
-async fn drain(body: &mut ReqBody) {
+/// Takes in what nobody read of the body, before the answer goes out: over HTTP/1.1 the next request
+/// comes behind it. Where it does not end soon, the answer says that the connection does; a client
+/// that is not told loses the request that it sends next.
+#[handler]
+pub(super) async fn finish(
+    req: &mut Request,
+    depot: &mut Depot,
+    res: &mut Response,
+    ctrl: &mut FlowCtrl,
+) {
+    ctrl.call_next(req, depot, res).await;
+    if req.body().is_end_stream() {
+        return;
+    }
+    // Who waits to be told to go on is not told, and sends nothing.
+    let is_waiting = req.headers().contains_key(header::EXPECT);
+    let is_over = !is_waiting && drain(req.body_mut()).await;
+    if !is_over && req.version() < Version::HTTP_2 {
+        res.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+    }
+}
+
+/// Takes in what still comes of a body that is not wanted, a little of it, and says whether that was
+/// all: a client that is cut off while it still sends often sees a reset connection instead of the
+/// answer. One that has fallen silent is listening.
+async fn drain(body: &mut ReqBody) -> bool {
     let taken = async {
         let mut total = 0;
-        while let Ok(Some(Ok(frame))) = tokio::time::timeout(SILENCE, body.frame()).await {
-            total += frame.data_ref().map_or(0, |data| data.len());
+        loop {
+            match tokio::time::timeout(SILENCE, body.frame()).await {
+                Ok(None) => return true,
+                Ok(Some(Ok(frame))) => total += frame.data_ref().map_or(0, |data| data.len()),
+                Ok(Some(Err(_))) | Err(_) => return false,
+            }
             if total > MOST_DRAINED {
-                return;
+                return false;
             }
         }
     };
-    let _ = tokio::time::timeout(PATIENCE, taken).await;
+    tokio::time::timeout(PATIENCE, taken).await.unwrap_or(false)
 }
 
 /// One JSON object, unambiguous.
@@ -246,7 +270,7 @@ impl<'de> Visitor<'de> for Unambiguous {
 const LARGEST: usize = 64 << 10;
 const MOST_DRAINED: usize = 1 << 20;
 const PATIENCE: Duration = Duration::from_secs(30);
-/// After which a client whose body is refused anyway is answered.
+/// After which a client whose body nobody reads is answered anyway.
 const SILENCE: Duration = Duration::from_secs(1);
 
 #[cfg(test)]
@@ -295,8 +319,8 @@ mod tests {
     async fn the_limit_is_exact() {
         for most in [LARGEST, 10 << 10] {
             for (size, fits) in [(most - 1, true), (most, true), (most + 1, false)] {
-                let body = ReqBody::from(vec![b' '; size]);
-                assert_eq!(read(body, most).await.is_ok(), fits, "{size} of {most}");
+                let mut body = ReqBody::from(vec![b' '; size]);
+                assert_eq!(read(&mut body, most).await.is_ok(), fits, "{size} of {most}");
             }
         }
     }

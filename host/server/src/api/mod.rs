@@ -1,7 +1,8 @@
 //! HTTP: the API on the public listener and the operator's port.
 //!
-//! Around every request, whatever becomes of it: request id → counting and the limit headers →
-//! cross-origin rules → packing → tags and 304 → panics caught → refusal of what is over the limit.
+//! Around every request, whatever becomes of it: request id → the rest of its body → counting and
+//! the limit headers → cross-origin rules → packing → tags and 304 → panics caught → refusal of
+//! what is over the limit.
 //! Then the route table, and for private routes the caller. A handler parses, calls one service
 //! and answers.
 //!
@@ -64,6 +65,7 @@ pub(crate) fn service(app: Arc<App>) -> Service {
     let router = Arc::new(routes::mounted(&app));
     Service::new(Arc::clone(&router))
         .hoop(trace::request)
+        .hoop(body::finish)
         .hoop(plain_answers)
         .hoop(affix_state::inject(Arc::clone(&app)))
         .hoop(limit::count)
@@ -81,6 +83,7 @@ pub(crate) fn service(app: Arc<App>) -> Service {
 pub(crate) fn operator(app: Arc<App>) -> Service {
     Service::new(operator::routes())
         .hoop(trace::request)
+        .hoop(body::finish)
         .hoop(plain_answers)
         .hoop(affix_state::inject(app))
         .hoop(CatchPanic::new())
