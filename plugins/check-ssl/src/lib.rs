@@ -62,7 +62,7 @@ impl Check for Ssl {
             version: env!("CARGO_PKG_VERSION"),
             title: "TLS certificate",
             description: "Validity, expiry and chain of a server's certificate, protocol and \
-                          cipher, a grade of both, OCSP stapling, HSTS and mixed content.",
+                          cipher, OCSP stapling, HSTS and mixed content.",
             summary_fields: &["valid", "days_remaining", "issuer", "error"],
             events: events::ALL,
             metrics: &[

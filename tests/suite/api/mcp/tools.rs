@@ -40,6 +40,11 @@ async fn every_tool_is_described_in_full() {
         assert_eq!(reads, looks, "{name}");
         assert!(!looks || repeats, "{name}");
     }
+    // What an update leaves out stays: only a new site has defaults.
+    let update = tools["update_site"]["inputSchema"].to_string();
+    assert!(!update.to_lowercase().contains("left out"), "{update}");
+    assert!(text(&tools["add_site"]["description"]).contains("alert_days is 14"));
+    assert!(!text(&tools["check_ssl"]["description"]).contains("grade"));
 }
 
 #[tokio::test(flavor = "multi_thread")]

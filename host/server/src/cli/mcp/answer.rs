@@ -94,6 +94,8 @@ impl Failure {
             Self::Refused { status: 429, retry_after, body } => {
                 let said = said(body).unwrap_or_else(|| "too many requests".to_owned());
                 let wait = retry_after.map(|seconds| format!("; try again in {seconds} s"));
+                // The service mostly says it itself.
+                let wait = wait.filter(|wait| !said.ends_with(wait.as_str()));
                 said + &wait.unwrap_or_default()
             }
             Self::Refused { status, body, .. } => match said(body) {
@@ -179,6 +181,16 @@ mod tests {
             for word in words {
                 assert!(message.contains(word), "{message:?} lacks {word:?}");
             }
+        }
+    }
+
+    #[test]
+    fn how_long_to_wait_is_told_once() {
+        let url: Url = "https://v.example/v1/mcp".parse().expect("a URL");
+        for said in ["too many requests", "too many requests; try again in 7 s"] {
+            let body = json!({"error": "rate_limited", "message": said}).to_string();
+            let message = refused(429, Some(7), &body).message(&url);
+            assert_eq!(message, "too many requests; try again in 7 s");
         }
     }
 

@@ -49,7 +49,11 @@ pub(super) fn for_anyone(check: &CheckDescriptor, edition: &Edition) -> Option<T
         "domain" => &DOMAIN,
         _ => return None,
     };
-    let description = format!("{} Looks at the host now; public hosts only.", check.description);
+    let description = format!(
+        "{} Looks at the host now; public hosts only. Answers the part of it that the output schema \
+         lists.",
+        check.description
+    );
     let name = format!("check_{check_type}");
     let act = Act::CheckForAnyone { check_type, fields };
     let tool = tool(&name, &check.title, &description, Hints::Probes, act)

@@ -59,7 +59,8 @@ pub(super) fn tools(checks: &[Arc<CheckDescriptor>]) -> Vec<Tool> {
             "add_site",
             "Add a site",
             "Starts to monitor a domain; its checks run for the first time right away. Use it when \
-             the user wants a domain to be watched. The plan bounds how many there can be.",
+             the user wants a domain to be watched. Left out, check_types are ssl, dns, domain and \
+             ct, and alert_days is 14. The plan bounds how many sites there can be.",
             Hints::Adds,
             Act::AddSite,
         )
@@ -156,10 +157,10 @@ fn changeable(checks: &[Arc<CheckDescriptor>]) -> Value {
     let port = json!({ "type": "integer", "minimum": 1, "maximum": 65535 });
     json!({
         "domain": schema::domain(),
-        "check_types": said(types, "The checks that run; all documented ones when left out."),
+        "check_types": said(types, "The checks that run."),
         "alert_days": {
             "type": "integer", "minimum": 1, "maximum": 365,
-            "description": "Days before an expiry at which to alert; 14 when left out.",
+            "description": "Days before an expiry at which to alert.",
         },
         "monitoring_enabled": said(boolean(), "Whether its checks run."),
         "custom_port": or_null(said(port, "The port of the certificate check, if not 443.")),
