@@ -319,6 +319,46 @@ async fn a_leaf_that_says_it_is_a_ca_is_verified_as_the_ssl_check_does() {
     }
 }
 
+#[tokio::test]
+async fn a_server_that_closes_without_saying_so_in_tls_is_read_to_its_end() {
+    /// What is sent; the body, or why there is none.
+    type Case = (&'static [u8], Result<&'static [u8], NetError>);
+
+    let pki = Pki::new();
+    let leaf = pki.leaf(&["site.example"]);
+    let egress = to_loopback(None);
+    let table: [Case; 7] = [
+        (b"HTTP/1.0 200 OK\r\n\r\nto the end", Ok(b"to the end")),
+        (b"HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n", Ok(b"")),
+        (b"HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nfour", Ok(b"four")),
+        (b"HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf", Err(NetError::Reset)),
+        (b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n4\r\nha", Err(NetError::Reset)),
+        (b"HTTP/1.1 200 OK\r\ncontent-le", Err(NetError::Reset)),
+        (b"", Err(NetError::Reset)),
+    ];
+    for (answer, expected) in table {
+        let config = server_config(&pki.chain(&leaf), &leaf.key, None);
+        let acceptor = TlsAcceptor::from(Arc::new(config));
+        let (address, _server) = serve(move |stream| {
+            let acceptor = acceptor.clone();
+            async move {
+                let Ok(mut stream) = acceptor.accept(stream).await else { return };
+                read_request(&mut stream).await;
+                let _ = stream.write_all(answer).await;
+                let _ = stream.flush().await;
+                // Of the connection alone: no `close_notify`.
+                let _ = stream.get_mut().0.shutdown().await;
+            }
+        })
+        .await;
+        let mut request = get(&format!("https://{address}/"));
+        request.verify_tls = false;
+        let read = fetch(authenticated(&egress), request).await.map(|response| response.body);
+        let said = String::from_utf8_lossy(answer);
+        assert_eq!(read, expected.map(<[u8]>::to_vec), "{said}");
+    }
+}
+
 /// A server that answers `secure` to every request.
 async fn says_secure(config: ServerConfig) -> (SocketAddr, impl Sized) {
     let acceptor = TlsAcceptor::from(Arc::new(config));

@@ -20,7 +20,7 @@ use tokio::{
 use tokio_util::task::AbortOnDropHandle;
 use url::{Host, Url};
 
-use super::{HttpResponse, HttpTiming, Source, Want, body, host_and_port};
+use super::{HttpResponse, HttpTiming, Source, Want, body, closing::Closing, host_and_port};
 use crate::egress::{
     Connected, Dial, Egress, NetError, Phase,
     tls::{Recorder, client_config, handshake, handshake_error, verifying_config},
@@ -73,7 +73,7 @@ impl Hop<'_> {
         let started = Instant::now();
         let stream = handshake(config, server_name(self.url)?, stream, self.deadline).await?;
         let timing = HopTiming { resolve, connect, tls: Some(started.elapsed()) };
-        self.exchange(stream, peer, timing).await
+        self.exchange(Closing(stream), peer, timing).await
     }
 
     async fn connect(&self, egress: &Egress) -> Result<Connected, NetError> {
