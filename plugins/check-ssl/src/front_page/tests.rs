@@ -1,7 +1,7 @@
 use std::{cell::RefCell, rc::Rc, time::Duration};
 
 use vedette_sdk::{
-    http::Hop,
+    http::{Arrival, Hop},
     net::{NetError, Timing},
     testing,
 };
@@ -104,6 +104,20 @@ fn address_has_no_hsts() {
 fn no_http_answer_means_null() {
     let (page, _) = visited(&endpoint("example.com", 443), vec![Err(NetError::Reset)]);
     assert_eq!(page, FrontPage::default());
+}
+
+#[test]
+fn answer_that_breaks_off_tells_its_hsts_and_no_page() {
+    let host = testing::Host::new();
+    host.http_partial(|request| {
+        let hsts = ("strict-transport-security".to_owned(), "max-age=300".to_owned());
+        let mut response = Response { body: Vec::new(), truncated: true, ..html(&request.url) };
+        response.headers.push(hsts);
+        Ok(Arrival { response, failure: Some(NetError::Reset) })
+    });
+    let page = FrontPage::visit(&host.cx(), &endpoint("example.com", 443));
+    assert_eq!(page.hsts.and_then(|hsts| hsts.max_age), Some(300));
+    assert_eq!(page.mixed_content, None);
 }
 
 #[test]
