@@ -235,6 +235,12 @@ fn messages_tell_what_when_and_by_whom() {
         "www.example.com: the server does not send the whole certificate chain; unable to find \
          issuer \"R11\" (issued by R11, Let's Encrypt, valid until 2026-03-02)",
     );
+    // Also of a good key whose certificate is signed with SHA-1.
+    assert_eq!(
+        message(invalid("weak_key")),
+        "www.example.com: certificate chain uses a key or a signature that is too weak (issued \
+         by R11, Let's Encrypt, valid until 2026-03-02)",
+    );
 }
 
 #[test]

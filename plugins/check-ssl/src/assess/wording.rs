@@ -155,9 +155,10 @@ fn explain(certificate: &Seen, problem: &str) -> (String, &'static str) {
             "Install a certificate that was issued for server authentication.",
         ),
         error::WEAK_KEY => (
-            "certificate uses a key that is too weak",
-            "Create a new key (RSA of 2048 bits or more, or ECDSA P-256) and have a certificate \
-             issued for it.",
+            "certificate chain uses a key or a signature that is too weak",
+            "Create a new key (RSA of 2048 bits or more, or ECDSA P-256), have a certificate \
+             issued for it that is signed with SHA-256 or better, and install it with the \
+             intermediate certificates that come with it.",
         ),
         "" => ("certificate is not valid", OTHERWISE),
         other => return (format!("certificate is not valid ({})", name(other)), OTHERWISE),

@@ -164,7 +164,7 @@ fn certificate(token: &str) -> Option<&'static str> {
         "incomplete_chain" => "it does not send the whole certificate chain",
         "bad_signature" => "a signature in its certificate chain is wrong",
         "invalid_purpose" => "its certificate may not be used for a web server",
-        "weak_key" => "its certificate uses a key that is too weak",
+        "weak_key" => "its certificate uses a key or a signature that is too weak",
         _ => return None,
     })
 }
