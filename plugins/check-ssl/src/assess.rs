@@ -39,7 +39,7 @@ pub(crate) fn assess(evidence: Evidence<Config, SslResult>) -> Assessment {
 
     if let Some(change) = memory.observe(current, now) {
         let before = settled.map(|settled| &settled.facts);
-        findings.extend(change.findings(current, before, now));
+        findings.extend(change.findings(current, before, memory.last.as_ref(), now));
     }
     memory.last = seen.or(memory.last);
     Assessment { health, findings, memory: None }.remember(&memory)

@@ -3,8 +3,8 @@
 use serde::Serialize;
 use vedette_sdk::{Finding, text::cut};
 
-use super::{memory::Leaf, wording};
-use crate::{events, result::SslResult};
+use super::{memory::Leaf, seen::Seen, wording};
+use crate::{error, events, result::SslResult};
 
 /// Of the issuer in the history, in characters.
 const MAX_ISSUER: usize = 256;
@@ -60,11 +60,12 @@ impl Change {
     }
 
     /// The change, and for a renewal that worked the good news. `settled`: the last settled
-    /// result, which may show the certificate before in full.
+    /// result, which may show the certificate before in full; `last`: how that one was found.
     pub(super) fn findings(
         &self,
         current: &SslResult,
         settled: Option<&SslResult>,
+        last: Option<&Seen>,
         now: i64,
     ) -> Vec<Finding> {
         let settled = settled.filter(|s| s.fingerprint() == Some(&self.before.fingerprint));
@@ -77,8 +78,16 @@ impl Change {
         let changed = Finding::new(&events::CHANGED, self.fingerprint.clone(), message)
             .suggestion(wording::after_change(self.kind))
             .details(&details);
-        let renewed = (self.kind == ChangeType::Renewal && current.valid)
+        let renewed = (self.kind == ChangeType::Renewal && worked(current, last))
             .then(|| wording::renewed(current, &self.fingerprint, now));
         renewed.into_iter().chain([changed]).collect()
     }
+}
+
+/// Whether a renewal brought what it was for: a valid certificate, or one that nothing else is wrong
+/// with than was before. Who signs for themselves renews, too.
+fn worked(current: &SslResult, last: Option<&Seen>) -> bool {
+    let still_wrong = current.error.as_deref().filter(|token| *token != error::EXPIRED);
+    let was_wrong = last.and_then(|last| last.problem.as_deref());
+    current.valid || (still_wrong.is_some() && still_wrong == was_wrong)
 }

@@ -301,6 +301,24 @@ fn renewal_that_is_not_valid_is_no_good_news() {
 }
 
 #[test]
+fn renewal_of_what_was_never_trusted_is_one_all_the_same() {
+    let wrong = |result: SslResult, token: &str| SslResult {
+        valid: false,
+        error: Some(token.to_owned()),
+        ..result
+    };
+    let own = |result| wrong(result, "self_signed_certificate");
+    let later = leaf("aa02", NOW + 150 * DAY, NOW + 3_600);
+    let assessment = change(own(valid(10, NOW)), own(later));
+    assert_eq!(events(&assessment), ["ssl.invalid", "ssl.renewed", "certificate.changed"]);
+
+    let past = |result| wrong(result, "certificate_expired");
+    let later = leaf("aa02", NOW - DAY, NOW + 3_600);
+    let assessment = change(past(valid(-9, NOW)), past(later));
+    assert_eq!(events(&assessment), ["ssl.expired", "certificate.changed"]);
+}
+
+#[test]
 fn kind_of_change_follows_its_precedence() {
     let issuer = |result: SslResult| {
         let mut other = SslResult { issuer: "E7".to_owned(), ..result };
