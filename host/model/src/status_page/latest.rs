@@ -6,16 +6,34 @@
 
 use std::time::Duration;
 
-use serde::Deserialize;
+use serde::{Deserialize, de::IgnoredAny};
 
 use crate::{CheckStatus, CheckType, Timestamp};
 
 /// What the page needs of a check's latest record, and reads from it.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(from = "Record")]
 pub struct Latest {
     pub check_type: CheckType,
     pub status: CheckStatus,
     pub checked_at: Timestamp,
+}
+
+/// The record as it is stored, read as far as its status can be told from.
+#[derive(Deserialize)]
+struct Record {
+    check_type: CheckType,
+    status: CheckStatus,
+    checked_at: Timestamp,
+    result: Option<Certificate>,
+}
+
+/// What a result that saw a certificate says of it.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Certificate {
+    expires_at: Option<IgnoredAny>,
+    days_remaining: Option<IgnoredAny>,
 }
 
 /// What the page needs of what else a check remembers, and reads from it.
@@ -31,6 +49,19 @@ pub struct Standing {
 struct SettledStatus {
     #[serde(default)]
     status: Option<CheckStatus>,
+}
+
+impl From<Record> for Latest {
+    /// A certificate that nobody saw says nothing of the site: a port without TLS, or a connection
+    /// that broke once, is the uptime check's to judge. No alert tells of it either.
+    fn from(record: Record) -> Self {
+        let Record { check_type, status, checked_at, result } = record;
+        let seen = result.unwrap_or_default();
+        let saw_none = seen.expires_at.is_none() && seen.days_remaining.is_none();
+        let status =
+            if check_type.as_str() == SSL && saw_none { CheckStatus::Unknown } else { status };
+        Self { check_type, status, checked_at }
+    }
 }
 
 impl Latest {
@@ -53,6 +84,7 @@ impl Latest {
     }
 }
 
+const SSL: &str = "ssl";
 /// A record counts until so many runs are missing.
 const MISSED_RUNS: u32 = 3;
 const SHORTEST_FRESH: Duration = Duration::from_secs(900);
@@ -89,6 +121,31 @@ mod tests {
             assert_eq!(shown, expected, "{status:?}, {standing:?}");
         }
         assert_eq!(latest("ssl", Down).confirmed(Standing::default()).status, Down);
+    }
+
+    #[test]
+    fn a_certificate_that_nobody_saw_says_nothing_of_the_site() {
+        use CheckStatus::{Down, Ok, Unknown};
+        let at = "2026-11-20T15:04:05Z";
+        let seen = serde_json::json!({ "valid": false, "expires_at": at, "days_remaining": 9 });
+        let none = serde_json::json!({
+            "valid": false, "expires_at": null, "days_remaining": null, "error": "tls_not_spoken",
+        });
+        for (check_type, status, result, expected) in [
+            ("ssl", Down, &seen, Down),
+            ("ssl", Ok, &seen, Ok),
+            ("ssl", Down, &none, Unknown),
+            ("ssl", Unknown, &serde_json::Value::Null, Unknown),
+            ("uptime", Down, &serde_json::json!({ "status": "down" }), Down),
+            ("dns", Down, &serde_json::Value::Null, Down),
+        ] {
+            let record = serde_json::json!({
+                "id": "0199c1e2-89f0-7e55-a3b9-1c2d3e4f5061", "check_type": check_type,
+                "checked_at": at, "status": status, "result": result,
+            });
+            let read: Latest = serde_json::from_value(record).unwrap();
+            assert_eq!(read.status, expected, "{check_type} {status:?} {result}");
+        }
     }
 
     #[test]
