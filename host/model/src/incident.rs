@@ -44,6 +44,7 @@ pub struct IncidentUpdate {
     pub id: IncidentUpdateId,
     pub status: IncidentStatus,
     pub message: String,
+    /// Whoever wrote it: of a team's incident the member, else the account itself.
     pub author_id: AccountId,
     pub created_at: Timestamp,
 }

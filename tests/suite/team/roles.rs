@@ -195,6 +195,23 @@ async fn a_member_says_which_account_is_meant() {
     assert_eq!(sites["sites"], json!([]));
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_told_of_an_incident_names_the_member_who_wrote_it() {
+    let world = world("").await;
+    let crew = Crew::start(&world).await;
+    let (owner, editor, admin) = (&crew.owner, crew.member(Role::Editor), crew.member(Role::Admin));
+    let body = json!({"title": "Mail is late"});
+    let opened = editor.client.post("/incidents", body).await.expect(200);
+    let path = format!("/incidents/{}", text(&opened["incident"]["id"]));
+    admin.client.patch(&path, json!({"status": "identified"})).await.expect(200);
+    let body = json!({"status": "resolved", "message": "It is back."});
+    owner.client.post(&format!("{path}/updates"), body).await.expect(200);
+    let told = owner.client.get(&path).await.expect(200);
+    let updates = told["updates"].as_array().expect("a list");
+    let authors: Vec<_> = updates.iter().map(|update| text(&update["author_id"])).collect();
+    assert_eq!(authors, [editor.id.as_str(), admin.id.as_str(), owner.id.as_str()], "{told}");
+}
+
 /// The names of the tools that are listed.
 async fn tools(client: &Client) -> Vec<String> {
     let listing = rpc(client, "tools/list", json!({})).await;

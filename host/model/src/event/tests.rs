@@ -32,6 +32,7 @@ fn incident(sites: &[SiteId]) -> Part {
         Uuid::from_u128(2).into(),
         Uuid::from_u128(3).into(),
         Uuid::from_u128(4).into(),
+        Uuid::from_u128(4).into(),
         &CriticalAlerts::default(),
         DateTime::from_timestamp(1_790_000_000, 0).expect("within the years"),
     );

@@ -70,13 +70,14 @@ impl NewIncident {
         self.affected_sites.as_deref().unwrap_or_default()
     }
 
-    /// The incident with its first update, `investigating`. `critical` counts for `auto_create`
-    /// alone.
+    /// The incident with its first update, `investigating`, which its author wrote. `critical`
+    /// counts for `auto_create` alone.
     pub fn into_incident(
         self,
         id: IncidentId,
         first_update: IncidentUpdateId,
         account_id: AccountId,
+        author_id: AccountId,
         critical: &CriticalAlerts,
         now: Timestamp,
     ) -> Incident {
@@ -86,13 +87,8 @@ impl NewIncident {
         } else {
             (self.affected_sites, OPENED.to_owned())
         };
-        let first = IncidentUpdate {
-            id: first_update,
-            status,
-            message,
-            author_id: account_id,
-            created_at: now,
-        };
+        let first =
+            IncidentUpdate { id: first_update, status, message, author_id, created_at: now };
         Incident {
             id,
             account_id,

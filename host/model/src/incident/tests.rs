@@ -20,7 +20,8 @@ fn site(nth: u128) -> SiteId {
 fn open(body: &Value, critical: &CriticalAlerts) -> Result<Incident, Invalid> {
     let new = NewIncident::parse(body)?;
     let (id, first) = (Uuid::from_u128(1).into(), Uuid::from_u128(2).into());
-    Ok(new.into_incident(id, first, Uuid::from_u128(3).into(), critical, now()))
+    let (account, author) = (Uuid::from_u128(7).into(), Uuid::from_u128(3).into());
+    Ok(new.into_incident(id, first, account, author, critical, now()))
 }
 
 fn incident() -> Incident {

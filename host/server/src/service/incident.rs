@@ -42,9 +42,10 @@ pub async fn create(app: &App, caller: &Caller, body: &Value) -> Result<Incident
     if new.plain() && !critical.alerts.is_empty() {
         return create_once(app, caller, &new, &critical).await;
     }
-    let account = caller.account.id;
+    let (account, author) = (caller.account.id, caller.user.id);
     let now = app.clock.now();
-    let incident = new.into_incident(random::id(), random::id(), account, &critical, now);
+    let (id, update) = (random::id(), random::id());
+    let incident = new.into_incident(id, update, account, author, &critical, now);
     app.store.create_incident(&incident, MOST_OPEN).await.map_err(limit)?;
     app.streams.announce(account);
     status_page::forget(app, account);
@@ -57,20 +58,20 @@ async fn create_once(
     new: &NewIncident,
     critical: &CriticalAlerts,
 ) -> Result<Incident> {
-    let account = caller.account.id;
+    let (account, author) = (caller.account.id, caller.user.id);
     for _ in 0..TRIES {
         let now = app.clock.now();
         let last = app.store.auto_incident(account).await?;
         if let Some(last) = last.as_ref().filter(|last| last.is_of(critical)) {
             let update = random::id();
-            let tell = |incident: &mut Incident| incident.take_in(critical, update, account, now);
+            let tell = |incident: &mut Incident| incident.take_in(critical, update, author, now);
             let told = app.store.update_incident(account, last.id, tell).await?;
             app.streams.announce(account);
             status_page::forget(app, account);
             return told.ok_or(UNKNOWN)?.map_err(full);
         }
-        let incident =
-            new.clone().into_incident(random::id(), random::id(), account, critical, now);
+        let (id, update) = (random::id(), random::id());
+        let incident = new.clone().into_incident(id, update, account, author, critical, now);
         let last = last.map(|last| last.id);
         match app.store.create_auto_incident(&incident, last, MOST_OPEN).await {
             Ok(()) => {
@@ -98,8 +99,9 @@ pub async fn update(app: &App, caller: &Caller, id: IncidentId, body: &Value) ->
         read(app, caller, id).await?;
         own_sites(app, caller, sites).await?;
     }
-    let (account, update, now) = (caller.account.id, random::id(), app.clock.now());
-    let change = |incident: &mut Incident| patch.apply(incident, update, account, now);
+    let (account, author) = (caller.account.id, caller.user.id);
+    let (update, now) = (random::id(), app.clock.now());
+    let change = |incident: &mut Incident| patch.apply(incident, update, author, now);
     let changed = app.store.update_incident(account, id, change).await?;
     app.streams.announce(account);
     status_page::forget(app, account);
@@ -117,8 +119,8 @@ pub async fn add_update(
     id: IncidentId,
     body: &Value,
 ) -> Result<Incident> {
-    let account = caller.account.id;
-    let new = NewUpdate::parse(body)?.into_update(random::id(), account, app.clock.now());
+    let (account, author) = (caller.account.id, caller.user.id);
+    let new = NewUpdate::parse(body)?.into_update(random::id(), author, app.clock.now());
     let append = |incident: &mut Incident| incident.append(new.clone());
     let changed = app.store.update_incident(account, id, append).await?;
     app.streams.announce(account);

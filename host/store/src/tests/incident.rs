@@ -14,6 +14,7 @@ pub(super) fn incident(account: &Account, at: Timestamp, sites: &[SiteId]) -> In
         Uuid::new_v4().into(),
         Uuid::new_v4().into(),
         account.id,
+        account.id,
         &CriticalAlerts::default(),
         at,
     )

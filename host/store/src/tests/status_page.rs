@@ -76,7 +76,8 @@ fn facts_are_of_the_sites_asked_for_and_of_no_other_account() {
         ssl_run(&store, &account, &shop, noon(), Vec::new()).await;
         let new = NewIncident::parse(&json!({"title": "Late"})).unwrap();
         let (id, update) = (Uuid::new_v4().into(), Uuid::new_v4().into());
-        let incident = new.into_incident(id, update, account.id, &Default::default(), noon());
+        let critical = Default::default();
+        let incident = new.into_incident(id, update, account.id, account.id, &critical, noon());
         store.create_incident(&incident, 100).await.unwrap();
 
         let owner = store.status_page_owner(account.id).await.unwrap().unwrap();
