@@ -129,6 +129,9 @@ async fn a_plugin_becomes_a_check_when_it_is_approved_and_is_none_when_it_is_dis
     assert_eq!(client.anonymous().post("/check-banner", json!({})).await.status, 401);
     let document = client.get("/openapi.json").await.expect(200).to_string();
     assert!(document.contains("/check-banner") && document.contains("BannerResult"));
+    let refused = client.get("/alerts?type=other").await.expect(400);
+    let known = "type must be one of ssl, dns, domain, ct, cert_change, uptime, test";
+    assert_eq!(refused["message"], known);
     let tools = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list" });
     assert!(client.post("/mcp", tools).await.expect(200).to_string().contains("check_banner"));
 
