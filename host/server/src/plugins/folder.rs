@@ -65,7 +65,7 @@ impl Folder {
     /// The component with this hash.
     pub(crate) fn component(&self, hash: &str) -> anyhow::Result<Vec<u8>> {
         let path = self.file(hash);
-        let bytes = read_component(&path).with_context(|| {
+        let bytes = regular(&path).and_then(|()| read_component(&path)).with_context(|| {
             format!("cannot read {}; put the file back or remove the plugin", path.display())
         })?;
         ensure!(
@@ -136,6 +136,11 @@ pub(crate) fn sha256(bytes: &[u8]) -> String {
 
 fn name(hash: &str) -> String {
     format!("{hash}.wasm")
+}
+
+/// Opening anything else, as a named pipe, may wait for ever.
+fn regular(path: &Path) -> io::Result<()> {
+    if fs::metadata(path)?.is_file() { Ok(()) } else { Err(io::Error::other("it is no file")) }
 }
 
 /// A file that no plugin could be is not read into memory.
@@ -221,5 +226,16 @@ mod tests {
         folder.delete(&hash).expect("deleted before");
         let refused = folder.component(&hash).expect_err("gone").to_string();
         assert!(refused.contains("put the file back"), "{refused}");
+    }
+
+    #[test]
+    fn a_pipe_in_the_folder_keeps_nobody_waiting() {
+        let home = tempfile::tempdir().expect("a folder");
+        let folder = Folder::new(home.path());
+        let made = std::process::Command::new("mkfifo").arg(folder.file(&"a".repeat(64))).status();
+        assert!(made.expect("mkfifo runs").success());
+        let pending = folder.pending(&Lock::default()).expect("files");
+        let wrong = pending[0].read.as_ref().expect_err("it is no component");
+        assert!(wrong.contains("it is no file"), "{wrong}");
     }
 }
