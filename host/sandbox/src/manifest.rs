@@ -4,7 +4,7 @@
 mod file;
 mod quantity;
 
-use std::{collections::BTreeMap, str::FromStr, time::Duration};
+use std::{collections::BTreeMap, ops::RangeInclusive, str::FromStr, time::Duration};
 
 use serde_json::Value;
 use vedette_model::CheckType;
@@ -67,8 +67,7 @@ pub const SECTION: &str = "vedette:manifest";
 impl Manifest {
     /// Reads the text of a `plugin.toml`; what it says of the operator's settings is filled in.
     pub fn parse(text: &str, settings: &Settings) -> Result<Self, ManifestError> {
-        let file: File = toml::from_str(text)
-            .map_err(|error| ManifestError::Syntax(error.message().trim().replace('\n', " ")))?;
+        let file: File = toml::from_str(text).map_err(|error| syntax(text, &error))?;
         Self::of(file, settings)
     }
 
@@ -138,8 +137,8 @@ impl Manifest {
             version: plugin.version,
             kind,
             asked,
-            interval: schedule.interval.map(|Span(span)| span),
-            min_interval: schedule.min_interval.map(|Span(span)| span),
+            interval: interval("schedule.interval", schedule.interval)?,
+            min_interval: interval("schedule.min-interval", schedule.min_interval)?,
             url_field: settings.url_field,
             vendor,
             limits: plugin.limits,
@@ -173,15 +172,33 @@ fn kind(plugin: &PluginTable) -> Result<Kind, ManifestError> {
     }
 }
 
+/// The line too: a wrong type is told without the key that has it.
+fn syntax(text: &str, error: &toml::de::Error) -> ManifestError {
+    let message = error.message().trim().replace('\n', " ");
+    let before = error.span().and_then(|span| text.get(..span.start));
+    ManifestError::Syntax(match before {
+        Some(before) => format!("{message} (line {})", before.matches('\n').count() + 1),
+        None => message,
+    })
+}
+
+/// How often a check asks to be run.
+fn interval(field: &'static str, asked: Option<Span>) -> Result<Option<Duration>, ManifestError> {
+    let Some(Span(asked)) = asked else { return Ok(None) };
+    require(INTERVALS.contains(&asked), field, "must be between 5s and 720h")?;
+    Ok(Some(asked))
+}
+
 fn require(holds: bool, field: &'static str, reason: &str) -> Result<(), ManifestError> {
     if holds { Ok(()) } else { Err(ManifestError::Field { field, reason: reason.to_owned() }) }
 }
 
-fn within<T: PartialOrd + std::fmt::Debug>(
+fn within<T: PartialOrd + Default + std::fmt::Debug>(
     field: &'static str,
     asked: T,
     ceiling: T,
 ) -> Result<T, ManifestError> {
+    require(asked > T::default(), field, "must be more than 0")?;
     if asked <= ceiling {
         return Ok(asked);
     }
@@ -197,6 +214,10 @@ fn is_id(id: &str) -> bool {
     id.len() <= 64
         && id.split_once('.').is_some_and(|(publisher, name)| part(publisher) && part(name))
 }
+
+/// What one check of one site may ask of the scheduler: never a run after the other without a pause.
+const INTERVALS: RangeInclusive<Duration> =
+    Duration::from_secs(5)..=Duration::from_secs(720 * 3600);
 
 #[cfg(test)]
 mod tests {
@@ -239,6 +260,23 @@ mod tests {
     }
 
     #[test]
+    fn nothing_is_no_limit_that_a_run_could_keep() {
+        for (line, field) in [
+            ("cpu = \"0ms\"", "cpu"),
+            ("wall = \"0s\"", "wall"),
+            ("memory = \"0\"", "memory"),
+            ("calls = 0", "calls"),
+            ("bytes = \"0\"", "bytes"),
+        ] {
+            let asked = r#"memory = "8MiB", cpu = "20ms", wall = "8s""#;
+            let manifest = with(asked, line).expect("parses");
+            let refused = manifest.limits(Class::Light).expect_err(line).to_string();
+            let expected = format!("plugin.toml: limits.{field} must be more than 0");
+            assert_eq!(refused, expected, "{line}");
+        }
+    }
+
+    #[test]
     fn large_memory_or_file_means_the_heavy_engine() {
         assert_eq!(with("8MiB", "64MiB").expect("parses").class(50_000), Class::Heavy);
         assert_eq!(
@@ -257,11 +295,19 @@ mod tests {
             ("target:25", "target:port", "plugin.toml: capabilities.tcp.to"),
             ("8MiB", "8MB", "plugin.toml is not valid: expected a size"),
             ("min-interval", "minimum", "plugin.toml is not valid: unknown field `minimum`"),
+            ("\"1m\"", "\"0s\"", "plugin.toml: schedule.min-interval must be between 5s and"),
+            ("\"5m\"", "\"4s\"", "plugin.toml: schedule.interval must be between 5s and 720h"),
+            ("\"5m\"", "\"721h\"", "plugin.toml: schedule.interval must be between 5s and"),
         ];
         for (from, to, expected) in mistakes {
             let error = with(from, to).expect_err(expected).to_string();
             assert!(error.starts_with(expected), "{error}");
         }
+        let error = with("\"8s\"", "8").expect_err("no duration").to_string();
+        assert!(
+            error.ends_with("invalid type: integer `8`, expected a string (line 8)"),
+            "{error}"
+        );
     }
 
     #[test]
