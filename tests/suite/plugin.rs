@@ -12,7 +12,7 @@ use tempfile::TempDir;
 use vedette_tests::{Ran, Reply, Service, plugin_in};
 
 use crate::{
-    guest::{Guest, Says},
+    guest::{Guest, I32, Says},
     world::{World, until},
 };
 
@@ -277,6 +277,25 @@ async fn who_is_at_fault_is_the_exit_code() {
         assert_eq!(ran.code, Some(code), "{arguments:?}: {ran:?}");
         assert!(ran.json().to_string().contains(said), "{arguments:?}: {ran:?}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_grant_that_a_plugin_cannot_be_loaded_with_changes_nothing() {
+    let operated = Operated::start().await;
+    let [random, tcp] = ["vedette:env/random@1.0.0", "vedette:net/tcp@1.0.0"];
+    let capabilities = "random = true\ntcp = { to = [\"target:25\"] }";
+    let mut guest = Guest::check(capabilities, &[random, tcp]);
+    guest.import(random, "bytes", &[I32; 2], &[]);
+    guest.import(tcp, "exchange", &[I32; 11], &[]);
+    operated.install(&operated.file("test.wasm", &guest)).await;
+    let refused = operated.run(&["approve", "acme.test", "--grant", "random"]).await;
+    assert_eq!(refused.code, Some(2), "{refused:?}");
+    let refused = refused.json()["message"].to_string();
+    assert!(refused.contains("--grant leaves out tcp") && refused.contains(tcp), "{refused}");
+    let listed = operated.run(&["list"]).await.json();
+    assert_eq!(listed["plugins"][0]["state"], "pending", "{listed}");
+    operated.change(&["approve", "acme.test", "--grant", "random,tcp"]).await;
+    assert_eq!(operated.shown("acme.test").await["state"], "running");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -3,8 +3,9 @@
 
 use anyhow::{anyhow, bail};
 use serde_json::json;
+use toml::Table;
 use vedette_model::Timestamp;
-use vedette_sandbox::Read;
+use vedette_sandbox::{Capabilities, GateError, Grant, Read};
 
 use super::{
     asked, inspect,
@@ -24,7 +25,8 @@ pub(crate) struct Args {
     /// Who approves [default: the user who is logged in]
     #[arg(long, value_name = "EMAIL")]
     by: Option<String>,
-    /// Grant only these of what it asks for, e.g. dns,tcp [default: all]
+    /// Grant only these of what it asks for, e.g. dns,tcp; refused where it cannot be loaded
+    /// without the others [default: all]
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     grant: Option<Vec<String>>,
     /// Which of several versions that wait; the beginning is enough
@@ -49,7 +51,12 @@ pub(super) async fn run(args: &Args) -> Done {
     let asked = asked::of(&read.text);
     let granted = match &args.grant {
         None => asked.clone(),
-        Some(names) => asked::only(&asked, names).map_err(anyhow::Error::msg)?,
+        Some(names) => {
+            let granted = asked::only(&asked, names).map_err(anyhow::Error::msg)?;
+            // In the lock it would keep the plugin from being loaded, at the next start for good.
+            suffices(&granted, &folder.component(&hash)?)?;
+            granted
+        }
     };
     let next = Previous {
         version: manifest.version.clone(),
@@ -125,6 +132,20 @@ fn candidate(
             "no plugin {id} waits in {}; bring it there first: vedette plugin install FILE",
             folder.path().display()
         )),
+    }
+}
+
+/// A component is loaded only with all that it imports.
+fn suffices(granted: &Table, component: &[u8]) -> Result<(), Failure> {
+    let granted = Capabilities::of_table(granted.clone()).map_err(anyhow::Error::msg)?;
+    match vedette_sandbox::examine(component, &Grant::Only(Box::new(granted))) {
+        Ok(_) => Ok(()),
+        Err(GateError::NotGranted { import, capability }) => Err(Failure::Environment(anyhow!(
+            "--grant leaves out {capability}, and the component imports {import}: it is not loaded \
+             without; grant that too, and then less of it by its line granted.{capability} in \
+             plugins.lock"
+        ))),
+        Err(wrong) => Err(wrong.into()),
     }
 }
 
