@@ -13,6 +13,7 @@ use tokio::time::timeout;
 use wasmtime::{PoolConcurrencyLimitError, Store, Trap, UpdateDeadline, component::ResourceTable};
 
 use crate::{
+    check::Cost,
     error::{PluginError, RunError, Stop},
     host::{Clock, Guest, LogBook, Run},
     limits::{Cpu, HOST_CALL_BYTES, Meter, PURE_WALL, RESOURCES},
@@ -29,10 +30,11 @@ pub(crate) struct Terms {
     pub(crate) run: Option<Box<Run>>,
 }
 
-/// How a call ended, and how long the guest waited for the host.
+/// How a call ended, how long the guest waited for the host, and what it used up.
 pub(crate) struct Ended<T> {
     pub(crate) answer: Result<T, End>,
     pub(crate) host_time: Duration,
+    pub(crate) cost: Cost,
 }
 
 /// A call without an answer.
@@ -73,7 +75,11 @@ impl Plugin {
             Ok(Err(error)) => Err(end(&error, store.data().meter.refused)),
             Err(_) => Err(End::stopped(Stop::Wall, format!("{} ms are over", wall.as_millis()))),
         };
-        Ended { answer, host_time: store.data().host_time }
+        let guest = store.data_mut();
+        let taken = guest.run.as_ref().map(|run| run.budget.taken(&self.limits));
+        let (calls, bytes) = taken.unwrap_or_default();
+        let (cpu, memory) = (guest.cpu.end(Instant::now()), guest.meter.peak);
+        Ended { answer, host_time: guest.host_time, cost: Cost { cpu, memory, calls, bytes } }
     }
 
     fn store(&self, terms: Terms) -> Store<Guest> {

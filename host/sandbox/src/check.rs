@@ -76,4 +76,18 @@ pub struct Ran {
     pub duration: Duration,
     /// The part of `duration` spent inside host calls.
     pub host_time: Duration,
+    pub cost: Cost,
+}
+
+/// What a run used up of its [`Limits`](crate::Limits).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cost {
+    /// Outside of host calls.
+    pub cpu: Duration,
+    /// Bytes of linear memory, at its largest.
+    pub memory: usize,
+    /// Host calls that probe or touch state.
+    pub calls: u32,
+    /// Bytes that probes received.
+    pub bytes: u64,
 }

@@ -48,7 +48,7 @@ mod slots;
 mod state;
 
 pub use channel::{ChannelDescriptor, Notification, Receipt, Verdict};
-pub use check::{CheckDescriptor, Job, MetricDef, Problem, Ran};
+pub use check::{CheckDescriptor, Cost, Job, MetricDef, Problem, Ran};
 pub use error::{PluginError, RunError, Stop, ValidateError};
 pub use gate::{GateError, Read};
 pub use grants::{
@@ -206,6 +206,11 @@ impl Sandbox {
     /// What an installed check says of itself.
     pub fn check(&self, check_type: &CheckType) -> Option<Arc<CheckDescriptor>> {
         self.inner.registry.check(check_type).map(|check| Arc::clone(&check.descriptor))
+    }
+
+    /// What a run of an installed check may use up.
+    pub fn limits(&self, check_type: &CheckType) -> Option<Limits> {
+        self.inner.registry.check(check_type).map(|check| check.plugin.limits.clone())
     }
 
     /// The names of the installed channels.

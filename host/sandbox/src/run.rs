@@ -71,7 +71,8 @@ impl Inner {
             plugin.finish(stopped, Instant::now());
         }
         let observation = outcome?;
-        Ok(Ran { observation, duration: started.elapsed(), host_time: ended.host_time })
+        let (duration, host_time) = (started.elapsed(), ended.host_time);
+        Ok(Ran { observation, duration, host_time, cost: ended.cost })
     }
 
     fn reach(&self, check: &Check, job: &Job, vetted: Vec<IpAddr>, prober: Prober) -> Run {

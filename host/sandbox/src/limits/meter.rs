@@ -27,6 +27,8 @@ pub(crate) struct Meter {
     memories: usize,
     tables: usize,
     pub(crate) refused: bool,
+    /// Bytes of the largest memory so far.
+    pub(crate) peak: usize,
 }
 
 /// What is left of a run's calls, bytes and sockets.
@@ -63,6 +65,13 @@ impl Cpu {
         self.since = Some(now);
     }
 
+    /// All that was used up, once the guest has ended.
+    pub(crate) fn end(&mut self, now: Instant) -> Duration {
+        self.charge(now);
+        self.since = None;
+        self.spent
+    }
+
     fn charge(&mut self, now: Instant) {
         if let Some(since) = self.since {
             self.spent += now.saturating_duration_since(since).min(TICK);
@@ -84,6 +93,7 @@ impl Meter {
             memories: room.memories as usize,
             tables: room.tables as usize,
             refused: false,
+            peak: 0,
         }
     }
 
@@ -101,7 +111,11 @@ impl ResourceLimiter for Meter {
         desired: usize,
         maximum: Option<usize>,
     ) -> wasmtime::Result<bool> {
-        Ok(self.allow(desired, self.memory, maximum))
+        let allowed = self.allow(desired, self.memory, maximum);
+        if allowed {
+            self.peak = self.peak.max(desired);
+        }
+        Ok(allowed)
     }
 
     fn table_growing(
@@ -129,6 +143,11 @@ impl ResourceLimiter for Meter {
 impl Budget {
     pub(crate) fn new(limits: &Limits) -> Self {
         Self { calls: limits.calls, bytes: limits.bytes, sockets: SOCKETS }
+    }
+
+    /// Calls and bytes that were taken of what `limits` gave.
+    pub(crate) fn taken(&self, limits: &Limits) -> (u32, u64) {
+        (limits.calls.saturating_sub(self.calls), limits.bytes.saturating_sub(self.bytes))
     }
 
     /// Takes `calls` calls, all or none; false = the budget is spent.

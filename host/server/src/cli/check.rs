@@ -16,7 +16,8 @@ use vedette_model::{
     Assessment, CheckType, Evidence, Health, Severity, Timestamp, domain_name::Target,
 };
 use vedette_sandbox::{
-    CheckDescriptor, Job, MemoryState, Ran, RunError, Sandbox, ValidateError, egress::Audience,
+    CheckDescriptor, Job, MemoryState, Problem, Ran, RunError, Sandbox, ValidateError,
+    egress::Audience,
 };
 
 use super::{
@@ -58,13 +59,25 @@ pub(super) struct Args {
     network: flags::Network,
 }
 
+/// One run that is wanted.
+pub(super) struct Wanted<'a> {
+    /// The target as it was given, and as it was read.
+    pub(super) given: &'a str,
+    pub(super) target: Target,
+    pub(super) port: Option<u16>,
+    pub(super) origin_ip: Option<IpAddr>,
+    /// What a site's `check_config` holds for the check.
+    pub(super) config: Value,
+    pub(super) chain: Option<Chain>,
+}
+
 /// What one run saw, and what it means.
-struct Seen {
+pub(super) struct Seen {
     /// As it was given.
     target: String,
     descriptor: Arc<CheckDescriptor>,
-    ran: Ran,
-    assessment: Assessment,
+    pub(super) ran: Ran,
+    pub(super) assessment: Assessment,
     now: Timestamp,
 }
 
@@ -91,24 +104,33 @@ async fn look(args: &Args) -> anyhow::Result<Seen> {
     let given = args.target();
     let target = Target::parse(given)?;
     let chain = Chain::of(&args.chain, &args.check_type)?;
-    let (own, file) = match args.config.as_deref().map(Given::read).transpose()? {
-        None => (json!({}), None),
-        Some(Given::Own(own)) => (own, None),
-        Some(Given::Service(file)) => (json!({}), Some(file)),
-    };
-    let config = settings(args, file)?;
+    let (own, file) = Given::split(args.config.as_deref())?;
+    let config = settings(&args.network, file)?;
     start_log(&Log { filter: LOG.into(), format: LogFormat::Text })?;
     let check_type = &args.check_type;
     let (sandbox, descriptor) = installed(&config, check_type).await?;
-    let own = validated(&sandbox, check_type, given, &own).await?;
+    let (port, origin_ip) = (args.port, args.origin_ip);
+    let wanted = Wanted { given, target, port, origin_ip, config: own, chain };
+    once(&sandbox, descriptor, wanted).await
+}
+
+/// Runs an installed check, and has it say what that means.
+pub(super) async fn once(
+    sandbox: &Sandbox,
+    descriptor: Arc<CheckDescriptor>,
+    wanted: Wanted<'_>,
+) -> anyhow::Result<Seen> {
+    let Wanted { given, target, port, origin_ip, config, chain } = wanted;
+    let check_type = &descriptor.check_type;
+    let own = validated(sandbox, check_type, given, &config).await?;
     let at = chain.as_ref().and_then(|chain| chain.at);
     let now = at.unwrap_or_else(|| Clock::System.now());
     let omit: &[&str] = if chain.is_some() { &chain::UNKNOWABLE } else { &[] };
     let job = Job {
         run_id: "cli".to_owned(),
         target,
-        port: args.port,
-        connect_to: args.origin_ip,
+        port,
+        connect_to: origin_ip,
         config: own.clone(),
         omit: omit.iter().map(|field| (*field).to_owned()).collect(),
         now,
@@ -167,16 +189,16 @@ impl Args {
 }
 
 /// The operator's settings: file and environment as for `serve`, and the flags given here.
-fn settings(args: &Args, file: Option<PathBuf>) -> anyhow::Result<Config> {
+pub(super) fn settings(network: &flags::Network, file: Option<PathBuf>) -> anyhow::Result<Config> {
     let mut flags = Table::new();
-    args.network.layer(&mut flags);
+    network.layer(&mut flags);
     let file = file.or_else(|| environment("VEDETTE_CONFIG").map(PathBuf::from));
     Ok(Config::load(file.as_deref(), environment, flags)?)
 }
 
 /// What `--config` gives: the two have no key in common.
 #[derive(Debug, PartialEq)]
-enum Given {
+pub(super) enum Given {
     /// What a site's `check_config` holds for the check.
     Own(Value),
     /// A file as `serve` reads it.
@@ -184,6 +206,15 @@ enum Given {
 }
 
 impl Given {
+    /// The check's own configuration, empty where none was given, and the service's file.
+    pub(super) fn split(given: Option<&str>) -> anyhow::Result<(Value, Option<PathBuf>)> {
+        Ok(match given.map(Self::read).transpose()? {
+            None => (json!({}), None),
+            Some(Self::Own(own)) => (own, None),
+            Some(Self::Service(file)) => (json!({}), Some(file)),
+        })
+    }
+
     fn read(given: &str) -> anyhow::Result<Self> {
         let text = match std::fs::read_to_string(given) {
             Ok(text) if is_services(&text) => {
@@ -211,18 +242,21 @@ async fn validated(
 ) -> anyhow::Result<Value> {
     match sandbox.validate(check_type, target, config).await {
         Ok(config) => Ok(config),
-        Err(ValidateError::Problems(problems)) => {
-            let said: Vec<_> = problems
-                .iter()
-                .map(|problem| match problem.pointer.as_str() {
-                    "" => problem.message.clone(),
-                    pointer => format!("{pointer} {}", problem.message),
-                })
-                .collect();
-            bail!("--config does not fit: {}", said.join("; "))
-        }
+        Err(ValidateError::Problems(problems)) => Err(unfit(&problems)),
         Err(cause) => Err(cause.into()),
     }
+}
+
+/// Each problem by its place.
+fn unfit(problems: &[Problem]) -> anyhow::Error {
+    let said: Vec<_> = problems
+        .iter()
+        .map(|problem| match problem.pointer.as_str() {
+            "" => problem.message.clone(),
+            pointer => format!("{pointer} {}", problem.message),
+        })
+        .collect();
+    anyhow!("--config does not fit: {}", said.join("; "))
 }
 
 /// Whoever runs this decides what may be reached, and is told how.
@@ -231,6 +265,7 @@ fn told(cause: RunError) -> anyhow::Error {
         RunError::Blocked(reason) => anyhow!(
             "{reason}; what is private is opened by its range, as with --egress-allow 10.0.0.0/8"
         ),
+        RunError::InvalidConfig(problems) => unfit(&problems),
         cause => cause.into(),
     }
 }
@@ -261,22 +296,24 @@ fn as_json(seen: &Seen) -> String {
         Value::Object(members) => members.clone(),
         other => Map::from_iter([("result".to_owned(), other.clone())]),
     };
-    let findings: Vec<_> = shown(seen)
-        .iter()
-        .map(|Shown { finding, severity }| {
-            json!({
-                "type": finding.event,
-                "severity": severity,
-                "message": finding.message,
-                "suggestion": finding.suggestion,
-            })
-        })
-        .collect();
-    answer.insert("findings".to_owned(), findings.into());
+    answer.insert("findings".to_owned(), findings(seen));
     format!("{}\n", Value::Object(answer))
 }
 
-fn for_people(seen: &Seen) -> String {
+/// What was found, as a list of objects.
+pub(super) fn findings(seen: &Seen) -> Value {
+    let findings = shown(seen).into_iter().map(|Shown { finding, severity }| {
+        json!({
+            "type": finding.event,
+            "severity": severity,
+            "message": finding.message,
+            "suggestion": finding.suggestion,
+        })
+    });
+    findings.collect()
+}
+
+pub(super) fn for_people(seen: &Seen) -> String {
     let report = Report {
         title: &seen.descriptor.title,
         target: &seen.target,

@@ -3,7 +3,8 @@
 //! `new` (a project) → `build` (a file) → `install` (a copy in the folder: pending) → `approve` (an entry in the lock) → the service
 //! reads the lock anew. One file per command.
 //!
-//! *Invariant:* nothing of a plugin runs here: that is for the service, behind its gate.
+//! *Invariant:* nothing of a plugin runs here but by `run`, behind the gate that a service has: the
+//! rest is for the service.
 //! *Invariant:* who is at fault is the exit code: 0 nobody, 1 the plugin, 2 anything else.
 
 mod approve;
@@ -17,6 +18,7 @@ mod outcome;
 mod place;
 mod remove;
 mod rollback;
+mod run;
 mod switch;
 mod template;
 
@@ -36,6 +38,8 @@ pub(super) enum Command {
     Build(build::Args),
     /// Show what a component is and what it asks for; nothing of it runs
     Inspect(inspect::Args),
+    /// Run a check once that need not be installed, with all that it asks for, and say what it cost
+    Run(run::Args),
     /// Copy a component into the plugin folder, where it waits for approval
     Install(install::Args),
     /// Let a plugin that waits run, with what it asks for or with less
@@ -60,6 +64,7 @@ pub(super) async fn run(command: Command) -> ExitCode {
             finish(args.json, tokio::task::block_in_place(|| build::run(&args)))
         }
         Command::Inspect(args) => finish(args.place.json, inspect::run(&args)),
+        Command::Run(args) => finish(args.json, run::run(&args).await),
         Command::Install(args) => finish(args.place.json, install::run(&args)),
         Command::Approve(args) => finish(args.place.json, approve::run(&args).await),
         Command::List(args) => finish(args.place.json, list::run(&args).await),

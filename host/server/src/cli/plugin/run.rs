@@ -1,0 +1,242 @@
+//! `vedette plugin run`: one run of a check that need not be installed, with what its manifest asks
+//! for, and what the run cost.
+
+use std::{collections::BTreeMap, net::IpAddr, path::PathBuf, sync::Arc};
+
+use anyhow::{Context, anyhow};
+use serde_json::{Map, Value, json};
+use vedette_model::domain_name::Target;
+use vedette_sandbox::{
+    Cost, Grant, Kind, Limits, Manifest, MemoryState, PluginError, RunError, Sandbox, ValidateError,
+};
+
+use super::{
+    inspect,
+    outcome::{Done, Failure, Said},
+};
+use crate::{
+    cli::{
+        check::{self, Given, Seen, Wanted},
+        environment, flags, start_log,
+    },
+    config::{Log, LogFormat},
+    plugins::refusal,
+    start,
+};
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// The component, of a check
+    file: PathBuf,
+    /// What to check: a domain name or an address
+    #[arg(long, value_name = "TARGET")]
+    target: String,
+    /// The check's own configuration: a TOML file, or TOML such as 'path = "/health"'. Or the
+    /// service's file: its resolvers, ranges, roots and settings
+    #[arg(long, value_name = "TOML")]
+    config: Option<String>,
+    /// The site's own port
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..))]
+    port: Option<u16>,
+    /// Connect to this address instead of the ones that the name resolves to
+    #[arg(long, value_name = "IP")]
+    origin_ip: Option<IpAddr>,
+    /// A secret that it asks for, from a variable of the environment (repeatable)
+    #[arg(long, value_name = "NAME=VARIABLE")]
+    secret: Vec<String>,
+    /// Print one JSON object
+    #[arg(long)]
+    pub(super) json: bool,
+    #[command(flatten)]
+    network: flags::Network,
+}
+
+pub(super) async fn run(args: &Args) -> Done {
+    let target = Target::parse(&args.target).map_err(anyhow::Error::new)?;
+    let (own, file) = Given::split(args.config.as_deref())?;
+    let config = check::settings(&args.network, file)?;
+    let secrets = secrets(&args.secret)?;
+    let component = inspect::file(&args.file)?;
+    let manifest = vedette_sandbox::read(&component)?.manifest;
+    let Kind::Check(check_type) = &manifest.kind else {
+        return Err(anyhow!(
+            "{} is a channel, which has nothing to run; the tests of its project show what it \
+             writes",
+            manifest.id
+        )
+        .into());
+    };
+    if let Some(reason) = refusal(&manifest.id, &manifest.kind, None) {
+        return Err(Failure::plugin(reason));
+    }
+    start_log(&Log { filter: LOG.into(), format: LogFormat::Text })?;
+    let sandbox = start::sandbox(&config, Vec::new(), Arc::new(MemoryState::default()))?;
+    let sandbox = installed(sandbox, component, secrets).await?;
+    let placed = sandbox.check(check_type).zip(sandbox.limits(check_type));
+    let (descriptor, limits) = placed.context("the check is not in its place")?;
+    let (given, port, origin_ip) = (args.target.as_str(), args.port, args.origin_ip);
+    let wanted = Wanted { given, target, port, origin_ip, config: own, chain: None };
+    let seen = check::once(&sandbox, descriptor, wanted).await.map_err(at_fault)?;
+    Ok(Said { json: as_json(&manifest, &seen, &limits), text: for_people(&seen, &limits) })
+}
+
+/// Through the gate, as in a service that grants all that is asked for.
+async fn installed(
+    sandbox: Sandbox,
+    component: Vec<u8>,
+    secrets: BTreeMap<String, String>,
+) -> Result<Sandbox, Failure> {
+    // Compiling is long work without a pause.
+    let installed = tokio::task::spawn_blocking(move || {
+        sandbox.install_with(&component, Grant::AsAsked, secrets).map(|()| sandbox)
+    });
+    Ok(installed.await.context("installing the plugin panicked")??)
+}
+
+/// The values of the secrets that the command line names; never on the command line themselves.
+fn secrets(given: &[String]) -> anyhow::Result<BTreeMap<String, String>> {
+    let values = given.iter().map(|given| {
+        let (name, variable) = given.split_once('=').context("--secret must be NAME=VARIABLE")?;
+        let value = environment(variable).filter(|value| !value.is_empty());
+        let value = value.with_context(|| {
+            format!("--secret {name} names an environment variable that is not set; set it")
+        })?;
+        Ok((name.to_owned(), value))
+    });
+    values.collect()
+}
+
+/// A plugin that broke is at fault itself; a target that may not be reached is not its doing.
+fn at_fault(cause: anyhow::Error) -> Failure {
+    let broke = |error: &PluginError| {
+        matches!(error, PluginError::Broken { .. } | PluginError::InvalidInput(_))
+    };
+    let ran = cause.downcast_ref::<RunError>();
+    let assessed = cause.downcast_ref::<PluginError>();
+    let validated = cause.downcast_ref::<ValidateError>();
+    let is_plugins = ran.is_some_and(|error| matches!(error, RunError::Broken { .. }))
+        || assessed.is_some_and(broke)
+        || validated.is_some_and(
+            |error| matches!(error, ValidateError::Unavailable(error) if broke(error)),
+        );
+    if is_plugins { Failure::Plugin(cause) } else { Failure::Environment(cause) }
+}
+
+fn as_json(manifest: &Manifest, seen: &Seen, limits: &Limits) -> Value {
+    let observation = &seen.ran.observation;
+    let metrics =
+        observation.metrics.iter().map(|(name, value)| (name.clone(), Value::from(*value)));
+    let costs = costs(&seen.ran.cost, seen.ran.duration.as_millis(), limits).map(|cost| {
+        let Used { name, unit, used, limit } = cost;
+        (name.to_owned(), json!({ "used": used, "limit": limit, "unit": unit }))
+    });
+    json!({
+        "id": manifest.id,
+        "version": manifest.version,
+        "health": seen.assessment.health,
+        "summary": observation.summary,
+        "result": observation.result,
+        "metrics": metrics.collect::<Map<String, Value>>(),
+        "findings": check::findings(seen),
+        "costs": costs.into_iter().collect::<Map<String, Value>>(),
+    })
+}
+
+fn for_people(seen: &Seen, limits: &Limits) -> String {
+    let mut text = check::for_people(seen);
+    for (name, value) in &seen.ran.observation.metrics {
+        text += &format!("  metric {name} = {value}\n");
+    }
+    for Used { name, unit, used, limit } in
+        costs(&seen.ran.cost, seen.ran.duration.as_millis(), limits)
+    {
+        text += &format!("  {name:<8}  {used} of {limit} {unit}\n");
+    }
+    text
+}
+
+/// One line of what a run cost; the limit is the manifest's, or what it has without asking.
+#[derive(Debug, PartialEq)]
+struct Used {
+    name: &'static str,
+    unit: &'static str,
+    used: u64,
+    limit: u64,
+}
+
+/// In the words and the order of the manifest's `limits`.
+fn costs(cost: &Cost, wall: u128, limits: &Limits) -> [Used; 5] {
+    let whole = |number: u128| u64::try_from(number).unwrap_or(u64::MAX);
+    let kib = |bytes: u64| bytes.div_ceil(1 << 10);
+    let used = |name, unit, used, limit| Used { name, unit, used, limit };
+    [
+        used("memory", "KiB", kib(cost.memory as u64), kib(limits.memory as u64)),
+        used("cpu", "ms", whole(cost.cpu.as_millis()), whole(limits.cpu.as_millis())),
+        used("wall", "ms", whole(wall), whole(limits.wall.as_millis())),
+        used("calls", "calls", cost.calls.into(), limits.calls.into()),
+        used("bytes", "KiB", kib(cost.bytes), kib(limits.bytes)),
+    ]
+}
+
+/// What the plugin says to its author, of any level; that it was stopped is told by the command.
+const LOG: &str = "warn,vedette::plugin=debug,vedette_sandbox::registry=off,hickory_net=error,\
+                   hickory_net::dnssec=off";
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use vedette_sandbox::Stop;
+
+    use super::*;
+
+    #[test]
+    fn costs_are_told_beside_their_limits() {
+        let cost = Cost { cpu: Duration::from_millis(3), memory: 70_000, calls: 2, bytes: 1 };
+        let limits = Limits {
+            memory: 16 << 20,
+            cpu: Duration::from_millis(50),
+            pure_cpu: Duration::from_millis(20),
+            wall: Duration::from_secs(10),
+            calls: 64,
+            bytes: 4 << 20,
+        };
+        let told = costs(&cost, 120, &limits);
+        let told = told.map(|Used { name, used, limit, .. }| (name, used, limit));
+        let expected = [
+            ("memory", 69, 16_384),
+            ("cpu", 3, 50),
+            ("wall", 120, 10_000),
+            ("calls", 2, 64),
+            ("bytes", 1, 4_096),
+        ];
+        assert_eq!(told, expected);
+    }
+
+    #[test]
+    fn a_plugin_is_at_fault_for_what_it_broke_alone() {
+        let broken = || PluginError::Broken { why: Stop::Trap, message: String::new() };
+        let ran = RunError::Broken { why: Stop::Cpu, message: String::new() };
+        for (cause, is_plugins) in [
+            (anyhow::Error::new(ran), true),
+            (anyhow::Error::new(broken()), true),
+            (anyhow::Error::new(ValidateError::Unavailable(broken())), true),
+            (anyhow::Error::new(RunError::Blocked("private".to_owned())), false),
+            (anyhow::Error::new(RunError::Overloaded), false),
+            (anyhow!("--config does not fit"), false),
+        ] {
+            let said = cause.to_string();
+            assert_eq!(matches!(at_fault(cause), Failure::Plugin(_)), is_plugins, "{said}");
+        }
+    }
+
+    #[test]
+    fn secrets_come_from_the_environment() {
+        let path = std::env::var("PATH").expect("there is one");
+        let read = secrets(&["token=PATH".to_owned()]).expect("set");
+        assert_eq!(read.get("token"), Some(&path));
+        for wrong in ["token", "token=VEDETTE_NOT_SET_ANYWHERE", "token="] {
+            assert!(secrets(&[wrong.to_owned()]).is_err(), "{wrong}");
+        }
+    }
+}
