@@ -47,6 +47,15 @@ fn imports_are_what_the_manifest_asks_for() {
     }
 }
 
+/// Its only way to say where it panicked.
+#[test]
+fn every_plugin_has_the_log() {
+    for plugin in BUILT_IN {
+        let imports = World::of(plugin).imports();
+        assert!(imports.iter().any(|name| name == "vedette:env/log@1.0.0"), "{plugin:?}");
+    }
+}
+
 #[test]
 fn the_one_export_is_that_of_its_kind() {
     for plugin in BUILT_IN {

@@ -10,7 +10,7 @@ use crate::{
 ///
 /// Only [`run`](Check::run) meets the world, and only through [`Cx`]. The other functions are
 /// pure: called twice with the same arguments they answer the same bytes, and the host gives
-/// them nothing to be impure with.
+/// them nothing to be impure with. A panic ends the call; where and why stands in the operator's log.
 pub trait Check {
     type Config: Config;
     type Facts: Facts;

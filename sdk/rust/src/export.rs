@@ -68,11 +68,13 @@ impl<C: Check> checker::Guest for Checker<C> {
     }
 
     fn validate(target: String, config: String) -> Result<String, Vec<Problem>> {
+        tell_panics();
         let config = C::validate(&target, config::read(&config)?)?;
         config::write(&config).map_err(whole)
     }
 
     fn run(job: checker::Job) -> Result<checker::Observation, CheckError> {
+        tell_panics();
         let job = Job {
             run_id: job.run_id,
             target: job.target,
@@ -94,6 +96,7 @@ impl<C: Check> checker::Guest for Checker<C> {
     }
 
     fn assess(evidence: checker::Evidence) -> Assessment {
+        tell_panics();
         match judged::<C>(&evidence) {
             Ok(evidence) => C::assess(evidence),
             Err(reason) => {
@@ -123,6 +126,7 @@ impl<N: Notify> notifier::Guest for Notifier<N> {
     }
 
     fn validate(config: String) -> Result<String, Vec<Problem>> {
+        tell_panics();
         let config = N::validate(config::read(&config)?)?;
         config::write(&config).map_err(whole)
     }
@@ -131,6 +135,7 @@ impl<N: Notify> notifier::Guest for Notifier<N> {
         notification: notifier::Notification,
         config: String,
     ) -> Result<Vec<notifier::Delivery>, String> {
+        tell_panics();
         let config = config::read(&config).map_err(|problems| {
             let said: Vec<String> =
                 problems.iter().map(|p| format!("{} {}", p.pointer, p.message)).collect();
@@ -140,8 +145,18 @@ impl<N: Notify> notifier::Guest for Notifier<N> {
     }
 
     fn interpret(receipt: notifier::Receipt) -> notifier::Verdict {
+        tell_panics();
         N::interpret(receipt)
     }
+}
+
+/// Has a panic say in the operator's log where and why, before it traps: the host sees no more than
+/// the trap. Not in `describe`, where the log traps too.
+fn tell_panics() {
+    #[cfg(target_arch = "wasm32")]
+    std::panic::set_hook(Box::new(|panic| {
+        Cx::host().log(Level::Error, &panic.to_string().replace('\n', " "), &[]);
+    }));
 }
 
 /// The evidence in the plugin's own types. What was settled under another version's types counts
