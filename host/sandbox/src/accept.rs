@@ -12,6 +12,7 @@ use crate::{
     },
     channel::Verdict,
     check::{CheckDescriptor, Problem},
+    egress::sendable,
     host::mask,
     output::{
         self, CONFIG, DELIVERED, DELIVERIES, DETAILS, FINDINGS, Forbidden, KEY, MEMORY, MESSAGE,
@@ -139,8 +140,11 @@ fn rendered(delivery: wit_notifier::Delivery, fields: &[String]) -> Result<Rende
             }
             let body = String::from_utf8(http.body)
                 .map_err(|_| Forbidden("the body of an http delivery is not UTF-8".to_owned()))?;
-            let headers = http.headers.into_iter().map(header).collect::<Result<_, _>>()?;
+            let headers = http.headers.into_iter().map(header).collect::<Result<Vec<_>, _>>()?;
             let method = output::text("method", http.method, 16)?;
+            // Else every attempt would fail, and for a reason that sounds like the receiver's.
+            sendable(&method, &headers)
+                .map_err(|why| Forbidden(format!("an http delivery cannot be sent: {why}")))?;
             Ok(Rendered::Http {
                 url: output::text("url", http.url, MESSAGE)?,
                 method,
@@ -158,8 +162,6 @@ fn rendered(delivery: wit_notifier::Delivery, fields: &[String]) -> Result<Rende
 }
 
 fn header((name, value): (String, String)) -> Result<(String, String), Forbidden> {
-    // Names and values that are no legal header are refused when sent; here only line breaks and
-    // size count.
     Ok((output::text("header", name, KEY)?, output::text("header", value, MESSAGE)?))
 }
 
@@ -189,3 +191,33 @@ pub(crate) fn verdict(answer: wit_notifier::Verdict) -> Result<Verdict, Forbidde
 
 /// Seconds.
 const LONGEST_RETRY: u32 = 60;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_delivery_that_could_not_be_sent_is_no_delivery() {
+        let written = |method: &str, header: (&str, &str)| {
+            let delivery = wit_notifier::Delivery::Http(wit_notifier::HttpDelivery {
+                url: "ref:url".to_owned(),
+                method: method.to_owned(),
+                headers: vec![(header.0.to_owned(), header.1.to_owned())],
+                body: b"{}".to_vec(),
+            });
+            deliveries(vec![delivery], &["url".to_owned()]).map(|rendered| rendered.len())
+        };
+        let json = ("content-type", "application/json");
+        assert_eq!(written("POST", json).expect("can be sent"), 1);
+        for (method, header) in [
+            ("GE T", json),
+            ("CONNECT", json),
+            ("POST", ("host", "other.example")),
+            ("POST", ("Content-Length", "3")),
+            ("POST", ("two words", "x")),
+        ] {
+            let Forbidden(said) = written(method, header).expect_err(method);
+            assert!(said.starts_with("an http delivery cannot be sent: "), "{said}");
+        }
+    }
+}

@@ -47,6 +47,7 @@ pub use tls::accepting_authorities;
 pub use trust::Trust;
 pub use vendor::Vendor;
 
+pub(crate) use self::http::sendable;
 pub(crate) use answer::is_silence;
 pub(crate) use resolver::{Validation, absolute};
 pub(crate) use tls::{Recorder, client_config, handshake};

@@ -234,6 +234,12 @@ impl HttpResponse {
     }
 }
 
+/// Whether a request with this method and these headers could ever be made; if not, why.
+pub(crate) fn sendable(text: &str, headers: &[(String, String)]) -> Result<(), NetError> {
+    method(text)?;
+    headers.iter().try_for_each(|(name, value)| header(name, value).map(drop))
+}
+
 fn method(text: &str) -> Result<Method, NetError> {
     let method = Method::from_bytes(text.as_bytes());
     match method {
@@ -246,18 +252,22 @@ fn method(text: &str) -> Result<Method, NetError> {
 fn headers(request: &HttpRequest) -> Result<HeaderMap, NetError> {
     let mut headers = HeaderMap::new();
     for (name, value) in request.headers.iter().chain(&request.secret_headers) {
-        let unusable = || NetError::NotPermitted(format!("the header {name} may not be sent"));
-        let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| unusable())?;
-        if OF_THE_CONNECTION.contains(&name.as_str()) {
-            return Err(unusable());
-        }
-        let value = HeaderValue::from_str(value).map_err(|_| unusable())?;
+        let (name, value) = header(name, value)?;
         headers.append(name, value);
     }
     for (name, value) in OURS {
         headers.entry(name).or_insert(HeaderValue::from_static(value));
     }
     Ok(headers)
+}
+
+fn header(name: &str, value: &str) -> Result<(HeaderName, HeaderValue), NetError> {
+    let unusable = || NetError::NotPermitted(format!("the header {name} may not be sent"));
+    let named = HeaderName::from_bytes(name.as_bytes()).map_err(|_| unusable())?;
+    if OF_THE_CONNECTION.contains(&named.as_str()) {
+        return Err(unusable());
+    }
+    Ok((named, HeaderValue::from_str(value).map_err(|_| unusable())?))
 }
 
 /// What the connection decides; a caller who set these could smuggle a second request.
