@@ -395,6 +395,27 @@ async fn a_check_is_run_from_its_file_and_tells_what_that_cost() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_plugin_that_broke_too_often_is_shown_as_paused() {
+    let operated = Operated::start().await;
+    let mut broken = Guest::check("", &[]);
+    broken.run(|code| {
+        code.unreachable();
+    });
+    operated.install(&operated.file("broken.wasm", &broken)).await;
+    operated.change(&["approve", "acme.test"]).await;
+    assert_eq!(operated.shown("acme.test").await["paused_for_seconds"], Value::Null);
+    let client = &operated.world.owner.client;
+    for _ in 0..5 {
+        let ran = client.post("/check-test", json!({ "domain": "shop.example" })).await;
+        assert_eq!(ran.status, 500);
+    }
+    let shown = operated.shown("acme.test").await;
+    let paused = shown["paused_for_seconds"].as_u64();
+    assert!(paused.is_some_and(|seconds| (1..=30).contains(&seconds)), "{shown}");
+    assert_eq!(operated.shown("vedette.check-ssl").await["paused_for_seconds"], Value::Null);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn plans_are_shown_with_their_limits_and_gates() {
     let world = World::start().await;
     let plans = world.service.operator().get("/admin/plans").await.expect(200);

@@ -56,6 +56,16 @@ impl Breaker {
         }
     }
 
+    /// For how long no call may start; none = one may.
+    pub(crate) fn pause(&self, now: Instant) -> Option<Duration> {
+        match self.state {
+            State::Open { until, .. } | State::Trying { until, .. } if now < until => {
+                Some(until - now)
+            }
+            State::Closed | State::Open { .. } | State::Trying { .. } => None,
+        }
+    }
+
     /// Takes note of how a call ended.
     pub(crate) fn record(&mut self, bad: bool, now: Instant) -> Option<Change> {
         match (self.state, bad) {
@@ -111,6 +121,8 @@ mod tests {
         assert_eq!(breaker.admit(now), Ok(()));
         assert_eq!(breaker.record(true, now), Some(Change::Opened { pause: 30 * SECOND }));
         assert_eq!(breaker.admit(now + SECOND), Err(29 * SECOND));
+        assert_eq!(breaker.pause(now + SECOND), Some(29 * SECOND));
+        assert_eq!(breaker.pause(now + 30 * SECOND), None);
     }
 
     #[test]

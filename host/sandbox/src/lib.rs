@@ -59,7 +59,13 @@ pub use manifest::{Kind, Manifest, ManifestError, SECTION, Settings};
 pub use prober::{Probe, Recording};
 pub use state::{MemoryState, StateError, StateStore};
 
-use std::{collections::BTreeMap, fmt, path::PathBuf, sync::Arc, time::Duration};
+use std::{
+    collections::BTreeMap,
+    fmt,
+    path::PathBuf,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use rustls_pki_types::CertificateDer;
 use serde_json::{Map, Value};
@@ -206,6 +212,11 @@ impl Sandbox {
     /// What an installed check says of itself.
     pub fn check(&self, check_type: &CheckType) -> Option<Arc<CheckDescriptor>> {
         self.inner.registry.check(check_type).map(|check| Arc::clone(&check.descriptor))
+    }
+
+    /// For how long an installed plugin does not run because it broke too often; none = it runs.
+    pub fn paused(&self, id: &str) -> Option<Duration> {
+        self.inner.registry.pause(id, Instant::now())
     }
 
     /// What a run of an installed check may use up.

@@ -1,7 +1,11 @@
 //! The plugins that passed the gate. A call clones what it needs and runs on, whatever is swapped
 //! meanwhile.
 
-use std::{collections::BTreeMap, sync::Arc, time::Instant};
+use std::{
+    collections::BTreeMap,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use arc_swap::ArcSwap;
 use parking_lot::Mutex;
@@ -90,6 +94,15 @@ impl Registry {
 
     pub(crate) fn channel(&self, channel: &str) -> Option<Arc<Channel>> {
         self.0.load().channels.get(channel).cloned()
+    }
+
+    /// For how long the plugin of this id does not run because it broke too often; none = it runs.
+    pub(crate) fn pause(&self, id: &str, now: Instant) -> Option<Duration> {
+        let plugins = self.plugins();
+        let checks = plugins.checks.values().map(|check| &check.plugin);
+        let channels = plugins.channels.values().map(|channel| &channel.plugin);
+        let plugin = checks.chain(channels).find(|plugin| *plugin.id == *id)?;
+        plugin.breaker.lock().pause(now)
     }
 
     /// Puts a plugin in its place; running calls end on the one before. Where that had another

@@ -30,6 +30,9 @@ pub(crate) struct View {
     pub(crate) running_version: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) error: Option<String>,
+    /// It broke too often, and is tried again after this.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) paused_for_seconds: Option<u64>,
 }
 
 /// How a plugin stands.
@@ -50,6 +53,10 @@ pub(crate) enum State {
 pub(crate) fn installed(sandbox: &Sandbox, folder: &Folder, known: &Known) -> Vec<View> {
     let mut views = built_in(sandbox);
     views.extend(known.lock.plugins.iter().map(|locked| of_service(folder, known, locked)));
+    for view in &mut views {
+        let pause = view.id.as_deref().and_then(|id| sandbox.paused(id));
+        view.paused_for_seconds = pause.map(|pause| pause.as_secs().max(1));
+    }
     // Why files that wait cannot be listed is why the lock cannot be read, which is told.
     views.extend(folder.pending(&known.lock).iter().flatten().map(of_pending));
     views
@@ -151,6 +158,7 @@ fn of_kind(
         sha256: None,
         running_version: None,
         error: None,
+        paused_for_seconds: None,
     }
 }
 

@@ -57,6 +57,11 @@ fn table(listing: &Value) -> String {
         if let Some(error) = of("error") {
             text += &format!("    {error}\n");
         }
+        if let Some(seconds) = plugin["paused_for_seconds"].as_u64() {
+            text += &format!(
+                "    it broke too often and is paused for {seconds} s; the log says why\n"
+            );
+        }
     }
     text
 }
@@ -78,6 +83,10 @@ mod tests {
         assert_eq!(lines.len(), 4, "{text}");
         assert!(lines[1].starts_with("acme.banner") && lines[1].ends_with("failed"), "{text}");
         assert_eq!(lines[2..], ["    1.0.0 runs on", "    why"]);
+        let paused = table(&json!({ "plugins": [
+            { "id": "acme.banner", "state": "running", "paused_for_seconds": 29 },
+        ] }));
+        assert!(paused.contains("is paused for 29 s"), "{paused}");
         let none = table(&json!({ "plugins": [], "folder": "data/plugins" }));
         assert_eq!(none, "There are no plugins in data/plugins.\n");
     }
