@@ -73,6 +73,7 @@ async fn id_of_somebody_else_is_refused() {
     for (id, said) in [
         ("vedette.banner", "is that of the built-in plugins"),
         ("banner", "must be publisher.name"),
+        ("acme.ssl", "ssl is built in; give the plugin another name with --as"),
     ] {
         let refused = plugin(&["new", id, "--kind", "check"]).await.expect("the program runs");
         assert_eq!(refused.code, Some(2), "{refused:?}");

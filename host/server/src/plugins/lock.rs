@@ -90,7 +90,14 @@ struct File {
 
 impl Lock {
     pub(crate) fn parse(text: &str) -> Result<Self, LockError> {
-        let wrong = |error: toml::de::Error| LockError(one_line(error.message()));
+        let wrong = |error: toml::de::Error| {
+            let message = one_line(error.message());
+            let before = error.span().and_then(|span| text.get(..span.start));
+            LockError(match before {
+                Some(before) => format!("{message} (line {})", before.matches('\n').count() + 1),
+                None => message,
+            })
+        };
         let table: Table = toml::from_str(text).map_err(wrong)?;
         match table.get("version") {
             Some(Value::Integer(VERSION)) => {}

@@ -5,16 +5,16 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use anyhow::{Context, bail, ensure};
+use anyhow::{Context, anyhow, bail, ensure};
 use serde_json::json;
 use vedette_model::CheckType;
-use vedette_sandbox::Manifest;
+use vedette_sandbox::{Kind as Plugs, Manifest};
 
 use super::{
     outcome::{Done, Said},
     template::{self, Gaps, Kind},
 };
-use crate::plugins::is_ours;
+use crate::plugins::{is_ours, refusal};
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -40,10 +40,19 @@ pub(crate) struct Args {
 pub(super) fn run(args: &Args) -> Done {
     let name = name_of(&args.id)?;
     let folder = args.dir.clone().unwrap_or_else(|| PathBuf::from(name));
+    let named = args.named.clone().map_or_else(|| named(name), Ok)?;
+    let plugs = match args.kind {
+        Kind::Check => Plugs::Check(named.clone()),
+        Kind::Notifier => Plugs::Notifier(named.to_string()),
+    };
+    // Better told now than when it is to be installed.
+    if refusal(&args.id, &plugs, None).is_some() {
+        return Err(anyhow!("{named} is built in; give the plugin another name with --as").into());
+    }
     let gaps = Gaps {
         package: args.id.replace('.', "-"),
         title: title(name),
-        named: args.named.clone().map_or_else(|| named(name), Ok)?.into(),
+        named: named.into(),
         sdk: args.sdk.as_deref().map_or_else(|| Ok(released()), checkout)?,
         id: args.id.clone(),
     };

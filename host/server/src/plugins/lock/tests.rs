@@ -93,6 +93,8 @@ fn what_cannot_be_followed_is_refused_by_name() {
         assert!(refused.starts_with("plugins.lock cannot be used: "), "{refused}");
         assert!(refused.contains(expected), "{expected}: {refused}");
     }
+    let refused = Lock::parse("version = 1\nenabled").expect_err("no value").to_string();
+    assert!(refused.ends_with("(line 2)"), "{refused}");
     let twice = format!("{}{}", written(), written().replace("version = 1\n", ""));
     let refused = Lock::parse(&twice).expect_err("twice").to_string();
     assert!(refused.contains("acme.smtp-banner stands in it twice"), "{refused}");
