@@ -73,6 +73,26 @@ impl Store {
         Ok(kept == 1)
     }
 
+    /// Has deliveries that are due later than `horizon` be due `now`, but for those that maintenance
+    /// holds back or somebody is sending; answers how many there were.
+    pub async fn hasten_deliveries(&self, horizon: Timestamp, now: Timestamp) -> Result<u64> {
+        let unit = format!(
+            "LET $waiting = ({LATER});
+            LET $sent = ({});
+            UPDATE $waiting SET due_at = $now RETURN NONE;
+            UPDATE $sent SET due_at = $now RETURN NONE;
+            RETURN array::len($waiting) + array::len($sent)",
+            LATER.replace("$waits", "$batches")
+        );
+        let binds = Binds::new()
+            .with("waits", true)
+            .with("batches", false)
+            .with("horizon", horizon)
+            .with("silenced", SILENCED)
+            .with("now", now);
+        self.tx(&unit, binds).await
+    }
+
     /// When the next delivery is due, waiting or on its way; none when the outbox is empty.
     pub async fn next_delivery_due(&self) -> Result<Option<Timestamp>> {
         let statement = format!(
@@ -233,6 +253,10 @@ pub(crate) const QUEUE_LETTERS: &str = "INSERT IGNORE INTO delivery $letters RET
 
 pub(crate) const NEXT_DUE: &str = "SELECT VALUE due_at FROM delivery
     WHERE waits = $waits AND finished = false ORDER BY due_at LIMIT 1";
+
+const LATER: &str = "SELECT VALUE id FROM delivery
+    WHERE waits = $waits AND finished = false AND due_at > $horizon AND outcome != $silenced
+    AND owner = ''";
 
 const DEPTH: &str = "RETURN [
     (SELECT count() FROM delivery WHERE waits = true AND finished = false GROUP ALL)[0].count ?? 0,

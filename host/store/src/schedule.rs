@@ -154,6 +154,42 @@ impl Store {
         self.write(unit, Binds::new().with("checks", checks).with("now", now)).await
     }
 
+    /// Sites whose check of a type is planned for later than `horizon`, with nobody at work on it; up
+    /// to `limit` of them.
+    pub async fn planned_after(
+        &self,
+        check_type: &CheckType,
+        horizon: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<SiteId>> {
+        let binds = Binds::new()
+            .with("type", check_type.as_str())
+            .with("horizon", horizon)
+            .with("limit", limit);
+        let sites: Vec<Uuid> = self.read(PLANNED_AFTER, binds).await?;
+        Ok(sites.into_iter().map(SiteId::from).collect())
+    }
+
+    /// Plans the check of each site for another moment, but for those that somebody is at work on.
+    pub async fn plan_anew(
+        &self,
+        check_type: &CheckType,
+        planned: &[(SiteId, Timestamp)],
+    ) -> Result<()> {
+        if planned.is_empty() {
+            return Ok(());
+        }
+        let _turn = self.turn(Uuid::nil()).await;
+        let mut binds = Binds::new();
+        let mut unit = String::new();
+        for (nth, (site, at)) in planned.iter().enumerate() {
+            unit.push_str(&PLAN_ANEW.replace('#', &nth.to_string()));
+            binds.bind(format!("row{nth}"), key::schedule(*site, check_type));
+            binds.bind(format!("at{nth}"), *at);
+        }
+        self.write(&unit, binds).await
+    }
+
     /// Ends every lease on checks, deliveries and renewals at once, for the start of a process that
     /// has the engine to itself: whoever held them is dead. Where other nodes share the database
     /// nothing happens; there leases run out. Answers how many there were.
@@ -235,3 +271,10 @@ pub(crate) const DUE: &str = "SELECT id, due_at FROM schedule
 
 pub(crate) const NEXT_DUE: &str =
     "SELECT VALUE due_at FROM schedule WHERE check_type = $type ORDER BY due_at LIMIT 1";
+
+const PLANNED_AFTER: &str = "SELECT VALUE site FROM schedule
+    WHERE check_type = $type AND due_at > $horizon AND owner = '' LIMIT $limit";
+
+const PLAN_ANEW: &str = "UPDATE $row# SET due_at = $at#, planned_at = $at#
+    WHERE owner = '' RETURN NONE;
+";

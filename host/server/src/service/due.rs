@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use vedette_model::{
-    CheckType, Decision, Plan, SiteId, Timestamp,
+    CheckType, Decision, Edition, Plan, SiteId, Timestamp,
     schedule::{Intervals, next_due, recheck_after},
 };
 
@@ -12,6 +12,17 @@ use crate::App;
 /// The interval of a check on a plan, never shorter than the plan allows.
 pub(crate) fn interval(app: &App, check_type: &CheckType, plan: &Plan) -> Duration {
     intervals(app, check_type).interval(check_type, plan)
+}
+
+/// The interval of a check on the plan that has it run most often, and on the one that has it run
+/// least often.
+pub(crate) fn bounds(app: &App, check_type: &CheckType) -> (Duration, Duration) {
+    let intervals = intervals(app, check_type);
+    let plans = Edition::all().into_iter().flat_map(|edition| edition.plans);
+    let each = plans.map(|plan| intervals.interval(check_type, plan));
+    each.fold((Duration::MAX, Duration::ZERO), |(shortest, longest), interval| {
+        (shortest.min(interval), longest.max(interval))
+    })
 }
 
 /// The operator's intervals. A check that the configuration does not name runs as often as its

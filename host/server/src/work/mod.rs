@@ -20,6 +20,7 @@ mod renewal;
 mod sample;
 mod scheduler;
 mod session_keys;
+mod set_back;
 
 use std::{sync::Arc, time::Duration};
 

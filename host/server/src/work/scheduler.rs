@@ -2,14 +2,17 @@
 //!
 //! *Invariant:* what has to wait for its host or its account is given back, so that it is in
 //! nobody's way.
+//! *Invariant:* a clock that is set back leaves nothing waiting for the time that it showed
+//! ([`set_back`]).
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use tokio::task::{Id, JoinError, JoinSet};
 use tokio_util::sync::CancellationToken;
-use vedette_model::Source;
+use vedette_model::{Source, Timestamp};
 use vedette_store::Lease;
 
+use super::set_back::{self, Reach};
 use crate::{
     App,
     service::planned::{self, Ending, LEASE, PUT_OFF, Turn},
@@ -19,6 +22,7 @@ use crate::{
 pub(super) async fn run(app: Arc<App>, shutdown: CancellationToken) {
     let mut scheduler = Scheduler::new(Arc::clone(&app));
     while !shutdown.is_cancelled() {
+        scheduler.see_the_clock().await;
         scheduler.take_up().await;
         tokio::select! {
             () = shutdown.cancelled() => {}
@@ -38,11 +42,48 @@ struct Scheduler {
     runs: JoinSet<()>,
     /// What each run is about.
     leases: HashMap<Id, Lease>,
+    /// What the clock showed last.
+    shown: Timestamp,
+    /// What may be planned for too late a moment; none = nothing.
+    doubted: Option<Reach>,
 }
 
 impl Scheduler {
     fn new(app: Arc<App>) -> Self {
-        Self { app, runs: JoinSet::new(), leases: HashMap::new() }
+        let shown = app.clock.now();
+        // It may have been set while we were away.
+        let doubted = Some(Reach::Longest);
+        Self { app, runs: JoinSet::new(), leases: HashMap::new(), shown, doubted }
+    }
+
+    /// Plans anew what a clock that was set back left behind.
+    async fn see_the_clock(&mut self) {
+        let now = self.app.clock.now();
+        if let Some(by) = set_back::set_back(self.shown, now) {
+            let seconds = by.num_seconds();
+            tracing::warn!(
+                seconds,
+                "the clock of this machine was set back by {seconds} s: see that something keeps \
+                 its time (NTP)"
+            );
+            self.doubted = Some(Reach::Shortest);
+        }
+        self.shown = now;
+        let Some(reach) = self.doubted else { return };
+        match set_back::plan_anew(&self.app, reach).await {
+            Ok(0) => {}
+            Ok(count) => tracing::warn!(
+                count,
+                "{count} checks and deliveries were planned for later than they may wait, by a \
+                 clock that was ahead or by longer intervals: they are planned anew"
+            ),
+            Err(cause) => {
+                let error = format!("{cause:#?}");
+                tracing::error!(error, "what is planned too late cannot be planned anew: {cause}");
+                return;
+            }
+        }
+        self.doubted = None;
     }
 
     /// Leases what is due, as far as there is room.

@@ -215,6 +215,25 @@ fn deliveries_of_the_dead_are_due_at_once() {
 }
 
 #[test]
+fn what_is_due_beyond_a_horizon_is_due_now_unless_it_is_leased() {
+    on_both(|store| async move {
+        let (account, site) = with_site(&store).await;
+        queued(&store, &account, &site, 3).await;
+        let minute = seconds(60);
+        let early = noon() - seconds(3_600);
+        assert_eq!(store.hasten_deliveries(noon() + minute, early).await.unwrap(), 0);
+        assert!(store.look_at_outbox(early, 9).await.unwrap().waiting.is_empty());
+        assert_eq!(store.hasten_deliveries(early + minute, early).await.unwrap(), 3);
+        assert_eq!(store.look_at_outbox(early, 9).await.unwrap().waiting.len(), 3);
+
+        assert_eq!(gathered(&store, &account, early, 1).await.len(), 3);
+        let earlier = early - seconds(3_600);
+        assert_eq!(store.hasten_deliveries(earlier + minute, earlier).await.unwrap(), 2);
+        assert_eq!(store.lease_deliveries("b", earlier, LEASE, 9).await.unwrap().len(), 2);
+    });
+}
+
+#[test]
 fn finished_deliveries_are_forgotten_in_batches_and_others_are_not() {
     on_both(|store| async move {
         let (account, site) = with_site(&store).await;

@@ -89,6 +89,7 @@ fn silenced_delivery_is_due_when_its_window_ends_or_is_deleted() {
         let told = log(&store, &account, &held).await;
         assert_eq!((told.state, told.due_at), (DeliveryState::Silenced, later(60)));
         assert_eq!(told.finished_at, None);
+        assert_eq!(store.hasten_deliveries(later(2), later(2)).await.unwrap(), 0);
         let look = store.look_at_outbox(later(59), 9).await.unwrap();
         assert_eq!((look.waiting, look.next), (vec![], Some(later(60))));
         assert_eq!(store.next_delivery_due().await.unwrap(), Some(later(60)));

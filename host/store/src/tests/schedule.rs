@@ -148,3 +148,32 @@ fn a_lease_does_not_fit_a_row_that_was_made_anew() {
         assert!(store.lease_due("b", &[ssl()], again, LEASE, 9).await.unwrap().is_empty());
     });
 }
+
+#[test]
+fn what_is_planned_beyond_a_horizon_is_planned_anew_unless_it_is_leased() {
+    on_both(|store| async move {
+        let account = signed_up(&store).await;
+        let [leased, far, near] = ["leased", "far", "near"].map(|name| {
+            let domain = format!("{name}.example.com");
+            site(&account, &domain)
+        });
+        let horizon = noon() + seconds(60);
+        let planned = [(&leased, noon()), (&far, horizon + seconds(1)), (&near, horizon)];
+        for (site, at) in planned {
+            let other = (uptime(), horizon + seconds(1));
+            store.create_site(site, 9, &[(ssl(), at), other]).await.unwrap();
+        }
+        let lease = only(store.lease_due("a", &[ssl()], noon(), LEASE, 9).await.unwrap());
+        assert_eq!(store.planned_after(&ssl(), horizon, 9).await.unwrap(), [far.id]);
+        assert_eq!(store.planned_after(&uptime(), horizon, 2).await.unwrap().len(), 2);
+
+        let anew = [(far.id, noon() + seconds(5)), (leased.id, noon() + seconds(5))];
+        store.plan_anew(&ssl(), &anew).await.unwrap();
+        store.plan_anew(&ssl(), &[]).await.unwrap();
+        assert!(store.planned_after(&ssl(), horizon, 9).await.unwrap().is_empty());
+        let later = noon() + seconds(5);
+        let taken = only(store.lease_due("b", &[ssl()], later, LEASE, 9).await.unwrap());
+        assert_eq!((taken.site_id, taken.due_at), (far.id, later));
+        assert_ne!(lease.site_id, taken.site_id);
+    });
+}

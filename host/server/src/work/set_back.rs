@@ -1,0 +1,83 @@
+//! What a clock that was set back leaves behind: work that was planned by the time it showed before,
+//! and that nobody would do until it shows that time again.
+//!
+//! *Invariant:* what is planned for later than anybody plans it is planned anew: a check within its
+//! interval, at its moment of the grid, a delivery at once. What is not stays as it is.
+
+use std::time::Duration;
+
+use chrono::TimeDelta;
+use vedette_model::{SiteId, Timestamp, schedule::next_due};
+
+use crate::{App, service::due};
+
+/// When work is planned for too late a moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reach {
+    /// Beyond the longest interval that any plan has: nobody saw the clock being set.
+    Longest,
+    /// Beyond the shortest: it was set just now, so what comes early is better than what comes late.
+    Shortest,
+}
+
+/// Whether the clock was set back since it showed `before`, a moment ago, and by how much.
+pub(super) fn set_back(before: Timestamp, now: Timestamp) -> Option<TimeDelta> {
+    let by = before - now;
+    (by >= NOTABLE).then_some(by)
+}
+
+/// Plans anew what is planned for too late; answers how much that was.
+pub(super) async fn plan_anew(app: &App, reach: Reach) -> vedette_store::Result<u64> {
+    let now = app.clock.now();
+    let mut count = app.store.hasten_deliveries(now + LONGEST_WAIT, now).await?;
+    for check_type in app.sandbox.check_types() {
+        let (shortest, longest) = due::bounds(app, &check_type);
+        let far = match reach {
+            Reach::Longest => longest,
+            Reach::Shortest => shortest,
+        };
+        let horizon = later(now, far);
+        loop {
+            let sites = app.store.planned_after(&check_type, horizon, BATCH).await?;
+            let anew =
+                sites.iter().map(|site| (*site, next_due(*site, &check_type, shortest, now)));
+            let anew: Vec<(SiteId, Timestamp)> = anew.collect();
+            app.store.plan_anew(&check_type, &anew).await?;
+            count += anew.len() as u64;
+            if anew.len() < BATCH {
+                break;
+            }
+        }
+    }
+    Ok(count)
+}
+
+fn later(now: Timestamp, by: Duration) -> Timestamp {
+    let by = TimeDelta::from_std(by).ok();
+    by.and_then(|by| now.checked_add_signed(by)).unwrap_or(Timestamp::MAX_UTC)
+}
+
+/// The clock is looked at several times a second. Less is lost in the waits between two looks.
+const NOTABLE: TimeDelta = TimeDelta::seconds(1);
+/// Longer than a delivery waits for anything but maintenance.
+const LONGEST_WAIT: Duration = Duration::from_secs(90);
+const BATCH: usize = 100;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::work::sample::at;
+
+    #[test]
+    fn clock_that_shows_less_than_before_was_set_back() {
+        for (now, by) in [(10, None), (600, None), (0, None), (-1, Some(1)), (-3600, Some(3600))] {
+            assert_eq!(set_back(at(0), at(now)), by.map(TimeDelta::seconds), "{now}");
+        }
+    }
+
+    #[test]
+    fn horizon_that_no_calendar_has_is_the_last_moment() {
+        assert_eq!(later(at(0), Duration::from_secs(60)), at(60));
+        assert_eq!(later(at(0), Duration::MAX), Timestamp::MAX_UTC);
+    }
+}
