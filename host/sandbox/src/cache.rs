@@ -127,8 +127,14 @@ fn read_or_make_key(path: &Path) -> io::Result<[u8; KEY]> {
         let message = "others may read the key of the native code cache; remove it";
         return Err(io::Error::new(ErrorKind::PermissionDenied, message));
     }
-    let mut key = [0; KEY];
-    file.read_exact(&mut key)?;
+    let mut read = Vec::new();
+    file.read_to_end(&mut read)?;
+    let Ok(key) = read.try_into() else {
+        // Something else has cut it. Nothing that was signed with it loads.
+        tracing::warn!("the key of the native code cache was damaged; making another");
+        fs::remove_file(path)?;
+        return read_or_make_key(path);
+    };
     Ok(key)
 }
 
@@ -261,6 +267,19 @@ mod tests {
         assert_eq!(read_or_make_key(&path).expect("a key"), key);
         let files = fs::read_dir(folder.path()).expect("a folder");
         assert_eq!(files.count(), 1, "nothing is left beside it");
+    }
+
+    #[test]
+    fn a_damaged_key_is_made_anew() {
+        let (folder, engine, entry) = cached();
+        for damaged in [0, 16, 31, 33] {
+            fs::write(folder.path().join(KEY_FILE), vec![7_u8; damaged]).expect("writable");
+            let cache = Cache::open(folder.path()).expect("a new key");
+            assert!(cache.load(&engine, &entry).is_none(), "{damaged} bytes");
+            cache.store(&entry, &Component::from_binary(&engine, EMPTY).expect("compiles"));
+            let reopened = Cache::open(folder.path()).expect("the same key");
+            assert!(reopened.load(&engine, &entry).is_some(), "{damaged} bytes");
+        }
     }
 
     #[test]
