@@ -121,13 +121,12 @@ fn make(path: &Path) -> io::Result<bool> {
     let folder = folder.unwrap_or(Path::new("."));
     fs::create_dir_all(folder)?;
     let made = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
-    let mut file = match made {
+    let file = match made {
         Ok(file) => file,
         Err(cause) if cause.kind() == io::ErrorKind::AlreadyExists => return Ok(false),
         Err(cause) => return Err(cause),
     };
-    file.write_all(Seal::new_key().as_bytes())?;
-    file.sync_all()?;
+    fill(file, path)?;
     // The key is on disk before anything is sealed with it.
     File::open(folder)?.sync_all()?;
     tracing::info!(
@@ -136,6 +135,15 @@ fn make(path: &Path) -> io::Result<bool> {
         path.display()
     );
     Ok(true)
+}
+
+/// Writes a new key into the file that was made at `path`. Where that fails, on a full disk, the file
+/// goes again: the next start would refuse one that holds no key.
+fn fill(mut file: File, path: &Path) -> io::Result<()> {
+    let written = file.write_all(Seal::new_key().as_bytes()).and_then(|()| file.sync_all());
+    written.inspect_err(|_| {
+        let _ = fs::remove_file(path);
+    })
 }
 
 /// Beside the files of the embedded database, in its folder: what the service may write anyway.
@@ -220,6 +228,17 @@ mod tests {
             assert!(said.contains(&path.display().to_string()), "{said}");
             assert!(!said.contains("hunter2") && !said.contains("aHVudGVyMg"), "{said}");
         }
+    }
+
+    #[test]
+    fn file_that_no_key_could_be_written_to_is_taken_away() {
+        let folder = folder();
+        let path = folder.path().join("key");
+        fs::write(&path, "").expect("ours");
+        let full = OpenOptions::new().write(true).open("/dev/full").expect("a full disk");
+        fill(full, &path).expect_err("nothing can be written to it");
+        assert!(!path.exists());
+        SealKey::of(&config("mem://", Some(path))).expect("made when there is room");
     }
 
     #[test]
