@@ -26,6 +26,7 @@ mod many;
 
 use std::time::Duration;
 
+use chrono::TimeDelta;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -154,6 +155,8 @@ pub enum Outcome {
     },
     /// The receiver will never take it.
     Rejected(String),
+    /// Nothing could leave, for a trouble of our own: that is no attempt.
+    Unsent(String),
 }
 
 /// The id of what one check record sends to one channel: a pipeline that runs twice for the same
@@ -260,20 +263,41 @@ impl Delivery {
         if self.state != DeliveryState::Pending {
             return self;
         }
-        let own_wait = RETRIES.get(self.attempt as usize).copied();
-        self.attempt += 1;
         match outcome {
-            Outcome::Delivered => self.finish(DeliveryState::Delivered, None, now),
-            Outcome::Rejected(reason) => self.finish(DeliveryState::Failed, Some(reason), now),
-            Outcome::Retry { reason, after } => match own_wait {
-                None => self.finish(DeliveryState::Failed, Some(reason), now),
-                Some(own_wait) => {
-                    self.last_error = Some(reason);
-                    self.due_at = now + after.map_or(own_wait, |wait| wait.min(LONGEST_WAIT));
-                }
-            },
+            Outcome::Delivered => {
+                self.attempt += 1;
+                self.finish(DeliveryState::Delivered, None, now);
+            }
+            Outcome::Rejected(reason) => {
+                self.attempt += 1;
+                self.finish(DeliveryState::Failed, Some(reason), now);
+            }
+            Outcome::Retry { reason, after } => self.again(reason, after, now),
+            Outcome::Unsent(reason) if self.may_wait(now) => {
+                self.last_error = Some(reason);
+                self.due_at = now + OWN_TROUBLE;
+            }
+            Outcome::Unsent(reason) => self.again(reason, None, now),
         }
         self
+    }
+
+    /// An attempt failed: there is another, or it was the last.
+    fn again(&mut self, reason: String, after: Option<Duration>, now: Timestamp) {
+        let own_wait = RETRIES.get(self.attempt as usize).copied();
+        self.attempt += 1;
+        match own_wait {
+            None => self.finish(DeliveryState::Failed, Some(reason), now),
+            Some(own_wait) => {
+                self.last_error = Some(reason);
+                self.due_at = now + after.map_or(own_wait, |wait| wait.min(LONGEST_WAIT));
+            }
+        }
+    }
+
+    /// From when it became a batch: maintenance may have held it back for days.
+    fn may_wait(&self, now: Timestamp) -> bool {
+        now - self.gathered_at.unwrap_or(self.created_at) < GIVE_UP
     }
 
     fn finish(&mut self, state: DeliveryState, error: Option<String>, now: Timestamp) {
@@ -288,6 +312,9 @@ impl Delivery {
 }
 
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
+/// How soon it is looked whether trouble of our own is over, and for how long.
+const OWN_TROUBLE: Duration = Duration::from_secs(30);
+const GIVE_UP: TimeDelta = TimeDelta::hours(24);
 
 #[cfg(test)]
 mod tests;

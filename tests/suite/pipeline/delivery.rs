@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::json;
 use vedette_tests::{Receiver, Response};
 
-use crate::world::World;
+use crate::world::{World, text};
 
 /// What a busy machine may add to a timer.
 const SLACK: Duration = Duration::from_millis(400);
@@ -104,4 +104,28 @@ async fn a_receiver_that_moved_inside_is_not_dialled() {
     let test = world.send_test().await;
     assert!(test["message"].as_str().is_some_and(|said| said.contains("webhook")), "{test}");
     assert_eq!(world.lab.receiver.received().len(), 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn while_no_dns_server_answers_a_delivery_waits_and_no_attempt_is_counted() {
+    let world = World::start().await;
+    let loopback = "127.0.0.1".parse().expect("valid");
+    world.lab.dns.answer("hook.example", vedette_tests::Reply::address(loopback));
+    let url = format!("http://hook.example:{}/hook", world.lab.receiver.address().port());
+    let settings = json!({"custom_webhook_url": url});
+    world.owner.client.patch("/settings/notifications", settings).await.expect(200);
+    let site = world.quiet("shop.example").await;
+
+    world.lab.dns.fall_silent();
+    world.report_days(&site, 3).await;
+    let alert = text(&world.alerts("domain", 1).await[0]["id"]);
+    let log = world.log(&alert, |log| log[0]["error"].is_string()).await;
+    assert_eq!((&log[0]["state"], &log[0]["attempts"]), (&json!("pending"), &json!(0)), "{log:?}");
+
+    world.lab.dns.answer_again();
+    // It is looked every half minute, which is as long as a receiver is waited for.
+    let _ = world.lab.receiver.wait_for(1).await;
+    world.lab.receiver.wait_for(1).await.expect("what waited arrives");
+    let log = world.log(&alert, |log| log[0]["state"] == "delivered").await;
+    assert_eq!(log[0]["attempts"], json!(1));
 }

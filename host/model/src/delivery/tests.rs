@@ -162,6 +162,24 @@ fn a_rejected_delivery_is_not_tried_again() {
 }
 
 #[test]
+fn trouble_of_our_own_costs_no_attempt_for_a_day() {
+    let unsent = || Outcome::Unsent("no DNS server answers".into());
+    let once = pending().after(retry(None), at(0));
+    let waits = once.after(unsent(), at(1_000)).after(unsent(), at(31_000));
+    assert_eq!((waits.state, waits.attempt), (DeliveryState::Pending, 1));
+    assert_eq!(
+        (waits.due_at, waits.last_error.as_deref()),
+        (at(61_000), Some("no DNS server answers"))
+    );
+    let day = 24 * 3_600_000;
+    let tried = waits.after(unsent(), at(day));
+    assert_eq!((tried.attempt, tried.due_at), (2, at(day + 3_000)), "but not for ever");
+    assert_eq!(tried.after(unsent(), at(day + 3_000)).state, DeliveryState::Failed);
+    let held = Delivery { gathered_at: Some(at(day)), ..pending() };
+    assert_eq!(held.after(unsent(), at(day + 1)).attempt, 0, "maintenance held it back");
+}
+
+#[test]
 fn a_receivers_own_wait_moves_an_attempt_and_adds_none() {
     let asked = pending().after(retry(Some(Duration::from_secs(30))), at(0));
     assert_eq!(asked.due_at, at(30_000));

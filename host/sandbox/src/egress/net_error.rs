@@ -72,6 +72,19 @@ impl NetError {
         Self::Other(code.to_owned(), message.into())
     }
 
+    /// What keeps us from reaching anybody, where that is our own trouble: no DNS server answers, or
+    /// we are out of descriptors, ports or memory.
+    pub fn own_trouble(&self) -> Option<&str> {
+        match self {
+            Self::Other(kind, message)
+                if kind == code::RESOLVER_DOWN || kind == code::EXHAUSTED =>
+            {
+                Some(message)
+            }
+            _ => None,
+        }
+    }
+
     /// What a socket error means for the peer. `phase` names the timeout.
     pub fn from_io(error: &std::io::Error, phase: Phase) -> Self {
         use std::io::ErrorKind;

@@ -142,10 +142,13 @@ async fn send(
         ..HttpRequest::new(method, &url, deadline, LONGEST_REPLY)
     };
     let answer = app.sandbox.egress().send_for_status(request, Audience::Authenticated).await;
+    if let Some(trouble) = answer.as_ref().err().and_then(NetError::own_trouble) {
+        return Outcome::Unsent(trouble.to_owned());
+    }
     match interpret(app, channel, receipt(answer)).await {
         Outcome::Rejected(reason) => Outcome::Rejected(veiled(&reason, &url)),
         // Their reasons are our own words.
-        kept @ (Outcome::Delivered | Outcome::Retry { .. }) => kept,
+        kept @ (Outcome::Delivered | Outcome::Retry { .. } | Outcome::Unsent(_)) => kept,
     }
 }
 

@@ -224,7 +224,7 @@ async fn try_out(
     let errand = Errand { id, account, channel, to: None, created_at: now };
     match channel::attempt(app, settings, &errand, parts).await {
         Outcome::Delivered => None,
-        Outcome::Retry { reason, .. } | Outcome::Rejected(reason) => {
+        Outcome::Retry { reason, .. } | Outcome::Rejected(reason) | Outcome::Unsent(reason) => {
             Some(format!("{channel}: {reason}"))
         }
     }

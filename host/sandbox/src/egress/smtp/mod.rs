@@ -64,6 +64,8 @@ pub enum NotSent {
     Later(String),
     /// The relay refused it (5xx); carries its words.
     Never(String),
+    /// Nobody could be reached: our own trouble, which says nothing of the relay.
+    Ours(String),
 }
 
 /// The right to have mail on its way, one at a time; given back with the value.
@@ -146,7 +148,10 @@ impl Relay {
             }
         }
         let stream = wire::open(&self.egress, &self.server, deadline).await;
-        let stream = stream.map_err(|cause| later(unreached(&cause)))?;
+        let stream = stream.map_err(|cause| match cause.own_trouble() {
+            Some(trouble) => NotSent::Ours(trouble.to_owned()),
+            None => later(unreached(&cause)),
+        })?;
         let greeted = AsyncSmtpConnection::connect_with_transport(stream, &self.hello).await;
         let mut connection = greeted.map_err(|cause| match self.words(&cause) {
             Some(words) => NotSent::Later(format!("the mail relay turned us away: {words}")),

@@ -38,8 +38,7 @@ pub(super) async fn send(
         Err(failed) => return failed,
     };
     let Some(turn) = relay.turn(Instant::now() + TURN).await else {
-        let reason = "too much mail waits for the relay".to_owned();
-        return Outcome::Retry { reason, after: None };
+        return Outcome::Unsent("too much mail waits for the relay".to_owned());
     };
     let deadline = Instant::now() + ATTEMPT_TIMEOUT;
     let mut later = None;
@@ -61,6 +60,7 @@ pub(super) async fn send(
             Ok(()) => told.push(Told { address, refused: None }),
             Err(NotSent::Never(reason)) => told.push(Told { address, refused: Some(reason) }),
             Err(NotSent::Later(reason)) => later = later.or(Some(reason)),
+            Err(NotSent::Ours(reason)) => return Outcome::Unsent(reason),
         }
     }
     outcome(told, later)
@@ -89,8 +89,7 @@ async fn recipients(
                 "the recipients of {} cannot be read: {cause}",
                 errand.id
             );
-            let reason = "the account could not be read".to_owned();
-            Err(Outcome::Retry { reason, after: None })
+            Err(Outcome::Unsent("the account could not be read".to_owned()))
         }
     }
 }

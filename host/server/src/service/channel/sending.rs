@@ -58,7 +58,9 @@ impl Sending {
                 self.refused.get_or_insert(reason);
                 self.next += 1;
             }
-            failed @ (Outcome::Retry { .. } | Outcome::Rejected(_)) => return Some(failed),
+            failed @ (Outcome::Retry { .. } | Outcome::Rejected(_) | Outcome::Unsent(_)) => {
+                return Some(failed);
+            }
         }
         (self.next == self.parts.len()).then(|| self.ended())
     }

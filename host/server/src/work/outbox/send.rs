@@ -75,26 +75,19 @@ fn unrendered(delivery: Delivery, cause: &Unwritten, now: Timestamp) -> Delivery
         "channel {channel} could not render {id}: {cause}"
     );
     let reason = format!("the message could not be written: {cause}");
-    let waits = match cause {
-        Unwritten::Unread(_) => true,
-        Unwritten::Unset => false,
-        Unwritten::Plugin(cause) => {
-            matches!(cause, PluginError::Overloaded | PluginError::Broken { why: Stop::Paused, .. })
-        }
-    };
-    let since = delivery.gathered_at.unwrap_or(delivery.created_at);
-    if waits && now - since < GIVE_UP {
-        return Delivery { due_at: now + OWN_TROUBLE, last_error: Some(reason), ..delivery };
-    }
-    match cause {
+    let outcome = match cause {
         Unwritten::Unset | Unwritten::Plugin(PluginError::NotInstalled) => {
-            delivery.after(Outcome::Rejected(reason), now)
+            Outcome::Rejected(reason)
         }
         Unwritten::Unread(_)
         | Unwritten::Plugin(
-            PluginError::Overloaded | PluginError::InvalidInput(_) | PluginError::Broken { .. },
-        ) => delivery.after(Outcome::Retry { reason, after: None }, now),
-    }
+            PluginError::Overloaded | PluginError::Broken { why: Stop::Paused, .. },
+        ) => Outcome::Unsent(reason),
+        Unwritten::Plugin(PluginError::InvalidInput(_) | PluginError::Broken { .. }) => {
+            Outcome::Retry { reason, after: None }
+        }
+    };
+    delivery.after(outcome, now)
 }
 
 /// One attempt, at whatever the settings say by now.
@@ -126,6 +119,16 @@ async fn send(app: &App, mut delivery: Delivery, mut lease: Lease) -> Settled {
         Outcome::Delivered => "delivered",
         Outcome::Retry { .. } => "retry",
         Outcome::Rejected(_) => "rejected",
+        Outcome::Unsent(reason) => {
+            let (id, channel) = (delivery.id, &delivery.channel);
+            if delivery.last_error.as_ref() != Some(reason) {
+                tracing::warn!(
+                    delivery_id = %id, channel, reason,
+                    "delivery {id} on channel {channel} could not leave and waits: {reason}"
+                );
+            }
+            "unsent"
+        }
     };
     metrics::counter!(
         "vedette_delivery_attempts_total",
@@ -191,10 +194,6 @@ pub(super) async fn give_back(app: &App, delivery: Delivery, due_at: Timestamp) 
     }
 }
 
-/// For a plugin that cannot be asked now.
-const OWN_TROUBLE: Duration = Duration::from_secs(30);
-/// From when it became a batch: maintenance may have held it back for days.
-const GIVE_UP: chrono::TimeDelta = chrono::TimeDelta::hours(24);
 const SETTLE_TRIES: u32 = 5;
 const SETTLE_WAIT: Duration = Duration::from_millis(500);
 
