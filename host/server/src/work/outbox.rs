@@ -42,6 +42,7 @@ pub(super) async fn run(app: Arc<App>, shutdown: CancellationToken) {
         tasks: JoinSet::new(),
         out: HashMap::new(),
         looked: Instant::now(),
+        shown: (counted, Instant::now()),
         // What waits from before the start.
         due: Some(counted),
         rested: None,
@@ -71,6 +72,8 @@ struct Outbox {
     out: HashMap<Id, Work>,
     /// When the store was looked at last, by a clock that nobody sets.
     looked: Instant,
+    /// What the clock showed last, and when that was by the one that nobody sets.
+    shown: (Timestamp, Instant),
     /// When the store has to be looked at again, if that is known.
     due: Option<Timestamp>,
     /// When the first lane that something waits in has rested.

@@ -2,9 +2,10 @@
 
 use std::{collections::HashSet, time::Duration};
 
+use chrono::TimeDelta;
 use futures::future::join_all;
 use tokio::time::Instant;
-use vedette_model::{Timestamp, delivery::Plan};
+use vedette_model::{Delivery, Timestamp, delivery::Plan};
 
 use super::{Outbox, POLL, earliest, gather, send};
 use crate::{
@@ -29,6 +30,7 @@ impl Outbox {
         loop {
             self.take_back();
             let now = self.app.clock.now();
+            self.keep_what_is_out(now).await?;
             let room = self.lanes.room().min(BATCH);
             if room == 0 {
                 // There is nothing to do before an attempt ends.
@@ -48,6 +50,20 @@ impl Outbox {
                 return Ok(earliest([self.due, self.rested]).unwrap_or(now + POLL));
             }
         }
+    }
+
+    /// A clock that leaps forward, as one does when the machine slept, ends the leases of attempts
+    /// that go on: they begin anew, or we would lease and send these batches a second time.
+    async fn keep_what_is_out(&mut self, now: Timestamp) -> Result<()> {
+        let (before, since) = self.shown;
+        if leapt(before, now, since.elapsed()) {
+            let held = self.out.values().filter_map(|work| work.held.lock().clone());
+            for delivery in held.collect::<Vec<Delivery>>() {
+                self.app.store.keep_delivery(&delivery, now + LEASE).await?;
+            }
+        }
+        self.shown = (now, Instant::now());
+        Ok(())
     }
 
     /// Takes up what the store says is due, and these lanes; whether that was all of it.
@@ -146,8 +162,35 @@ impl Outbox {
     }
 }
 
+/// Whether the clock went on by more than the time that has passed.
+fn leapt(before: Timestamp, now: Timestamp, passed: Duration) -> bool {
+    now - before - LEAP > TimeDelta::from_std(passed).unwrap_or(TimeDelta::MAX)
+}
+
+/// Well within a lease.
+const LEAP: TimeDelta = TimeDelta::seconds(5);
 const BATCH: usize = 64;
 /// How much of what waits is looked at in one go.
 const LOOK: usize = 256;
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
 const COUNT: Duration = Duration::from_secs(5);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::work::sample::at;
+
+    #[test]
+    fn clock_leaps_that_goes_on_by_more_than_has_passed() {
+        for (now, passed, leaps) in [
+            (1, 1, false),
+            (300, 300, false),
+            (5, 0, false),
+            (6, 0, true),
+            (3600, 1, true),
+            (-3600, 1, false),
+        ] {
+            assert_eq!(leapt(at(0), at(now), Duration::from_secs(passed)), leaps, "{now}");
+        }
+    }
+}
