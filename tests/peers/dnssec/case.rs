@@ -111,6 +111,27 @@ pub(crate) static CASES: &[Case] = &[
         ..WELL
     },
     Case {
+        zone: "aliases",
+        about: "aliases to a name with an address, NSEC",
+        below: "alias.",
+        ..WELL
+    },
+    Case {
+        zone: "aliases-nsec3",
+        about: "aliases to a name with an address, NSEC3",
+        options: NSEC3,
+        below: "alias.",
+        ..WELL
+    },
+    Case { zone: "to-wild", about: "an alias to a wildcard, NSEC", below: "to-wild.", ..WELL },
+    Case {
+        zone: "to-wild-nsec3",
+        about: "an alias to a wildcard, NSEC3",
+        options: NSEC3,
+        below: "to-wild.",
+        ..WELL
+    },
+    Case {
         zone: "unsigned",
         about: "delegated without keys",
         keys: Keys::None,
@@ -232,6 +253,13 @@ pub(crate) static CASES: &[Case] = &[
         about: "a delegation without keys and without proof of it",
         spoil: spoil::no_denial_at_child,
         below: "child.",
+        ..BOGUS
+    },
+    Case {
+        zone: "aliases-bare",
+        about: "aliases to a name without proof of what it lacks",
+        spoil: spoil::no_denial,
+        below: "alias.",
         ..BOGUS
     },
     Case { zone: "alias", about: "a sound alias into a tampered zone", below: "www.", ..BOGUS },

@@ -74,6 +74,8 @@ async fn spoiled(case: &Case, folder: &Path) -> anyhow::Result<Zone> {
     match case.below {
         "child." => text += "child NS ns.example.\n",
         "www." => text += "www CNAME tampered.example.\n",
+        "alias." => text += "alias CNAME link\nlink CNAME host\nhost A 127.0.0.1\n",
+        "to-wild." => text += "to-wild CNAME a.w\n",
         _ => {}
     }
     let delegation = format!("{origin}. NS ns.example.\n");

@@ -36,7 +36,7 @@ pub(super) fn is_sound(query: &Query, answers: &[Record], authorities: &[Record]
 
 /// An NSEC record of the same zone that covers the name, and shows that the wildcard's parent is
 /// the closest name there is above it.
-fn has_no_closer_match(authorities: &[Record], name: &Name, made_by: &RRSIG) -> bool {
+pub(super) fn has_no_closer_match(authorities: &[Record], name: &Name, made_by: &RRSIG) -> bool {
     let zone = &made_by.input().signer_name;
     let denials = secure(authorities).filter_map(|record| Some((&record.name, denial(record)?)));
     // A parent's record at a zone cut says nothing of the names below it (RFC 6840, 4.1).
@@ -71,7 +71,7 @@ fn secure(records: &[Record]) -> impl Iterator<Item = &Record> {
     records.iter().filter(|record| record.proof == Proof::Secure)
 }
 
-fn signature(record: &Record) -> Option<&RRSIG> {
+pub(super) fn signature(record: &Record) -> Option<&RRSIG> {
     match &record.data {
         RData::DNSSEC(DNSSECRData::RRSIG(signature)) => Some(signature),
         _ => None,

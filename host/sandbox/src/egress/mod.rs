@@ -15,6 +15,7 @@
 //! *Invariant:* the pure half names neither tokio nor wasmtime.
 
 mod address;
+mod alias;
 mod answer;
 mod connect;
 pub(crate) mod der;

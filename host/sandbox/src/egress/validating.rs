@@ -4,7 +4,8 @@
 //! validator and the client: there a refused answer can still be looked at. The client behind it
 //! says of every refusal only that there was one.
 //!
-//! *Invariant:* what the validator calls bogus stays bogus, but for sound expansions of wildcards.
+//! *Invariant:* what the validator calls bogus stays bogus, but for sound expansions of wildcards,
+//! and for aliases, whose other end is validated by itself.
 
 use std::sync::Arc;
 
@@ -24,7 +25,7 @@ use hickory_resolver::{
     },
 };
 
-use super::{DnsServer, expansion::is_sound, unchecked::Unchecked};
+use super::{DnsServer, alias, expansion::is_sound, unchecked::Unchecked};
 
 /// One server, whose answers are validated.
 pub(super) struct Validating {
@@ -73,15 +74,36 @@ impl DnsHandle for Reconsidering {
     }
 }
 
-/// An answer that a wildcard made is refused by the validator unless a record denies the wildcard
-/// itself, which for NSEC none does.
+/// The validator refuses an answer that a wildcard made unless a record denies the wildcard itself,
+/// which for NSEC none does; and one whose denial is about the end of a chain of aliases, which the
+/// client then asks about. Where it passes a denial over (too many iterations of NSEC3), the
+/// records that stand before it are passed over, too: they are there, and prove nothing.
 fn reconsider(outcome: Result<DnsResponse, NetError>) -> Result<DnsResponse, NetError> {
     match outcome {
-        Err(NetError::Dns(DnsError::Nsec { query, response, proof: Proof::Bogus, .. }))
-            if is_sound(&query, &response.answers, &response.authorities) =>
+        Err(NetError::Dns(DnsError::Nsec { query, response, proof: Proof::Bogus, .. })) => {
+            let bogus = NetError::from(DnsError::DnssecBogus);
+            sound(&query, *response).ok_or(bogus)
+        }
+        Err(NetError::Dns(DnsError::Nsec { mut response, proof: Proof::Insecure, .. }))
+            if !response.answers.is_empty() =>
         {
+            for record in &mut response.answers {
+                if record.proof == Proof::Secure {
+                    record.proof = Proof::Insecure;
+                }
+            }
             Ok(*response)
         }
         other => other,
     }
+}
+
+/// What holds of an answer whose denial does not.
+fn sound(query: &Query, mut response: DnsResponse) -> Option<DnsResponse> {
+    if is_sound(query, &response.answers, &response.authorities) {
+        return Some(response);
+    }
+    response.answers = alias::leading(query, &response.answers, &response.authorities)?;
+    response.authorities.clear();
+    Some(response)
 }
