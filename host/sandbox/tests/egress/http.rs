@@ -109,8 +109,13 @@ async fn the_cap_counts_what_comes_out_of_a_bomb() {
 async fn broken_answers_have_their_own_errors_and_are_not_quoted() {
     let egress = to_loopback(None);
     let long = format!("HTTP/1.1 200 OK\r\nx-long: {}\r\n\r\n", "y".repeat(80_000));
-    let table: [(Vec<u8>, NetError); 5] = [
-        (b"SSH-2.0-secretd\r\n".to_vec(), NetError::Protocol("the answer is not HTTP".to_owned())),
+    let chunked = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n";
+    let not_http = || NetError::Protocol("the answer is not HTTP".to_owned());
+    let table: [(Vec<u8>, NetError); 8] = [
+        (b"SSH-2.0-secretd\r\n".to_vec(), not_http()),
+        (format!("{chunked}secret\r\n").into_bytes(), not_http()),
+        (format!("{chunked}3\r\nabcsecret").into_bytes(), not_http()),
+        (format!("{chunked}fffffffffffffffff\r\n").into_bytes(), not_http()),
         (long.into_bytes(), NetError::TooLarge(65536)),
         (b"HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf".to_vec(), NetError::Reset),
         (b"".to_vec(), NetError::Reset),

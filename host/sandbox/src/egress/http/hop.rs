@@ -1,6 +1,7 @@
 //! One request on one connection.
 
 use std::{
+    io::{self, ErrorKind},
     net::{IpAddr, SocketAddr},
     time::{Duration, Instant},
 };
@@ -225,15 +226,23 @@ pub(super) fn http_error(error: &hyper::Error) -> NetError {
     }
     let mut source = std::error::Error::source(error);
     while let Some(inner) = source {
-        if let Some(io) = inner.downcast_ref::<std::io::Error>() {
+        if let Some(io) = inner.downcast_ref::<io::Error>() {
             return match io.kind() {
-                std::io::ErrorKind::UnexpectedEof => NetError::Reset,
+                ErrorKind::UnexpectedEof => NetError::Reset,
+                // The parts of the body; what TLS finds invalid has words of its own.
+                ErrorKind::InvalidInput | ErrorKind::InvalidData if !is_of_tls(io) => {
+                    NetError::Protocol("the answer is not HTTP".to_owned())
+                }
                 _ => handshake_error(io),
             };
         }
         source = inner.source();
     }
     NetError::Reset // closed before or inside the answer
+}
+
+fn is_of_tls(error: &io::Error) -> bool {
+    error.get_ref().is_some_and(|cause| cause.is::<rustls::Error>())
 }
 
 /// Bytes of status line and headers.
