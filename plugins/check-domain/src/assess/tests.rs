@@ -102,6 +102,17 @@ fn expiring_begins_at_the_threshold_and_ends_with_the_registration() {
 }
 
 #[test]
+fn a_registrar_whose_name_ends_in_a_dot_ends_no_sentence_twice() {
+    let registrar = Some("Example Registrar, Inc.".to_owned());
+    for days in [5, -5] {
+        let result = DomainResult { registrar: registrar.clone(), ..registered(days, NOW) };
+        let finding = Site::new().judge(result, NOW).findings.remove(0);
+        let suggestion = finding.suggestion.expect("there is something to do");
+        assert!(!suggestion.contains(".."), "{suggestion}");
+    }
+}
+
+#[test]
 fn expiring_and_expired_are_two_alerts() {
     let assessment = Site::new().judge(with_status(5, "redemptionPeriod"), NOW);
     assert_eq!(events(&assessment), ["domain.expiring", "domain.expired"]);

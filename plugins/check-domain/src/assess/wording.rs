@@ -18,8 +18,8 @@ pub(super) fn expiring(seen: &Seen, days: i64, now: i64) -> Finding {
     };
     let message = sentence(seen, &format!("registration expires {when}"), now);
     let suggestion = format!(
-        "Renew the domain at {}. If it renews automatically, check that the payment method there \
-         is valid: registries show the new date once they have renewed it.",
+        "Renew the domain at {} in time. If it renews automatically, check that the payment method \
+         there is valid: registries show the new date once they have renewed it.",
         registrar(seen),
     );
     Finding::new(&events::EXPIRING, EXPIRING_KEY, message).suggestion(suggestion)
