@@ -123,6 +123,7 @@ pub(crate) static CASES: &[Case] = &[
         below: "alias.",
         ..WELL
     },
+    Case { zone: "moved", about: "a redirected tree (DNAME)", below: "a.moved.", ..WELL },
     Case { zone: "to-wild", about: "an alias to a wildcard, NSEC", below: "to-wild.", ..WELL },
     Case {
         zone: "to-wild-nsec3",

@@ -75,6 +75,7 @@ async fn spoiled(case: &Case, folder: &Path) -> anyhow::Result<Zone> {
         "child." => text += "child NS ns.example.\n",
         "www." => text += "www CNAME tampered.example.\n",
         "alias." => text += "alias CNAME link\nlink CNAME host\nhost A 127.0.0.1\n",
+        "a.moved." => text += "moved DNAME here\na.here A 127.0.0.1\n",
         "to-wild." => text += "to-wild CNAME a.w\n",
         _ => {}
     }

@@ -1,5 +1,8 @@
-//! Refused answers that begin with aliases (RFC 4035 section 5.4). What such an answer denies is
-//! about the name where they end; the validator holds it against the one that was asked for.
+//! Answers that begin with aliases, where the validator refuses them for no reason.
+//!
+//! What such an answer denies is about the name where its aliases end (RFC 4035 section 5.4); the
+//! validator holds it against the one that was asked for. And it knows of no redirection of a whole
+//! tree (DNAME, RFC 6672): the aliases that one makes have no signature of their own.
 //!
 //! *Invariant:* pure; it keeps what was validated before, and believes no other.
 
@@ -7,6 +10,7 @@ use hickory_resolver::proto::{
     dnssec::Proof,
     op::Query,
     rr::{Name, RData, Record, RecordType},
+    serialize::binary::BinDecodable,
 };
 
 use super::expansion::{has_no_closer_match, signature};
@@ -33,6 +37,49 @@ pub(super) fn leading(
     (!leading.is_empty()).then_some(leading)
 }
 
+/// Gives aliases that a redirection made the standing of its signature (RFC 6672 section 5.3.1).
+pub(super) fn derive(answers: &mut [Record]) {
+    let all: &[Record] = answers;
+    let derived: Vec<usize> = (0..all.len()).filter(|at| is_derived(&all[*at], all)).collect();
+    for at in derived {
+        answers[at].proof = Proof::Secure;
+    }
+}
+
+fn is_derived(alias: &Record, answers: &[Record]) -> bool {
+    let RData::CNAME(next) = &alias.data else { return false };
+    alias.proof == Proof::Bogus
+        && !answers.iter().any(|record| signs(record, &alias.name, RecordType::CNAME))
+        && redirection(&alias.name, &next.0, answers).is_some()
+}
+
+/// The redirection that makes `owner` an alias of `next`, and its signature.
+fn redirection<'a>(owner: &Name, next: &Name, answers: &'a [Record]) -> Option<[&'a Record; 2]> {
+    let mut secure = answers.iter().filter(|record| record.proof == Proof::Secure);
+    let made = secure.clone().find(|record| redirects(record, owner, next))?;
+    let signed = secure.find(|record| signs(record, &made.name, RecordType::DNAME))?;
+    // One that a wildcard made would need its own proof.
+    let is_plain = signature(signed)?.input().num_labels == made.name.num_labels();
+    is_plain.then_some([made, signed])
+}
+
+/// Whether the record puts the tree of `owner` where `next` is, the labels below it unchanged.
+fn redirects(record: &Record, owner: &Name, next: &Name) -> bool {
+    let RData::Unknown { code: RecordType::DNAME, rdata } = &record.data else { return false };
+    let Ok(to) = Name::from_bytes(&rdata.anything) else { return false };
+    let labels = |name: &Name| name.iter().count();
+    let kept = labels(owner).saturating_sub(labels(&record.name));
+    kept > 0
+        && record.name.zone_of(owner)
+        && to.zone_of(next)
+        && labels(next) == kept + labels(&to)
+        && owner
+            .iter()
+            .take(kept)
+            .zip(next.iter())
+            .all(|(one, other)| one.eq_ignore_ascii_case(other))
+}
+
 /// Where the alias of a name leads, and the records that say so.
 fn link<'a>(
     name: &Name,
@@ -46,7 +93,12 @@ fn link<'a>(
     match alias.proof {
         Proof::Insecure => Some((next, vec![alias])),
         Proof::Secure => {
-            let signed = answers.iter().find(|record| is_signature_of_alias(record, name))?;
+            let mut secure = answers.iter().filter(|record| record.proof == Proof::Secure);
+            let own = secure.find(|record| signs(record, name, RecordType::CNAME));
+            let Some(signed) = own else {
+                let [made, signed] = redirection(name, next, answers)?;
+                return Some((next, vec![made, signed, alias]));
+            };
             let made_by = signature(signed)?;
             let is_expanded = made_by.input().num_labels < name.num_labels();
             let is_proven = !is_expanded || has_no_closer_match(authorities, name, made_by);
@@ -56,11 +108,9 @@ fn link<'a>(
     }
 }
 
-fn is_signature_of_alias(record: &Record, name: &Name) -> bool {
+fn signs(record: &Record, name: &Name, covered: RecordType) -> bool {
     record.name == *name
-        && record.proof == Proof::Secure
-        && signature(record)
-            .is_some_and(|signature| signature.input().type_covered == RecordType::CNAME)
+        && signature(record).is_some_and(|signature| signature.input().type_covered == covered)
 }
 
 #[cfg(test)]
@@ -72,7 +122,7 @@ mod tests {
         },
         rr::{
             SerialNumber,
-            rdata::{A, CNAME},
+            rdata::{A, CNAME, NULL},
         },
     };
 
@@ -173,5 +223,55 @@ mod tests {
             signed("*.example.", RecordType::NSEC, 1),
         ];
         assert_eq!(kept(&answers, &denial), ["a.example."]);
+    }
+
+    /// `old.example` is where `new.test` is, so says a record with this many labels signed.
+    fn redirected(owner: &str, to: &str, labels: u8) -> Vec<Record> {
+        let target = b"\x03new\x04test\x00".to_vec();
+        let dname = RData::Unknown { code: RecordType::DNAME, rdata: NULL::with(target) };
+        vec![
+            record("old.example.", dname, Proof::Secure),
+            signed("old.example.", RecordType::DNAME, labels),
+            unsigned(owner, to, Proof::Bogus),
+        ]
+    }
+
+    #[test]
+    fn aliases_of_a_redirected_tree_stand_as_its_redirection() {
+        let mut answers = redirected("a.b.Old.example.", "a.B.new.test.", 2);
+        derive(&mut answers);
+        assert_eq!(answers[2].proof, Proof::Secure);
+        let query = Query::query(name("a.b.old.example."), RecordType::MX);
+        let leading = leading(&query, &answers, &[]).expect("it leads on");
+        assert_eq!(leading.len(), 3);
+    }
+
+    #[test]
+    fn other_aliases_are_none_of_a_redirection() {
+        for (owner, to, labels) in [
+            ("a.old.example.", "b.new.test.", 2),
+            ("a.old.example.", "new.test.", 2),
+            ("a.old.example.", "x.a.new.test.", 2),
+            ("a.old.example.", "a.other.test.", 2),
+            ("old.example.", "new.test.", 2),
+            ("a.other.example.", "a.new.test.", 2),
+            ("a.old.example.", "a.new.test.", 1),
+        ] {
+            let mut answers = redirected(owner, to, labels);
+            derive(&mut answers);
+            assert_eq!(answers[2].proof, Proof::Bogus, "{owner} to {to}");
+        }
+        for doubted in 0..2 {
+            let mut answers = redirected("a.old.example.", "a.new.test.", 2);
+            answers[doubted].proof = Proof::Bogus;
+            derive(&mut answers);
+            assert_eq!(answers[2].proof, Proof::Bogus);
+        }
+        let mut answers = redirected("a.old.example.", "a.new.test.", 2);
+        let mut forged = signed("a.old.example.", RecordType::CNAME, 3);
+        forged.proof = Proof::Bogus;
+        answers.push(forged);
+        derive(&mut answers);
+        assert_eq!(answers[2].proof, Proof::Bogus, "it has a signature, which does not hold");
     }
 }

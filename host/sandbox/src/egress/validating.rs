@@ -5,7 +5,8 @@
 //! says of every refusal only that there was one.
 //!
 //! *Invariant:* what the validator calls bogus stays bogus, but for sound expansions of wildcards,
-//! and for aliases, whose other end is validated by itself.
+//! and for aliases: where they end is validated by itself, and those that a redirection made are
+//! signed with it.
 
 use std::sync::Arc;
 
@@ -75,11 +76,16 @@ impl DnsHandle for Reconsidering {
 }
 
 /// The validator refuses an answer that a wildcard made unless a record denies the wildcard itself,
-/// which for NSEC none does; and one whose denial is about the end of a chain of aliases, which the
-/// client then asks about. Where it passes a denial over (too many iterations of NSEC3), the
-/// records that stand before it are passed over, too: they are there, and prove nothing.
+/// which for NSEC none does; one whose denial is about the end of a chain of aliases, which the
+/// client then asks about; and the aliases that a redirection made. Where it passes a denial over
+/// (too many iterations of NSEC3), the records that stand before it are passed over, too: they are
+/// there, and prove nothing.
 fn reconsider(outcome: Result<DnsResponse, NetError>) -> Result<DnsResponse, NetError> {
     match outcome {
+        Ok(mut response) => {
+            alias::derive(&mut response.answers);
+            Ok(response)
+        }
         Err(NetError::Dns(DnsError::Nsec { query, response, proof: Proof::Bogus, .. })) => {
             let bogus = NetError::from(DnsError::DnssecBogus);
             sound(&query, *response).ok_or(bogus)
@@ -94,12 +100,13 @@ fn reconsider(outcome: Result<DnsResponse, NetError>) -> Result<DnsResponse, Net
             }
             Ok(*response)
         }
-        other => other,
+        Err(other) => Err(other),
     }
 }
 
 /// What holds of an answer whose denial does not.
 fn sound(query: &Query, mut response: DnsResponse) -> Option<DnsResponse> {
+    alias::derive(&mut response.answers);
     if is_sound(query, &response.answers, &response.authorities) {
         return Some(response);
     }
