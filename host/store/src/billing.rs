@@ -99,7 +99,7 @@ impl Store {
             .with("newest_at", billing.newest_at)
             .with("revoked_at", billing.revoked_at)
             .with("plan", plan.id)
-            .with("letters", delivery::letters(letters)?);
+            .with("letters", delivery::letters(letters, &self.inner.seal)?);
         self.write(&unit, binds).await
     }
 }

@@ -3,15 +3,19 @@
 //! in `lane.rs`.
 //!
 //! *Invariant:* a batch is settled by its latest owner alone, told by the epoch.
+//! *Invariant:* what a letter says stands in its row sealed: it may be for its reader alone, such as
+//! the token of an invitation, and the engine's files keep what was overwritten for a while.
 
 use std::collections::HashMap;
 use std::time::Duration;
 
 use surrealdb::types::{Array, Object, SurrealValue, Value};
 use uuid::Uuid;
+use vedette_model::delivery::LETTER;
 use vedette_model::{AccountId, AlertId, Delivery, DeliveryId, DeliveryState, SiteId, Timestamp};
 
 use crate::error::{Error, Result};
+use crate::seal::{Place, Seal};
 use crate::tx::Binds;
 use crate::{Store, key, row};
 
@@ -24,6 +28,13 @@ pub(crate) struct DeliveryRow {
     due_at: Timestamp,
     outcome: String,
     joined: Option<Uuid>,
+    sealed: Option<String>,
+}
+
+/// A delivery as it stands in its row: what a letter says apart from the rest.
+struct Written {
+    doc: String,
+    sealed: Option<String>,
 }
 
 impl Store {
@@ -38,7 +49,8 @@ impl Store {
     ) -> Result<Vec<Delivery>> {
         let _turn = self.turn(Uuid::max()).await;
         let rows: Vec<DeliveryRow> = self.take_due(DUE, node, now, lease, limit).await?;
-        let mut deliveries = read_all(rows)?;
+        let opened = rows.into_iter().map(|row| row.open(&self.inner.seal));
+        let mut deliveries: Vec<Delivery> = opened.collect::<Result<_>>()?;
         deliveries.sort_by_key(|delivery| delivery.due_at);
         Ok(deliveries)
     }
@@ -48,12 +60,15 @@ impl Store {
     /// deleted.
     pub async fn settle_delivery(&self, delivery: &Delivery) -> Result<bool> {
         let unit = "RETURN array::len(UPDATE $id SET finished = $finished, due_at = $due_at,
-            owner = '', doc = $doc WHERE epoch = $epoch AND owner != '' RETURN AFTER)";
+            owner = '', doc = $doc, sealed = $sealed
+            WHERE epoch = $epoch AND owner != '' RETURN AFTER)";
+        let Written { doc, sealed } = Written::of(delivery, &self.inner.seal)?;
         let binds = Binds::new()
             .with("id", key::delivery(delivery.id))
             .with("finished", finished(delivery))
             .with("due_at", due_at(delivery))
-            .with("doc", row::write("delivery", delivery)?)
+            .with("doc", doc)
+            .with("sealed", sealed)
             .with("epoch", delivery.epoch);
         let settled: u64 = self.tx(unit, binds).await?;
         Ok(settled == 1)
@@ -62,12 +77,14 @@ impl Store {
     /// Writes down what a batch has still to send, and leases it to its owner until then. False,
     /// and nothing written, when it has got another owner meanwhile or its site was deleted.
     pub async fn keep_delivery(&self, delivery: &Delivery, until: Timestamp) -> Result<bool> {
-        let unit = "RETURN array::len(UPDATE $id SET due_at = $until, doc = $doc
+        let unit = "RETURN array::len(UPDATE $id SET due_at = $until, doc = $doc, sealed = $sealed
             WHERE epoch = $epoch AND owner != '' RETURN AFTER)";
+        let Written { doc, sealed } = Written::of(delivery, &self.inner.seal)?;
         let binds = Binds::new()
             .with("id", key::delivery(delivery.id))
             .with("until", until)
-            .with("doc", row::write("delivery", delivery)?)
+            .with("doc", doc)
+            .with("sealed", sealed)
             .with("epoch", delivery.epoch);
         let kept: u64 = self.tx(unit, binds).await?;
         Ok(kept == 1)
@@ -167,12 +184,14 @@ impl Store {
 
 /// Letters as rows of `INSERT INTO delivery $letters`: batches from the beginning, due at once. For
 /// units of work that have something to write to somebody.
-pub(crate) fn letters(letters: &[Delivery]) -> Result<Array> {
+pub(crate) fn letters(letters: &[Delivery], seal: &Seal) -> Result<Array> {
     letters
         .iter()
         .map(|letter| {
-            let mut row = columns(SiteId(Uuid::nil()), letter, false)?;
+            let Written { doc, sealed } = Written::of(letter, seal)?;
+            let mut row = columns(SiteId(Uuid::nil()), letter, doc, false);
             row.insert("id", key::delivery(letter.id));
+            row.insert("sealed", sealed);
             Ok(Value::Object(row))
         })
         .collect()
@@ -180,10 +199,11 @@ pub(crate) fn letters(letters: &[Delivery]) -> Result<Array> {
 
 /// A row as it is queued: it waits to be gathered.
 pub(crate) fn content(site: SiteId, delivery: &Delivery) -> Result<Value> {
-    columns(site, delivery, true).map(Value::Object)
+    let doc = row::write("delivery", delivery)?;
+    Ok(Value::Object(columns(site, delivery, doc, true)))
 }
 
-fn columns(site: SiteId, delivery: &Delivery, waits: bool) -> Result<Object> {
+fn columns(site: SiteId, delivery: &Delivery, doc: String, waits: bool) -> Object {
     let mut content = Object::new();
     content.insert("account", delivery.account_id.0);
     content.insert("channel", delivery.channel.as_str());
@@ -193,8 +213,25 @@ fn columns(site: SiteId, delivery: &Delivery, waits: bool) -> Result<Object> {
     content.insert("due_at", due_at(delivery));
     content.insert("owner", "");
     content.insert("epoch", delivery.epoch);
-    content.insert("doc", row::write("delivery", delivery)?);
-    Ok(content)
+    content.insert("doc", doc);
+    content
+}
+
+impl Written {
+    fn of(delivery: &Delivery, seal: &Seal) -> Result<Self> {
+        let words = delivery.rendered.as_ref().filter(|_| delivery.channel == LETTER);
+        let Some(words) = words else {
+            return Ok(Self { doc: row::write("delivery", delivery)?, sealed: None });
+        };
+        let bare = Delivery { rendered: None, ..delivery.clone() };
+        let sealed = row::seal(LETTER, words, seal, &letter_place(delivery.id))?;
+        Ok(Self { doc: row::write("delivery", &bare)?, sealed: Some(sealed) })
+    }
+}
+
+/// Where what a letter says is sealed for.
+pub(crate) fn letter_place(letter: DeliveryId) -> Place {
+    Place::new("delivery", &[letter.0])
 }
 
 pub(crate) fn read_all(rows: Vec<DeliveryRow>) -> Result<Vec<Delivery>> {
@@ -202,6 +239,17 @@ pub(crate) fn read_all(rows: Vec<DeliveryRow>) -> Result<Vec<Delivery>> {
 }
 
 impl DeliveryRow {
+    /// With what a letter says; one from before letters were sealed has it in its text.
+    fn open(mut self, seal: &Seal) -> Result<Delivery> {
+        let sealed = self.sealed.take();
+        let mut delivery = self.into_delivery()?;
+        if let Some(sealed) = sealed {
+            let place = letter_place(delivery.id);
+            delivery.rendered = Some(row::open(LETTER, &sealed, seal, &place)?);
+        }
+        Ok(delivery)
+    }
+
     /// The columns know what has happened since the text was written.
     fn into_delivery(self) -> Result<Delivery> {
         let mut delivery: Delivery = row::read("delivery", &self.doc)?;

@@ -97,6 +97,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0016_billing.surql"),
     include_str!("migrations/0017_agents.surql"),
     include_str!("migrations/0018_invited.surql"),
+    include_str!("migrations/0019_letters.surql"),
 ];
 
 #[cfg(test)]

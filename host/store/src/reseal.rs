@@ -8,8 +8,9 @@
 //! *Invariant:* a row is sealed anew as it was read or not at all: its version is compared.
 
 use surrealdb::types::{RecordId, SurrealValue};
-use vedette_model::{AccountId, Site, SiteId};
+use vedette_model::{AccountId, DeliveryId, Site, SiteId};
 
+use crate::delivery::letter_place;
 use crate::error::{Error, Result};
 use crate::renewal::{account_place, certificate_place};
 use crate::seal::{Place, key_id};
@@ -65,8 +66,9 @@ impl Store {
         }
         let rows = self.reseal_settings().await?
             + self.reseal_sites().await?
-            + self.reseal_texts(OLD_CERTIFICATES, certificate_place_of).await?
-            + self.reseal_texts(OLD_ACCOUNTS, |_| Ok(account_place())).await?;
+            + self.reseal_texts(OLD_CERTIFICATES, "doc", certificate_place_of).await?
+            + self.reseal_texts(OLD_ACCOUNTS, "doc", |_| Ok(account_place())).await?
+            + self.reseal_texts(OLD_LETTERS, "sealed", letter_place_of).await?;
         let unit = "UPDATE $id SET sample = $sample, complete = true RETURN NONE";
         let binds = Binds::new().with("id", key::seal()).with("sample", self.sample());
         self.write(unit, binds).await?;
@@ -137,10 +139,12 @@ impl Store {
         }
     }
 
-    /// Texts that are sealed as a whole, each in the place that its row's id says.
+    /// Texts that are sealed as a whole, each in the place that its row's id says. `old` selects
+    /// them as `doc`, whatever their column is called.
     async fn reseal_texts(
         &self,
         old: &str,
+        column: &str,
         place: impl Fn(&RecordId) -> Result<Place>,
     ) -> Result<usize> {
         let mut done = 0;
@@ -153,12 +157,13 @@ impl Store {
                 let place = place(&id)?;
                 let plain = self.inner.seal.open(&place, &doc);
                 let plain = plain.map_err(|reason| Error::corrupt("sealed text", reason))?;
-                let unit = "UPDATE $id SET doc = $doc WHERE doc = $old RETURN NONE";
+                let unit =
+                    format!("UPDATE $id SET {column} = $doc WHERE {column} = $old RETURN NONE");
                 let binds = Binds::new()
                     .with("id", id)
                     .with("doc", self.inner.seal.seal(&place, &plain))
                     .with("old", doc);
-                self.write(unit, binds).await?;
+                self.write(&unit, binds).await?;
                 done += 1;
             }
         }
@@ -171,6 +176,10 @@ impl Store {
 
 fn certificate_place_of(row: &RecordId) -> Result<Place> {
     Ok(certificate_place(SiteId(key::uuid_at(row, 0)?)))
+}
+
+fn letter_place_of(row: &RecordId) -> Result<Place> {
+    Ok(letter_place(DeliveryId(key::uuid_at(row, 0)?)))
 }
 
 impl Batch {
@@ -200,6 +209,9 @@ const OLD_CERTIFICATES: &str = "SELECT id, doc FROM renewal_certificate
 
 const OLD_ACCOUNTS: &str = "SELECT id, doc FROM acme_account
     WHERE string::starts_with(doc, $current) = false LIMIT $batch";
+
+const OLD_LETTERS: &str = "SELECT id, sealed AS doc FROM delivery
+    WHERE sealed != NONE AND string::starts_with(sealed ?? '', $current) = false LIMIT $batch";
 
 const OLD_SITES: &str = "SELECT id, version, doc, sealed FROM site
     WHERE sealed = NONE OR (sealed != '' AND string::starts_with(sealed ?? '', $current) = false)

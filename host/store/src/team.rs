@@ -137,7 +137,7 @@ impl Store {
             .with("mails", mail.len())
             .with("letters_a_day", letters_a_day)
             .with("limit", limit)
-            .with("letters", letters(mail)?);
+            .with("letters", letters(mail, &self.inner.seal)?);
         self.write(&unit, binds).await
     }
 

@@ -29,7 +29,7 @@ impl Store {
         );
         let binds = Binds::new()
             .with("account", key::account(account))
-            .with("letters", letters(std::slice::from_ref(letter))?)
+            .with("letters", letters(std::slice::from_ref(letter), &self.inner.seal)?)
             .with("now", now);
         let greeted: u64 = self.tx(&unit, binds).await?;
         Ok(greeted == 1)

@@ -125,7 +125,7 @@ pub(super) fn mail(account: &Account, to: &str) -> Delivery {
 }
 
 async fn queue_letters(store: &Store, mails: &[Delivery]) {
-    let binds = Binds::new().with("letters", letters(mails).unwrap());
+    let binds = Binds::new().with("letters", letters(mails, &store.inner.seal).unwrap());
     store.write(QUEUE_LETTERS, binds).await.unwrap();
 }
 

@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 use surrealdb::types::{Object, Value as Stored};
-use vedette_model::delivery::{Rendered, queue};
+use vedette_model::delivery::{Outcome, Rendered, letter, queue};
 use vedette_model::secret::revealed;
 use vedette_model::settings::ChannelSettings;
 use vedette_model::{Delivery, NotificationSettings};
 
 use super::*;
+use crate::delivery::{QUEUE_LETTERS, letters};
 use crate::error::Error;
 use crate::tx::Binds;
 use crate::{key, row};
@@ -62,6 +63,20 @@ async fn with_secrets(store: &Store) -> (Account, Site) {
     store.create_site(&site, 50, &[(ssl(), noon())]).await.unwrap();
     set(store, &account).await;
     (account, site)
+}
+
+/// A letter with a secret in it, on its way.
+async fn queue_letter(store: &Store, account: &Account) -> Delivery {
+    let words = Rendered::Email {
+        subject: "Hello".to_owned(),
+        text: MARK.to_owned(),
+        html: Some(MARK.to_owned()),
+        told: Vec::new(),
+    };
+    let letter = letter(Uuid::new_v4().into(), account.id, &account.email, words, noon());
+    let rows = letters(std::slice::from_ref(&letter), &store.inner.seal).unwrap();
+    store.write(QUEUE_LETTERS, Binds::new().with("letters", rows)).await.unwrap();
+    letter
 }
 
 /// All rows of all tables, as text.
@@ -119,6 +134,51 @@ fn no_row_shows_a_secret() {
         let changed = changed.await.unwrap().unwrap();
         assert_sealed(&store).await;
         assert_kept(&store, &account, &changed).await;
+    });
+}
+
+#[test]
+fn a_letter_is_sealed_and_says_the_same_at_every_attempt() {
+    on_both(|store| async move {
+        let (account, _) = with_secrets(&store).await;
+        let letter = queue_letter(&store, &account).await;
+        assert_sealed(&store).await;
+        let mut now = noon();
+        for attempt in 0..3 {
+            let leased = only(store.lease_deliveries("a", now, LEASE, 9).await.unwrap());
+            assert_eq!((leased.attempt, &leased.rendered), (attempt, &letter.rendered));
+            assert!(store.keep_delivery(&leased, now + LEASE).await.unwrap());
+            assert_sealed(&store).await;
+            let away = Outcome::Retry { reason: "away".to_owned(), after: None };
+            let tried = leased.after(away, now);
+            assert!(store.settle_delivery(&tried).await.unwrap());
+            assert_sealed(&store).await;
+            now = tried.due_at;
+        }
+        assert_eq!(store.outbox_depth().await.unwrap(), 0, "three attempts");
+    });
+}
+
+#[test]
+fn a_letter_on_its_way_is_sealed_with_a_new_first_key() {
+    runtime().block_on(async {
+        let directory = tempfile::tempdir().unwrap();
+        let url = on_disk(directory.path());
+        let store = open(&url).await;
+        let account = signed_up(&store).await;
+        let letter = queue_letter(&store, &account).await;
+        store.close().await.unwrap();
+        drop(store);
+
+        let both = Seal::parse(&format!("{}{}", KEYS[1], KEYS[0])).unwrap();
+        let store = Store::open(&url, Options::new(both)).await.unwrap();
+        store.close().await.unwrap();
+        drop(store);
+        let new = Seal::parse(KEYS[1]).unwrap();
+        let store = Store::open(&url, Options::new(new)).await.unwrap();
+        let leased = only(store.lease_deliveries("a", noon(), LEASE, 9).await.unwrap());
+        assert_eq!(leased.rendered, letter.rendered);
+        store.close().await.unwrap();
     });
 }
 
