@@ -20,7 +20,8 @@ pub struct Policy {
     /// `--public-egress-allow`: special ranges open to the public endpoints.
     pub public_allow: Vec<IpNet>,
     /// Where this process listens itself; refused even inside `allow`. A listener on the
-    /// unspecified address covers its port on every loopback address.
+    /// unspecified address covers its port on every loopback address, and who dials the
+    /// unspecified address reaches a loopback address.
     pub own_listeners: Vec<SocketAddr>,
 }
 
@@ -112,9 +113,14 @@ impl Policy {
     fn vet_listener(&self, socket: SocketAddr) -> Result<(), Refusal> {
         let address = socket.ip().to_canonical();
         let own = self.own_listeners.iter().any(|listener| {
-            let here = listener.ip().is_unspecified()
-                && (address.is_loopback() || address.is_unspecified());
-            listener.port() == socket.port() && (here || listener.ip().to_canonical() == address)
+            let listens = listener.ip().to_canonical();
+            let here = match (listens.is_unspecified(), address.is_unspecified()) {
+                (true, true) => true,
+                (true, false) => address.is_loopback(),
+                (false, true) => listens.is_loopback(),
+                (false, false) => listens == address,
+            };
+            listener.port() == socket.port() && here
         });
         if own { Err(Refusal::OwnListener) } else { Ok(()) }
     }

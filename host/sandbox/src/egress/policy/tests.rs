@@ -84,7 +84,7 @@ fn deny_comes_before_allow_and_covers_mapped_spellings() {
 #[test]
 fn our_own_listeners_are_refused_even_inside_allow() {
     let policy = Policy {
-        allow: nets(&["127.0.0.0/8"]),
+        allow: nets(&["127.0.0.0/8", "0.0.0.0/8", "::/127"]),
         own_listeners: vec![
             "127.0.0.1:9090".parse().unwrap(),
             "0.0.0.0:8080".parse().unwrap(),
@@ -96,7 +96,10 @@ fn our_own_listeners_are_refused_even_inside_allow() {
     for own in ["127.0.0.1:9090", "127.0.0.1:8080", "127.3.2.1:8080", "127.0.0.1:8443"] {
         assert_eq!(judge(own), Err(Refusal::OwnListener), "{own}");
     }
-    for other in ["127.0.0.2:9090", "127.0.0.1:9091", "8.8.8.8:8080"] {
+    for own in ["0.0.0.0:9090", "0.0.0.0:8080", "0.0.0.0:8443", "[::]:9090", "[::]:8443"] {
+        assert_eq!(judge(own), Err(Refusal::OwnListener), "{own} is this machine's loopback");
+    }
+    for other in ["127.0.0.2:9090", "127.0.0.1:9091", "0.0.0.0:9091", "8.8.8.8:8080"] {
         assert_eq!(judge(other), Ok(()), "{other}");
     }
     let url = policy.vet_url("http://127.0.0.1:9090/metrics", Audience::Authenticated);
