@@ -1,7 +1,8 @@
 //! What a guest answered, held against the contract before anything uses it.
 //!
 //! *Invariant:* text that leaves the sandbox is of bounded size, JSON of bounded depth, numbers
-//! are finite, and nothing carries control characters.
+//! are finite, and nothing carries control characters. A message for people is one line that reads
+//! as it is written.
 
 use serde_json::Value;
 
@@ -43,11 +44,12 @@ pub(crate) fn json(what: &str, text: &str, limit: usize) -> Result<Value, Forbid
 }
 
 /// Text for people of at most `limit` bytes; control characters become blanks, since a line
-/// break in a message is a line break in a mail header or a log.
+/// break in a message is a line break in a mail header or a log. So does what turns the direction
+/// of the text after it: names in a certificate are a stranger's.
 pub(crate) fn text(what: &str, text: String, limit: usize) -> Result<String, Forbidden> {
     at_most(what, text.len(), limit)?;
-    if text.contains(char::is_control) {
-        return Ok(text.replace(char::is_control, " "));
+    if text.contains(misleads) {
+        return Ok(text.replace(misleads, " "));
     }
     Ok(text)
 }
@@ -77,6 +79,11 @@ pub(crate) fn finite(what: &str, number: f64) -> Result<f64, Forbidden> {
 pub(crate) fn cut(mut text: String, limit: usize) -> String {
     text.truncate(text.floor_char_boundary(limit));
     text
+}
+
+/// Ends a line or turns its direction.
+fn misleads(c: char) -> bool {
+    c.is_control() || matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 fn shallow(value: &Value, levels: usize) -> bool {
@@ -131,6 +138,8 @@ mod tests {
         assert_eq!(value["a"][0], "xy\n");
         let said = text("message", "one\r\nBcc: two".into(), MESSAGE).expect("short");
         assert_eq!(said, "one  Bcc: two");
+        let turned = "by \u{202e}gpj.exe\u{202c}\u{2028}two".to_owned();
+        assert_eq!(text("message", turned, MESSAGE).expect("short"), "by  gpj.exe  two");
     }
 
     #[test]
