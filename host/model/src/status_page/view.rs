@@ -211,10 +211,14 @@ fn windows(facts: &Facts, now: Timestamp) -> Vec<PageWindow> {
     shown.take(MOST_WINDOWS).collect()
 }
 
+/// What a page shows of a message. Control characters are of no use there, and an error in HTML
+/// and in a feed.
 fn cut(message: &str) -> String {
+    let is_text = |c: &char| !c.is_control() || matches!(c, '\t' | '\n' | '\r');
+    let message: String = message.chars().filter(is_text).collect();
     match message.char_indices().nth(LONGEST_MESSAGE) {
         Some((end, _)) => format!("{}…", message[..end].trim_end()),
-        None => message.to_owned(),
+        None => message,
     }
 }
 

@@ -105,6 +105,7 @@ fn whatever_the_owner_writes_stays_text() {
     assert!(!html.contains("<style") && !html.contains(" style="));
     assert_eq!(html.matches("<title>").count(), 1);
     assert!(!html.contains("\"onerror"), "a quote stays within its attribute");
+    assert!(!html.contains(['\u{1}', '\u{b}']), "{html}");
     let rss = text(&page.rss);
     assert!(!rss.contains("<script") && !rss.contains('\u{1}'), "{rss}");
     let json: serde_json::Value = serde_json::from_str(text(&page.json)).expect("JSON");
