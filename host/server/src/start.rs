@@ -20,6 +20,7 @@ use vedette_store::Store;
 use crate::{
     App, Clock, Config, Wake, api,
     app::SiteList,
+    config::without_user,
     default_folder,
     limits::Limits,
     listen::{self, Listening},
@@ -320,7 +321,8 @@ fn without_password(url: &str) -> String {
             let _ = url.set_password(Some("***"));
             url.into()
         }
-        _ => url.to_owned(),
+        Ok(_) => url.to_owned(),
+        Err(_) => without_user(url),
     }
 }
 

@@ -47,7 +47,7 @@ impl Store {
                 Self::new(Arc::new(engine), options.seal)
             }
             Some("ws" | "wss") => Self::new(Remote::open(url).await?, options.seal),
-            _ => return Err(Error::Address(format!("{url} is none of {SCHEMES}"))),
+            _ => return Err(Error::Address(format!("it is none of {SCHEMES}"))),
         };
         store.migrate().await?;
         if let Err(error) = store.settle_seal().await {

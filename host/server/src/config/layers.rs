@@ -6,13 +6,14 @@ use toml::{Table, Value};
 
 use super::Config;
 
-/// Why there is no configuration; names the file, the key or the variable.
+/// Why there is no configuration; names the file, the key or the variable. It ends up in a journal:
+/// no line of the file is quoted, since any may hold a secret.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error("cannot read {path}: {cause}", path = path.display())]
     Unreadable { path: PathBuf, cause: std::io::Error },
-    #[error("{path}: {cause}", path = path.display())]
-    File { path: PathBuf, cause: toml::de::Error },
+    #[error("{path}: line {line}, column {column}: {reason}", path = path.display())]
+    File { path: PathBuf, line: usize, column: usize, reason: String },
     #[error("{variable}: {reason}")]
     Variable { variable: &'static str, reason: String },
     #[error("{key} {reason}")]
@@ -51,8 +52,9 @@ impl Config {
             }
         }
         merge(&mut table, flags);
-        let config: Self = serde_path_to_error::deserialize(table)
-            .map_err(|cause| Error::key(cause.path().to_string(), cause.inner().message()))?;
+        let config: Self = serde_path_to_error::deserialize(table).map_err(|cause| {
+            Error::key(cause.path().to_string(), without_value(cause.inner().message()))
+        })?;
         config.check()
     }
 
@@ -66,6 +68,27 @@ impl Error {
     pub(super) fn key(key: impl Into<String>, reason: impl Into<String>) -> Self {
         Self::Key { key: key.into(), reason: reason.into() }
     }
+
+    fn in_file(path: &Path, text: &str, cause: &toml::de::Error) -> Self {
+        let start = cause.span().map_or(0, |span| span.start);
+        let before = text.get(..start).unwrap_or(text);
+        let beside = before.rsplit('\n').next().unwrap_or_default();
+        Self::File {
+            path: path.to_owned(),
+            line: before.matches('\n').count() + 1,
+            column: beside.chars().count() + 1,
+            reason: without_value(cause.message()),
+        }
+    }
+}
+
+/// Of a value that is of the wrong type its kind alone: serde quotes numbers and texts.
+fn without_value(message: &str) -> String {
+    const FOUND: &str = "invalid type: ";
+    let parts = message.strip_prefix(FOUND).and_then(|rest| rest.rsplit_once(", expected "));
+    let Some((found, expected)) = parts else { return message.to_owned() };
+    let kind = found.split(['`', '"']).next().unwrap_or_default().trim_end();
+    format!("{FOUND}{kind}, expected {expected}")
 }
 
 /// Sets a dotted key such as `egress.allow`, making the tables on the way.
@@ -87,7 +110,7 @@ pub fn set(table: &mut Table, key: &str, value: Value) {
 fn read(path: &Path) -> Result<Table, Error> {
     let text = std::fs::read_to_string(path)
         .map_err(|cause| Error::Unreadable { path: path.to_owned(), cause })?;
-    let wrong = |cause| Error::File { path: path.to_owned(), cause };
+    let wrong = |cause: toml::de::Error| Error::in_file(path, &text, &cause);
     toml::from_str::<Config>(&text).map_err(wrong)?;
     toml::from_str(&text).map_err(wrong)
 }

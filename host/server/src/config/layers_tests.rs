@@ -165,6 +165,26 @@ fn secrets_are_not_printed() {
 }
 
 #[test]
+fn a_file_that_is_refused_shows_where_and_no_secret() {
+    for (text, place, said) in [
+        ("listen = 5\n[cron]\nsecret = \"hunter2\"\n", "line 1, column 10", "integer, expected"),
+        ("[cron]\nsecret = \"hunter2\n", "line 2, ", ""),
+        ("[cron]\nsecret = hunter2\n", "line 2, column 10", ""),
+        ("[cron]\nsecret = [\"hunter2\"]\n", "line 2, column 10", "sequence, expected a string"),
+        ("[admin]\n# é\n\ttokken = \"hunter2\"\n", "line 3, column 2", "unknown field `tokken`"),
+        ("[cron]\nsecret = 711711\n", "line 2, column 10", "integer, expected a string"),
+        ("[payments]\napi_base = \"https://u:hunter2@ x\"\n", "line 2, column 12", "is no URL"),
+    ] {
+        let file = file(text);
+        let cause = Config::load(Some(file.path()), |_| None, Table::new()).unwrap_err();
+        let shown = cause.to_string();
+        assert!(shown.contains(place) && shown.contains(said), "{text}: {shown}");
+        assert!(!shown.contains("hunter2") && !shown.contains("711711"), "{text}: {shown}");
+        assert!(!format!("{cause:?}").contains("hunter2"), "{cause:?}");
+    }
+}
+
+#[test]
 fn the_example_shows_every_key_with_its_default() {
     let text = include_str!("../../../../deploy/vedette.example.toml");
     let mut shown = Table::new();

@@ -24,8 +24,8 @@ pub use sections::{
     Admin, Channels, Confirm, Cors, Cron, Egress, Heartbeat, Intervals, Log, LogFormat, Oidc,
     Payments, Renewal, Secrets, Signup, Smtp, Tls,
 };
-pub(crate) use text::parse_span;
 use text::{address, nets, optional_url, resolvers};
+pub(crate) use text::{parse_span, without_user};
 
 /// All that the operator decides.
 #[derive(Clone, Debug, Deserialize)]

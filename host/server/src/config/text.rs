@@ -44,7 +44,16 @@ pub(super) fn address<'de, D: Deserializer<'de>>(input: D) -> Result<SocketAddr,
 pub(super) fn url<'de, D: Deserializer<'de>>(input: D) -> Result<Url, D::Error> {
     let text = String::deserialize(input)?;
     let url = Url::parse(&text).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
-    url.ok_or_else(|| de::Error::custom(format!("{text} is no URL such as https://example.com/")))
+    url.ok_or_else(|| {
+        let shown = without_user(&text);
+        de::Error::custom(format!("{shown} is no URL such as https://example.com/"))
+    })
+}
+
+/// What may be printed of a text that was to be a URL: a password stands before an `@`, whether or
+/// not the rest can be read.
+pub(crate) fn without_user(text: &str) -> String {
+    text.rsplit_once('@').map_or_else(|| text.to_owned(), |(_, rest)| format!("…@{rest}"))
 }
 
 pub(super) fn optional_url<'de, D: Deserializer<'de>>(input: D) -> Result<Option<Url>, D::Error> {
@@ -77,6 +86,17 @@ const LONGEST_SPAN: Duration = Duration::from_secs(366 * 86_400);
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_password_is_not_shown_whatever_stands_around_it() {
+        for (text, shown) in [
+            ("https://u:hunter2@ x", "…@ x"),
+            ("u:hunter2@host:@", "…@"),
+            ("ftp://host.example/", "ftp://host.example/"),
+        ] {
+            assert_eq!(without_user(text), shown);
+        }
+    }
 
     #[test]
     fn spans_are_a_number_and_a_unit() {
