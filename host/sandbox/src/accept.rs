@@ -39,7 +39,10 @@ pub(crate) fn observation(
         let value = output::finite("metric", metric.value)?;
         Ok((metric.name, value))
     });
-    let result = output::json("result", &mask(answer.result, secrets), RESULT)?;
+    let mut result = output::json("result", &answer.result, RESULT)?;
+    if !secrets.is_empty() {
+        mask_all(&mut result, secrets);
+    }
     schema
         .check(&result)
         .map_err(|problem| Forbidden(format!("result does not fit its schema: {problem}")))?;
@@ -49,6 +52,23 @@ pub(crate) fn observation(
         summary: output::text("summary", mask(answer.summary, secrets), MESSAGE)?,
         next_run_in_s: answer.next_run_in_s,
     })
+}
+
+/// Replaces every secret in the texts of a result. In its JSON a quote or a backslash of theirs
+/// would be escaped, and the secret not be known again.
+fn mask_all(value: &mut Value, secrets: &BTreeMap<String, String>) {
+    match value {
+        Value::String(text) => *text = mask(std::mem::take(text), secrets),
+        Value::Array(items) => items.iter_mut().for_each(|item| mask_all(item, secrets)),
+        Value::Object(fields) => {
+            let masked = std::mem::take(fields).into_iter().map(|(name, mut value)| {
+                mask_all(&mut value, secrets);
+                (mask(name, secrets), value)
+            });
+            *fields = masked.collect();
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
 }
 
 /// An assessment whose findings are all of listed events.
@@ -194,6 +214,8 @@ const LONGEST_RETRY: u32 = 60;
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
@@ -219,5 +241,13 @@ mod tests {
             let Forbidden(said) = written(method, header).expect_err(method);
             assert!(said.starts_with("an http delivery cannot be sent: "), "{said}");
         }
+    }
+
+    #[test]
+    fn a_secret_is_masked_whatever_json_makes_of_its_characters() {
+        let secrets = BTreeMap::from([("token".to_owned(), "pa\"ss\\1".to_owned())]);
+        let mut result = json!({"a": ["x pa\"ss\\1", 1], "pa\"ss\\1": {"b": null}});
+        mask_all(&mut result, &secrets);
+        assert_eq!(result, json!({"a": ["x [secret]", 1], "[secret]": {"b": null}}));
     }
 }

@@ -82,7 +82,7 @@ pub(crate) fn cut(mut text: String, limit: usize) -> String {
 }
 
 /// Ends a line or turns its direction.
-fn misleads(c: char) -> bool {
+pub(crate) fn misleads(c: char) -> bool {
     c.is_control() || matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 

@@ -17,9 +17,9 @@ use crate::{
     egress::{Egress, NetError},
     error::{RunError, Stop},
     grants::About,
-    host::{Clock, Run},
+    host::{Clock, Run, mask},
     limits::Budget,
-    output::{MESSAGE, cut},
+    output::{MESSAGE, cut, misleads},
     prober::Prober,
     registry::Check,
 };
@@ -141,31 +141,36 @@ fn accept(
     check: &Check,
     answer: Result<wit::Observation, wit::CheckError>,
 ) -> Result<Observation, RunError> {
+    let secrets = &check.plugin.secrets;
     let observed = match answer {
         Ok(observed) => observed,
         Err(wit::CheckError::InvalidConfig(problems)) => {
-            let problems = accept::problems(problems).map_err(End::from)?;
+            let problems = problems.into_iter().map(|mut problem| {
+                problem.message = mask(problem.message, secrets);
+                problem
+            });
+            let problems = accept::problems(problems.collect()).map_err(End::from)?;
             return Err(RunError::InvalidConfig(problems));
         }
         Err(wit::CheckError::UnsupportedTarget(reason)) => {
-            return Err(RunError::UnsupportedTarget(plain(reason)));
+            return Err(RunError::UnsupportedTarget(plain(mask(reason, secrets))));
         }
         Err(wit::CheckError::RetryIn(seconds)) => {
             let wait = Duration::from_secs(seconds.into()).clamp(SHORTEST_RETRY, LONGEST_RETRY);
             return Err(RunError::RetryIn(wait));
         }
         Err(wit::CheckError::Failed(reason)) => {
-            return Err(End::stopped(Stop::Failed, plain(reason)).into());
+            let reason = plain(mask(reason, secrets));
+            return Err(End::stopped(Stop::Failed, reason).into());
         }
     };
-    let plugin = &check.plugin;
-    accept::observation(observed, &check.descriptor, &check.result, &plugin.secrets)
+    accept::observation(observed, &check.descriptor, &check.result, secrets)
         .map_err(|forbidden| End::from(forbidden).into())
 }
 
 /// A reason as one line: it goes into answers and logs.
 fn plain(reason: String) -> String {
-    cut(reason, MESSAGE).replace(char::is_control, " ")
+    cut(reason, MESSAGE).replace(misleads, " ")
 }
 
 /// The interval bounds a retry further up, where it is known.

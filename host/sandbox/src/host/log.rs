@@ -8,7 +8,7 @@ use super::Guest;
 use crate::{
     bindings::check::vedette::env::log::{Host, Level},
     limits::{LOG_LINE, LOG_LINES},
-    output::cut,
+    output::{cut, misleads},
 };
 
 /// Where a call's lines go, and how many are left.
@@ -50,14 +50,15 @@ impl LogBook {
     }
 
     fn line(&self, message: String, fields: &[(String, String)]) -> String {
-        let mut line = cut(message, LOG_LINE);
+        let mut line = message;
         for (name, value) in fields {
             if line.len() >= LOG_LINE {
                 break;
             }
             line.push_str(&format!(" {name}={value}"));
         }
-        mask(cut(line.replace(char::is_control, " "), LOG_LINE), &self.masked)
+        // Masked as it was written: cut or smoothed, a secret would not be known again.
+        cut(mask(line, &self.masked), LOG_LINE).replace(misleads, " ")
     }
 }
 
@@ -101,8 +102,15 @@ mod tests {
     fn a_line_is_one_line_of_a_kilobyte_without_secrets() {
         let line = book("s3cret").line("got\ns3cret".into(), &[("a".into(), "x".repeat(5000))]);
         assert!(line.starts_with("got [secret] a=xxx"), "{line}");
-        assert!(line.len() <= LOG_LINE + "[secret]".len());
+        assert!(line.len() <= LOG_LINE);
         assert!(!line.contains('\n'));
+    }
+
+    #[test]
+    fn a_secret_of_several_lines_or_at_the_end_of_a_line_is_masked_too() {
+        assert_eq!(book("s3\ncret").line("got s3\ncret".into(), &[]), "got [secret]");
+        let line = book("s3cret").line("x".repeat(LOG_LINE - 3) + "s3cret", &[]);
+        assert!(line.len() <= LOG_LINE && !line.contains("s3"), "{line}");
     }
 
     #[test]
