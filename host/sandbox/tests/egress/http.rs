@@ -106,6 +106,23 @@ async fn the_cap_counts_what_comes_out_of_a_bomb() {
 }
 
 #[tokio::test]
+async fn a_body_that_is_hardly_more_than_its_wrapping_is_given_up() {
+    let empty = encode(GzipEncoder::new(Vec::new()), b"").await.into_inner().repeat(20_000);
+    let twice = encode(GzipEncoder::new(Vec::new()), &empty).await.into_inner();
+    assert!(twice.len() < 10_000, "and it may be short");
+    let egress = to_loopback(None);
+    for (coding, bytes) in [("gzip", empty), ("gzip, gzip", twice)] {
+        let answer = ok(&format!("content-encoding: {coding}\r\n"), &bytes);
+        let server = Http::new(move |_| answer.clone()).await;
+        let mut request = get(&server.url("/"));
+        request.max_body = 1000;
+        let error = fetch(authenticated(&egress), request).await.err();
+        let undone = NetError::Protocol("the body cannot be decompressed".to_owned());
+        assert_eq!(error, Some(undone), "{coding}");
+    }
+}
+
+#[tokio::test]
 async fn broken_answers_have_their_own_errors_and_are_not_quoted() {
     let egress = to_loopback(None);
     let long = format!("HTTP/1.1 200 OK\r\nx-long: {}\r\n\r\n", "y".repeat(80_000));

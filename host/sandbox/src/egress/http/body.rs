@@ -10,13 +10,14 @@ use hyper::body::Incoming;
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncReadExt, BufReader};
 use tokio_util::io::StreamReader;
 
-use super::hop::http_error;
+use super::{hop::http_error, input::Input};
 use crate::egress::{NetError, Phase};
 
 type Reader = Box<dyn AsyncBufRead + Send + Unpin>;
 
 /// Reads at most `max` bytes of the decompressed body, and tells whether there was more. A body
-/// that ends early is an error; a compressed one that cannot be decompressed too.
+/// that ends early is an error; a compressed one that cannot be decompressed too, and one that is
+/// far longer than what it says.
 pub(super) async fn read(
     incoming: Incoming,
     headers: &HeaderMap,
@@ -25,7 +26,7 @@ pub(super) async fn read(
     let data = incoming.into_data_stream().map_err(|error| io::Error::other(Wire(error)));
     let mut reader: Reader = Box::new(StreamReader::new(data));
     for coding in codings(headers)?.into_iter().rev() {
-        reader = decode(coding, reader).await?;
+        reader = decode(coding, Box::new(Input::new(reader, max))).await?;
     }
     collect(reader, max).await
 }

@@ -5,6 +5,7 @@
 mod body;
 mod closing;
 mod hop;
+mod input;
 mod redirect;
 
 use std::{
