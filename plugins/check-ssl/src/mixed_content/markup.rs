@@ -14,7 +14,7 @@ pub(super) enum Piece {
     /// The name.
     End(String),
     Style(String),
-    /// The document takes more work than a page is worth; what follows means nothing.
+    /// The document takes more work than a page is worth; said once, and what follows means nothing.
     TooMuch,
 }
 
@@ -89,6 +89,9 @@ const READ: &[&str] = &[
 /// time of a run: the text between costs next to nothing.
 const MAX_EVENTS: u32 = 300_000;
 
+/// What a `style` attribute counts beside itself: each is a sheet of its own.
+const STYLE_EVENTS: u32 = 4;
+
 /// Longer values are cut, in bytes: they would be held twice.
 const MAX_VALUE: usize = 64 << 10;
 
@@ -102,13 +105,16 @@ struct Collector {
     kept: bool,
     in_style: bool,
     events: u32,
+    /// The tokenizer reads on for as long as nothing changes, and would keep whatever it is given.
+    said_too_much: bool,
 }
 
 impl Callback<Piece, ()> for Collector {
     fn handle_event(&mut self, event: CallbackEvent<'_>, _: Span<()>) -> Option<Piece> {
         self.events = self.events.saturating_add(1);
         if self.events > MAX_EVENTS {
-            return Some(Piece::TooMuch);
+            let said = std::mem::replace(&mut self.said_too_much, true);
+            return (!said).then_some(Piece::TooMuch);
         }
         match event {
             CallbackEvent::OpenStartTag { name } => {
@@ -150,6 +156,9 @@ impl Collector {
         let read = READ.iter().find(|read| read.as_bytes() == name);
         let new = read.filter(|read| self.open && self.tag.attribute(read).is_none());
         self.kept = new.is_some();
+        if new.is_some_and(|name| *name == "style") {
+            self.events = self.events.saturating_add(STYLE_EVENTS);
+        }
         self.tag.attributes.extend(new.map(|name| ((*name).to_owned(), String::new())));
     }
 }
@@ -192,6 +201,14 @@ mod tests {
         let seen = pieces(html, false).concat();
         assert!(!seen.contains("<img"), "{seen}");
         assert!(seen.contains("<style>p{}</style>"), "{seen}");
+    }
+
+    #[test]
+    fn too_much_is_said_once() {
+        for mistake in ["\0", "\u{1}"] {
+            let page = mistake.repeat(MAX_EVENTS as usize + 1_000);
+            assert_eq!(pieces(&page, false), ["too much"], "{mistake:?}");
+        }
     }
 
     #[test]

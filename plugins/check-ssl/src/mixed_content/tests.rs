@@ -224,4 +224,7 @@ fn page_of_too_many_things_is_not_judged() {
     }
     let attributes = format!("<img {}>", "a ".repeat(400_000));
     assert_eq!(scanned(&attributes, &[HTML]), None);
+    let sheets = "<p style=a>";
+    assert!(scanned(&sheets.repeat(30_000), &[HTML]).is_some());
+    assert_eq!(scanned(&sheets.repeat(60_000), &[HTML]), None);
 }
