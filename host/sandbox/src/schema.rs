@@ -1,5 +1,6 @@
 //! JSON Schemas that plugins bring: checked once at install, compiled once, asked on every call.
 
+use chrono::{DateTime, NaiveDate, NaiveDateTime};
 use jsonschema::{Draft, PatternOptions, Validator};
 use serde_json::Value;
 
@@ -33,8 +34,10 @@ impl Schema {
         let validator = jsonschema::options()
             .with_draft(Draft::Draft202012)
             .with_pattern_options(PatternOptions::regex())
+            .with_format(MOMENT, is_moment)
+            .should_validate_formats(true)
             .offline()
-            .build(&value)
+            .build(&without_notes(value.clone()))
             .map_err(|error| format!("it cannot be used: {error}"))?;
         Ok(Self { value, validator })
     }
@@ -64,6 +67,29 @@ impl Schema {
     }
 }
 
+/// The schema without its formats but that of moments. The others are notes for readers, as the
+/// standard has all of them unless somebody asks for more (JSON Schema Validation 2020-12, 7.2.1);
+/// a date that is none would be judged as if it had not been sent.
+fn without_notes(mut schema: Value) -> Value {
+    match &mut schema {
+        Value::Array(items) => items.iter_mut().for_each(|item| *item = without_notes(item.take())),
+        Value::Object(fields) => {
+            fields.retain(|name, value| name != "format" || !value.is_string() || value == MOMENT);
+            fields.values_mut().for_each(|value| *value = without_notes(value.take()));
+        }
+        _ => {}
+    }
+    schema
+}
+
+/// Whether a text is a moment (RFC 3339), or one without an offset, or a day: what programs write
+/// for one.
+fn is_moment(text: &str) -> bool {
+    DateTime::parse_from_rfc3339(text).is_ok()
+        || NaiveDateTime::parse_from_str(text, "%Y-%m-%dT%H:%M:%S%.f").is_ok()
+        || NaiveDate::parse_from_str(text, "%Y-%m-%d").is_ok()
+}
+
 /// The first reference to another document.
 fn outside(value: &Value) -> Option<&str> {
     match value {
@@ -78,6 +104,7 @@ fn outside(value: &Value) -> Option<&str> {
     }
 }
 
+const MOMENT: &str = "date-time";
 const DRAFT: &str = "https://json-schema.org/draft/2020-12/schema";
 
 #[cfg(test)]
@@ -100,6 +127,30 @@ mod tests {
         let pointers: Vec<_> = problems.iter().map(|problem| problem.pointer.as_str()).collect();
         assert_eq!(pointers, ["/path", "/status"]);
         assert!(schema.check(&json!({"secret": 1})).is_err());
+    }
+
+    #[test]
+    fn of_all_formats_that_of_moments_binds() {
+        let schema = json!({
+            "properties": {
+                "at": {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]},
+                "format": {"type": "string", "format": "ipv4"},
+            },
+        });
+        let schema = Schema::new(&schema.to_string()).expect("a schema");
+        for good in [
+            json!({"at": "2027-01-01T00:00:00Z", "format": "no address"}),
+            json!({"at": "2027-01-01T00:00:00.5+02:00"}),
+            json!({"at": "2027-01-01T00:00:00"}),
+            json!({"at": "2027-01-01"}),
+            json!({"at": null}),
+        ] {
+            assert_eq!(schema.check(&good), Ok(()), "{good}");
+        }
+        for bad in ["soon", "", "2027-02-30T00:00:00Z", "2027-02-30", "01/02/2027"] {
+            let said = schema.check(&json!({ "at": bad })).expect_err(bad);
+            assert!(said.starts_with("/at: "), "{said}");
+        }
     }
 
     #[test]

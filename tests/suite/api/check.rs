@@ -110,10 +110,13 @@ async fn bad_results_are_refused_and_change_nothing() {
     let good = result("bad.example", 60);
     let mut wrong_type = good.clone();
     wrong_type["days_remaining"] = json!("sixty");
+    let mut no_date = good.clone();
+    no_date["expires_at"] = json!("2027-02-30T00:00:00Z");
     let bodies = [
         json!({"site_id": id, "check_type": "ssl"}),
         json!({"site_id": id, "check_type": "ssl", "result": "fine"}),
         json!({"site_id": id, "check_type": "ssl", "result": wrong_type}),
+        json!({"site_id": id, "check_type": "ssl", "result": no_date}),
         json!({"site_id": id, "check_type": "no_such", "result": good}),
         json!({"site_id": id, "result": good}),
         json!({"site_id": "17", "check_type": "ssl", "result": good}),
