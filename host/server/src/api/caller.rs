@@ -216,59 +216,86 @@ async fn count<'a>(
 ) -> Result<Counted> {
     let payer = payer.into();
     let plan = service::account::plan(payer.account)?;
-    let (account, token) = (payer.account.id, TokenHash::of(token));
-    let now = app.clock.now();
-    let limit = quota::Limit::of_plan(plan);
-    let month = quota::month(now);
-    let until = |used: u64| (used >= plan.monthly_calls).then(|| quota::next_month(now));
-    if let Err(refused) = app.limits.admit_account(account, limit, now) {
-        let (usage, stamp) = match app.limits.recent.used(account, &month, now) {
-            Some(usage) => (usage, payer.stamp),
+    let account = payer.account.id;
+    let asked = Asked { payer, plan, token: TokenHash::of(token), now: app.clock.now() };
+    match app.limits.admit_account(account, quota::Limit::of_plan(plan), asked.now) {
+        Ok(_) => asked.admit(app, standing, cost).await,
+        Err(refused) => asked.refuse(app, standing, refused.retry_after).await,
+    }
+}
+
+/// A request that is being held against its account's limits.
+struct Asked<'a> {
+    payer: Payer<'a>,
+    plan: &'static Plan,
+    token: TokenHash,
+    now: Timestamp,
+}
+
+impl Asked<'_> {
+    /// Counts it in the month, which may be over.
+    async fn admit(&self, app: &App, standing: &mut Standing, cost: Cost) -> Result<Counted> {
+        let (account, month) = (self.payer.account.id, quota::month(self.now));
+        let found = match cost {
+            Cost::Call => app.store.count_call(account, &month, self.plan.monthly_calls).await,
+            Cost::Nothing => app.store.calls_so_far(account, &month).await,
+        };
+        let (used, stamp, is_over) = match found {
+            Ok(vedette_store::Counted { used, stamp }) => (used, stamp, false),
+            Err(vedette_store::Error::Exhausted { used, stamp }) => (used, stamp, true),
+            Err(cause) => return Err(cause.into()),
+        };
+        let exhausted = self.note(app, standing, self.usage(used));
+        if !is_over {
+            return Ok(Counted { stamp, admitted: Ok(()) });
+        }
+        let wait = longest(self.now, Duration::ZERO, standing, exhausted);
+        let refused = month_over(self.payer.edition, self.plan, wait);
+        Ok(Counted { stamp, admitted: Err(refused) })
+    }
+
+    /// Its window is full: the month is told as it stands, and what it says is the longer wait.
+    async fn refuse(
+        &self,
+        app: &App,
+        standing: &mut Standing,
+        window: Duration,
+    ) -> Result<Counted> {
+        let (account, month) = (self.payer.account.id, quota::month(self.now));
+        let (usage, stamp) = match app.limits.recent.used(account, &month, self.now) {
+            Some(usage) => (usage, self.payer.stamp),
             None => {
                 let so_far = app.store.calls_so_far(account, &month).await?;
-                let (used, exhausted) = (so_far.used, until(so_far.used));
-                (Usage { at: now, month, used, exhausted }, so_far.stamp)
+                (self.usage(so_far.used), so_far.stamp)
             }
         };
-        let (used, exhausted) = (usage.used.min(plan.monthly_calls), usage.exhausted);
-        standing.month = Month { limit: plan.monthly_calls, used };
-        app.limits.recent.note(token, account, limit, usage);
-        let wait = longest(now, refused.retry_after, standing, exhausted);
+        let exhausted = self.note(app, standing, usage);
+        let wait = longest(self.now, window, standing, exhausted);
         // What takes longest is what there is something to do about.
         let refused = match exhausted {
-            Some(_) => month_over(payer.edition, plan, wait),
+            Some(_) => month_over(self.payer.edition, self.plan, wait),
             None => {
-                let qps = plan.qps;
+                let qps = self.plan.qps;
                 over(wait, &format!("more than {qps} requests of this account in 10 s"))
             }
         };
-        return Ok(Counted { stamp, admitted: Err(refused) });
+        Ok(Counted { stamp, admitted: Err(refused) })
     }
-    let found = match cost {
-        Cost::Call => app.store.count_call(account, &month, plan.monthly_calls).await,
-        Cost::Nothing => app.store.calls_so_far(account, &month).await,
-    };
-    match found {
-        Ok(vedette_store::Counted { used, stamp }) => {
-            // After a downgrade more may be used than there is.
-            let shown = used.min(plan.monthly_calls);
-            standing.month = Month { limit: plan.monthly_calls, used: shown };
-            // The last call that there is leaves none to a request that its address refuses.
-            let exhausted = until(used);
-            let usage = Usage { at: now, month, used, exhausted };
-            app.limits.recent.note(token, account, limit, usage);
-            Ok(Counted { stamp, admitted: Ok(()) })
-        }
-        Err(vedette_store::Error::Exhausted { used, stamp }) => {
-            let until = Some(quota::next_month(now));
-            let usage = Usage { at: now, month, used, exhausted: until };
-            app.limits.recent.note(token, account, limit, usage);
-            standing.month = Month { limit: plan.monthly_calls, used: plan.monthly_calls };
-            let wait = longest(now, Duration::ZERO, standing, until);
-            let refused = month_over(payer.edition, plan, wait);
-            Ok(Counted { stamp, admitted: Err(refused) })
-        }
-        Err(cause) => Err(cause.into()),
+
+    /// What was used of the month. Its last call leaves none to a request that its address refuses.
+    fn usage(&self, used: u64) -> Usage {
+        let exhausted = (used >= self.plan.monthly_calls).then(|| quota::next_month(self.now));
+        Usage { at: self.now, month: quota::month(self.now), used, exhausted }
+    }
+
+    /// Tells it in the headers and remembers it; answers until when the month is used up, if it is.
+    fn note(&self, app: &App, standing: &mut Standing, usage: Usage) -> Option<Timestamp> {
+        let (limit, exhausted) = (self.plan.monthly_calls, usage.exhausted);
+        // After a downgrade more may be used than there is.
+        standing.month = Month { limit, used: usage.used.min(limit) };
+        let window = quota::Limit::of_plan(self.plan);
+        app.limits.recent.note(self.token, self.payer.account.id, window, usage);
+        exhausted
     }
 }
 

@@ -12,7 +12,10 @@ use salvo::{
     http::{HeaderMap, HeaderName, Method},
     prelude::*,
 };
-use vedette_model::{Area, Edition, Timestamp, quota};
+use vedette_model::{
+    Area, Edition, Timestamp,
+    quota::{self, Admitted, Refused},
+};
 
 use super::{caller, cors, custom_domain};
 use crate::{
@@ -71,38 +74,30 @@ pub(super) async fn count(
     } else {
         app.limits.admit_address(class, address, now)
     };
-    let per_minute = Limits::per_minute(class);
-    let standing = match asked {
-        Ok(admitted) => Standing {
-            per_minute,
-            remaining: admitted.remaining,
-            reset: admitted.reset,
-            month: Month::default(),
-        },
-        Err(refused) => {
-            let standing = Standing {
-                per_minute,
-                remaining: 0,
-                reset: refused.reset,
-                month: Month::default(),
-            };
-            // Only where a credential counts does its account make the wait longer.
-            let token = token(req).filter(|_| class == Class::Private);
-            let account = token.and_then(|token| app.limits.wait_of_account(&token, now));
-            let retry_after = refused.retry_after.max(account.unwrap_or_default());
-            let month_is_over = token.is_some_and(|token| app.limits.month_is_over(&token, now));
-            if !is_page {
-                let what = if month_is_over { ADDRESS_AND_MONTH } else { ADDRESS };
-                depot.insert_typed(Full { retry_after, what });
-            }
-            standing
-        }
-    };
+    let standing = Standing::of_address(class, &asked);
+    if let Err(refused) = asked
+        && !is_page
+    {
+        depot.insert_typed(Full::of(req, &app, class, &refused, now));
+    }
     depot.insert_typed(standing);
     ctrl.call_next(req, depot, res).await;
     let standing = depot.get_typed::<Standing>().copied().unwrap_or(standing);
     standing.write(res.headers_mut());
     observe(req, res, started.elapsed());
+}
+
+impl Full {
+    /// Only where a credential counts does its account make the wait longer.
+    fn of(req: &Request, app: &App, class: Class, refused: &Refused, now: Timestamp) -> Self {
+        let token = token(req).filter(|_| class == Class::Private);
+        let account = token.and_then(|token| app.limits.wait_of_account(&token, now));
+        let month_is_over = token.is_some_and(|token| app.limits.month_is_over(&token, now));
+        Self {
+            retry_after: refused.retry_after.max(account.unwrap_or_default()),
+            what: if month_is_over { ADDRESS_AND_MONTH } else { ADDRESS },
+        }
+    }
 }
 
 /// Ends a request whose address is over its limit, before anything else looks at it.
@@ -121,6 +116,15 @@ pub(super) fn over(retry_after: Duration, what: &str) -> Error {
 }
 
 impl Standing {
+    fn of_address(class: Class, asked: &std::result::Result<Admitted, Refused>) -> Self {
+        let (remaining, reset) = match asked {
+            Ok(admitted) => (admitted.remaining, admitted.reset),
+            Err(refused) => (0, refused.reset),
+        };
+        let per_minute = Limits::per_minute(class);
+        Self { per_minute, remaining, reset, month: Month::default() }
+    }
+
     /// How long the address has to wait, if this was the last request that it had.
     pub(super) fn wait_of_address(&self, now: Timestamp) -> Option<Duration> {
         (self.remaining == 0).then(|| (self.reset - now).to_std().unwrap_or_default())

@@ -80,7 +80,8 @@ impl Recent {
     pub fn used(&self, account: AccountId, month: &str, now: Timestamp) -> Option<Usage> {
         let known = self.known.lock();
         let usage = &known.seen.get(&account)?.usage;
-        (usage.month == month && now - usage.at < FRESH).then(|| usage.clone())
+        let is_fresh = (TimeDelta::zero()..FRESH).contains(&(now - usage.at));
+        (is_fresh && usage.month == month).then(|| usage.clone())
     }
 }
 
