@@ -18,7 +18,8 @@
 //! steps is one transaction. So no alert is in two batches, and none is in no row.
 //! *Invariant:* what one commit says is never divided over two notifications.
 //! *Invariant:* three attempts at most: the first at once, the second 1 s after the first ended,
-//! the third 3 s after the second ended (spec: Delivery 3). A delivery that is finished stays so.
+//! the third 3 s after the second ended (spec: Delivery 3). What cannot leave because of us is none,
+//! for a day. A delivery that is finished stays so.
 
 mod gather;
 mod judge;
@@ -26,7 +27,6 @@ mod many;
 
 use std::time::Duration;
 
-use chrono::TimeDelta;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -275,7 +275,7 @@ impl Delivery {
             Outcome::Retry { reason, after } => self.again(reason, after, now),
             Outcome::Unsent(reason) if self.may_wait(now) => {
                 self.last_error = Some(reason);
-                self.due_at = now + OWN_TROUBLE;
+                self.due_at = now + self.waited(now).clamp(SHORTEST_UNSENT, LONGEST_UNSENT);
             }
             Outcome::Unsent(reason) => self.again(reason, None, now),
         }
@@ -295,9 +295,13 @@ impl Delivery {
         }
     }
 
-    /// From when it became a batch: maintenance may have held it back for days.
     fn may_wait(&self, now: Timestamp) -> bool {
-        now - self.gathered_at.unwrap_or(self.created_at) < GIVE_UP
+        self.waited(now) < GIVE_UP
+    }
+
+    /// From when it became a batch: maintenance may have held it back for days.
+    fn waited(&self, now: Timestamp) -> Duration {
+        (now - self.gathered_at.unwrap_or(self.created_at)).to_std().unwrap_or_default()
     }
 
     fn finish(&mut self, state: DeliveryState, error: Option<String>, now: Timestamp) {
@@ -312,9 +316,12 @@ impl Delivery {
 }
 
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
-/// How soon it is looked whether trouble of our own is over, and for how long.
-const OWN_TROUBLE: Duration = Duration::from_secs(30);
-const GIVE_UP: TimeDelta = TimeDelta::hours(24);
+/// How soon it is looked whether trouble of our own is over: when it has lasted as long again, since
+/// most of it is over in a moment.
+const SHORTEST_UNSENT: Duration = Duration::from_secs(1);
+const LONGEST_UNSENT: Duration = Duration::from_secs(30);
+/// For how long that is no attempt.
+const GIVE_UP: Duration = Duration::from_secs(24 * 3600);
 
 #[cfg(test)]
 mod tests;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::json;
-use vedette_tests::{Receiver, Response};
+use vedette_tests::{Receiver, Reply, Response, ResponseCode};
 
 use crate::world::{World, text};
 
@@ -91,7 +91,7 @@ async fn a_receiver_that_moved_inside_is_not_dialled() {
     // Allowed when it was saved; the name means a blocked address when the alert is sent.
     let world = World::start().await;
     let loopback = "127.0.0.1".parse().expect("valid");
-    world.lab.dns.answer("hook.example", vedette_tests::Reply::address(loopback));
+    world.lab.dns.answer("hook.example", Reply::address(loopback));
     let url = format!("http://hook.example:{}/hook", world.lab.receiver.address().port());
     world
         .owner
@@ -100,31 +100,34 @@ async fn a_receiver_that_moved_inside_is_not_dialled() {
         .await
         .expect(200);
     let inside = "10.0.0.1".parse().expect("valid");
-    world.lab.dns.answer("hook.example", vedette_tests::Reply::address(inside));
+    world.lab.dns.answer("hook.example", Reply::address(inside));
     let test = world.send_test().await;
     assert!(test["message"].as_str().is_some_and(|said| said.contains("webhook")), "{test}");
     assert_eq!(world.lab.receiver.received().len(), 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn while_no_dns_server_answers_a_delivery_waits_and_no_attempt_is_counted() {
+async fn while_no_name_is_found_a_delivery_waits_and_no_attempt_is_counted() {
     let world = World::start().await;
-    let loopback = "127.0.0.1".parse().expect("valid");
-    world.lab.dns.answer("hook.example", vedette_tests::Reply::address(loopback));
+    let dns = &world.lab.dns;
+    let loopback = Reply::address("127.0.0.1".parse().expect("valid"));
+    dns.answer("hook.example", loopback.clone());
     let url = format!("http://hook.example:{}/hook", world.lab.receiver.address().port());
     let settings = json!({"custom_webhook_url": url});
     world.owner.client.patch("/settings/notifications", settings).await.expect(200);
     let site = world.quiet("shop.example").await;
 
-    world.lab.dns.fall_silent();
+    // As a recursor without its uplink says at once; silence would be waited for.
+    for name in ["hook.example", "."] {
+        dns.answer(name, Reply::Failure(ResponseCode::ServFail));
+    }
     world.report_days(&site, 3).await;
     let alert = text(&world.alerts("domain", 1).await[0]["id"]);
     let log = world.log(&alert, |log| log[0]["error"].is_string()).await;
     assert_eq!((&log[0]["state"], &log[0]["attempts"]), (&json!("pending"), &json!(0)), "{log:?}");
 
-    world.lab.dns.answer_again();
-    // It is looked every half minute, which is as long as a receiver is waited for.
-    let _ = world.lab.receiver.wait_for(1).await;
+    dns.answer("hook.example", loopback);
+    dns.answer(".", Reply::no_data());
     world.lab.receiver.wait_for(1).await.expect("what waited arrives");
     let log = world.log(&alert, |log| log[0]["state"] == "delivered").await;
     assert_eq!(log[0]["attempts"], json!(1));

@@ -165,7 +165,11 @@ fn a_rejected_delivery_is_not_tried_again() {
 fn trouble_of_our_own_costs_no_attempt_for_a_day() {
     let unsent = || Outcome::Unsent("no DNS server answers".into());
     let once = pending().after(retry(None), at(0));
-    let waits = once.after(unsent(), at(1_000)).after(unsent(), at(31_000));
+    let waits = once.after(unsent(), at(1_000));
+    assert_eq!(waits.due_at, at(2_000), "most trouble is over in a moment");
+    let waits = waits.after(unsent(), at(2_000)).after(unsent(), at(10_000));
+    assert_eq!(waits.due_at, at(20_000));
+    let waits = waits.after(unsent(), at(31_000));
     assert_eq!((waits.state, waits.attempt), (DeliveryState::Pending, 1));
     assert_eq!(
         (waits.due_at, waits.last_error.as_deref()),

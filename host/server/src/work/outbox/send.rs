@@ -221,7 +221,7 @@ mod tests {
         let unread = Unwritten::Unread(StoreError::Conflict);
         for cause in [overloaded(), broken(Stop::Paused), unread] {
             let waits = unrendered(queued(), &cause, at(1));
-            assert_eq!((waits.attempt, waits.due_at), (0, at(31)), "{cause}");
+            assert_eq!((waits.attempt, waits.due_at), (0, at(2)), "{cause}");
             assert_eq!(waits.state, DeliveryState::Pending);
         }
     }
@@ -231,7 +231,7 @@ mod tests {
         let days = 3 * 24 * 3600;
         let held = Delivery { gathered_at: Some(at(days)), ..queued() };
         let waits = unrendered(held.clone(), &overloaded(), at(days + 1));
-        assert_eq!((waits.attempt, waits.due_at), (0, at(days + 31)));
+        assert_eq!((waits.attempt, waits.due_at), (0, at(days + 2)));
         let tried = unrendered(held, &overloaded(), at(days + 24 * 3600));
         assert_eq!(tried.attempt, 1, "but not for ever");
     }
