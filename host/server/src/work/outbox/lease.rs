@@ -28,7 +28,8 @@ impl Lease {
         (now + LONGEST_PART..=now + LEASE).contains(&self.until)
     }
 
-    /// Begins it anew, and writes down what the batch has still to send. False when it was lost.
+    /// Begins it anew, and writes down what the batch has still to send: given back from here on, it
+    /// sends the same. False when it was lost.
     pub(super) async fn renew(
         &mut self,
         app: &App,
@@ -38,6 +39,9 @@ impl Lease {
         let kept = app.store.keep_delivery(delivery, until).await?;
         if kept {
             self.until = until;
+            if let Some(held) = self.held.lock().as_mut() {
+                held.rendered.clone_from(&delivery.rendered);
+            }
         }
         Ok(kept)
     }
