@@ -39,7 +39,8 @@ struct Written {
 
 impl Store {
     /// Takes up to `limit` batches that are due, those that have waited longest, for `lease`. The
-    /// epoch of what is answered is this owner's.
+    /// epoch of what is answered is this owner's. One that cannot be read is not answered, and keeps
+    /// no other from being sent.
     pub async fn lease_deliveries(
         &self,
         node: &str,
@@ -49,8 +50,11 @@ impl Store {
     ) -> Result<Vec<Delivery>> {
         let _turn = self.turn(Uuid::max()).await;
         let rows: Vec<DeliveryRow> = self.take_due(DUE, node, now, lease, limit).await?;
-        let opened = rows.into_iter().map(|row| row.open(&self.inner.seal));
-        let mut deliveries: Vec<Delivery> = opened.collect::<Result<_>>()?;
+        let opened = rows.into_iter().filter_map(|row| {
+            let opened = row.open(&self.inner.seal);
+            opened.inspect_err(|cause| tracing::error!("a delivery is not sent: {cause}")).ok()
+        });
+        let mut deliveries: Vec<Delivery> = opened.collect();
         deliveries.sort_by_key(|delivery| delivery.due_at);
         Ok(deliveries)
     }

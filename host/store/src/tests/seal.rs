@@ -160,6 +160,22 @@ fn a_letter_is_sealed_and_says_the_same_at_every_attempt() {
 }
 
 #[test]
+fn a_letter_that_does_not_open_keeps_no_other_from_being_sent() {
+    on_both(|store| async move {
+        let account = signed_up(&store).await;
+        let spoiled = queue_letter(&store, &account).await;
+        let other = queue_letter(&store, &account).await;
+        let unit = "UPDATE $spoiled SET sealed = $other.sealed RETURN NONE";
+        let binds = Binds::new()
+            .with("spoiled", key::delivery(spoiled.id))
+            .with("other", key::delivery(other.id));
+        store.write(unit, binds).await.unwrap();
+        let leased = only(store.lease_deliveries("a", noon(), LEASE, 9).await.unwrap());
+        assert_eq!(leased.id, other.id);
+    });
+}
+
+#[test]
 fn a_letter_on_its_way_is_sealed_with_a_new_first_key() {
     runtime().block_on(async {
         let directory = tempfile::tempdir().unwrap();
