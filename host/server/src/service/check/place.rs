@@ -54,7 +54,7 @@ impl Places {
 
 /// Together with planned runs they are as many as the sandbox has slots for one plugin.
 const RUNS_PER_ACCOUNT: usize = 16;
-/// Longer than the slowest check takes: whoever waits gets the place of one that began before.
+/// No check takes longer once it runs: whoever waits gets the place of one that began before.
 pub(super) const PATIENCE: Duration = Duration::from_secs(30);
 const RETRY_AFTER: u64 = 5;
 /// Accounts without a check going on are forgotten once there are this many.
