@@ -8,7 +8,7 @@ use std::{sync::Arc, time::Duration};
 use chrono::TimeDelta;
 use tokio_util::sync::CancellationToken;
 use vedette_model::{AccountId, account::counted_since};
-use vedette_store::Result;
+use vedette_store::{Error, Result};
 
 use crate::{App, service::event::KEEP as KEEP_EVENTS};
 
@@ -32,7 +32,13 @@ async fn clear(app: &App, shutdown: &CancellationToken) {
     match app.store.event_feeds().await {
         Ok(accounts) => {
             for account in accounts {
-                note(clear_events(app, account, shutdown).await);
+                let cleared = clear_events(app, account, shutdown).await;
+                let is_away = matches!(cleared, Err(Error::Unavailable(_)));
+                note(cleared);
+                if is_away {
+                    // Of every other account the same would be said.
+                    return;
+                }
             }
         }
         Err(cause) => note(Err(cause)),
@@ -78,8 +84,6 @@ const KEEP_DELIVERIES: TimeDelta = TimeDelta::days(30);
 #[cfg(test)]
 mod tests {
     use std::cell::Cell;
-
-    use vedette_store::Error;
 
     use super::*;
 
