@@ -100,6 +100,12 @@ impl Store {
         answer.await.unwrap_or_else(|_| Err(Error::Unavailable("the store is closing".to_owned())))
     }
 
+    /// Takes back a call that was counted and then refused.
+    pub async fn take_back_call(&self, account: AccountId, month: &str) -> Result<()> {
+        let binds = Binds::new().with("usage", key::usage(account, month));
+        self.write("UPDATE $usage SET used -= 1 WHERE used > 0 RETURN NONE", binds).await
+    }
+
     /// How many calls were counted in a month, and where the account stands; counts nothing.
     pub async fn calls_so_far(&self, account: AccountId, month: &str) -> Result<Counted> {
         let row: SoFarRow = self

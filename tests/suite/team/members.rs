@@ -52,6 +52,28 @@ fn counted(answers: &[Answer], status: u16) -> usize {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn the_twenty_first_letter_of_a_day_is_refused_and_costs_no_call() {
+    let mailbox = Mailbox::start().await.expect("free port");
+    let world = world(&mailbox.toml("")).await;
+    let owner = world.account("team").await.client;
+    // Each takes the place of the one before, and is mailed all the same.
+    let body = json!({"email": "ann@example.com", "role": "viewer"});
+    let mut used = 0;
+    for _ in 0..20 {
+        let sent = owner.post("/team", body.clone()).await;
+        used = sent.number("x-monthlylimit-used");
+        sent.expect(200);
+    }
+    for _ in 0..2 {
+        let refused = owner.post("/team", body.clone()).await;
+        assert_eq!(refused.status, 429, "{}", refused.text);
+        assert!(refused.number("retry-after") > 0);
+        assert_eq!(refused.number("x-monthlylimit-used"), used);
+    }
+    assert_eq!(owner.get("/team").await.number("x-monthlylimit-used"), used + 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn who_is_invited_by_mail_accepts_with_a_key_and_works_for_the_owner() {
     let mailbox = Mailbox::start().await.expect("free port");
     let world = world(&mailbox.toml("")).await;

@@ -15,7 +15,7 @@ use vedette_model::{Account, AccountId, Edition, Feature, Plan, Role, Timestamp,
 use vedette_store::Stamp;
 
 use super::{
-    limit::{ClientAddress, Month, Standing, over},
+    limit::{Charge, ClientAddress, Month, Standing, over},
     trace,
 };
 use crate::{
@@ -247,6 +247,7 @@ impl Asked<'_> {
         };
         let exhausted = self.note(app, standing, self.usage(used));
         if !is_over {
+            standing.charge = (cost == Cost::Call).then_some(Charge { account, at: self.now });
             return Ok(Counted { stamp, admitted: Ok(()) });
         }
         let wait = longest(self.now, Duration::ZERO, standing, exhausted);

@@ -13,7 +13,7 @@ use salvo::{
     prelude::*,
 };
 use vedette_model::{
-    Area, Edition, Timestamp,
+    AccountId, Area, Edition, Timestamp,
     quota::{self, Admitted, Refused},
 };
 
@@ -33,6 +33,16 @@ pub(super) struct Standing {
     pub(super) reset: Timestamp,
     /// Zeros until the caller is known (decisions: headers).
     pub(super) month: Month,
+    /// The call of the month that this request was; none where it cost none.
+    pub(super) charge: Option<Charge>,
+}
+
+/// A call that was counted.
+#[derive(Clone, Copy)]
+pub(super) struct Charge {
+    pub(super) account: AccountId,
+    /// When: it tells the month.
+    pub(super) at: Timestamp,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -82,7 +92,10 @@ pub(super) async fn count(
     }
     depot.insert_typed(standing);
     ctrl.call_next(req, depot, res).await;
-    let standing = depot.get_typed::<Standing>().copied().unwrap_or(standing);
+    let mut standing = depot.get_typed::<Standing>().copied().unwrap_or(standing);
+    if res.status_code == Some(StatusCode::TOO_MANY_REQUESTS) {
+        standing.give_back(&app).await;
+    }
     standing.write(res.headers_mut());
     observe(req, res, started.elapsed());
 }
@@ -122,7 +135,17 @@ impl Standing {
             Err(refused) => (0, refused.reset),
         };
         let per_minute = Limits::per_minute(class);
-        Self { per_minute, remaining, reset, month: Month::default() }
+        Self { per_minute, remaining, reset, month: Month::default(), charge: None }
+    }
+
+    /// A 429 costs no call, also where the limit was met behind the month: of letters, of streams,
+    /// of checks that run at a time (decisions: monthly calls).
+    async fn give_back(&mut self, app: &App) {
+        let Some(Charge { account, at }) = self.charge.take() else { return };
+        match app.store.take_back_call(account, &quota::month(at)).await {
+            Ok(()) => self.month.used = self.month.used.saturating_sub(1),
+            Err(cause) => tracing::warn!(%cause, "the call of a 429 stays counted: {cause}"),
+        }
     }
 
     /// How long the address has to wait, if this was the last request that it had.

@@ -30,6 +30,19 @@ fn with_150_calls_left_200_at_once_admit_exactly_150() {
 }
 
 #[test]
+fn a_call_that_is_taken_back_can_be_made_again() {
+    on_both(|store| async move {
+        let account = signed_up(&store).await;
+        store.take_back_call(account.id, "2026-11").await.unwrap();
+        assert_eq!(store.usage(account.id, "2026-11").await.unwrap(), 0);
+        store.count_call(account.id, "2026-11", 1).await.unwrap();
+        assert!(store.count_call(account.id, "2026-11", 1).await.is_err());
+        store.take_back_call(account.id, "2026-11").await.unwrap();
+        assert_eq!(store.count_call(account.id, "2026-11", 1).await.unwrap().used, 1);
+    });
+}
+
+#[test]
 fn months_and_accounts_are_counted_apart() {
     on_both(|store| async move {
         let (one, other) = (signed_up(&store).await, signed_up(&store).await);
