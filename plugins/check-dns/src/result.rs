@@ -45,7 +45,7 @@ pub struct RecordSet {
     pub values: Vec<String>,
 }
 
-/// What DNSSEC says of the name (decisions: Checks, dns).
+/// What DNSSEC says of the name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(transform = require_nothing)]

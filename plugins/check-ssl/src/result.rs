@@ -75,7 +75,7 @@ pub enum Grade {
     APlus,
 }
 
-/// One certificate of the chain (decisions: Checks, ssl `chain[]`).
+/// One certificate of the chain.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(transform = require_nothing)]

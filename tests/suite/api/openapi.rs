@@ -110,6 +110,15 @@ async fn both_descriptions_are_public_and_name_every_path() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn descriptions_point_to_nothing_that_readers_lack() {
+    let world = World::start().await;
+    let document = Description::read(&world).await.0.to_string();
+    for elsewhere in ["(decisions:", "(spec:"] {
+        assert_eq!(document.find(elsewhere), None, "{elsewhere}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn page_is_one_answer_that_shows_every_operation() {
     let world = World::start().await;
     let client = world.service.client();
