@@ -76,6 +76,24 @@ fn metrics_and_their_labels_are_counted_somewhere() {
 }
 
 #[test]
+fn metrics_that_are_counted_have_a_help_line() {
+    let (mut counted, mut helped) = (BTreeSet::new(), BTreeSet::new());
+    for (file, text) in files("host").into_iter().filter(|(file, _)| file.ends_with(".rs")) {
+        let names = names(&text, "vedette_", |c| c.is_ascii_lowercase() || c == '_');
+        if file.ends_with("/metric_help.rs") {
+            helped.extend(names.into_iter().map(str::to_owned));
+            continue;
+        }
+        for call in ["metrics::counter!(", "metrics::gauge!(", "metrics::histogram!("] {
+            let calls = text.split(call).skip(1);
+            counted.extend(calls.map(|rest| after(rest, "\"").to_owned()));
+        }
+    }
+    assert!(counted.len() > 20, "{counted:?}");
+    assert_eq!(counted, helped);
+}
+
+#[test]
 fn dashboard_is_json_with_panels() {
     let dashboard: Value =
         serde_json::from_str(&read("deploy/dashboards/vedette.json")).expect("JSON");

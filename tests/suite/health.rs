@@ -39,3 +39,23 @@ async fn a_probe_without_the_operators_token_is_told_the_variable() {
         assert!(!said.contains("watchword"), "{said}");
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_metric_is_shown_with_its_help() {
+    let world = World::start().await;
+    let figures = world.service.operator().get("/metrics").await.text;
+    let names = |start: &str| -> Vec<String> {
+        let lines = figures.lines().filter_map(|line| line.strip_prefix(start));
+        lines.filter_map(|line| line.split_once(' ')).map(|(name, _)| name.to_owned()).collect()
+    };
+    let shown = names("# TYPE ");
+    assert!(!shown.is_empty(), "{figures}");
+    assert_eq!(names("# HELP "), shown, "{figures}");
+    // What alerting rules ask for is there before it happens: only what grows from 0 has grown.
+    for line in [
+        "vedette_checks_total{check_type=\"uptime\",status=\"down\"} 0",
+        "vedette_deliveries_failed_total{channel=\"email\"} 0",
+    ] {
+        assert!(figures.lines().any(|shown| shown == line), "{line}: {figures}");
+    }
+}

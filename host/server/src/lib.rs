@@ -25,6 +25,7 @@ mod default_folder;
 mod document;
 mod listen;
 mod mcp;
+mod metric_help;
 mod plugin_state;
 mod plugins;
 mod schema;

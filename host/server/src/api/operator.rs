@@ -21,7 +21,7 @@ use super::{
     query::Query,
     reply::Answer,
 };
-use crate::{App, Error, Result, service};
+use crate::{App, Error, Result, metric_help, service};
 
 /// Everything that is counted in this process, whichever of its servers counts it.
 pub(crate) static METRICS: LazyLock<PrometheusHandle> = LazyLock::new(|| {
@@ -31,6 +31,7 @@ pub(crate) static METRICS: LazyLock<PrometheusHandle> = LazyLock::new(|| {
     if metrics::set_global_recorder(recorder).is_err() {
         tracing::warn!("another recorder was installed before; /metrics stays empty");
     }
+    metric_help::tell();
     handle
 });
 

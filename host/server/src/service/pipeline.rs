@@ -324,6 +324,23 @@ fn error_of(result: &Value) -> Option<String> {
     result.get("error").and_then(Value::as_str).map(str::to_owned)
 }
 
+/// Has the count of every installed check begin at 0: a counter that is first seen at 1 has not grown
+/// for Prometheus, and one that is never seen cannot be missed.
+pub(crate) fn begin_counting(app: &App) {
+    let statuses =
+        [CheckStatus::Ok, CheckStatus::Degraded, CheckStatus::Down, CheckStatus::Unknown];
+    for check_type in app.sandbox.check_types() {
+        for status in statuses {
+            metrics::counter!(
+                "vedette_checks_total",
+                "check_type" => check_type.to_string(),
+                "status" => word(status),
+            )
+            .increment(0);
+        }
+    }
+}
+
 fn word(status: CheckStatus) -> &'static str {
     match status {
         CheckStatus::Ok => "ok",

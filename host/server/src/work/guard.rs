@@ -12,6 +12,7 @@ use crate::App;
 /// Runs until `shutdown`.
 pub(super) async fn run(app: Arc<App>, shutdown: CancellationToken) {
     let mut last = Verdict::Fit;
+    show(last);
     while shutdown.run_until_cancelled(sleep(EVERY)).await.is_some() {
         let lag = own_lag().await.max(app.sandbox.lag(SAMPLE).await);
         metrics::gauge!("vedette_loop_lag_seconds").set(lag.as_secs_f64());
@@ -31,7 +32,7 @@ pub(super) async fn run(app: Arc<App>, shutdown: CancellationToken) {
     }
 }
 
-fn tell(verdict: Verdict, failed: usize, seen: usize) {
+fn show(verdict: Verdict) {
     let states = [
         ("offline", Verdict::Offline),
         ("overloaded", Verdict::Overloaded),
@@ -41,6 +42,10 @@ fn tell(verdict: Verdict, failed: usize, seen: usize) {
         let is_on = if verdict == means { 1.0 } else { 0.0 };
         metrics::gauge!("vedette_guard", "state" => state).set(is_on);
     }
+}
+
+fn tell(verdict: Verdict, failed: usize, seen: usize) {
+    show(verdict);
     match verdict {
         Verdict::Fit => tracing::info!("what the checks find is believed again"),
         Verdict::Offline => tracing::error!(

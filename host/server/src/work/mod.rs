@@ -26,7 +26,7 @@ use std::{sync::Arc, time::Duration};
 
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use crate::{App, Result};
+use crate::{App, Result, service::pipeline};
 
 /// Starts the loops as tasks of `tasks`; they end within some ten seconds once `shutdown` is
 /// cancelled. On an embedded store the leases of the process before, which is dead, end at once.
@@ -39,6 +39,8 @@ pub async fn start(
     if recovered > 0 {
         tracing::info!(recovered, "{recovered} leases of a process that ended were taken over");
     }
+    pipeline::begin_counting(app);
+    outbox::begin_counting(app);
     keep(tasks, "scheduler", app, shutdown, scheduler::run);
     keep(tasks, "outbox", app, shutdown, outbox::run);
     keep(tasks, "guard", app, shutdown, guard::run);

@@ -64,6 +64,14 @@ pub(super) async fn run(app: Arc<App>, shutdown: CancellationToken) {
     outbox.finish().await;
 }
 
+/// Has the failures of every installed channel be counted from 0: else the first one would be no
+/// growth for Prometheus, and alert nobody.
+pub(super) fn begin_counting(app: &App) {
+    for channel in app.sandbox.channels() {
+        metrics::counter!("vedette_deliveries_failed_total", "channel" => channel).increment(0);
+    }
+}
+
 struct Outbox {
     app: Arc<App>,
     lanes: Lanes,

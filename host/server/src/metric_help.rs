@@ -1,0 +1,69 @@
+//! What each metric tells, for whoever reads `/metrics`: the HELP line that goes with it.
+
+use metrics::{describe_counter, describe_gauge, describe_histogram};
+
+/// Gives the recorder that is installed a sentence for each metric.
+pub(crate) fn tell() {
+    for (name, help) in COUNTERS {
+        describe_counter!(*name, *help);
+    }
+    for (name, help) in GAUGES {
+        describe_gauge!(*name, *help);
+    }
+    for (name, help) in HISTOGRAMS {
+        describe_histogram!(*name, *help);
+    }
+}
+
+type Help = (&'static str, &'static str);
+
+const COUNTERS: &[Help] = &[
+    ("vedette_alerts_raised_total", "Alerts that were raised, by event"),
+    ("vedette_alerts_resolved_total", "Alerts that a result resolved"),
+    (
+        "vedette_checks_skipped_overload_total",
+        "Scheduled checks that were skipped because too many plugin calls ran",
+    ),
+    ("vedette_checks_total", "Results that were stored, by check type and status"),
+    (
+        "vedette_checks_unknown_total",
+        "Scheduled checks that brought no result, by check type and reason",
+    ),
+    ("vedette_deliveries_failed_total", "Notifications that failed for good, by channel"),
+    (
+        "vedette_deliveries_gathered_total",
+        "Deliveries without an attempt of their own, by channel and what became of them",
+    ),
+    (
+        "vedette_delivery_attempts_total",
+        "Attempts to deliver a notification, by channel and outcome",
+    ),
+    ("vedette_egress_refused_total", "Targets that the egress policy refused, by reason"),
+    ("vedette_http_requests_total", "Requests that were answered, by route, method and status"),
+    ("vedette_plugin_overloaded_total", "Plugin calls that found no room in time, by plugin"),
+    ("vedette_plugin_stops_total", "Plugin calls that were stopped, by plugin, version and why"),
+    (
+        "vedette_results_doubted_total",
+        "Results that were not believed and stored as unknown, by reason",
+    ),
+    (
+        "vedette_runs_put_off_total",
+        "Scheduled checks that waited because their host or account was busy",
+    ),
+];
+
+const GAUGES: &[Help] = &[
+    ("vedette_event_streams", "Event streams that are open"),
+    ("vedette_guard", "1 while trouble that checks find is not believed, by the reason why"),
+    ("vedette_loop_lag_seconds", "How late the threads of this process are"),
+    ("vedette_outbox_depth", "Notifications that are not finished, of all nodes at one database"),
+    ("vedette_outbox_held", "Notifications that this process is sending"),
+    ("vedette_runs_in_flight", "Scheduled checks that run at this moment"),
+];
+
+const HISTOGRAMS: &[Help] = &[
+    ("vedette_delivery_seconds", "Time from an alert to its delivery, by channel"),
+    ("vedette_http_request_seconds", "Time to answer a request, by route"),
+    ("vedette_on_demand_seconds", "Time that a check on demand ran, by check type"),
+    ("vedette_run_seconds", "Time that a scheduled check ran, by check type"),
+];
