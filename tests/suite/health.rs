@@ -2,7 +2,7 @@
 
 use vedette_tests::{Service, Settings, program};
 
-use crate::world::World;
+use crate::world::{World, until};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_probe_learns_whether_the_service_is_there() {
@@ -38,6 +38,13 @@ async fn a_probe_without_the_operators_token_is_told_the_variable() {
         assert_eq!((ran.status.code(), said.contains(variable)), (Some(code), code == 1), "{said}");
         assert!(!said.contains("watchword"), "{said}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_log_names_the_version_and_where_it_listens() {
+    let service = World::start().await.service;
+    let line = format!("vedette {} is up: the API at {}", env!("CARGO_PKG_VERSION"), service.api);
+    until(&line, async || service.output().contains(&line).then_some(())).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

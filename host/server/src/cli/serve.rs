@@ -61,6 +61,12 @@ pub(super) async fn run(args: Args) -> anyhow::Result<()> {
         watchdog::start(running.app.store.clone()).context("cannot watch the database")?;
     }
     tokio::spawn(reload_at(hangup, Arc::clone(&running.app)));
+    // Also here, since a log may be all that is kept: which version it was that went on to say the rest.
+    tracing::info!(
+        version = VERSION, api = %running.api_addr, admin = %running.admin_addr,
+        "vedette {VERSION} is up: the API at {}, the operator's port at {}",
+        running.api_addr, running.admin_addr
+    );
     // Whoever started us may have closed our output: that is no reason not to serve.
     let _ = announce(&mut std::io::stdout().lock(), &running);
     running.finished().await
@@ -119,4 +125,5 @@ async fn reload_at(mut hangup: Signal, app: Arc<App>) {
     }
 }
 
+const VERSION: &str = env!("CARGO_PKG_VERSION");
 const STOPPING: &str = "stopping: what runs may end within 10 s; a second signal ends it now";
