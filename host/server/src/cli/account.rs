@@ -14,6 +14,7 @@ use super::operator_port::{self, Admin};
 pub(super) enum Command {
     /// Create an account and print it, with its API key, as one JSON object
     Create {
+        /// Whom its mail goes to, unless its settings name others
         #[arg(long, value_name = "ADDRESS")]
         email: String,
         /// free, starter or pro; in the team edition free, pro or team
@@ -40,6 +41,7 @@ pub(super) enum Command {
         /// The account's id, as `create` and `list` print it
         #[arg(value_name = "ACCOUNT-ID")]
         account: Uuid,
+        /// Whoever switches it on agrees to the terms of the certificate authority
         switch: Switch,
         #[command(flatten)]
         admin: Admin,

@@ -34,7 +34,7 @@ use crate::{
 
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// What to check, e.g. ssl
+    /// What to check: ssl, dns, domain, ct, uptime, or what an approved plugin of your own checks
     #[arg(value_name = "TYPE")]
     check_type: CheckType,
     /// A domain name or an address

@@ -9,7 +9,10 @@ use super::{
 };
 
 pub(super) fn operations() -> Vec<Operation> {
-    let sent = said(boolean(), "False when it was sent before, or the account is older.");
+    let sent = said(
+        boolean(),
+        "False when it was sent before, the account is older, or there is no mail relay.",
+    );
     vec![
         Operation::get("/auth/welcome", TAG, "mayBegin", "Ask whether somebody may sign up")
             .public()

@@ -22,8 +22,8 @@ pub(super) struct Place {
     /// The plugin folder itself
     #[arg(long, value_name = "DIR")]
     folder: Option<PathBuf>,
-    /// The operator's port of a running service, which is to take up the change; a token is read
-    /// from VEDETTE_ADMIN_TOKEN
+    /// The operator's port of a running service, which takes up at once what changed, and which
+    /// `list` asks; its token, where it has one, comes from VEDETTE_ADMIN_TOKEN
     #[arg(long, value_name = "URL", env = "VEDETTE_ADMIN")]
     admin: Option<Url>,
     /// Print one JSON object
