@@ -47,11 +47,11 @@ impl Vendor {
 
     /// For people: what may be written.
     fn wanted(&self) -> String {
-        let hosts = self.hosts.join(", ");
+        let hosts = self.hosts.join(" or ");
         match self.paths.as_slice() {
             [] => format!("must be an https URL of {hosts}"),
             paths => {
-                format!("must be an https URL of {hosts} with a path below {}", paths.join(", "))
+                format!("must be an https URL of {hosts} with a path below {}", paths.join(" or "))
             }
         }
     }

@@ -167,8 +167,8 @@ fn channel_without_hosts_takes_what_the_policy_lets_through() {
 #[test]
 fn refusal_says_what_to_write() {
     let refused = judged("https://evil.example/services/x", &slack()).unwrap_err();
-    let expected = "must be an https URL of hooks.slack.com, hooks.slack-gov.com with a path below \
-                    /services/, /workflows/, /triggers/";
+    let expected = "must be an https URL of hooks.slack.com or hooks.slack-gov.com with a path below \
+                    /services/ or /workflows/ or /triggers/";
     assert_eq!(refused, expected);
     let refused = judged("https://evil.example/x", &vendor(&["*.a.example"], &[])).unwrap_err();
     assert_eq!(refused, "must be an https URL of *.a.example");
