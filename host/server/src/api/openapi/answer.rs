@@ -63,7 +63,10 @@ pub(super) fn schemas() -> Vec<(String, Value)> {
     let words: Vec<&str> = FAILURES.iter().map(|failure| failure.error).collect();
     let error = json!({
         "type": "string",
-        "description": format!("One word for programs: {}.", words.join(", ")),
+        "description": format!(
+            "One word for programs: {}; method_not_allowed where a path takes other methods.",
+            words.join(", ")
+        ),
     });
     let message = json!({
         "type": "string",
