@@ -19,7 +19,7 @@ lint: toolchain
 release: toolchain
 	$(CARGO) build --locked --release -p vedette-server
 
-# The figures of ARCHITECTURE.md, measured on this machine.
+# How much one node does on this machine.
 figures: toolchain
 	$(CARGO) build --locked --release --workspace --bins
 	./target/release/figures

@@ -1,5 +1,5 @@
-//! The figures that the documents quote, measured on this machine: `make figures`, or some of them
-//! by name: `figures alerts mcp`.
+//! How much one node does on this machine: `make figures`, or some of the figures by name:
+//! `figures alerts mcp`.
 //!
 //! Absolute times depend on the machine; the floor printed beside each (a bare handshake, a bare
 //! process) says how much of it is ours.

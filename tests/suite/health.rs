@@ -45,6 +45,8 @@ async fn the_log_names_the_version_and_where_it_listens() {
     let service = World::start().await.service;
     let line = format!("vedette {} is up: the API at {}", env!("CARGO_PKG_VERSION"), service.api);
     until(&line, async || service.output().contains(&line).then_some(())).await;
+    let migrated = service.output().lines().filter(|line| line.contains("migrated")).count();
+    assert_eq!(migrated, 1, "{}", service.output());
 }
 
 #[tokio::test(flavor = "multi_thread")]

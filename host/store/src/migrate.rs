@@ -21,13 +21,21 @@ impl Store {
             DEFINE FIELD IF NOT EXISTS number ON migration TYPE int;
             DEFINE FIELD IF NOT EXISTS checksum ON migration TYPE string";
         self.write(unit, Binds::new()).await?;
+        let mut reached = None;
         for (number, text) in (1_i64..).zip(migrations) {
-            self.step(number, text).await?;
+            if self.step(number, text).await? {
+                reached = Some(number);
+            }
+        }
+        // One line, however many there were: a first start does all of them.
+        if let Some(number) = reached {
+            tracing::info!(number, "migrated the store to {number}");
         }
         self.refuse_newer(migrations.len()).await
     }
 
-    async fn step(&self, number: i64, text: &str) -> Result<()> {
+    /// Does a migration; says whether that was still to do.
+    async fn step(&self, number: i64, text: &str) -> Result<bool> {
         let id = RecordId::new("migration", number);
         let checksum = checksum(text);
         for _ in 0..2 {
@@ -35,7 +43,7 @@ impl Store {
                 .read("SELECT VALUE checksum FROM ONLY $id", Binds::new().with("id", id.clone()))
                 .await?;
             match ran {
-                Some(ran) if ran == checksum => return Ok(()),
+                Some(ran) if ran == checksum => return Ok(false),
                 Some(_) => return Err(Error::Rewritten(number)),
                 None => {}
             }
@@ -47,12 +55,12 @@ impl Store {
                 .with("number", number)
                 .with("checksum", checksum.as_str());
             match self.write(&unit, binds).await {
-                Ok(()) => tracing::info!(number, "migrated the store to {number}"),
+                Ok(()) => tracing::debug!(number, "did migration {number}"),
                 // Another node was faster: look at what it did.
                 Err(Error::Duplicate) => continue,
                 Err(error) => return Err(error),
             }
-            return Ok(());
+            return Ok(true);
         }
         Err(Error::Conflict)
     }
