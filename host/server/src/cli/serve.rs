@@ -61,7 +61,7 @@ pub(super) async fn run(args: Args) -> anyhow::Result<()> {
         watchdog::start(running.app.store.clone()).context("cannot watch the database")?;
     }
     tokio::spawn(reload_at(hangup, Arc::clone(&running.app)));
-    // Also here, since a log may be all that is kept: which version it was that went on to say the rest.
+    // Where only the log is kept: which version this is, and where it listens.
     tracing::info!(
         version = VERSION, api = %running.api_addr, admin = %running.admin_addr,
         "vedette {VERSION} is up: the API at {}, the operator's port at {}",
