@@ -11,7 +11,7 @@
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use vedette_sdk::{Cx, http::Request, log::Level};
+use vedette_sdk::{Cx, http::Request, log::Level, net};
 
 use crate::{
     name::{Name, is_below},
@@ -112,7 +112,7 @@ impl<'a> Bootstrap<'a> {
             verify_tls: true,
             connect_to: None,
         };
-        let response = self.cx.fetch(&request).map_err(|error| error.to_string())?;
+        let response = self.cx.fetch(&request).map_err(|error| net::reason(&error))?;
         if response.status != 200 {
             return Err(format!("status {}", response.status));
         }

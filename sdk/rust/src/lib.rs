@@ -10,7 +10,7 @@
 //! use serde::{Deserialize, Serialize};
 //! use vedette_sdk::{
 //!     Assessment, Check, CheckError, Cx, Descriptor, EventType, Evidence, Finding, Health, Job,
-//!     Observation, Severity, tcp::ExchangeRequest,
+//!     Observation, Severity, net, tcp::ExchangeRequest,
 //! };
 //!
 //! struct Banner;
@@ -66,7 +66,7 @@
 //!                 let banner = String::from_utf8_lossy(&bytes).trim_end().to_owned();
 //!                 Facts { banner: Some(banner), error: None }
 //!             }
-//!             Err(error) => Facts { banner: None, error: Some(error.to_string()) },
+//!             Err(error) => Facts { banner: None, error: Some(net::reason(&error)) },
 //!         };
 //!         Ok(Observation::new(facts, "read the banner"))
 //!     }
@@ -139,7 +139,7 @@ pub use {schemars, serde, serde_json};
 /// What all probes share.
 pub mod net {
     pub use crate::bindings::check::vedette::net::types::{Endpoint, NetError, Phase, Timing};
-    pub use crate::net_token::{CERTIFICATE_TOKENS, connection_token};
+    pub use crate::net_token::{CERTIFICATE_TOKENS, connection_token, reason};
 }
 
 /// Name lookups: [`Cx::lookup`](crate::Cx::lookup).

@@ -1,5 +1,5 @@
-//! Why a connection brought nothing, as one token: the same word in every check (checks:
-//! connection tokens).
+//! Why a connection brought nothing: as one token, the same word in every check (checks:
+//! connection tokens), and as words for a log.
 //!
 //! *Invariant:* what says nothing of the target is never a token but a [`CheckError`].
 
@@ -51,6 +51,33 @@ pub fn connection_token(error: &NetError) -> Result<Option<&'static str>, CheckE
     }))
 }
 
+/// Why a connection brought nothing, in words for a log.
+pub fn reason(error: &NetError) -> String {
+    match error {
+        NetError::NotPermitted(why) => format!("it is not permitted: {why}"),
+        NetError::AddressBlocked(why) => format!("the address is blocked: {why}"),
+        NetError::NameNotFound => "the name does not exist, or has no address".to_owned(),
+        NetError::Refused => "the connection was refused".to_owned(),
+        NetError::Reset => "the connection was reset".to_owned(),
+        NetError::Timeout(phase) => format!("time ran out {}", during(*phase)),
+        NetError::Tls(why) => format!("TLS failed: {why}"),
+        NetError::Protocol(why) => format!("the protocol was broken: {why}"),
+        NetError::TooLarge(most) => format!("the answer is larger than {most} bytes"),
+        NetError::BudgetExhausted => "the run's budget is used up".to_owned(),
+        NetError::Other((code, message)) => format!("{code}: {message}"),
+    }
+}
+
+fn during(phase: Phase) -> &'static str {
+    match phase {
+        Phase::Resolve => "while the name was resolved",
+        Phase::Connect => "while it connected",
+        Phase::Handshake => "in the TLS handshake",
+        Phase::Send => "while it sent",
+        Phase::Receive => "before the whole answer was there",
+    }
+}
+
 /// The host's text begins with a stable token where there is one.
 fn handshake_token(reason: &str) -> &'static str {
     let mut words = reason.split_ascii_whitespace();
@@ -93,6 +120,18 @@ mod tests {
             (tls(""), "tls_handshake_failed"),
         ] {
             assert_eq!(connection_token(&error).ok().flatten(), Some(token), "{error}");
+        }
+    }
+
+    #[test]
+    fn reason_is_told_in_words() {
+        for (error, words) in [
+            (NetError::NameNotFound, "the name does not exist, or has no address"),
+            (NetError::Timeout(Phase::Resolve), "time ran out while the name was resolved"),
+            (tls("not-tls"), "TLS failed: not-tls"),
+            (NetError::TooLarge(512), "the answer is larger than 512 bytes"),
+        ] {
+            assert_eq!(reason(&error), words);
         }
     }
 

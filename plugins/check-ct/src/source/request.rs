@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use vedette_sdk::{
     http::{Request, Response},
-    net::NetError,
+    net::{self, NetError},
 };
 
 use super::{Asked, Failure};
@@ -64,7 +64,7 @@ fn failure(error: NetError) -> Failure {
         {
             Failure::Ours(format!("{code}: {message}"))
         }
-        error => Failure::Unavailable(error.to_string()),
+        error => Failure::Unavailable(net::reason(&error)),
     }
 }
 
