@@ -106,11 +106,11 @@ pub struct Options {
 /// Why a sandbox cannot be set up.
 #[derive(Debug, thiserror::Error)]
 pub enum SandboxError {
-    #[error("cannot set up the egress layer: {0}")]
+    #[error(transparent)]
     Egress(#[from] egress::SetupError),
     #[error("cannot start a WebAssembly engine: {0}")]
     Engine(String),
-    #[error("cannot start the threads of the sandbox: {0}")]
+    #[error("cannot start the threads of the sandbox")]
     Runtime(#[from] std::io::Error),
 }
 
@@ -396,5 +396,25 @@ impl fmt::Debug for Sandbox {
             .field("checks", &plugins.checks.keys())
             .field("channels", &plugins.channels.keys())
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{error::Error, path::PathBuf};
+
+    use super::*;
+
+    /// Whoever prints the causes of an error would say it twice.
+    #[test]
+    fn what_keeps_the_egress_layer_from_being_set_up_is_said_once() {
+        let anchor = egress::SetupError::Anchor {
+            path: PathBuf::from("/nowhere/root.key"),
+            reason: "there is no such file".to_owned(),
+        };
+        let cause = SandboxError::from(anchor);
+        let said = "cannot read the DNSSEC anchor /nowhere/root.key: there is no such file";
+        assert_eq!(cause.to_string(), said);
+        assert!(cause.source().is_none());
     }
 }

@@ -89,9 +89,9 @@ struct Inner {
 pub enum SetupError {
     #[error("no DNS server is configured: give --dns-server, or nameserver lines in {0}")]
     NoResolver(&'static str),
-    #[error("set up the resolver: {0}")]
+    #[error("cannot set up the resolver: {0}")]
     Resolver(String),
-    #[error("read the DNSSEC anchor {}: {reason}", path.display())]
+    #[error("cannot read the DNSSEC anchor {}: {reason}", path.display())]
     Anchor { path: PathBuf, reason: String },
     #[error("certificate {index} of the CA file is not usable: {reason}")]
     Root { index: usize, reason: String },
