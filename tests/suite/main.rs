@@ -9,6 +9,7 @@ mod deploy;
 #[path = "../../host/sandbox/tests/plugins/guest.rs"]
 mod guest;
 mod health;
+mod log;
 mod mcp_bridge;
 mod pipeline;
 mod plugin;

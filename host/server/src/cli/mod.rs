@@ -10,6 +10,7 @@ mod check;
 mod client;
 mod flags;
 mod health;
+mod log_lines;
 mod mcp;
 mod operator_port;
 mod plugin;
@@ -18,11 +19,12 @@ mod serve;
 mod signals;
 mod watchdog;
 
-use std::{io::IsTerminal, process::ExitCode};
+use std::{io::IsTerminal, process::ExitCode, sync::Mutex};
 
 use clap::{Parser, Subcommand};
 use tracing_subscriber::EnvFilter;
 
+use self::log_lines::LogLines;
 use crate::config::{Log, LogFormat};
 
 /// Watches certificates, names and sites, and tells you before your users do.
@@ -80,7 +82,7 @@ fn start_log(log: &Log) -> anyhow::Result<()> {
     let log_lines = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_ansi(std::io::stderr().is_terminal())
-        .with_writer(std::io::stderr);
+        .with_writer(Mutex::new(LogLines::to(std::io::stderr())));
     let started = match log.format {
         LogFormat::Text => log_lines.try_init(),
         LogFormat::Json => log_lines.json().try_init(),
