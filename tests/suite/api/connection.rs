@@ -94,6 +94,26 @@ async fn a_body_that_nobody_reads_does_not_end_the_connection() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn who_sends_all_before_reading_finds_the_answer() {
+    let world = World::start().await;
+    let credential: &str = &format!("authorization: Bearer {}\r\n", world.owner.key);
+    let body = vec![b' '; 10 << 20];
+    let mut stream = TcpStream::connect(world.service.api).await.expect("it listens");
+    for (credential, status) in [("", 401), (credential, 413)] {
+        let head = format!(
+            "POST /v1/sites HTTP/1.1\r\nhost: localhost\r\n{credential}\
+             content-type: application/json\r\ncontent-length: {}\r\n\r\n",
+            body.len()
+        );
+        stream.write_all(head.as_bytes()).await.expect("it reads");
+        stream.write_all(&body).await.expect("it reads to the end");
+        let answer = timeout(AT_ONCE, next(&mut stream)).await.expect("an answer");
+        assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{answer}");
+        assert!(!answer.contains("connection: close"), "{answer}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn an_answer_that_ends_the_connection_says_so() {
     let world = World::start().await;
     for (request, status) in [("POST /v1/sites", 401), ("PUT /v1/sites", 405)] {

@@ -155,9 +155,9 @@ pub(super) async fn finish(
     }
 }
 
-/// Takes in what still comes of a body that is not wanted, a little of it, and says whether that was
-/// all: a client that is cut off while it still sends often sees a reset connection instead of the
-/// answer. One that has fallen silent is listening.
+/// Takes in what still comes of a body that is not wanted, up to a bound, and says whether that was
+/// all: many clients, over HTTP/2 even more of them, see a broken connection or stream instead of the
+/// answer when they are cut off while they still send. One that has fallen silent is listening.
 async fn drain(body: &mut ReqBody) -> bool {
     let taken = async {
         let mut total = 0;
@@ -268,7 +268,8 @@ impl<'de> Visitor<'de> for Unambiguous {
 
 /// Decisions: unknown body fields (body limit 64 KiB).
 const LARGEST: usize = 64 << 10;
-const MOST_DRAINED: usize = 1 << 20;
+/// Costs whoever sends it, and us no memory.
+const MOST_DRAINED: usize = 16 << 20;
 const PATIENCE: Duration = Duration::from_secs(30);
 /// After which a client whose body nobody reads is answered anyway.
 const SILENCE: Duration = Duration::from_secs(1);
