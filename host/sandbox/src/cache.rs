@@ -9,11 +9,12 @@
 //! *Invariant:* a file is read once; what was checked is what is loaded.
 
 use std::{
-    fs::{self, DirBuilder, File, OpenOptions},
+    fs::{self, DirBuilder, File, OpenOptions, TryLockError},
     hash::{Hash, Hasher},
     io::{self, ErrorKind, Read, Write},
     os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt},
     path::{Path, PathBuf},
+    time::{Duration, Instant},
 };
 
 use aws_lc_rs::{
@@ -63,6 +64,22 @@ impl Cache {
                 None
             }
         }
+    }
+
+    /// Waits until nobody else compiles for this cache: of services that are started together on a
+    /// new one, each finds what the first has made. None where that takes too long or cannot be
+    /// told; then two do the same work.
+    pub(crate) async fn turn(&self) -> Option<File> {
+        let file = private(&self.folder.join(TURN_FILE)).ok()?;
+        let started = Instant::now();
+        while started.elapsed() < PATIENCE {
+            match file.try_lock() {
+                Ok(()) => return Some(file),
+                Err(TryLockError::WouldBlock) => tokio::time::sleep(LOOK).await,
+                Err(TryLockError::Error(_)) => return None,
+            }
+        }
+        None
     }
 
     /// Keeps the native code of a component. Failing is no error: it is compiled again next time.
@@ -186,6 +203,11 @@ impl Hasher for Sha256 {
 }
 
 const KEY_FILE: &str = "mac.key";
+/// Locked by whoever compiles; the system unlocks it when its process ends.
+const TURN_FILE: &str = "turn.lock";
+/// Longer than any plugin takes to compile on a machine that is not overloaded.
+const PATIENCE: Duration = Duration::from_secs(30);
+const LOOK: Duration = Duration::from_millis(50);
 const KEY: usize = 32;
 const PRIVATE_FOLDER: u32 = 0o700;
 const PRIVATE_FILE: u32 = 0o600;
@@ -282,9 +304,21 @@ mod tests {
         }
     }
 
-    #[test]
-    fn folder_and_files_are_private() {
+    #[tokio::test]
+    async fn one_at_a_time_has_the_turn() {
         let (folder, ..) = cached();
+        let one = Cache::open(folder.path()).expect("a cache");
+        let other = Cache::open(folder.path()).expect("the same cache");
+        let turn = one.turn().await.expect("nobody else has it");
+        assert!(tokio::time::timeout(LOOK * 3, other.turn()).await.is_err(), "it waits");
+        drop(turn);
+        assert!(other.turn().await.is_some());
+    }
+
+    #[tokio::test]
+    async fn folder_and_files_are_private() {
+        let (folder, ..) = cached();
+        Cache::open(folder.path()).expect("a cache").turn().await.expect("nobody else has it");
         let mode = |path: &Path| fs::metadata(path).expect("there").permissions().mode() & 0o777;
         assert_eq!(mode(folder.path()), PRIVATE_FOLDER);
         for file in fs::read_dir(folder.path()).expect("a folder") {

@@ -140,7 +140,16 @@ pub(crate) async fn admit(
     let limits = manifest.limits(class)?;
     let engine = engines.get(class).map_err(|error| GateError::Compile(error.to_string()))?;
     let entry = Entry::of(engine, bytes);
-    let native = cache.and_then(|cache| cache.load(engine, &entry));
+    let known = cache.and_then(|cache| cache.load(engine, &entry));
+    let turn = match cache {
+        Some(cache) if known.is_none() => cache.turn().await,
+        _ => None,
+    };
+    // Whoever had the turn before may have compiled the same.
+    let native = match (&turn, cache) {
+        (Some(_), Some(cache)) => cache.load(engine, &entry),
+        _ => known,
+    };
     let fresh = native.is_none();
     let component = match native {
         Some(component) => component,
@@ -170,6 +179,7 @@ pub(crate) async fn admit(
     if let Some(cache) = cache.filter(|_| fresh) {
         cache.store(&entry, &component);
     }
+    drop(turn);
     Ok(installed)
 }
 
