@@ -357,4 +357,5 @@ const SHORTEST_INTERVAL: Duration = Duration::from_secs(1);
 /// a name server that DNSSEC cannot use, also as errors: zones without an end make hundreds in one
 /// look. Errors that matter come as results.
 const DEFAULT_FILTER: &str = "warn,vedette_server=info,vedette_store=info,vedette_sandbox=info,\
-     surrealdb::core::kvs::ds=off,surrealkv=error,hickory_net=error,hickory_net::dnssec=off";
+     surrealdb::core::kvs::ds=off,surrealkv=error,hickory_net=error,hickory_net::dnssec=off,\
+     salvo_core::service=error";
