@@ -73,6 +73,18 @@ pub(super) fn is_knowledge(error: &net::NetError) -> bool {
     !is_silence(error) && !is_server_failure(error)
 }
 
+/// Whether the server stumbled over what EDNS adds to a question (RFC 6891 section 7), or its answer
+/// does: there are those that write back, as the question, all that came behind its header.
+pub(super) fn is_confused(error: &net::NetError) -> bool {
+    match error {
+        net::NetError::Dns(DnsError::ResponseCode(code)) => {
+            matches!(code, ResponseCode::FormErr | ResponseCode::NotImp)
+        }
+        net::NetError::Proto(_) => true,
+        _ => false,
+    }
+}
+
 fn is_server_failure(error: &net::NetError) -> bool {
     let net::NetError::Dns(error) = error else { return false };
     match error {

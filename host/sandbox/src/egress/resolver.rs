@@ -12,6 +12,7 @@ use std::{
 };
 
 use hickory_resolver::{
+    lookup::Lookup,
     net::{self, DnsError},
     proto::{
         dnssec::TrustAnchors,
@@ -24,7 +25,7 @@ use vedette_model::DomainName;
 
 use super::{
     DnsServer, NetError, Phase, SetupError, Trust,
-    answer::{Answered, Failure, is_knowledge, is_silence, negative, text},
+    answer::{Answered, Failure, is_confused, is_knowledge, is_silence, negative, text},
     code,
     resolv_conf::{RESOLV_CONF, system_servers},
     upstream::Upstream,
@@ -167,12 +168,7 @@ impl Resolver {
         let mut last = None;
         for round in 0..2 {
             for server in &self.servers {
-                let name = name.clone();
-                let outcome = match validation {
-                    Validation::Servers => server.plain.lookup(name, rtype).await,
-                    Validation::Nobodys => server.unchecked.lookup(name, rtype).await,
-                    Validation::Ours => server.validating.lookup(name, rtype).await,
-                };
+                let outcome = ask(server, name, rtype, validation).await;
                 let answered = Answered { server: server.server.address, outcome };
                 if answered.outcome.as_ref().err().is_none_or(is_knowledge) {
                     *self.heard.lock() = Some(Instant::now());
@@ -286,6 +282,29 @@ impl Resolver {
             return of_name;
         }
         NetError::other(code::RESOLVER_DOWN, "the DNS servers do not answer, whatever is asked")
+    }
+}
+
+/// Asks one server; once more without EDNS where that is what it did not understand. Such an answer
+/// carries no signatures: whoever validates finds nothing proven.
+async fn ask(
+    server: &Upstream,
+    name: &Name,
+    rtype: RecordType,
+    validation: Validation,
+) -> Result<Lookup, net::NetError> {
+    let outcome = match validation {
+        Validation::Servers => server.plain.lookup(name.clone(), rtype).await,
+        Validation::Nobodys => server.unchecked.lookup(name.clone(), rtype).await,
+        Validation::Ours => server.validating.lookup(name.clone(), rtype).await,
+    };
+    if !outcome.as_ref().err().is_some_and(is_confused) {
+        return outcome;
+    }
+    let bare = server.bare.lookup(name.clone(), rtype).await;
+    match &bare {
+        Err(error) if is_confused(error) || is_silence(error) => outcome,
+        Ok(_) | Err(_) => bare,
     }
 }
 

@@ -1,4 +1,4 @@
-//! One of the DNS servers, and the three ways in which it is asked.
+//! One of the DNS servers, and the ways in which it is asked.
 
 use std::{sync::Arc, time::Duration};
 
@@ -11,13 +11,15 @@ use hickory_resolver::{
 
 use super::{DnsServer, Transport, Trust, unchecked::Unchecked, validating::Validating};
 
-/// A server with a client for each kind of validation.
+/// A server with a client for each kind of validation, and one for what it does not understand.
 pub(super) struct Upstream {
     pub(super) server: DnsServer,
     /// As a visitor asks.
     pub(super) plain: TokioResolver,
     pub(super) unchecked: hickory_resolver::Resolver<Unchecked>,
     pub(super) validating: Validating,
+    /// Without EDNS, which servers from before it take for an error.
+    pub(super) bare: TokioResolver,
 }
 
 impl Upstream {
@@ -28,24 +30,26 @@ impl Upstream {
         attempt: Duration,
         anchors: &Arc<TrustAnchors>,
     ) -> Result<Self, net::NetError> {
-        let plain = TokioRuntimeProvider::default();
-        let plain = build(&server, trust, attempt, plain)?;
-        let unchecked = build(&server, trust, attempt, Unchecked::default())?;
-        let (tls, options) = (verifying(trust), options(attempt));
-        let validating = Validating::new(&server, tls, options, Arc::clone(anchors));
-        Ok(Self { server, plain, unchecked, validating })
+        let options = options(attempt);
+        let plain = build(&server, trust, options.clone(), TokioRuntimeProvider::default())?;
+        let unchecked = build(&server, trust, options.clone(), Unchecked::default())?;
+        let mut without_edns = options.clone();
+        without_edns.edns0 = false;
+        let bare = build(&server, trust, without_edns, TokioRuntimeProvider::default())?;
+        let validating = Validating::new(&server, verifying(trust), options, Arc::clone(anchors));
+        Ok(Self { server, plain, unchecked, validating, bare })
     }
 }
 
 fn build<P: ConnectionProvider>(
     server: &DnsServer,
     trust: &Trust,
-    attempt: Duration,
+    options: ResolverOpts,
     provider: P,
 ) -> Result<hickory_resolver::Resolver<P>, net::NetError> {
     let config = ResolverConfig::from_name_servers(vec![server.config()]);
     let builder = hickory_resolver::Resolver::builder_with_config(config, provider);
-    let mut builder = builder.with_options(options(attempt));
+    let mut builder = builder.with_options(options);
     if matches!(server.transport, Transport::Tls { .. } | Transport::Https { .. }) {
         builder = builder.with_tls_config(verifying(trust));
     }

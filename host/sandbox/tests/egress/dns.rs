@@ -1,13 +1,19 @@
 //! DNS questions to a scripted server.
 
+use std::{
+    net::IpAddr,
+    time::{Duration, Instant},
+};
+
 use hickory_proto::{
     op::ResponseCode,
     rr::{RData, Record, RecordType, rdata},
 };
+use vedette_model::DomainName;
 
 use crate::{
     egress::{Audience, NetError, Phase, Policy, code},
-    lab::{Canary, Dns, Reply, authenticated, egress, name, reach, to_loopback},
+    lab::{Canary, Confusion, Dns, Reply, authenticated, egress, name, reach, to_loopback},
     probes::dns::{Answer, Dnssec, Question, Rr, lookup, lookup_many},
 };
 
@@ -93,6 +99,47 @@ async fn a_truncated_answer_is_asked_for_again_over_tcp() {
     .await;
     let answer = lookup(authenticated(&to_loopback(Some(&dns))), question("long.example", "TXT"));
     assert_eq!(answer.await.unwrap().records.len(), 40);
+}
+
+#[tokio::test]
+async fn servers_from_before_edns_are_asked_without_it() {
+    for confusion in [
+        Confusion::Code(ResponseCode::FormErr),
+        Confusion::Code(ResponseCode::NotImp),
+        Confusion::Echo,
+    ] {
+        let dns = Dns::new(move |_, rtype, _| match rtype {
+            RecordType::A => {
+                let data = RData::A(rdata::A::new(192, 0, 2, 1));
+                let record = Record::from_rdata(name("old.example."), 300, data);
+                Reply::BeforeEdns(confusion, vec![record])
+            }
+            _ => Reply::BeforeEdns(confusion, Vec::new()),
+        })
+        .await;
+        let egress = to_loopback(Some(&dns));
+        for validate in [false, true] {
+            let asked = Question { validate, ..question("old.example", "A") };
+            let found = lookup(authenticated(&egress), asked).await.unwrap();
+            assert_eq!(found.rcode, "NOERROR", "{confusion:?}");
+            assert_eq!(found.records[0].data, "192.0.2.1", "{confusion:?}");
+            assert_eq!(found.dnssec, Dnssec::Indeterminate, "nothing is signed: {confusion:?}");
+            let none = Question { validate, ..question("old.example", "MX") };
+            let none = lookup(authenticated(&egress), none).await.unwrap();
+            assert_eq!((none.rcode.as_str(), none.records.len()), ("NOERROR", 0), "{confusion:?}");
+        }
+        let host = DomainName::parse("old.example").unwrap();
+        let deadline = Instant::now() + Duration::from_secs(5);
+        let found = egress.resolver().addresses(&host, deadline).await.unwrap();
+        assert_eq!(found, [IpAddr::from([192, 0, 2, 1])], "{confusion:?}");
+    }
+}
+
+#[tokio::test]
+async fn types_that_a_server_does_not_know_are_still_failures() {
+    let dns = Dns::new(|_, _, _| Reply::Code(ResponseCode::NotImp)).await;
+    let asked = lookup(authenticated(&to_loopback(Some(&dns))), question("site.example", "CAA"));
+    assert_eq!(asked.await.unwrap().rcode, "NOTIMP");
 }
 
 #[tokio::test]

@@ -108,6 +108,16 @@ pub(crate) enum Reply {
     Silence,
     /// Truncated over UDP; over TCP these.
     OnlyTcp(Vec<Record>),
+    /// That to a question with EDNS, these to one without.
+    BeforeEdns(Confusion, Vec<Record>),
+}
+
+/// What a server from before EDNS makes of it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Confusion {
+    Code(ResponseCode),
+    /// Writes back all that came behind the header, as if the question were all of it.
+    Echo,
 }
 
 pub(crate) fn addresses(texts: &[&str]) -> Reply {
@@ -173,8 +183,8 @@ struct Script {
 }
 
 impl Script {
-    fn answer(&self, query: &[u8], tcp: bool) -> Option<Vec<u8>> {
-        let query = Message::from_vec(query).ok()?;
+    fn answer(&self, bytes: &[u8], tcp: bool) -> Option<Vec<u8>> {
+        let query = Message::from_vec(bytes).ok()?;
         let question = query.queries.first()?.clone();
         let name = question.name().to_ascii().to_lowercase();
         let name = name.trim_end_matches('.').to_owned();
@@ -200,6 +210,13 @@ impl Script {
                 response.add_answers(records);
             }
             Reply::OnlyTcp(_) => response.metadata.truncation = true,
+            Reply::BeforeEdns(confusion, _) if query.edns.is_some() => match confusion {
+                Confusion::Code(code) => response.metadata.response_code = code,
+                Confusion::Echo => return Some(echo(bytes)),
+            },
+            Reply::BeforeEdns(_, records) => {
+                response.add_answers(records);
+            }
             Reply::Addresses(addresses) => {
                 let records = addresses.into_iter().filter_map(|address| {
                     let data = match (address, rtype) {
@@ -214,6 +231,13 @@ impl Script {
         }
         response.to_vec().ok()
     }
+}
+
+/// One question, one answer: 192.0.2.1.
+fn echo(query: &[u8]) -> Vec<u8> {
+    let header = [0x81, 0x80, 0, 1, 0, 1, 0, 0, 0, 0];
+    let answer = [0xc0, 0x0c, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4, 192, 0, 2, 1];
+    [&query[..2], &header, &query[12..], &answer].concat()
 }
 
 pub(crate) fn name(text: &str) -> Name {
