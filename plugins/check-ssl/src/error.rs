@@ -147,7 +147,7 @@ mod tests {
             (tls("alert 42 BadCertificate"), Some(Worth::Chain)),
             (tls("alert 116 CertificateRequired"), Some(Worth::Chain)),
             (tls("nothing in common: neither version nor cipher suite"), Some(Worth::Chain)),
-            (tls("the connection was closed during the handshake"), Some(Worth::Chain)),
+            (tls("closed during the handshake"), Some(Worth::Chain)),
             (
                 tls("certificate bad_signature was not accepted: BadSignature"),
                 Some(Worth::ChainOfOddKey),

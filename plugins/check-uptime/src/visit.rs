@@ -1,15 +1,16 @@
 //! The requests of a run: over https, and over http where that is what the site serves.
 //!
 //! *Invariant:* the site's `origin_ip` is not used: uptime is what visitors get.
-//! *Invariant:* plain http is tried only after it is certain that the site's own port, and not
-//! one that it redirects to, turned https away.
+//! *Invariant:* plain http is the outcome only where it is certain that the site's own port, and
+//! not one that it redirects to, turned https away: by what it said to https, or where it said
+//! nothing, by an answer that no port gives which speaks TLS.
 
 use std::{net::IpAddr, time::Duration};
 
 use vedette_sdk::{
     Cx, Job,
     http::{Arrival, Request},
-    net::NetError,
+    net::{NetError, Phase},
 };
 
 use crate::config::{Config, Scheme};
@@ -24,6 +25,9 @@ pub(crate) struct Visit {
 /// Of a body, decompressed (checks: uptime).
 pub(crate) const MAX_BODY: u32 = 1 << 20;
 const MAX_REDIRECTS: u8 = 10;
+const BRIEFLY_MS: u32 = 2_000;
+/// What web servers with TLS answer to a request in clear.
+const TLS_WANTED: u16 = 400;
 /// What a run needs after its last request.
 const RESERVE: Duration = Duration::from_millis(500);
 
@@ -37,8 +41,14 @@ impl Visit {
             Scheme::Http => asker.visit(HTTP),
             Scheme::Auto => {
                 let secure = asker.visit(HTTPS);
-                let plain = asker.serves_no_https(&secure).then(|| asker.visit(HTTP));
-                plain.filter(|plain| plain.is_answer_or_ours()).unwrap_or(secure)
+                let plain = if asker.serves_no_https(&secure) {
+                    Some(asker.visit(HTTP)).filter(Self::is_answer_or_ours)
+                } else if asker.may_speak_no_tls(&secure.outcome) {
+                    Some(asker.visit_briefly(HTTP)).filter(Self::is_of_plain_http)
+                } else {
+                    None
+                };
+                plain.unwrap_or(secure)
             }
         }
     }
@@ -51,6 +61,12 @@ impl Visit {
             Err(error) => crate::error::of_request(error).is_err(),
         }
     }
+
+    /// Whether it brought an answer, and not the one that a port which speaks TLS gives to what
+    /// comes in clear.
+    fn is_of_plain_http(&self) -> bool {
+        self.outcome.as_ref().is_ok_and(|arrival| arrival.response.status != TLS_WANTED)
+    }
 }
 
 /// Makes requests within what a run has left.
@@ -61,7 +77,16 @@ struct Asker<'a> {
 
 impl Asker<'_> {
     fn visit(&self, scheme: &str) -> Visit {
+        self.make(self.request(scheme, self.max_redirects()))
+    }
+
+    /// A visit that must not double the time which a site that is away takes.
+    fn visit_briefly(&self, scheme: &str) -> Visit {
         let request = self.request(scheme, self.max_redirects());
+        self.make(Request { timeout_ms: request.timeout_ms.min(BRIEFLY_MS), ..request })
+    }
+
+    fn make(&self, request: Request) -> Visit {
         let outcome = self.cx.fetch_partial(&request);
         Visit { url: request.url, outcome }
     }
@@ -87,6 +112,17 @@ impl Asker<'_> {
             (Err(NetError::Tls(reason)), Some(_)) => reason.starts_with("not-tls"),
             _ => false,
         }
+    }
+
+    /// A port of its own without TLS may say nothing to a handshake, for it waits for the end of a
+    /// request, or hang up on what it cannot read. One that is reset may have spoken TLS before.
+    fn may_speak_no_tls(&self, outcome: &Result<Arrival, NetError>) -> bool {
+        self.job.port.is_some()
+            && match outcome {
+                Err(NetError::Timeout(Phase::Handshake)) => true,
+                Err(NetError::Tls(reason)) => reason.starts_with("closed"),
+                _ => false,
+            }
     }
 
     fn max_redirects(&self) -> u8 {

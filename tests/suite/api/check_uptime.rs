@@ -81,6 +81,19 @@ async fn nothing_that_answers_is_down_with_its_reason() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_server_in_clear_that_waits_for_the_end_of_a_request_is_up() {
+    let world = World::start().await;
+    // A handshake brings no empty line, so it says nothing to one.
+    let pages = Pages::plain().await.expect("free port");
+    world.lab.dns.answer("clear.example", Reply::address(pages.web().ip()));
+    pages.at("/", Script::html("<h1>open</h1>"));
+    let config = json!({"uptime": {"timeout_ms": 2000}});
+    let result = configured(&world, "clear.example", &pages, config).await;
+    assert_eq!((&result["status"], &result["status_code"]), (&json!("up"), &json!(200)));
+    assert_eq!(result["url"], format!("http://clear.example:{}/", pages.port()), "{result:#}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn answers_that_never_end_or_never_come_end_in_time() {
     let world = World::start().await;
     let silent = scripted(&world, "silent.example", Script::silence()).await;

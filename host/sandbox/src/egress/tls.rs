@@ -101,7 +101,7 @@ pub(super) fn handshake_error(error: &std::io::Error) -> NetError {
     let inner = error.get_ref().and_then(|inner| inner.downcast_ref::<Error>());
     match inner {
         None if error.kind() == std::io::ErrorKind::UnexpectedEof => {
-            NetError::Tls("the connection was closed during the handshake".to_owned())
+            NetError::Tls("closed during the handshake".to_owned())
         }
         None => NetError::from_io(error, Phase::Handshake),
         Some(Error::AlertReceived(alert)) => {

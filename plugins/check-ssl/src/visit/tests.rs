@@ -93,7 +93,7 @@ fn server_that_no_library_speaks_to_is_seen_in_clear() {
         ),
         (nothing(), &[TLS10], &[0x0035], "TLSv1.0", "TLS_RSA_WITH_AES_256_CBC_SHA", 256, Grade::C),
         (
-            tls("the connection was closed during the handshake"),
+            tls("closed during the handshake"),
             &[SSL3],
             &[0x000a],
             "SSLv3",

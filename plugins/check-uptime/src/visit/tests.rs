@@ -79,12 +79,62 @@ fn plain_http_is_asked_where_the_port_turns_https_away() {
     }
 }
 
+fn hung_up() -> NetError {
+    NetError::Tls("closed during the handshake".to_owned())
+}
+
+#[test]
+fn plain_http_is_asked_where_a_port_says_nothing_to_a_handshake() {
+    for error in [NetError::Timeout(Phase::Handshake), hung_up()] {
+        for status in [200, 302, 404, 500] {
+            let said = error.clone();
+            let (host, asked) = fixture::host(move |request| match request.url.split_once("://") {
+                Some(("http", _)) => Ok(answer(status, b"")),
+                _ => Err(said.clone()),
+            });
+            let job = Job { port: Some(8080), ..fixture::job(Config::default()) };
+            let visit = Visit::make(&host.cx(), &job);
+            assert_eq!(visit.url, "http://www.example.com:8080/");
+            assert!(visit.outcome.is_ok(), "{status}");
+            let times: Vec<_> = asked.borrow().iter().map(|request| request.timeout_ms).collect();
+            assert_eq!(times, [10_000, 2_000]);
+        }
+    }
+}
+
+#[test]
+fn silence_stands_where_plain_http_brings_nothing_of_a_port_without_tls() {
+    type Said = Result<vedette_sdk::http::Response, NetError>;
+    let plain: [Said; 4] = [
+        Ok(answer(400, b"The plain HTTP request was sent to HTTPS port")),
+        Err(NetError::Timeout(Phase::Receive)),
+        Err(NetError::Reset),
+        Err(NetError::BudgetExhausted),
+    ];
+    for said in plain {
+        let (host, asked) = fixture::host(move |request| match request.url.split_once("://") {
+            Some(("http", _)) => said.clone(),
+            _ => Err(NetError::Timeout(Phase::Handshake)),
+        });
+        let job = Job { port: Some(8443), ..fixture::job(Config::default()) };
+        let visit = Visit::make(&host.cx(), &job);
+        assert_eq!(visit.url, "https://www.example.com:8443/");
+        assert_eq!(visit.outcome.err(), Some(NetError::Timeout(Phase::Handshake)));
+        assert_eq!(asked.borrow().len(), 2);
+    }
+}
+
 #[test]
 fn other_failures_of_https_are_the_outcome() {
     for (port, error) in [
         (None, not_tls()),
         (None, NetError::Reset),
         (None, NetError::Timeout(Phase::Connect)),
+        (None, NetError::Timeout(Phase::Handshake)),
+        (None, hung_up()),
+        (Some(8080), NetError::Reset),
+        (Some(8080), NetError::Timeout(Phase::Connect)),
+        (Some(8080), NetError::Timeout(Phase::Receive)),
         (None, NetError::Tls("certificate certificate_expired".to_owned())),
         (Some(8080), NetError::Refused),
         (Some(8080), NetError::Tls("alert 40 HandshakeFailure".to_owned())),
