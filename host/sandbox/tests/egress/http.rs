@@ -46,6 +46,22 @@ async fn a_request_says_what_it_must_and_nothing_of_the_environment() {
 }
 
 #[tokio::test]
+async fn answers_that_are_not_quite_of_their_time_are_read() {
+    for head in [
+        "HTTP/1.0 200 OK\r\n\r\nhello",
+        "HTTP/1.0 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
+        "HTTP/1.1 200 OK\r\ncontent-length : 5\r\n\r\nhello",
+        "HTTP/1.1 200 OK\r\nx-long: one\r\n two\r\ncontent-length: 5\r\n\r\nhello",
+    ] {
+        let server = Http::new(move |_| head.as_bytes().to_vec()).await;
+        let egress = to_loopback(None);
+        let response = fetch(authenticated(&egress), get(&server.url("/"))).await.unwrap();
+        assert_eq!((response.status, response.body.as_slice()), (200, b"hello".as_slice()));
+        assert!(!response.truncated, "{head}");
+    }
+}
+
+#[tokio::test]
 async fn headers_of_the_connection_are_not_the_callers() {
     let server = Http::new(|_| ok("", b"")).await;
     let egress = to_loopback(None);

@@ -21,7 +21,9 @@ use tokio::{
 use tokio_util::task::AbortOnDropHandle;
 use url::{Host, Url};
 
-use super::{HttpResponse, HttpTiming, Source, Want, body, closing::Closing, host_and_port};
+use super::{
+    HttpResponse, HttpTiming, Source, Want, body, closing::Closing, host_and_port, version::Current,
+};
 use crate::egress::{
     Connected, Dial, Egress, NetError, Phase,
     tls::{Recorder, client_config, handshake, handshake_error, verifying_config},
@@ -107,8 +109,12 @@ impl Hop<'_> {
     {
         let mut builder = http1::Builder::new();
         builder.max_header_size(MAX_HEAD as usize).max_headers(MAX_HEADERS);
+        // Of the past, and read by everybody all the same.
+        builder.allow_spaces_after_header_name_in_responses(true);
+        builder.allow_obsolete_multiline_headers_in_responses(true);
+        let stream = TokioIo::new(Current::new(stream));
         let (mut sender, connection) =
-            builder.handshake(TokioIo::new(stream)).await.map_err(|error| http_error(&error))?;
+            builder.handshake(stream).await.map_err(|error| http_error(&error))?;
         let driver = AbortOnDropHandle::new(tokio::spawn(async move {
             // The error also ends the exchange, which tells it.
             let _ = connection.await;

@@ -7,6 +7,7 @@ mod closing;
 mod hop;
 mod input;
 mod redirect;
+mod version;
 
 use std::{
     net::{IpAddr, SocketAddr},

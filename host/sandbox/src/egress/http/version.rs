@@ -1,0 +1,112 @@
+//! The version that an answer says it is of.
+
+use std::{
+    io::{IoSlice, Result},
+    pin::Pin,
+    task::{Context, Poll, ready},
+};
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+/// Reads an answer of HTTP/1.0 as one of HTTP/1.1, as browsers do: there are servers that say the
+/// one and send chunks, which belong to the other. Nothing else hangs on it, for a connection is
+/// asked to close after its only answer.
+pub(super) struct Current<S> {
+    stream: S,
+    /// How much of [`MAJOR`] has come; more than all of it where nothing is looked for any more.
+    seen: usize,
+}
+
+impl<S> Current<S> {
+    pub(super) fn new(stream: S) -> Self {
+        Self { stream, seen: 0 }
+    }
+}
+
+/// Makes the minor version 1 where it is 0. Blank lines before an answer are passed over.
+fn raise(seen: &mut usize, bytes: &mut [u8]) {
+    for byte in bytes {
+        if *seen > MAJOR.len() {
+            return;
+        }
+        match MAJOR.get(*seen) {
+            Some(_) if *seen == 0 && matches!(*byte, b'\r' | b'\n') => {}
+            Some(expected) if *byte == *expected => *seen += 1,
+            Some(_) => *seen = usize::MAX,
+            None => {
+                if *byte == b'0' {
+                    *byte = b'1';
+                }
+                *seen = usize::MAX;
+            }
+        }
+    }
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Current<S> {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<Result<()>> {
+        let this = self.get_mut();
+        let before = buffer.filled().len();
+        ready!(Pin::new(&mut this.stream).poll_read(cx, buffer))?;
+        raise(&mut this.seen, &mut buffer.filled_mut()[before..]);
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for Current<S> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<Result<usize>> {
+        Pin::new(&mut self.stream).poll_write(cx, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(cx)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        slices: &[IoSlice<'_>],
+    ) -> Poll<Result<usize>> {
+        Pin::new(&mut self.stream).poll_write_vectored(cx, slices)
+    }
+}
+
+const MAJOR: &[u8] = b"HTTP/1.";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_version_of_the_answer_is_raised_however_it_arrives() {
+        for (came, read) in [
+            ("HTTP/1.0 200 OK\r\n\r\nHTTP/1.0", "HTTP/1.1 200 OK\r\n\r\nHTTP/1.0"),
+            ("\r\nHTTP/1.0 200 OK\r\n\r\n", "\r\nHTTP/1.1 200 OK\r\n\r\n"),
+            ("HTTP/1.1 200 OK\r\n\r\n0", "HTTP/1.1 200 OK\r\n\r\n0"),
+            ("HTTP/2.0 200 OK\r\n\r\n", "HTTP/2.0 200 OK\r\n\r\n"),
+            ("220 HTTP/1.0", "220 HTTP/1.0"),
+        ] {
+            for part in [1, 3, 64] {
+                let (mut seen, mut bytes) = (0, came.as_bytes().to_vec());
+                bytes.chunks_mut(part).for_each(|bytes| raise(&mut seen, bytes));
+                assert_eq!(String::from_utf8(bytes).as_deref(), Ok(read), "{part}");
+            }
+        }
+    }
+}
