@@ -214,6 +214,13 @@ impl Sandbox {
         self.inner.registry.check(check_type).map(|check| Arc::clone(&check.descriptor))
     }
 
+    /// Whether runs of an installed check connect to what they are about; others ask somebody else
+    /// about it.
+    pub fn reaches_target(&self, check_type: &CheckType) -> bool {
+        let check = self.inner.registry.check(check_type);
+        check.is_some_and(|check| check.plugin.grants.reaches_target())
+    }
+
     /// For how long an installed plugin does not run because it broke too often; none = it runs.
     pub fn paused(&self, id: &str) -> Option<Duration> {
         self.inner.registry.pause(id, Instant::now())

@@ -45,11 +45,12 @@ impl Slots {
         }
     }
 
-    /// A turn for a run: at most two at a time ask one target host, so that no target takes our
-    /// probes for an attack.
+    /// A turn for a run: at most two at a time connect to one target host, so that no target takes
+    /// our probes for an attack. Who asks others about it does not wait for it.
     pub(crate) async fn run(&self, plugin: &Plugin, target: &Target) -> Result<Turn, End> {
-        let queues =
-            [self.target(target), Arc::clone(&plugin.runs), Arc::clone(&self.engine(plugin).runs)];
+        let target = plugin.grants.reaches_target().then(|| self.target(target));
+        let room = [Arc::clone(&plugin.runs), Arc::clone(&self.engine(plugin).runs)];
+        let queues: Vec<_> = target.into_iter().chain(room).collect();
         take(plugin, &queues, plugin.limits.wall + RUN_WAIT).await
     }
 

@@ -1,8 +1,12 @@
 //! Results that are brought: each check type takes the same path as its own runs, into history
-//! and alerts.
+//! and alerts. And no check waits for a host that it does not connect to.
+
+use std::net::Ipv4Addr;
 
 use futures::future::join_all;
 use serde_json::{Value, json};
+use tokio::net::TcpListener;
+use vedette_tests::Reply;
 
 use crate::world::{World, in_days, rfc3339, text};
 
@@ -91,6 +95,27 @@ async fn brought_results_raise_what_runs_would_raise() {
     for (check_type, ..) in results() {
         assert!(world.count(check_type, &id).await >= 2);
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn host_that_does_not_answer_holds_up_no_check_that_asks_others() {
+    let world = World::start().await;
+    // It accepts connections and never says a word: what connects to it waits for seconds.
+    let silent = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+    let port = silent.local_addr().expect("it is bound").port();
+    world.lab.dns.answer("silent.example", Reply::address(Ipv4Addr::LOCALHOST.into()));
+    let both = ["ssl", "uptime"];
+    let body = json!({"domain": "silent.example", "custom_port": port, "check_types": both});
+    let created = world.owner.client.post("/sites", body).await.expect(200);
+    let id = text(&created["site"]["id"]);
+    let _both = (silent.accept().await, silent.accept().await);
+
+    let body = json!({"check_types": ["ssl", "uptime", "dns"]});
+    world.owner.client.patch(&format!("/sites?id={id}"), body).await.expect(200);
+    world.latest("dns", &id, |_| true).await;
+    let latest = world.owner.client.get(&format!("/checks?site_id={id}")).await.expect(200);
+    let types: Vec<_> = latest.as_object().expect("an object").keys().cloned().collect();
+    assert_eq!(types, ["dns"], "the others wait for the host still");
 }
 
 #[tokio::test(flavor = "multi_thread")]

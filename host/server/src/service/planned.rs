@@ -4,8 +4,9 @@
 //! lease → the site as it is now → the plugin → [`pipeline`], which also says when the check is due
 //! again.
 //!
-//! *Invariant:* at most two runs ask one host at a time, and of one account, as of the process,
-//! only so many go on; what has to wait stays with whoever holds its lease.
+//! *Invariant:* at most two runs connect to one host at a time, and of one account, as of the
+//! process, only so many go on; what has to wait stays with whoever holds its lease. A check that
+//! asks others about a host (DNS, registries, logs) does not wait for that host.
 //! *Invariant:* a run that tells nothing of its target is `unknown`, and due again like any other.
 
 mod busy;
@@ -21,7 +22,7 @@ use vedette_model::{
 use vedette_sandbox::{Job, RunError, egress::Audience};
 use vedette_store::{Lease, Stamp};
 
-use self::busy::Busy;
+use self::busy::{Busy, Place};
 use super::{
     account, due,
     pipeline::{self, Arrival, Seen},
@@ -44,6 +45,12 @@ pub(crate) struct Planned {
 /// The right to have one check run; dropping it makes room for another.
 pub(crate) struct Turn {
     _permit: OwnedSemaphorePermit,
+}
+
+/// The places of one run; dropping them makes room for another.
+struct Places {
+    _host: Option<Place<String>>,
+    _account: Place<AccountId>,
 }
 
 /// What became of a lease.
@@ -81,6 +88,16 @@ impl Planned {
     pub(crate) fn free_turn(&self) -> Option<Turn> {
         let permit = Arc::clone(&self.turns).try_acquire_owned().ok()?;
         Some(Turn { _permit: permit })
+    }
+
+    /// What a run takes up while it goes on, at the host that it connects to and of its account;
+    /// none while either has nothing left.
+    fn places(&self, host: Option<&String>, account: &AccountId) -> Option<Places> {
+        let host = match host {
+            Some(host) => Some(self.hosts.take(host)?),
+            None => None,
+        };
+        Some(Places { _host: host, _account: self.accounts.take(account)? })
     }
 
     /// Counts a wish to be run later; three in a row are granted. Whoever holds the lease is alone
@@ -133,9 +150,8 @@ async fn see_to(app: &App, lease: &Lease, source: Source) -> Result<Ending> {
         release(app, lease, regular).await;
         return Ok(Ending::Nothing);
     }
-    let host = site.domain.as_str().to_owned();
-    let places = app.planned.hosts.take(&host).zip(app.planned.accounts.take(account_id));
-    let Some(_places) = places else {
+    let host = app.sandbox.reaches_target(check_type).then(|| site.domain.as_str().to_owned());
+    let Some(_places) = app.planned.places(host.as_ref(), account_id) else {
         metrics::counter!("vedette_runs_put_off_total").increment(1);
         return Ok(Ending::PutOff);
     };
