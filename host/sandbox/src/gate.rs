@@ -7,7 +7,12 @@
 //! resources → describe → validate of an empty configuration → native code cached
 //! ```
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    any::Any,
+    collections::BTreeMap,
+    panic::{self, AssertUnwindSafe},
+    sync::Arc,
+};
 
 use tokio::sync::Semaphore;
 use wasmtime::{
@@ -192,8 +197,24 @@ fn settings_of(manifest: &Manifest, settings: &Settings) -> Arc<str> {
     set.map_or_else(|| "{}".into(), |set| set.to_string().into())
 }
 
+/// The compiler refuses most of what it cannot take, and panics at the rest: at a component that is
+/// composed of several with a memory of their own, whose glue needs a proposal that is off. What it
+/// held by then is of this one component, and gone.
 fn compile(engine: &Engine, bytes: &[u8]) -> Result<Component, GateError> {
-    Component::from_binary(engine, bytes).map_err(|error| GateError::Compile(format!("{error:#}")))
+    let compiling = AssertUnwindSafe(|| Component::from_binary(engine, bytes));
+    match panic::catch_unwind(compiling) {
+        Ok(compiled) => compiled.map_err(|error| GateError::Compile(format!("{error:#}"))),
+        Err(panicked) => Err(GateError::Compile(format!(
+            "the compiler cannot take it ({}); build it as one component, not composed of several",
+            message(&*panicked)
+        ))),
+    }
+}
+
+/// What a panic said.
+fn message(panicked: &(dyn Any + Send)) -> &str {
+    let literal = panicked.downcast_ref::<&str>().copied();
+    literal.or_else(|| panicked.downcast_ref::<String>().map(String::as_str)).unwrap_or("no reason")
 }
 
 async fn check(

@@ -80,6 +80,46 @@ fn a_manifest_of_an_inner_component_is_not_the_plugins_own() {
     assert!(refusal(&outer).contains("no custom section vedette:manifest"));
 }
 
+/// What the compiler panics at is refused like the rest, and the service goes on.
+#[test]
+fn a_component_composed_of_several_is_refused() {
+    let component = hex::decode(COMPOSED).expect("hexadecimal");
+    let refused = refusal(&Guest::check("", &[]).with_manifest(component));
+    assert!(refused.starts_with("the component does not compile: "), "{refused}");
+    assert!(refused.ends_with("build it as one component, not composed of several"), "{refused}");
+}
+
+/// One component calls a function of another with a text, from its own memory into the other's:
+///
+/// ```text
+/// (component
+///   (component
+///     (core module (memory (export "m") 1) (func (export "f") (param i32 i32))
+///       (func (export "r") (param i32 i32 i32 i32) (result i32) i32.const 0))
+///     (core instance (instantiate 0))
+///     (func (export "f") (param "s" string)
+///       (canon lift (core func 0 "f") (memory (core memory 0 "m")) (realloc (core func 0 "r")))))
+///   (component
+///     (import "f" (func (param "s" string)))
+///     (core module (memory (export "m") 1))
+///     (core instance (instantiate 0))
+///     (core func (canon lower (func 0) (memory (core memory 0 "m"))))
+///     (core module (import "" "f" (func (param i32 i32))))
+///     (core instance (export "f" (func 0)))
+///     (core instance (instantiate 1 (with "" (instance 1)))))
+///   (instance (instantiate 0))
+///   (alias export 0 "f" (func))
+///   (instance (instantiate 1 (with "f" (func 0)))))
+/// ```
+const COMPOSED: &str = "\
+     0061736d0d0001000480010061736d0d000100013c0061736d01000000010e0260027f7f0060047f7f7f7f017f\
+     03030200010503010001070d03016d020001660000017200010a090202000b040041000b020401000000070801\
+     4001017373010006130300000100016600020100016d000001000172080a010000000203000401000b07010001\
+     6601000004710061736d0d000100070801400101737301000a0601000166010001140061736d01000000050301\
+     0001070501016d020002040100000006070100020100016d08070101000001030001180061736d010000000106\
+     0160027f7f000206010001660000020d0201010166000000010100120105040100000006060101000001660508\
+     0100010101660100";
+
 #[test]
 fn imports_must_equal_the_grants() {
     assert_eq!(

@@ -229,7 +229,11 @@ impl Guest {
 
     /// The component, with its manifest inside.
     pub(crate) fn build(&self) -> Vec<u8> {
-        let mut component = self.without_manifest();
+        self.with_manifest(self.without_manifest())
+    }
+
+    /// Any component with this guest's manifest.
+    pub(crate) fn with_manifest(&self, mut component: Vec<u8>) -> Vec<u8> {
         let name = "vedette:manifest".as_bytes();
         let mut section = vec![name.len() as u8];
         section.extend(name);
