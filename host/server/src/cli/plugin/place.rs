@@ -1,6 +1,6 @@
 //! Which folder is meant, and which running service is to take up a change.
 
-use std::path::PathBuf;
+use std::{path::PathBuf, time::Duration};
 
 use anyhow::{Context, anyhow};
 use reqwest::Url;
@@ -73,7 +73,8 @@ impl Place {
     async fn reloaded(&self) -> anyhow::Result<Option<Value>> {
         let Some(base) = &self.admin else { return Ok(None) };
         let url = base.join("/admin/plugins/reload").context("--admin is no base address")?;
-        let listing = operator_port::send(base, operator_port::client()?.post(url)).await;
+        let reload = operator_port::client()?.post(url).timeout(LOADING);
+        let listing = operator_port::send(base, reload).await;
         // Who does not know it would ask for the change a second time.
         listing.map(Some).context("the folder is changed, but the service did not take that up")
     }
@@ -112,6 +113,10 @@ pub(super) fn find<'a>(
         )
     })
 }
+
+/// The service answers when it has compiled what is new, which is long for a plugin with an engine
+/// inside. Longer than this its port does not keep a silent connection.
+const LOADING: Duration = Duration::from_secs(60);
 
 const UNTOLD: &str =
     "A running service takes it up at SIGHUP, or at once where --admin names it.\n";
