@@ -20,7 +20,7 @@ use tokio::{
 use crate::{Client, Ran};
 
 /// Debug builds on a loaded machine open the store and compile plugins in this time.
-const START: Duration = Duration::from_secs(120);
+const START: Duration = Duration::from_secs(240);
 /// What it prints is all that tells.
 const LOOK: Duration = Duration::from_millis(50);
 /// The service finishes what it has begun within 10 s.

@@ -42,3 +42,8 @@ fi
 npm install --prefix "$folder" --ignore-scripts --no-audit --no-fund --loglevel=error \
     '@modelcontextprotocol/sdk@1.32.2' '@modelcontextprotocol/client@2.4.0' \
     '@modelcontextprotocol/inspector@2.12.0' 'axe-core@4.14.1' 'puppeteer-core@25.16.0'
+
+# What builds plugins in JavaScript, as its own package.json says: those versions stand there alone.
+mkdir -p "$folder/javascript"
+cp "$(dirname "$0")/../../sdk/javascript/package.json" "$folder/javascript/"
+npm install --prefix "$folder/javascript" --ignore-scripts --no-audit --no-fund --loglevel=error

@@ -42,6 +42,20 @@ pub(crate) fn installed(programs: &[(&str, &str)]) -> bool {
     missing.is_none()
 }
 
+/// Whether Node is there, in a version that runs what comes from npm; says so where it is not.
+pub(crate) async fn has_node() -> bool {
+    if !installed(&[("node", "nodejs")]) {
+        return false;
+    }
+    let version = succeed(command("node").arg("--version")).await.unwrap_or_default();
+    let major = version.trim().trim_start_matches('v').split('.').next();
+    let is_new = major.and_then(|major| major.parse().ok()).is_some_and(|major: u32| major >= 20);
+    if !is_new {
+        println!("skipped: Node 20 is not installed");
+    }
+    is_new
+}
+
 /// The program as a command without input, ended with its value.
 pub(crate) fn command(name: &str) -> Command {
     let mut command = Command::new(find(name).unwrap_or_else(|| name.into()));

@@ -17,7 +17,7 @@ use tokio::process::Command;
 use vedette_tests::program;
 
 use self::world::World;
-use crate::program::{command, find, installed, output, succeed, turn};
+use crate::program::{command, has_node, installed, output, turn};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_python_sdk_agrees_with_every_tool_in_both_eras() {
@@ -129,14 +129,7 @@ async fn has_python_sdk() -> bool {
 
 /// The folder above `node_modules`, where that has all of them and Node is one that runs them.
 async fn packages() -> Option<PathBuf> {
-    if find("node").is_none() {
-        println!("skipped: nodejs is not installed");
-        return None;
-    }
-    let version = succeed(command("node").arg("--version")).await.unwrap_or_default();
-    let major = version.trim().trim_start_matches('v').split('.').next();
-    if major.and_then(|major| major.parse().ok()).is_none_or(|major: u32| major < 20) {
-        println!("skipped: Node 20 is not installed");
+    if !has_node().await {
         return None;
     }
     let folder = PathBuf::from(std::env::var_os("VEDETTE_PEERS").unwrap_or_default());
