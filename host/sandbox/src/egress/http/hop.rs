@@ -21,9 +21,7 @@ use tokio::{
 use tokio_util::task::AbortOnDropHandle;
 use url::{Host, Url};
 
-use super::{
-    HttpResponse, HttpTiming, Source, Want, body, closing::Closing, host_and_port, version::Current,
-};
+use super::{HttpResponse, HttpTiming, Source, Want, body, host_and_port, lenient::Lenient};
 use crate::egress::{
     Connected, Dial, Egress, NetError, Phase,
     tls::{Recorder, client_config, handshake, handshake_error, verifying_config},
@@ -76,7 +74,7 @@ impl Hop<'_> {
         let started = Instant::now();
         let stream = handshake(config, server_name(self.url)?, stream, self.deadline).await?;
         let timing = HopTiming { resolve, connect, tls: Some(started.elapsed()) };
-        self.exchange(Closing(stream), peer, timing).await
+        self.exchange(stream, peer, timing).await
     }
 
     async fn connect(&self, egress: &Egress) -> Result<Connected, NetError> {
@@ -112,7 +110,7 @@ impl Hop<'_> {
         // Of the past, and read by everybody all the same.
         builder.allow_spaces_after_header_name_in_responses(true);
         builder.allow_obsolete_multiline_headers_in_responses(true);
-        let stream = TokioIo::new(Current::new(stream));
+        let stream = TokioIo::new(Lenient::new(stream));
         let (mut sender, connection) =
             builder.handshake(stream).await.map_err(|error| http_error(&error))?;
         let driver = AbortOnDropHandle::new(tokio::spawn(async move {

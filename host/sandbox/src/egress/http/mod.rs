@@ -3,11 +3,10 @@
 //! No proxy from the environment, no cookies, no Referer, no `Alt-Svc`, no client certificate.
 
 mod body;
-mod closing;
 mod hop;
 mod input;
+mod lenient;
 mod redirect;
-mod version;
 
 use std::{
     net::{IpAddr, SocketAddr},

@@ -1,23 +1,28 @@
-//! The version that an answer says it is of.
+//! Answers as browsers read them, where the letter of the standards would refuse them.
 
 use std::{
-    io::{IoSlice, Result},
+    io::{ErrorKind, IoSlice, Result},
     pin::Pin,
     task::{Context, Poll, ready},
 };
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// Reads an answer of HTTP/1.0 as one of HTTP/1.1, as browsers do: there are servers that say the
-/// one and send chunks, which belong to the other. Nothing else hangs on it, for a connection is
-/// asked to close after its only answer.
-pub(super) struct Current<S> {
+/// A connection that is read with two liberties.
+///
+/// An answer of HTTP/1.0 is one of HTTP/1.1: there are servers that say the one and send chunks,
+/// which belong to the other. Nothing else hangs on it, for a connection is asked to close after its
+/// only answer.
+///
+/// It ends where the peer closed it, also without the `close_notify` of TLS, which many servers leave
+/// out. Of a body whose length was told, HTTP itself knows that it broke off.
+pub(super) struct Lenient<S> {
     stream: S,
     /// How much of [`MAJOR`] has come; more than all of it where nothing is looked for any more.
     seen: usize,
 }
 
-impl<S> Current<S> {
+impl<S> Lenient<S> {
     pub(super) fn new(stream: S) -> Self {
         Self { stream, seen: 0 }
     }
@@ -43,7 +48,7 @@ fn raise(seen: &mut usize, bytes: &mut [u8]) {
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Current<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for Lenient<S> {
     fn poll_read(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -51,13 +56,16 @@ impl<S: AsyncRead + Unpin> AsyncRead for Current<S> {
     ) -> Poll<Result<()>> {
         let this = self.get_mut();
         let before = buffer.filled().len();
-        ready!(Pin::new(&mut this.stream).poll_read(cx, buffer))?;
+        match ready!(Pin::new(&mut this.stream).poll_read(cx, buffer)) {
+            Err(error) if error.kind() == ErrorKind::UnexpectedEof => {}
+            read => read?,
+        }
         raise(&mut this.seen, &mut buffer.filled_mut()[before..]);
         Poll::Ready(Ok(()))
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Current<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for Lenient<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
