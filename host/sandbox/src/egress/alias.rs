@@ -13,7 +13,7 @@ use hickory_resolver::proto::{
     serialize::binary::BinDecodable,
 };
 
-use super::expansion::{has_no_closer_match, signature};
+use super::expansion::{has_no_closer_match, secure, signature};
 
 /// The aliases that lead on from the name in question, with their signatures: the part of an answer
 /// that needs no denial. Where they end is a question of its own. None where it begins with no such
@@ -55,9 +55,8 @@ fn is_derived(alias: &Record, answers: &[Record]) -> bool {
 
 /// The redirection that makes `owner` an alias of `next`, and its signature.
 fn redirection<'a>(owner: &Name, next: &Name, answers: &'a [Record]) -> Option<[&'a Record; 2]> {
-    let mut secure = answers.iter().filter(|record| record.proof == Proof::Secure);
-    let made = secure.clone().find(|record| redirects(record, owner, next))?;
-    let signed = secure.find(|record| signs(record, &made.name, RecordType::DNAME))?;
+    let made = secure(answers).find(|record| redirects(record, owner, next))?;
+    let signed = secure(answers).find(|record| signs(record, &made.name, RecordType::DNAME))?;
     // One that a wildcard made would need its own proof.
     let is_plain = signature(signed)?.input().num_labels == made.name.num_labels();
     is_plain.then_some([made, signed])
@@ -93,8 +92,7 @@ fn link<'a>(
     match alias.proof {
         Proof::Insecure => Some((next, vec![alias])),
         Proof::Secure => {
-            let mut secure = answers.iter().filter(|record| record.proof == Proof::Secure);
-            let own = secure.find(|record| signs(record, name, RecordType::CNAME));
+            let own = secure(answers).find(|record| signs(record, name, RecordType::CNAME));
             let Some(signed) = own else {
                 let [made, signed] = redirection(name, next, answers)?;
                 return Some((next, vec![made, signed, alias]));
@@ -116,50 +114,26 @@ fn signs(record: &Record, name: &Name, covered: RecordType) -> bool {
 #[cfg(test)]
 mod tests {
     use hickory_resolver::proto::{
-        dnssec::{
-            Algorithm,
-            rdata::{DNSSECRData, NSEC, RRSIG, SigInput},
-        },
-        rr::{
-            SerialNumber,
-            rdata::{A, CNAME, NULL},
-        },
+        dnssec::rdata::{DNSSECRData, NSEC},
+        rr::rdata::{A, CNAME, NULL},
     };
 
-    use super::*;
+    use super::{
+        super::sample::{name, record, signed},
+        *,
+    };
 
-    fn name(text: &str) -> Name {
-        Name::from_ascii(text).expect("a test writes a name")
-    }
-
-    fn record(owner: &str, data: RData, proof: Proof) -> Record {
-        let mut record = Record::from_rdata(name(owner), 300, data);
-        record.proof = proof;
-        record
-    }
-
-    fn signed(owner: &str, covers: RecordType, labels: u8) -> Record {
-        let input = SigInput {
-            type_covered: covers,
-            algorithm: Algorithm::ECDSAP256SHA256,
-            num_labels: labels,
-            original_ttl: 300,
-            sig_expiration: SerialNumber::new(0),
-            sig_inception: SerialNumber::new(0),
-            key_tag: 1,
-            signer_name: name("example."),
-        };
-        let data = RData::DNSSEC(DNSSECRData::RRSIG(RRSIG::from_sig(input, Vec::new())));
-        record(owner, data, Proof::Secure)
-    }
+    const ZONE: &str = "example.";
 
     fn unsigned(owner: &str, to: &str, proof: Proof) -> Record {
-        record(owner, RData::CNAME(CNAME(name(to))), proof)
+        let mut alias = record(owner, RData::CNAME(CNAME(name(to))));
+        alias.proof = proof;
+        alias
     }
 
     fn secure(owner: &str, to: &str) -> [Record; 2] {
         let labels = name(owner).num_labels();
-        [unsigned(owner, to, Proof::Secure), signed(owner, RecordType::CNAME, labels)]
+        [unsigned(owner, to, Proof::Secure), signed(owner, RecordType::CNAME, labels, ZONE)]
     }
 
     /// The owners of the aliases that are kept of an answer about `a.example`.
@@ -175,8 +149,8 @@ mod tests {
         let mut answers: Vec<Record> = Vec::new();
         answers.extend(secure("b.example.", "c.example."));
         answers.extend(secure("a.example.", "B.example."));
-        answers.push(record("c.example.", RData::A(A([192, 0, 2, 1].into())), Proof::Secure));
-        answers.push(signed("c.example.", RecordType::A, 2));
+        answers.push(record("c.example.", RData::A(A([192, 0, 2, 1].into()))));
+        answers.push(signed("c.example.", RecordType::A, 2, ZONE));
         assert_eq!(kept(&answers, &[]), ["a.example.", "b.example."]);
         let query = Query::query(name("a.example."), RecordType::MX);
         assert_eq!(leading(&query, &answers, &[]).map(|kept| kept.len()), Some(4));
@@ -214,13 +188,13 @@ mod tests {
     fn an_alias_that_a_wildcard_made_needs_its_proof() {
         let answers = [
             unsigned("a.example.", "b.example.", Proof::Secure),
-            signed("a.example.", RecordType::CNAME, 1),
+            signed("a.example.", RecordType::CNAME, 1, ZONE),
         ];
         assert!(kept(&answers, &[]).is_empty());
         let nsec = NSEC::new(name("b.example."), [RecordType::CNAME]);
         let denial = [
-            record("*.example.", RData::DNSSEC(DNSSECRData::NSEC(nsec)), Proof::Secure),
-            signed("*.example.", RecordType::NSEC, 1),
+            record("*.example.", RData::DNSSEC(DNSSECRData::NSEC(nsec))),
+            signed("*.example.", RecordType::NSEC, 1, ZONE),
         ];
         assert_eq!(kept(&answers, &denial), ["a.example."]);
     }
@@ -230,8 +204,8 @@ mod tests {
         let target = b"\x03new\x04test\x00".to_vec();
         let dname = RData::Unknown { code: RecordType::DNAME, rdata: NULL::with(target) };
         vec![
-            record("old.example.", dname, Proof::Secure),
-            signed("old.example.", RecordType::DNAME, labels),
+            record("old.example.", dname),
+            signed("old.example.", RecordType::DNAME, labels, ZONE),
             unsigned(owner, to, Proof::Bogus),
         ]
     }
@@ -268,7 +242,7 @@ mod tests {
             assert_eq!(answers[2].proof, Proof::Bogus);
         }
         let mut answers = redirected("a.old.example.", "a.new.test.", 2);
-        let mut forged = signed("a.old.example.", RecordType::CNAME, 3);
+        let mut forged = signed("a.old.example.", RecordType::CNAME, 3, ZONE);
         forged.proof = Proof::Bogus;
         answers.push(forged);
         derive(&mut answers);

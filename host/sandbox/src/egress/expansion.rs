@@ -67,7 +67,7 @@ fn common_labels(one: &Name, other: &Name) -> u8 {
     u8::try_from(shared).unwrap_or(u8::MAX)
 }
 
-fn secure(records: &[Record]) -> impl Iterator<Item = &Record> {
+pub(super) fn secure(records: &[Record]) -> impl Iterator<Item = &Record> {
     records.iter().filter(|record| record.proof == Proof::Secure)
 }
 
@@ -87,38 +87,14 @@ fn denial(record: &Record) -> Option<&NSEC> {
 
 #[cfg(test)]
 mod tests {
-    use hickory_resolver::proto::{
-        dnssec::{Algorithm, rdata::SigInput},
-        rr::{SerialNumber, rdata::A},
+    use hickory_resolver::proto::rr::rdata::A;
+
+    use super::{
+        super::sample::{name, record, signed},
+        *,
     };
 
-    use super::*;
-
     const ZONE: &str = "example.";
-
-    fn name(text: &str) -> Name {
-        Name::from_ascii(text).expect("a test writes a name")
-    }
-
-    fn record(owner: &str, data: RData) -> Record {
-        let mut record = Record::from_rdata(name(owner), 300, data);
-        record.proof = Proof::Secure;
-        record
-    }
-
-    fn signed(owner: &str, covers: RecordType, labels: u8, zone: &str) -> Record {
-        let input = SigInput {
-            type_covered: covers,
-            algorithm: Algorithm::ECDSAP256SHA256,
-            num_labels: labels,
-            original_ttl: 300,
-            sig_expiration: SerialNumber::new(0),
-            sig_inception: SerialNumber::new(0),
-            key_tag: 1,
-            signer_name: name(zone),
-        };
-        record(owner, RData::DNSSEC(DNSSECRData::RRSIG(RRSIG::from_sig(input, Vec::new()))))
-    }
 
     /// An address of `owner`, made by the wildcard whose parent has so many labels.
     fn expanded(owner: &str, labels: u8) -> Vec<Record> {

@@ -27,6 +27,8 @@ mod policy;
 mod refusal;
 mod resolv_conf;
 mod resolver;
+#[cfg(test)]
+mod sample;
 pub mod smtp;
 mod tls;
 mod trust;
