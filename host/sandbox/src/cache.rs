@@ -23,6 +23,8 @@ use aws_lc_rs::{
 };
 use wasmtime::{Engine, component::Component};
 
+use crate::key_file;
+
 /// The folder and its key.
 pub(crate) struct Cache {
     folder: PathBuf,
@@ -155,24 +157,10 @@ fn read_or_make_key(path: &Path) -> io::Result<[u8; KEY]> {
     Ok(key)
 }
 
-/// As a whole or not at all: whoever ends halfway leaves no key that is none, and of two who make
-/// one at the same time both go on with the first.
-fn make_key(path: &Path) -> io::Result<()> {
-    let mut random = [0; KEY + 8];
-    rand::fill(&mut random).map_err(|_| io::Error::other("no random bytes"))?;
-    let (key, suffix) = random.split_at(KEY);
-    let beside = path.with_extension(format!("{}.part", hex::encode(suffix)));
-    let mut file =
-        OpenOptions::new().write(true).create_new(true).mode(PRIVATE_FILE).open(&beside)?;
-    let made = file
-        .write_all(key)
-        .and_then(|()| file.sync_all())
-        .and_then(|()| fs::hard_link(&beside, path));
-    fs::remove_file(&beside)?;
-    match made {
-        Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(error),
-        _ => Ok(()),
-    }
+fn make_key(path: &Path) -> io::Result<bool> {
+    let mut key = [0; KEY];
+    rand::fill(&mut key).map_err(|_| io::Error::other("no random bytes"))?;
+    key_file::make(path, &key)
 }
 
 /// Who we are, as the file system sees it.
@@ -285,7 +273,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let path = folder.path().join(KEY_FILE);
         let key = read_or_make_key(&path).expect("a key");
-        make_key(&path).expect("finds one");
+        assert!(!make_key(&path).expect("finds one"));
         assert_eq!(read_or_make_key(&path).expect("a key"), key);
         let files = fs::read_dir(folder.path()).expect("a folder");
         assert_eq!(files.count(), 1, "nothing is left beside it");

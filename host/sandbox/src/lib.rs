@@ -16,6 +16,7 @@
 //! leaves this crate.
 
 pub mod egress;
+pub mod key_file;
 pub mod probes;
 
 mod accept;

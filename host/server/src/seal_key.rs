@@ -4,13 +4,14 @@
 //! *Invariant:* a database that was sealed with another key is left as it is.
 
 use std::{
-    fs::{self, File, OpenOptions},
-    io::{self, Read, Write},
-    os::unix::fs::{OpenOptionsExt, PermissionsExt},
+    fs::{self, File},
+    io::{self, Read},
+    os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
 };
 
 use anyhow::{Context, anyhow, bail, ensure};
+use vedette_sandbox::key_file;
 use vedette_store::{Error as StoreError, Seal};
 use zeroize::Zeroizing;
 
@@ -117,33 +118,18 @@ fn read(path: &Path) -> anyhow::Result<Option<Seal>> {
 
 /// False when somebody else was faster.
 fn make(path: &Path) -> io::Result<bool> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let folder = folder.unwrap_or(Path::new("."));
-    fs::create_dir_all(folder)?;
-    let made = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
-    let file = match made {
-        Ok(file) => file,
-        Err(cause) if cause.kind() == io::ErrorKind::AlreadyExists => return Ok(false),
-        Err(cause) => return Err(cause),
-    };
-    fill(file, path)?;
-    // The key is on disk before anything is sealed with it.
-    File::open(folder)?.sync_all()?;
-    tracing::info!(
-        path = %path.display(),
-        "made the key file {}: without it the secrets in the database are lost, so keep a copy",
-        path.display()
-    );
-    Ok(true)
-}
-
-/// Writes a new key into the file that was made at `path`. Where that fails, on a full disk, the file
-/// goes again: the next start would refuse one that holds no key.
-fn fill(mut file: File, path: &Path) -> io::Result<()> {
-    let written = file.write_all(Seal::new_key().as_bytes()).and_then(|()| file.sync_all());
-    written.inspect_err(|_| {
-        let _ = fs::remove_file(path);
-    })
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    let is_new = key_file::make(path, Seal::new_key().as_bytes())?;
+    if is_new {
+        tracing::info!(
+            path = %path.display(),
+            "made the key file {}: without it the secrets in the database are lost, so keep a copy",
+            path.display()
+        );
+    }
+    Ok(is_new)
 }
 
 /// Beside the files of the embedded database, in its folder: what the service may write anyway.
@@ -231,14 +217,26 @@ mod tests {
     }
 
     #[test]
-    fn file_that_no_key_could_be_written_to_is_taken_away() {
+    fn start_that_was_killed_while_it_made_the_key_hinders_no_later_one() {
         let folder = folder();
-        let path = folder.path().join("key");
-        fs::write(&path, "").expect("ours");
-        let full = OpenOptions::new().write(true).open("/dev/full").expect("a full disk");
-        fill(full, &path).expect_err("nothing can be written to it");
-        assert!(!path.exists());
-        SealKey::of(&config("mem://", Some(path))).expect("made when there is room");
+        let path = folder.path().join("secret.key");
+        // What it leaves: a file beside, written in part.
+        fs::write(folder.path().join("secret.0011223344556677.part"), "hal").expect("ours");
+        let made = SealKey::of(&config("mem://", Some(path.clone()))).expect("made");
+        assert!(made.is_new && path.exists());
+    }
+
+    #[test]
+    fn starts_at_the_same_time_agree_on_one_key() {
+        let folder = folder();
+        let config = config("mem://", Some(folder.path().join("secret.key")));
+        let made = std::thread::scope(|scope| {
+            let starts: Vec<_> =
+                (0..8).map(|_| scope.spawn(|| SealKey::of(&config).expect("a key"))).collect();
+            let keys = starts.into_iter().map(|start| start.join().expect("no panic"));
+            keys.filter(|key| key.is_new).count()
+        });
+        assert_eq!(made, 1, "the others read what one has made");
     }
 
     #[test]
