@@ -7,23 +7,24 @@
 //! *Invariant:* an entry's key covers the component, the engine's configuration, wasmtime's
 //! version and the CPU's features; its MAC covers the key and the code.
 //! *Invariant:* a file is read once; what was checked is what is loaded.
+//! *Invariant:* an entry may go at any time: whoever wanted it compiles again.
 
 use std::{
-    fs::{self, DirBuilder, File, OpenOptions, TryLockError},
+    fs::{self, DirBuilder, DirEntry, File, OpenOptions, TryLockError},
     hash::{Hash, Hasher},
     io::{self, ErrorKind, Read, Write},
     os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt},
     path::{Path, PathBuf},
-    time::{Duration, Instant},
+    time::{Duration, Instant, SystemTime},
 };
 
 use aws_lc_rs::{
     digest::{self, SHA256},
     hmac, rand,
 };
-use wasmtime::{Engine, component::Component};
+use wasmtime::{Engine, ModuleVersionStrategy, component::Component};
 
-use crate::key_file;
+use crate::key_file::{self, UNFINISHED};
 
 /// The folder and its key.
 pub(crate) struct Cache {
@@ -53,14 +54,20 @@ impl Cache {
 
     /// The component compiled for `engine` earlier, if there is an entry and it is genuine.
     pub(crate) fn load(&self, engine: &Engine, entry: &Entry) -> Option<Component> {
-        let blob = fs::read(self.path(entry)).ok()?;
+        let mut file = File::open(self.path(entry)).ok()?;
+        let mut blob = Vec::new();
+        file.read_to_end(&mut blob).ok()?;
         let (tag, code) = blob.split_at_checked(TAG)?;
         if hmac::verify(&self.key, &signed(entry, code), tag).is_err() {
             tracing::warn!("a file of the native code cache was changed; compiling again");
             return None;
         }
         match deserialize(engine, code) {
-            Ok(component) => Some(component),
+            Ok(component) => {
+                // Used now; where that cannot be noted, it is compiled anew once in a while.
+                let _ = file.set_modified(SystemTime::now());
+                Some(component)
+            }
             Err(error) => {
                 tracing::warn!("a file of the native code cache does not load: {error:#}");
                 None
@@ -91,11 +98,25 @@ impl Cache {
         }
     }
 
+    /// Removes what has not been used for long, what another version of wasmtime compiled, and what
+    /// was left half written. For a service that has loaded its plugins: however long it ran before,
+    /// what it needs was used just now.
+    pub(crate) fn prune(&self, now: SystemTime) {
+        let Ok(files) = fs::read_dir(&self.folder) else { return };
+        let gone = files
+            .flatten()
+            .filter(|file| is_stale(file, now) && fs::remove_file(file.path()).is_ok())
+            .count();
+        if gone > 0 {
+            tracing::info!(gone, "removed {gone} files of the native code cache that are not used");
+        }
+    }
+
     fn write(&self, entry: &Entry, component: &Component) -> Result<(), String> {
         let code = component.serialize().map_err(|error| error.to_string())?;
         let tag = hmac::sign(&self.key, &signed(entry, &code));
         let path = self.path(entry);
-        let half = path.with_extension(format!("{}.part", std::process::id()));
+        let half = path.with_extension(format!("{}.{UNFINISHED}", std::process::id()));
         let written = private(&half).and_then(|mut file| {
             file.write_all(tag.as_ref())?;
             file.write_all(&code)?;
@@ -108,7 +129,7 @@ impl Cache {
     }
 
     fn path(&self, entry: &Entry) -> PathBuf {
-        self.folder.join(format!("{}.native", hex::encode(entry.0)))
+        self.folder.join(format!("{}{}.{NATIVE}", generation(), hex::encode(entry.0)))
     }
 }
 
@@ -135,6 +156,26 @@ fn deserialize(engine: &Engine, code: &[u8]) -> wasmtime::Result<Component> {
 fn signed(entry: &Entry, code: &[u8]) -> Vec<u8> {
     // The code is hashed first: a MAC over tens of megabytes would need a copy of them.
     [&entry.0, digest::digest(&SHA256, code).as_ref()].concat()
+}
+
+/// How the names of the entries begin that this version of wasmtime can load.
+fn generation() -> String {
+    let mut hasher = Sha256(digest::Context::new(&SHA256));
+    ModuleVersionStrategy::WasmtimeVersion.hash(&mut hasher);
+    format!("{:016x}-", hasher.finish())
+}
+
+fn is_stale(file: &DirEntry, now: SystemTime) -> bool {
+    let path = file.path();
+    let kept = match path.extension().and_then(|kind| kind.to_str()) {
+        Some(NATIVE) if file.file_name().to_string_lossy().starts_with(&generation()) => KEPT,
+        Some(NATIVE) => return true,
+        Some(UNFINISHED) => KEPT_UNFINISHED,
+        _ => return false,
+    };
+    let used = file.metadata().and_then(|file| file.modified());
+    // Of a moment to come: by another clock, so nothing is known.
+    used.is_ok_and(|used| now.duration_since(used).is_ok_and(|age| age > kept))
 }
 
 fn read_or_make_key(path: &Path) -> io::Result<[u8; KEY]> {
@@ -165,7 +206,7 @@ fn make_key(path: &Path) -> io::Result<bool> {
 
 /// Who we are, as the file system sees it.
 fn probe_owner(folder: &Path) -> io::Result<u32> {
-    let path = folder.join(format!("owner.{}.part", std::process::id()));
+    let path = folder.join(format!("owner.{}.{UNFINISHED}", std::process::id()));
     let owner = private(&path)?.metadata()?.uid();
     fs::remove_file(path)?;
     Ok(owner)
@@ -191,6 +232,11 @@ impl Hasher for Sha256 {
 }
 
 const KEY_FILE: &str = "mac.key";
+const NATIVE: &str = "native";
+/// For how long an entry stays that no start uses.
+const KEPT: Duration = Duration::from_secs(30 * 24 * 3600);
+/// Longer than anybody writes.
+const KEPT_UNFINISHED: Duration = Duration::from_secs(24 * 3600);
 /// Locked by whoever compiles; the system unlocks it when its process ends.
 const TURN_FILE: &str = "turn.lock";
 /// Longer than any plugin takes to compile on a machine that is not overloaded.
@@ -266,6 +312,67 @@ mod tests {
         fs::remove_file(folder.path().join(KEY_FILE)).expect("a key");
         let cache = Cache::open(folder.path()).expect("a new key");
         assert!(cache.load(&engine, &entry).is_none());
+    }
+
+    fn last_used(path: &Path, at: SystemTime) {
+        let file = OpenOptions::new().write(true).open(path).expect("there");
+        file.set_modified(at).expect("ours");
+    }
+
+    #[test]
+    fn what_no_start_has_used_for_long_goes() {
+        let (folder, engine, entry) = cached();
+        let cache = Cache::open(folder.path()).expect("a cache");
+        let path = cache.path(&entry);
+        let now = SystemTime::now();
+        let long_ago = now - KEPT - Duration::from_secs(1);
+
+        last_used(&path, long_ago);
+        assert!(cache.load(&engine, &entry).is_some(), "used at this start");
+        cache.prune(now);
+        assert!(path.exists(), "and so it stays");
+        last_used(&path, now + KEPT);
+        cache.prune(now);
+        assert!(path.exists(), "a clock that was set back says nothing");
+        last_used(&path, long_ago);
+        cache.prune(now);
+        assert!(!path.exists());
+        assert!(cache.load(&engine, &entry).is_none(), "it is compiled again");
+        cache.store(&entry, &Component::from_binary(&engine, EMPTY).expect("compiles"));
+        assert!(cache.load(&engine, &entry).is_some());
+    }
+
+    #[tokio::test]
+    async fn what_another_version_compiled_goes_and_what_is_no_entry_stays() {
+        let (folder, engine, entry) = cached();
+        let cache = Cache::open(folder.path()).expect("a cache");
+        drop(cache.turn().await.expect("nobody else has it"));
+        let now = SystemTime::now();
+        let long_ago = now - KEPT - Duration::from_secs(1);
+        let place = |name: &str, at: SystemTime| {
+            let path = folder.path().join(name);
+            fs::write(&path, "").expect("writable");
+            last_used(&path, at);
+            path
+        };
+        let gone = [
+            place("0123456789abcdef-00.native", now),
+            place("00.native", now),
+            place("00.4711.part", long_ago),
+        ];
+        let kept = [
+            place("00.4712.part", now),
+            place("notes.txt", long_ago),
+            folder.path().join(KEY_FILE),
+            folder.path().join(TURN_FILE),
+        ];
+        for old in &kept[2..] {
+            last_used(old, long_ago);
+        }
+        cache.prune(now);
+        assert!(gone.iter().all(|path| !path.exists()), "{gone:?}");
+        assert!(kept.iter().all(|path| path.exists()), "{kept:?}");
+        assert!(cache.load(&engine, &entry).is_some());
     }
 
     #[test]

@@ -65,7 +65,7 @@ use std::{
     fmt,
     path::PathBuf,
     sync::Arc,
-    time::{Duration, Instant},
+    time::{Duration, Instant, SystemTime},
 };
 
 use rustls_pki_types::CertificateDer;
@@ -187,6 +187,14 @@ impl Sandbox {
             plugin.id
         );
         Ok(())
+    }
+
+    /// Removes native code that is not used any more from the cache. For a service, once all its
+    /// plugins are installed: who needs but one of them would remove what others need.
+    pub fn prune_native_code(&self) {
+        if let Some(cache) = &self.inner.cache {
+            cache.prune(SystemTime::now());
+        }
     }
 
     /// Takes a plugin out by its id; running calls end on it, later ones find it not installed.

@@ -127,6 +127,9 @@ async fn assemble(
     let plugins = Operators::new(Folder::new(&config.plugins.folder));
     // What cannot be loaded is in the log, and is no reason not to watch with the others.
     let _ = plugins.reload(&sandbox).await;
+    let cached = sandbox.clone();
+    // Nobody waits for it.
+    tokio::task::spawn_blocking(move || cached.prune_native_code());
     Ok(Arc::new(App {
         limits: Limits::new(&clock),
         relay: relay(&config, sandbox.egress())?,
