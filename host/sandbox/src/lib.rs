@@ -17,6 +17,7 @@
 
 pub mod egress;
 pub mod key_file;
+pub mod mistake;
 pub mod probes;
 
 mod accept;

@@ -14,6 +14,7 @@ use crate::{
     engine::Class,
     grants::{Capabilities, NoEntry},
     limits::{Ceiling, Limits},
+    mistake,
 };
 
 use file::{File, KindName, LimitsTable, PluginTable};
@@ -67,7 +68,8 @@ pub const SECTION: &str = "vedette:manifest";
 impl Manifest {
     /// Reads the text of a `plugin.toml`; what it says of the operator's settings is filled in.
     pub fn parse(text: &str, settings: &Settings) -> Result<Self, ManifestError> {
-        let file: File = toml::from_str(text).map_err(|error| syntax(text, &error))?;
+        let file: File = toml::from_str(text)
+            .map_err(|error| ManifestError::Syntax(mistake::told(text, &error)))?;
         Self::of(file, settings)
     }
 
@@ -170,16 +172,6 @@ fn kind(plugin: &PluginTable) -> Result<Kind, ManifestError> {
             reason: "notifier needs plugin.channel and no plugin.check-type".into(),
         }),
     }
-}
-
-/// The line too: a wrong type is told without the key that has it.
-fn syntax(text: &str, error: &toml::de::Error) -> ManifestError {
-    let message = error.message().trim().replace('\n', " ");
-    let before = error.span().and_then(|span| text.get(..span.start));
-    ManifestError::Syntax(match before {
-        Some(before) => format!("{message} (line {})", before.matches('\n').count() + 1),
-        None => message,
-    })
 }
 
 /// How often a check asks to be run.

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use toml::{Table, Value};
+use vedette_sandbox::mistake::{self, Spot};
 
 use super::Config;
 
@@ -70,15 +71,9 @@ impl Error {
     }
 
     fn in_file(path: &Path, text: &str, cause: &toml::de::Error) -> Self {
-        let start = cause.span().map_or(0, |span| span.start);
-        let before = text.get(..start).unwrap_or(text);
-        let beside = before.rsplit('\n').next().unwrap_or_default();
-        Self::File {
-            path: path.to_owned(),
-            line: before.matches('\n').count() + 1,
-            column: beside.chars().count() + 1,
-            reason: without_value(cause.message()),
-        }
+        let start = Spot { line: 1, column: 1 };
+        let Spot { line, column } = mistake::spot(text, cause).unwrap_or(start);
+        Self::File { path: path.to_owned(), line, column, reason: without_value(cause.message()) }
     }
 }
 

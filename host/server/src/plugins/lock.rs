@@ -11,7 +11,7 @@ use chrono::SecondsFormat;
 use serde::Deserialize;
 use toml::{Table, Value};
 use vedette_model::Timestamp;
-use vedette_sandbox::Capabilities;
+use vedette_sandbox::{Capabilities, mistake};
 
 /// All plugins that were approved, in the order of the file.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -90,14 +90,7 @@ struct File {
 
 impl Lock {
     pub(crate) fn parse(text: &str) -> Result<Self, LockError> {
-        let wrong = |error: toml::de::Error| {
-            let message = one_line(error.message());
-            let before = error.span().and_then(|span| text.get(..span.start));
-            LockError(match before {
-                Some(before) => format!("{message} (line {})", before.matches('\n').count() + 1),
-                None => message,
-            })
-        };
+        let wrong = |error: toml::de::Error| LockError(mistake::told(text, &error));
         let table: Table = toml::from_str(text).map_err(wrong)?;
         match table.get("version") {
             Some(Value::Integer(VERSION)) => {}
@@ -273,10 +266,6 @@ fn key(name: &str) -> String {
 
 fn is_sha256(text: &str) -> bool {
     text.len() == 64 && text.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b))
-}
-
-fn one_line(message: &str) -> String {
-    message.trim().replace('\n', " ")
 }
 
 fn yes() -> bool {
