@@ -109,14 +109,11 @@ impl Default for Settings {
     }
 }
 
-/// The operator's sources, at least one. An error is `CheckError::InvalidConfig`.
+/// The operator's sources; whoever names none has nobody asked. An error is
+/// `CheckError::InvalidConfig`.
 pub(crate) fn sources<C>(job: &Job<C>) -> Result<Vec<Source>, CheckError> {
     let Settings { sources: settings } = job.settings()?;
     let mut problems: Vec<Problem> = Vec::new();
-    if settings.is_empty() {
-        let message = "must name at least one source".to_owned();
-        problems.push(Problem { pointer: "/sources".to_owned(), message });
-    }
     let mut sources = Vec::with_capacity(settings.len());
     for (index, setting) in settings.into_iter().enumerate() {
         match setting.accept() {
@@ -152,7 +149,6 @@ mod tests {
     #[test]
     fn settings_that_make_no_sense_are_told() {
         for (settings, pointer) in [
-            (r#"{"sources":[]}"#, "/sources"),
             (r#"{"sources":[{"kind":"crtsh","url":"crt.sh"}]}"#, "/sources/0/url"),
             (r#"{"sources":[{"kind":"crtsh","url":"https://crt.sh/?a=1"}]}"#, "/sources/0/url"),
             (r#"{"sources":[{"kind":"crtsh","url":"ftp://crt.sh"}]}"#, "/sources/0/url"),

@@ -129,6 +129,13 @@ fn source_that_is_away_is_a_result_and_the_baseline_stays() {
 }
 
 #[test]
+fn without_sources_nothing_is_known() {
+    let nobody = Job { settings: r#"{"sources":[]}"#.to_owned(), ..job(DOMAIN) };
+    let seen = Ct::run(&Host::new().cx(), nobody).expect("the check works");
+    assert_eq!(seen.facts, CtResult::failed(DOMAIN, "ct_source_unavailable"));
+}
+
+#[test]
 fn public_suffixes_and_addresses_are_not_watched() {
     for target in ["com", "co.uk", "192.0.2.1", "2001:db8::1", "localhost"] {
         let run = Ct::run(&Host::new().cx(), job(target));

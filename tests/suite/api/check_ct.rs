@@ -122,6 +122,15 @@ async fn a_source_in_trouble_is_named_so() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn where_the_operator_names_no_source_nothing_is_known() {
+    let world = World::with(|settings| settings.toml = CtSource::toml(&[])).await;
+    let result = world.look("ct", "shop.example").await;
+    assert_eq!(result["error"], "ct_source_unavailable", "{result:#}");
+    assert_eq!((&result["total"], &result["certificates"]), (&json!(0), &json!([])));
+    assert_eq!(result["source"], Value::Null);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_source_that_never_answers_is_a_timeout() {
     let (world, source) = world(CtKind::CrtSh).await;
     source.trouble(Some(Script::silence()));

@@ -69,6 +69,16 @@ fn a_bad_value_is_refused_with_its_key() {
             "[{ kind = \"crtsh\", url = \"http://mirror:8080/\" }]",
             "plugins.ct.sources[0].url",
         ),
+        (
+            "VEDETTE_CT_SOURCES",
+            "[{ kind = \"crtsh\", url = \"https://crt.example/?a=b\" }]",
+            "plugins.ct.sources[0].url",
+        ),
+        (
+            "VEDETTE_CT_SOURCES",
+            "[{ kind = \"crtsh\", url = \"https://crt.example/\", key = \"AA==\" }]",
+            "plugins.ct.sources[0].key",
+        ),
         ("VEDETTE_TRUSTED_PROXY", "10.0.0.0/8,10.1", "trusted_proxy"),
         ("VEDETTE_INTERVALS_SSL", "0s", "intervals.ssl"),
         ("VEDETTE_EDITION", "gold", "edition"),

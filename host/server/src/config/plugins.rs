@@ -32,7 +32,7 @@ pub struct DomainSources {
     pub whois_root: String,
 }
 
-/// Asked in this order until one answers.
+/// Asked in this order until one answers; none = nobody is asked.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct CtSources {
@@ -89,6 +89,17 @@ impl Plugins {
         if !is_place {
             let reason = "must be host:port, such as whois.iana.org:43";
             return Err(Error::key("plugins.domain.whois_root", reason));
+        }
+        for (nth, source) in self.ct.sources.iter().enumerate() {
+            let wrong = |field: &str, reason: &str| {
+                Err(Error::key(format!("plugins.ct.sources[{nth}].{field}"), reason))
+            };
+            if source.url.query().is_some() || source.url.fragment().is_some() {
+                return wrong("url", "must have neither query nor fragment");
+            }
+            if source.key.is_some() && source.kind != CtSourceKind::Static {
+                return wrong("key", "is for logs (kind static): nothing else is signed");
+            }
         }
         let bootstrap =
             ("plugins.domain.rdap_bootstrap_url".to_owned(), &self.domain.rdap_bootstrap_url);
