@@ -160,7 +160,7 @@ async fn run(sandbox: &Sandbox, port: u16, expected: &str) -> (Run, Assessment) 
         alert_days: 14,
         memory: None,
     };
-    let assessment = sandbox.assess(&check, evidence).await.expect("an assessment");
+    let assessment = sandbox.assess(&check, "127.0.0.1", evidence).await.expect("an assessment");
     (run, assessment)
 }
 

@@ -1,23 +1,31 @@
 //! A breaker per plugin version: a plugin that keeps breaking is paused, so that it neither
 //! burns CPU nor floods the operator.
 //!
-//! Five bad endings in the last ten open it. After 30 s one call may try (half-open): a good
-//! ending closes it, a bad one doubles the pause, up to 15 minutes.
+//! Of the ten domains that its calls were about last, five whose last call ended badly open it. After
+//! 30 s one call may try (half-open): a good ending closes it, a bad one doubles the pause, up to 15
+//! minutes.
 //!
+//! *Invariant:* what one domain makes a plugin do, however often, pauses it for nobody.
 //! *Invariant:* pure; `now` is a parameter.
 
 use std::{
     collections::VecDeque,
+    hash::{DefaultHasher, Hash, Hasher},
+    net::IpAddr,
     time::{Duration, Instant},
 };
 
 /// The breaker of one version of one plugin.
 #[derive(Debug, Default)]
 pub(crate) struct Breaker {
-    /// The last endings, true = bad.
-    endings: VecDeque<bool>,
+    /// How the last call about each ended, true = bad; the latest last.
+    endings: VecDeque<(Subject, bool)>,
     state: State,
 }
+
+/// Whom a call was about, as far as that says whose doing its ending may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Subject(u64);
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum State {
@@ -40,6 +48,23 @@ const LAST: usize = 10;
 const BAD: usize = 5;
 const FIRST_PAUSE: Duration = Duration::from_secs(30);
 const LONGEST_PAUSE: Duration = Duration::from_secs(15 * 60);
+
+impl Subject {
+    /// Names below one domain are one: whoever has it has as many as he likes. That this takes all of
+    /// `co.uk` for one only makes a breaker slower to open.
+    pub(crate) fn of(name: &str) -> Self {
+        let is_address = name.parse::<IpAddr>().is_ok();
+        let above = name.rmatch_indices('.').nth(1).filter(|_| !is_address);
+        Self::of_text(above.map_or(name, |(dot, _)| &name[dot + 1..]))
+    }
+
+    /// Of what has no name.
+    pub(crate) fn of_text(text: &str) -> Self {
+        let mut hasher = DefaultHasher::new();
+        text.hash(&mut hasher);
+        Self(hasher.finish())
+    }
+}
 
 impl Breaker {
     /// Whether a call may start now; if not, for how long not.
@@ -67,9 +92,9 @@ impl Breaker {
     }
 
     /// Takes note of how a call ended.
-    pub(crate) fn record(&mut self, bad: bool, now: Instant) -> Option<Change> {
+    pub(crate) fn record(&mut self, about: Subject, bad: bool, now: Instant) -> Option<Change> {
         match (self.state, bad) {
-            (State::Closed, _) => self.count(bad, now),
+            (State::Closed, _) => self.count(about, bad, now),
             (State::Trying { pause, .. }, true) => {
                 Some(self.open((pause * 2).min(LONGEST_PAUSE), now))
             }
@@ -82,12 +107,13 @@ impl Breaker {
         }
     }
 
-    fn count(&mut self, bad: bool, now: Instant) -> Option<Change> {
+    fn count(&mut self, about: Subject, bad: bool, now: Instant) -> Option<Change> {
+        self.endings.retain(|(other, _)| *other != about);
         if self.endings.len() == LAST {
             self.endings.pop_front();
         }
-        self.endings.push_back(bad);
-        let bad = self.endings.iter().filter(|bad| **bad).count();
+        self.endings.push_back((about, bad));
+        let bad = self.endings.iter().filter(|(_, bad)| *bad).count();
         (bad >= BAD).then(|| self.open(FIRST_PAUSE, now))
     }
 
@@ -104,22 +130,27 @@ mod tests {
 
     const SECOND: Duration = Duration::from_secs(1);
 
+    fn nth(n: usize) -> Subject {
+        Subject::of(&format!("site{n}.example"))
+    }
+
     fn opened(now: Instant) -> Breaker {
         let mut breaker = Breaker::default();
-        for _ in 0..BAD {
-            breaker.record(true, now);
+        for n in 0..BAD {
+            breaker.record(nth(n), true, now);
         }
         breaker
     }
 
     #[test]
-    fn five_bad_endings_in_ten_open_it() {
+    fn five_of_the_last_ten_domains_that_ended_badly_open_it() {
         let now = Instant::now();
         let mut breaker = Breaker::default();
         let endings = [true, false, true, false, true, false, true, false, false];
-        assert!(endings.iter().all(|bad| breaker.record(*bad, now).is_none()));
+        let mut endings = endings.iter().enumerate();
+        assert!(endings.all(|(n, bad)| breaker.record(nth(n), *bad, now).is_none()));
         assert_eq!(breaker.admit(now), Ok(()));
-        assert_eq!(breaker.record(true, now), Some(Change::Opened { pause: 30 * SECOND }));
+        assert_eq!(breaker.record(nth(9), true, now), Some(Change::Opened { pause: 30 * SECOND }));
         assert_eq!(breaker.admit(now + SECOND), Err(29 * SECOND));
         assert_eq!(breaker.pause(now + SECOND), Some(29 * SECOND));
         assert_eq!(breaker.pause(now + 30 * SECOND), None);
@@ -129,13 +160,47 @@ mod tests {
     fn old_bad_endings_are_forgotten() {
         let now = Instant::now();
         let mut breaker = Breaker::default();
-        for _ in 0..4 {
-            assert_eq!(breaker.record(true, now), None);
+        for n in 0..4 {
+            assert_eq!(breaker.record(nth(n), true, now), None);
         }
-        for _ in 0..LAST {
-            assert_eq!(breaker.record(false, now), None);
+        for n in 4..4 + LAST {
+            assert_eq!(breaker.record(nth(n), false, now), None);
         }
-        assert_eq!(breaker.record(true, now), None);
+        assert_eq!(breaker.record(nth(99), true, now), None);
+        let mut breaker = Breaker::default();
+        for n in 0..4 * BAD {
+            assert_eq!(breaker.record(nth(n % 4), true, now), None, "four domains");
+        }
+        assert_eq!(breaker.record(nth(0), false, now), None, "it is well again");
+        assert_eq!(breaker.record(nth(4), true, now), None);
+        assert!(breaker.record(nth(0), true, now).is_some());
+    }
+
+    #[test]
+    fn one_domain_that_breaks_it_every_time_opens_it_for_nobody() {
+        let now = Instant::now();
+        let mut breaker = Breaker::default();
+        for n in 0..100 {
+            let about = Subject::of(&format!("host{n}.of.one.example"));
+            assert_eq!(breaker.record(about, true, now), None);
+            assert_eq!(breaker.record(nth(n % 3), false, now), None);
+            assert_eq!(breaker.admit(now), Ok(()));
+        }
+    }
+
+    #[test]
+    fn names_below_one_domain_are_one_and_addresses_are_not() {
+        let same = [("example.com", "www.example.com"), ("a.b.example.com", "example.com")];
+        assert!(same.iter().all(|(one, other)| Subject::of(one) == Subject::of(other)));
+        for (one, other) in [
+            ("example.com", "example.org"),
+            ("example.com", "other.com"),
+            ("192.0.2.1", "198.51.2.1"),
+            ("2001:db8::1", "2001:db8::2"),
+            ("db01", "db02"),
+        ] {
+            assert_ne!(Subject::of(one), Subject::of(other), "{one} {other}");
+        }
     }
 
     #[test]
@@ -145,9 +210,9 @@ mod tests {
         let later = now + 30 * SECOND;
         assert_eq!(breaker.admit(later), Ok(()));
         assert_eq!(breaker.admit(later), Err(30 * SECOND), "only one at a time");
-        assert_eq!(breaker.record(false, later), Some(Change::Closed));
+        assert_eq!(breaker.record(nth(0), false, later), Some(Change::Closed));
         assert_eq!(breaker.admit(later), Ok(()));
-        assert_eq!(breaker.record(true, later), None, "counting starts anew");
+        assert_eq!(breaker.record(nth(0), true, later), None, "counting starts anew");
     }
 
     #[test]
@@ -158,7 +223,7 @@ mod tests {
             now += LONGEST_PAUSE;
             assert_eq!(breaker.admit(now), Ok(()));
             let pause = seconds * SECOND;
-            assert_eq!(breaker.record(true, now), Some(Change::Opened { pause }));
+            assert_eq!(breaker.record(nth(0), true, now), Some(Change::Opened { pause }));
         }
     }
 

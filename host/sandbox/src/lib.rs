@@ -73,6 +73,7 @@ use rustls_pki_types::CertificateDer;
 use serde_json::{Map, Value};
 use vedette_model::{Assessment, CheckType, Evidence, delivery::Rendered};
 
+use breaker::Subject;
 use cache::Cache;
 use egress::Egress;
 use engine::Engines;
@@ -263,9 +264,10 @@ impl Sandbox {
         if !problems.is_empty() {
             return Err(ValidateError::Problems(problems));
         }
+        let about = Subject::of(target);
         let (target, config) = (target.to_owned(), config.clone());
         let work = async move |check: Arc<Check>| pure::validate(&check, &target, &config).await;
-        self.purely(check, work).await?.map_err(ValidateError::Problems)
+        self.purely(check, about, work).await?.map_err(ValidateError::Problems)
     }
 
     /// Checks a channel's settings and answers them normalised. The plugin is given `ref:<field>` in
@@ -282,9 +284,10 @@ impl Sandbox {
         if !problems.is_empty() {
             return Err(ValidateError::Problems(problems));
         }
+        let about = Subject::of_text(&config.to_string());
         let work =
             async move |channel: Arc<Channel>| pure::validate_channel(&channel, &given).await;
-        let normalised = self.purely(Arc::clone(&channel), work).await?;
+        let normalised = self.purely(Arc::clone(&channel), about, work).await?;
         let normalised = normalised.map_err(ValidateError::Problems)?;
         Ok(pure::restored(&channel, normalised, config)?)
     }
@@ -315,20 +318,21 @@ impl Sandbox {
     ) -> Result<Vec<Duration>, PluginError> {
         let check = self.installed(check_type)?;
         let work = async move |check: Arc<Check>| cost::instantiate(&check, rounds).await;
-        self.purely(check, work).await
+        self.purely(check, Subject::of_text(""), work).await
     }
 
-    /// Says what the evidence means.
+    /// Says what the evidence means that a run about `target` found.
     pub async fn assess(
         &self,
         check_type: &CheckType,
+        target: &str,
         evidence: Evidence,
     ) -> Result<Assessment, PluginError> {
         let check = self.installed(check_type)?;
         // Agents and clients send results too: what does not fit never reaches the plugin.
         check.result.check(&evidence.current).map_err(PluginError::InvalidInput)?;
         let work = async move |check: Arc<Check>| pure::assess(&check, evidence).await;
-        self.purely(check, work).await
+        self.purely(check, Subject::of(target), work).await
     }
 
     /// Has a channel write a notification. `ref:<field>` stays in the rendered URL for the caller
@@ -340,17 +344,23 @@ impl Sandbox {
         config: &Value,
     ) -> Result<Vec<Rendered>, PluginError> {
         let channel = self.installed_channel(channel)?;
-        let config = config.clone();
+        let about = notification.alerts.first().map_or("", |alert| &alert.domain);
+        let (about, config) = (Subject::of(about), config.clone());
         let work =
             async move |channel: Arc<Channel>| pure::render(&channel, notification, &config).await;
-        self.purely(channel, work).await
+        self.purely(channel, about, work).await
     }
 
-    /// Has a channel read the reply to one attempt.
-    pub async fn interpret(&self, channel: &str, receipt: Receipt) -> Result<Verdict, PluginError> {
+    /// Has a channel read the reply that the receiver, a host, gave to one attempt.
+    pub async fn interpret(
+        &self,
+        channel: &str,
+        receiver: &str,
+        receipt: Receipt,
+    ) -> Result<Verdict, PluginError> {
         let channel = self.installed_channel(channel)?;
         let work = async move |channel: Arc<Channel>| pure::interpret(&channel, receipt).await;
-        self.purely(channel, work).await
+        self.purely(channel, Subject::of(receiver), work).await
     }
 
     /// How late a task of the sandbox's runtime wakes up from a sleep of `sample`: what probes

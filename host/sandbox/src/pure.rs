@@ -12,6 +12,7 @@ use crate::{
         check::exports::vedette::plugin::checker as wit,
         notifier::exports::vedette::plugin::notifier as wit_notifier,
     },
+    breaker::Subject,
     call::{End, Terms},
     channel::{Notification, Receipt, Verdict},
     check::Problem,
@@ -22,7 +23,12 @@ use crate::{
 
 impl Sandbox {
     /// Makes one pure call: a turn, the breaker, the call, how it ended.
-    pub(crate) async fn purely<P, T, W, F>(&self, called: Arc<P>, work: W) -> Result<T, PluginError>
+    pub(crate) async fn purely<P, T, W, F>(
+        &self,
+        called: Arc<P>,
+        about: Subject,
+        work: W,
+    ) -> Result<T, PluginError>
     where
         P: AsRef<Plugin> + Send + Sync + 'static,
         T: Send + 'static,
@@ -36,9 +42,9 @@ impl Sandbox {
             plugin.admit(Instant::now()).map_err(|message| End::stopped(Stop::Paused, message))?;
             let outcome = work(Arc::clone(&called)).await;
             match &outcome {
-                Ok(_) => plugin.finish(None, Instant::now()),
+                Ok(_) => plugin.finish(about, None, Instant::now()),
                 Err(End::Stopped { why, message }) => {
-                    plugin.finish(Some((*why, message)), Instant::now());
+                    plugin.finish(about, Some((*why, message)), Instant::now());
                 }
                 Err(End::Overloaded) => {}
             }

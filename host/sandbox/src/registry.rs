@@ -15,7 +15,7 @@ use wasmtime::Engine;
 
 use crate::{
     bindings::{check::CheckPluginPre, notifier::NotifierPluginPre},
-    breaker::{Breaker, Change},
+    breaker::{Breaker, Change, Subject},
     channel::ChannelDescriptor,
     check::CheckDescriptor,
     engine::Class,
@@ -179,7 +179,7 @@ impl Plugin {
 
     /// Takes note of a call that ended well, and of one that did not: counted, logged for the
     /// operator, weighed by the breaker.
-    pub(crate) fn finish(&self, stopped: Option<(Stop, &str)>, now: Instant) {
+    pub(crate) fn finish(&self, about: Subject, stopped: Option<(Stop, &str)>, now: Instant) {
         let (plugin, version) = (&*self.id, &*self.version);
         if let Some((why, message)) = stopped {
             metrics::counter!(
@@ -197,7 +197,7 @@ impl Plugin {
         // A plugin that says it could not work, as without DNS all must, has not broken: paused, it
         // would be away when the trouble is over, and judge no result that others bring.
         let broke = stopped.is_some_and(|(why, _)| why != Stop::Failed);
-        match self.breaker.lock().record(broke, now) {
+        match self.breaker.lock().record(about, broke, now) {
             Some(Change::Opened { pause }) => {
                 tracing::error!(
                     plugin,

@@ -12,6 +12,7 @@ use vedette_model::{Observation, domain_name::Target};
 use crate::{
     Inner, accept,
     bindings::check::exports::vedette::plugin::checker as wit,
+    breaker::Subject,
     call::{End, Terms},
     check::{Job, Ran},
     egress::{Egress, NetError},
@@ -54,6 +55,7 @@ impl Inner {
             run_id: job.run_id.clone(),
             run: Some(Box::new(self.reach(check, &job, vetted, prober))),
         };
+        let about = Subject::of(&job.target.to_string());
         let (pre, request) = (check.live.clone(), wit::Job::of(job, &plugin.settings));
         let ended = plugin.enter(terms, move |store| {
             Box::pin(async move {
@@ -68,7 +70,7 @@ impl Inner {
             Ok(_) | Err(_) => None,
         };
         if outcome != Err(RunError::Overloaded) {
-            plugin.finish(stopped, Instant::now());
+            plugin.finish(about, stopped, Instant::now());
         }
         let observation = outcome?;
         let (duration, host_time) = (started.elapsed(), ended.host_time);

@@ -10,11 +10,15 @@ use wasm_encoder::BlockType;
 
 use crate::{
     guest::{Guest, I32, I64, SPARE},
-    lab::{evidence, holding, replay, test},
+    lab::{evidence, holding, replay, replay_about, test},
 };
 
 async fn stop(sandbox: &Sandbox) -> Stop {
-    match replay(sandbox, Vec::new()).await {
+    stop_about(sandbox, "example.com").await
+}
+
+async fn stop_about(sandbox: &Sandbox, target: &str) -> Stop {
+    match replay_about(sandbox, target, Vec::new()).await {
         Err(RunError::Broken { why, .. }) => why,
         other => panic!("not stopped: {other:?}"),
     }
@@ -207,12 +211,25 @@ async fn a_plugin_that_keeps_breaking_is_paused() {
     let sandbox = running(|code| {
         code.unreachable();
     });
-    for _ in 0..5 {
-        assert_eq!(stop(&sandbox).await, Stop::Trap);
+    for n in 0..5 {
+        assert_eq!(stop_about(&sandbox, &format!("site{n}.example")).await, Stop::Trap);
     }
     assert_eq!(stop(&sandbox).await, Stop::Paused);
-    let assessed = sandbox.assess(&test(), evidence(json!({}))).await;
+    let assessed = sandbox.assess(&test(), "example.com", evidence(json!({}))).await;
     assert!(matches!(assessed, Err(PluginError::Broken { why: Stop::Paused, .. })));
+}
+
+#[tokio::test]
+async fn a_plugin_that_one_target_breaks_goes_on_for_the_others() {
+    let sandbox = running(|code| {
+        code.unreachable();
+    });
+    for n in 0..12 {
+        let target = format!("host{n}.site.example");
+        assert_eq!(stop_about(&sandbox, &target).await, Stop::Trap, "{target}");
+    }
+    assert_eq!(sandbox.paused("acme.test"), None);
+    sandbox.assess(&test(), "other.example", evidence(json!({}))).await.expect("judged");
 }
 
 #[tokio::test]
@@ -223,8 +240,8 @@ async fn a_plugin_that_could_not_work_is_not_paused() {
         code.i32_const(answer);
     });
     let sandbox = holding(&guest);
-    for _ in 0..6 {
-        assert_eq!(stop(&sandbox).await, Stop::Failed);
+    for n in 0..6 {
+        assert_eq!(stop_about(&sandbox, &format!("site{n}.example")).await, Stop::Failed);
     }
 }
 
@@ -238,7 +255,10 @@ async fn assessments_are_of_listed_events_and_bounded() {
         });
         holding(&guest)
     };
-    let found = with("test.bad", 32).assess(&test(), evidence(json!({}))).await.expect("fine");
+    let found = with("test.bad", 32)
+        .assess(&test(), "example.com", evidence(json!({})))
+        .await
+        .expect("fine");
     assert_eq!((found.health, found.findings.len()), (Health::Degraded, 32));
     assert_eq!(found.findings[0].message, "line one line two");
 
@@ -246,7 +266,7 @@ async fn assessments_are_of_listed_events_and_bounded() {
         ("test.good", 1, "event \"test.good\" is not in the descriptor"),
         ("test.bad", 33, "findings is larger than allowed (33, at most 32)"),
     ] {
-        let refused = with(event, count).assess(&test(), evidence(json!({}))).await;
+        let refused = with(event, count).assess(&test(), "example.com", evidence(json!({}))).await;
         let Err(PluginError::Broken { why: Stop::Output, message }) = refused else {
             panic!("{refused:?}")
         };
@@ -261,7 +281,7 @@ async fn results_that_others_send_in_never_reach_the_plugin_unless_they_fit() {
         code.unreachable();
     });
     let sandbox = holding(&guest);
-    let refused = sandbox.assess(&test(), evidence(json!({"ok": 1}))).await;
+    let refused = sandbox.assess(&test(), "example.com", evidence(json!({"ok": 1}))).await;
     assert!(matches!(refused, Err(PluginError::InvalidInput(_))), "{refused:?}");
 }
 
@@ -277,8 +297,10 @@ async fn pure_calls_see_the_evidences_time_and_nothing_else() {
         code.i32_const(fine);
     });
     let sandbox = holding(&guest);
-    let first = sandbox.assess(&test(), evidence(json!({}))).await.expect("its own time");
-    let again = sandbox.assess(&test(), evidence(json!({}))).await.expect("its own time");
+    let first =
+        sandbox.assess(&test(), "example.com", evidence(json!({}))).await.expect("its own time");
+    let again =
+        sandbox.assess(&test(), "example.com", evidence(json!({}))).await.expect("its own time");
     assert_eq!(first, again);
 
     guest.assess(move |code| {
@@ -287,7 +309,7 @@ async fn pure_calls_see_the_evidences_time_and_nothing_else() {
         });
         code.call(exchange).i32_const(fine);
     });
-    let reached = holding(&guest).assess(&test(), evidence(json!({}))).await;
+    let reached = holding(&guest).assess(&test(), "example.com", evidence(json!({}))).await;
     let Err(PluginError::Broken { why: Stop::Trap, message }) = reached else {
         panic!("{reached:?}")
     };
@@ -300,7 +322,7 @@ async fn an_endless_assessment_is_stopped_too() {
     guest.assess(|code| {
         code.loop_(BlockType::Empty).br(0).end().unreachable();
     });
-    let stopped = holding(&guest).assess(&test(), evidence(json!({}))).await;
+    let stopped = holding(&guest).assess(&test(), "example.com", evidence(json!({}))).await;
     assert!(matches!(stopped, Err(PluginError::Broken { why: Stop::Cpu, .. })), "{stopped:?}");
 }
 

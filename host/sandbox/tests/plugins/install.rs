@@ -142,7 +142,7 @@ async fn a_channel_writes_to_a_reference_that_the_host_resolves() {
     };
     assert_eq!(rendered, [expected]);
     // It asked for an hour; a minute is the most.
-    let verdict = sandbox.interpret("pager", Receipt::default()).await;
+    let verdict = sandbox.interpret("pager", "pager.example", Receipt::default()).await;
     assert_eq!(verdict, Ok(Verdict::Retry(Some(60))));
 }
 
@@ -182,7 +182,10 @@ async fn a_channel_never_sees_its_secrets() {
         "pager_url": "ref:pager_url", "pager_token": "ref:pager_token", "room": "ops",
     });
     assert_eq!(seen, expected);
-    assert_eq!(sandbox.interpret("pager", Receipt::default()).await, Ok(Verdict::Delivered));
+    assert_eq!(
+        sandbox.interpret("pager", "pager.example", Receipt::default()).await,
+        Ok(Verdict::Delivered)
+    );
 }
 
 #[tokio::test]

@@ -68,8 +68,16 @@ pub(crate) fn job(target: &str) -> Job {
 
 /// Runs the check against nothing: whatever it probes is recorded as given.
 pub(crate) async fn replay(sandbox: &Sandbox, probes: Vec<Probe>) -> Result<Ran, RunError> {
+    replay_about(sandbox, "example.com", probes).await
+}
+
+pub(crate) async fn replay_about(
+    sandbox: &Sandbox,
+    target: &str,
+    probes: Vec<Probe>,
+) -> Result<Ran, RunError> {
     let recording = Arc::new(Recording::new(probes));
-    sandbox.replay(&test(), job("example.com"), recording).await
+    sandbox.replay(&test(), job(target), recording).await
 }
 
 pub(crate) fn evidence(current: Value) -> Evidence {

@@ -142,7 +142,7 @@ pub(super) async fn once(
         None => sandbox.run(check_type, job).await,
     };
     let ran = ran.map_err(told)?;
-    let assessment = sandbox.assess(check_type, evidence(&ran, own, now)).await?;
+    let assessment = sandbox.assess(check_type, given, evidence(&ran, own, now)).await?;
     Ok(Seen { target: given.to_owned(), descriptor, ran, assessment, now })
 }
 

@@ -145,7 +145,7 @@ async fn send(
     if let Some(trouble) = answer.as_ref().err().and_then(NetError::own_trouble) {
         return Outcome::Unsent(trouble.to_owned());
     }
-    match interpret(app, channel, receipt(answer)).await {
+    match interpret(app, channel, &host(&url), receipt(answer)).await {
         Outcome::Rejected(reason) => Outcome::Rejected(veiled(&reason, &url)),
         // Their reasons are our own words.
         kept @ (Outcome::Delivered | Outcome::Retry { .. } | Outcome::Unsent(_)) => kept,
@@ -165,12 +165,17 @@ fn receipt(answer: Result<HttpResponse, NetError>) -> Receipt {
     }
 }
 
+fn host(url: &str) -> String {
+    let url = url::Url::parse(url).ok();
+    url.as_ref().and_then(|url| url.host_str()).unwrap_or_default().to_owned()
+}
+
 /// What the plugin makes of the reply. A plugin that broke does not lose a delivery: then the
 /// contract's own rule holds, 2xx is delivered and all else is tried again.
-async fn interpret(app: &App, channel: &str, receipt: Receipt) -> Outcome {
+async fn interpret(app: &App, channel: &str, receiver: &str, receipt: Receipt) -> Outcome {
     let said = said(&receipt);
     let accepted = (200..300).contains(&receipt.status);
-    match app.sandbox.interpret(channel, receipt).await {
+    match app.sandbox.interpret(channel, receiver, receipt).await {
         Ok(Verdict::Delivered) => Outcome::Delivered,
         Ok(Verdict::Retry(seconds)) => Outcome::Retry {
             reason: said,

@@ -279,7 +279,7 @@ async fn assess(
         alert_days: site.alert_days,
         memory: state.memory.clone(),
     };
-    let cause = match app.sandbox.assess(check_type, evidence).await {
+    let cause = match app.sandbox.assess(check_type, site.name(), evidence).await {
         Ok(assessment) => return Ok(Ok(assessment)),
         Err(cause) => cause,
     };
