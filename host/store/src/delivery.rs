@@ -131,23 +131,31 @@ impl Store {
         Ok(counts.into_iter().sum())
     }
 
-    /// What was and is to be sent about an alert, oldest first; none when the account has no such
-    /// alert. What went into a batch shows how the batch is doing.
+    /// What was and is to be sent about an alert, oldest first, up to `limit` of the latest; none when
+    /// the account has no such alert. What went into a batch shows how the batch is doing.
     pub async fn deliveries_of(
         &self,
         account: AccountId,
         alert: AlertId,
+        limit: usize,
     ) -> Result<Option<Vec<Delivery>>> {
         let Some(alert) = self.alert(account, alert).await? else { return Ok(None) };
         // A site that goes up and down leaves many in a month: only those that name the alert are
         // taken into memory.
-        let statement =
-            format!("{COLUMNS} FROM delivery WHERE site = $site AND string::contains(doc, $alert)");
-        let binds = Binds::new().with("site", alert.site_id.0).with("alert", alert.id.to_string());
+        let statement = format!(
+            "{COLUMNS} FROM delivery WHERE site = $site AND string::contains(doc, $alert)
+            ORDER BY due_at DESC LIMIT $limit"
+        );
+        let binds = Binds::new()
+            .with("site", alert.site_id.0)
+            .with("alert", alert.id.to_string())
+            // For each of them there may be a batch that names the alert too.
+            .with("limit", 2 * limit);
         let rows: Vec<DeliveryRow> = self.read(&statement, binds).await?;
         let mut deliveries = read_all(rows)?;
         deliveries.retain(|delivery| delivery.tells_of(alert.id));
         deliveries.sort_by_key(|delivery| (delivery.created_at, delivery.id));
+        deliveries.drain(..deliveries.len().saturating_sub(limit));
         self.show_batches(&mut deliveries).await?;
         Ok(Some(deliveries))
     }

@@ -31,12 +31,13 @@ pub async fn set_resolved(
     Ok(changed)
 }
 
-/// What was and is to be sent about an alert, oldest first.
+/// What was and is to be sent about an alert, oldest first; of many the latest.
 ///
 /// # Errors
 /// `NotFound` when there is no such alert, or it is someone else's.
 pub async fn deliveries(app: &App, caller: &Caller, id: AlertId) -> Result<Vec<Delivery>> {
-    app.store.deliveries_of(caller.account.id, id).await?.ok_or(Error::NotFound("alert"))
+    let told = app.store.deliveries_of(caller.account.id, id, MOST_DELIVERIES).await?;
+    told.ok_or(Error::NotFound("alert"))
 }
 
 /// What a listing is asked for, from its words; `page` is limit and offset.
@@ -72,6 +73,9 @@ fn known_type(app: &App, text: &str) -> Result<String, Invalid> {
     }
     Err(Invalid::new("type", format!("must be one of {}", known.join(", "))))
 }
+
+/// As many as a page of alerts has at most.
+const MOST_DELIVERIES: usize = 200;
 
 const RAISED_ANEW: &str = "cannot be false: the same trouble was raised anew since, and its alert is \
      open; list the alerts of the site to find it";

@@ -227,10 +227,39 @@ fn alert_changes_deliveries_and_history_come_with_the_record() {
         assert_eq!((history.items, history.total), (decision.cert_changes.clone(), 1));
         let queued = only(deliveries);
         for alert in &decision.raised {
-            let told = store.deliveries_of(account.id, alert.id).await.unwrap().unwrap();
+            let told = store.deliveries_of(account.id, alert.id, 9).await.unwrap().unwrap();
             assert_eq!(only(told), queued);
         }
         assert_eq!(queued.state, DeliveryState::Pending);
+    });
+}
+
+#[test]
+fn of_an_alert_that_was_told_often_the_latest_deliveries_are_read() {
+    on_both(|store| async move {
+        let (account, site) = with_site(&store).await;
+        let settings = vedette_model::NotificationSettings {
+            custom_webhook_url: Some("https://hooks.example.com/x".to_owned().into()),
+            ..Default::default()
+        };
+        let mut queued = Vec::new();
+        for (hours, found) in [(0, vec![finding("ssl.expiring", "f1")]), (1, Vec::new())] {
+            let context = store.check_context(account.id, site.id, &ssl()).await.unwrap().unwrap();
+            let at = noon() + TimeDelta::hours(hours);
+            let decision = decide(&context, record(&site, &ssl(), at), found);
+            let deliveries = queue(&decision, &account, &settings, at);
+            let commit = Commit {
+                deliveries: &deliveries,
+                ..plain(&account, context.state.version, &decision)
+            };
+            store.commit(commit).await.unwrap();
+            queued.push(only(deliveries));
+        }
+        let alert = queued[0].notices[0].alert_id;
+        let latest = store.deliveries_of(account.id, alert, 1).await.unwrap().unwrap();
+        assert_eq!(latest, queued[1..], "raised, and then resolved");
+        let both = store.deliveries_of(account.id, alert, 9).await.unwrap().unwrap();
+        assert_eq!(both, queued, "oldest first");
     });
 }
 

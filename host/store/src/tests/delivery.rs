@@ -156,7 +156,7 @@ fn a_delivery_that_failed_is_due_again_and_finishes_once() {
         let much_later = due + seconds(86_400);
         assert!(store.lease_deliveries("a", much_later, LEASE, 9).await.unwrap().is_empty());
         let alert = sent.notices[0].alert_id;
-        let told = only(store.deliveries_of(account.id, alert).await.unwrap().unwrap());
+        let told = only(store.deliveries_of(account.id, alert, 9).await.unwrap().unwrap());
         assert_eq!((told.state, told.finished_at), (DeliveryState::Delivered, Some(due)));
     });
 }
@@ -174,7 +174,7 @@ fn a_sender_that_comes_late_settles_nothing() {
         assert!(!store.settle_delivery(&rejected).await.unwrap());
         assert!(store.settle_delivery(&current.after(Outcome::Delivered, taken)).await.unwrap());
         let alert = rejected.notices[0].alert_id;
-        let told = only(store.deliveries_of(account.id, alert).await.unwrap().unwrap());
+        let told = only(store.deliveries_of(account.id, alert, 9).await.unwrap().unwrap());
         assert_eq!(told.state, DeliveryState::Delivered);
     });
 }

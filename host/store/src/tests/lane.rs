@@ -12,7 +12,7 @@ fn later(by: i64) -> Timestamp {
 
 async fn log(store: &Store, account: &Account, queued: &Delivery) -> Delivery {
     let alert = queued.notices[0].alert_id;
-    only(store.deliveries_of(account.id, alert).await.unwrap().unwrap())
+    only(store.deliveries_of(account.id, alert, 9).await.unwrap().unwrap())
 }
 
 #[test]

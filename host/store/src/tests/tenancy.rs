@@ -47,7 +47,7 @@ fn a_strangers_id_finds_and_changes_nothing() {
         assert_eq!(store.alert(stranger, alert.id).await.unwrap(), None);
         let resolved = store.set_alert_resolved(stranger, alert.id, true, noon()).await;
         assert_eq!(resolved.unwrap(), None);
-        assert_eq!(store.deliveries_of(stranger, alert.id).await.unwrap(), None);
+        assert_eq!(store.deliveries_of(stranger, alert.id, 9).await.unwrap(), None);
         assert!(store.site_ids(stranger).await.unwrap().is_empty());
         let open = store.open_alerts(stranger, Severity::Warning).await.unwrap();
         assert_eq!(open, (0, vec![]));

@@ -48,8 +48,9 @@ fn of_callers() -> Vec<Operation> {
             .fails(404, "There is no such agent."),
         Operation::get("/agent/certs", TAG, "listPrivateCertificates", "List what agents saw")
             .says(
-                "The leaf of each host and port, as it was seen last; those that expire first in \
-                 front. Alerts about it name its `id` as their `site_id`.",
+                "The leaf of each host and port (at most 1,000 of each agent), as it was seen \
+                 last; those that expire first in front. Alerts about it name its `id` as their \
+                 `site_id`.",
             )
             .answers(
                 "The certificates.",

@@ -65,8 +65,8 @@ fn deliveries() -> Operation {
     });
     Operation::get("/alerts/{id}/deliveries", TAG, "listDeliveries", "Whom an alert was told to")
         .says(
-            "Oldest first; finished ones are kept for 30 days. `silenced`: held back by \
-             maintenance until `due_at`, or finished because there was nothing left to say. \
+            "The latest 200, oldest first; finished ones are kept for 30 days. `silenced`: held \
+             back by maintenance until `due_at`, or finished because there was nothing left to say. \
              `merged`: told together with others in the batch `batch_id`; `summarised`: only \
              counted there. Both show how that batch is doing.",
         )
