@@ -36,6 +36,8 @@ pub struct Commit<'a> {
 pub struct Settle<'a> {
     pub lease: &'a Lease,
     pub next_due: Timestamp,
+    /// When the run asked for that moment; none = it is the regular one.
+    pub asked_at: Option<Timestamp>,
 }
 
 impl Store {
@@ -116,6 +118,7 @@ impl Unit {
                 self.text.push_str(SETTLE);
                 self.binds.bind("owner", settle.lease.owner.as_str());
                 self.binds.bind("epoch", settle.lease.epoch);
+                self.binds.bind("asked_at", settle.asked_at);
                 settle.next_due
             }
             None => {
@@ -222,10 +225,11 @@ UPSERT $day_row SET day = $day, runs += 1, ok += $ok, degraded += $degraded, dow
     unknown += $unknown, duration_ms += $duration_ms RETURN NONE;";
 
 const SETTLE: &str = "
-LET $settled = (UPDATE $schedule SET due_at = $next_due, planned_at = $next_due, owner = ''
+LET $settled = (UPDATE $schedule SET due_at = $next_due, planned_at = $next_due,
+    asked_at = $asked_at, owner = ''
     WHERE owner = $owner AND epoch = $epoch RETURN AFTER);
 IF array::len($settled) != 1 { THROW 'fenced' };";
 
 const SOONER: &str = "
-UPDATE $schedule SET due_at = $next_due, planned_at = $next_due
+UPDATE $schedule SET due_at = $next_due, planned_at = $next_due, asked_at = NONE
     WHERE owner = '' AND due_at > $next_due RETURN NONE;";

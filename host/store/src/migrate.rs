@@ -106,6 +106,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0017_agents.surql"),
     include_str!("migrations/0018_invited.surql"),
     include_str!("migrations/0019_letters.surql"),
+    include_str!("migrations/0020_asked.surql"),
 ];
 
 #[cfg(test)]

@@ -132,7 +132,8 @@ impl Store {
     /// Gives a check back unrun, to be taken from `due_at` on. Nothing happens when the lease has
     /// gone to somebody else already.
     pub async fn release_lease(&self, lease: &Lease, due_at: Timestamp) -> Result<()> {
-        let unit = "UPDATE $schedule SET due_at = $due_at, planned_at = $due_at, owner = ''
+        let unit = "UPDATE $schedule SET due_at = $due_at, planned_at = $due_at, asked_at = NONE,
+            owner = ''
             WHERE owner = $owner AND epoch = $epoch RETURN NONE";
         let binds = Binds::new()
             .with("schedule", key::schedule(lease.site_id, &lease.check_type))
@@ -155,16 +156,19 @@ impl Store {
     }
 
     /// Sites whose check of a type is planned for later than `horizon`, with nobody at work on it; up
-    /// to `limit` of them.
+    /// to `limit` of them. Not those whose check has asked for that, unless it did so after `now`: by a
+    /// clock that was ahead.
     pub async fn planned_after(
         &self,
         check_type: &CheckType,
         horizon: Timestamp,
+        now: Timestamp,
         limit: usize,
     ) -> Result<Vec<SiteId>> {
         let binds = Binds::new()
             .with("type", check_type.as_str())
             .with("horizon", horizon)
+            .with("now", now)
             .with("limit", limit);
         let sites: Vec<Uuid> = self.read(PLANNED_AFTER, binds).await?;
         Ok(sites.into_iter().map(SiteId::from).collect())
@@ -273,8 +277,9 @@ pub(crate) const NEXT_DUE: &str =
     "SELECT VALUE due_at FROM schedule WHERE check_type = $type ORDER BY due_at LIMIT 1";
 
 const PLANNED_AFTER: &str = "SELECT VALUE site FROM schedule
-    WHERE check_type = $type AND due_at > $horizon AND owner = '' LIMIT $limit";
+    WHERE check_type = $type AND due_at > $horizon AND owner = ''
+        AND (asked_at = NONE OR asked_at > $now) LIMIT $limit";
 
-const PLAN_ANEW: &str = "UPDATE $row# SET due_at = $at#, planned_at = $at#
+const PLAN_ANEW: &str = "UPDATE $row# SET due_at = $at#, planned_at = $at#, asked_at = NONE
     WHERE owner = '' RETURN NONE;
 ";

@@ -212,13 +212,14 @@ impl Seen {
 impl Decided {
     async fn commit(self, app: &App, arrival: &Arrival) -> Result<Stored, StoreError> {
         let settle = arrival.lease.as_ref().zip(self.next_due);
+        let asked_at = arrival.seen.wish().map(|_| arrival.checked_at);
         app.store
             .commit(Commit {
                 account_id: arrival.account_id,
                 expected_version: self.expected_version,
                 decision: &self.decision,
                 deliveries: &self.deliveries,
-                settle: settle.map(|(lease, next_due)| Settle { lease, next_due }),
+                settle: settle.map(|(lease, next_due)| Settle { lease, next_due, asked_at }),
                 next_due: self.next_due,
             })
             .await?;

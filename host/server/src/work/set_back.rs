@@ -2,7 +2,8 @@
 //! and that nobody would do until it shows that time again.
 //!
 //! *Invariant:* what is planned for later than anybody plans it is planned anew: a check within its
-//! interval, at its moment of the grid, a delivery at once. What is not stays as it is.
+//! interval, at its moment of the grid, a delivery at once. What is not stays as it is, and so does
+//! what a check asked for itself, unless it did so by a time that is still to come.
 
 use std::time::Duration;
 
@@ -38,7 +39,7 @@ pub(super) async fn plan_anew(app: &App, reach: Reach) -> vedette_store::Result<
         };
         let horizon = later(now, far);
         loop {
-            let sites = app.store.planned_after(&check_type, horizon, BATCH).await?;
+            let sites = app.store.planned_after(&check_type, horizon, now, BATCH).await?;
             let anew =
                 sites.iter().map(|site| (*site, next_due(*site, &check_type, shortest, now)));
             let anew: Vec<(SiteId, Timestamp)> = anew.collect();

@@ -133,7 +133,7 @@ fn a_late_owner_writes_nothing() {
         let decision = decide(&context, record(&site, &ssl(), noon()), vec![changed("f2")]);
         let before = rows(&store).await;
         let next_due = noon() + seconds(3600);
-        let settle = |lease| Some(Settle { lease, next_due });
+        let settle = |lease| Some(Settle { lease, next_due, asked_at: None });
         let refused =
             store.commit(Commit { settle: settle(&late), ..plain(&account, 0, &decision) }).await;
         assert!(matches!(refused, Err(Error::Fenced)), "{refused:?}");
@@ -162,7 +162,8 @@ fn an_expired_lease_that_nobody_took_still_settles() {
         let (account, site) = with_site(&store).await;
         let lease = only(store.lease_due("a", &[ssl()], noon(), LEASE, 9).await.unwrap());
         let decision = ssl_decision(&store, &account, &site).await;
-        let settle = Some(Settle { lease: &lease, next_due: noon() + seconds(3600) });
+        let next_due = noon() + seconds(3600);
+        let settle = Some(Settle { lease: &lease, next_due, asked_at: None });
         store.commit(Commit { settle, ..plain(&account, 0, &decision) }).await.unwrap();
     });
 }

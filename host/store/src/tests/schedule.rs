@@ -1,6 +1,7 @@
 //! Leases on due checks.
 
 use super::*;
+use crate::Settle;
 
 async fn many_sites(store: &Store, count: usize) -> Account {
     let account = signed_up(store).await;
@@ -164,16 +165,38 @@ fn what_is_planned_beyond_a_horizon_is_planned_anew_unless_it_is_leased() {
             store.create_site(site, 9, &[(ssl(), at), other]).await.unwrap();
         }
         let lease = only(store.lease_due("a", &[ssl()], noon(), LEASE, 9).await.unwrap());
-        assert_eq!(store.planned_after(&ssl(), horizon, 9).await.unwrap(), [far.id]);
-        assert_eq!(store.planned_after(&uptime(), horizon, 2).await.unwrap().len(), 2);
+        assert_eq!(store.planned_after(&ssl(), horizon, noon(), 9).await.unwrap(), [far.id]);
+        assert_eq!(store.planned_after(&uptime(), horizon, noon(), 2).await.unwrap().len(), 2);
 
         let anew = [(far.id, noon() + seconds(5)), (leased.id, noon() + seconds(5))];
         store.plan_anew(&ssl(), &anew).await.unwrap();
         store.plan_anew(&ssl(), &[]).await.unwrap();
-        assert!(store.planned_after(&ssl(), horizon, 9).await.unwrap().is_empty());
+        assert!(store.planned_after(&ssl(), horizon, noon(), 9).await.unwrap().is_empty());
         let later = noon() + seconds(5);
         let taken = only(store.lease_due("b", &[ssl()], later, LEASE, 9).await.unwrap());
         assert_eq!((taken.site_id, taken.due_at), (far.id, later));
         assert_ne!(lease.site_id, taken.site_id);
+    });
+}
+
+#[test]
+fn what_a_check_asked_for_stays_planned_unless_it_asked_by_a_clock_that_was_ahead() {
+    on_both(|store| async move {
+        let (account, site) = with_site(&store).await;
+        let lease = only(store.lease_due("a", &[ssl()], noon(), LEASE, 9).await.unwrap());
+        let context = store.check_context(account.id, site.id, &ssl()).await.unwrap().unwrap();
+        let decision = decide(&context, record(&site, &ssl(), noon()), Vec::new());
+        let next_due = noon() + seconds(8 * 3600);
+        let settle = Settle { lease: &lease, next_due, asked_at: Some(noon()) };
+        let commit = Commit { settle: Some(settle), ..plain(&account, 0, &decision) };
+        store.commit(commit).await.unwrap();
+
+        let horizon = noon() + seconds(60);
+        assert!(store.planned_after(&ssl(), horizon, noon(), 9).await.unwrap().is_empty());
+        let before = noon() - seconds(1);
+        assert_eq!(store.planned_after(&ssl(), horizon, before, 9).await.unwrap(), [site.id]);
+        // What is planned next is a plan like any other.
+        store.plan_anew(&ssl(), &[(site.id, next_due)]).await.unwrap();
+        assert_eq!(store.planned_after(&ssl(), horizon, noon(), 9).await.unwrap(), [site.id]);
     });
 }
