@@ -52,6 +52,22 @@ fn sites_made_in_one_moment_are_spread_over_the_interval() {
 }
 
 #[test]
+fn checks_that_are_put_off_together_come_back_spread_and_each_as_always() {
+    let least = Duration::from_secs(1);
+    let mut tenths = [0; 10];
+    for n in 0..200_u128 {
+        let site = Uuid::from_u128((0x0193_f5c2_7b1e_7000_8000 << 48) | n).into();
+        for name in ["ssl", "dns", "domain", "ct", "uptime"] {
+            let wait = put_off(site, &check(name), least);
+            assert_eq!(wait, put_off(site, &check(name), least));
+            assert!((least..2 * least).contains(&wait), "{wait:?}");
+            tenths[usize::try_from((wait - least).as_millis() / 100).unwrap()] += 1;
+        }
+    }
+    assert!(tenths.iter().all(|count| (60..=140).contains(count)), "{tenths:?}");
+}
+
+#[test]
 fn rechecks_follow_at_once_then_after_the_wait_and_not_for_ever() {
     let wait = Duration::from_secs(10);
     assert_eq!(recheck_after(0, wait), None);

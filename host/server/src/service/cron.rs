@@ -26,7 +26,7 @@ use vedette_model::{
 };
 use vedette_store::Lease;
 
-use super::planned::{self, Ending, LEASE, PUT_OFF, Turn};
+use super::planned::{self, Ending, LEASE, Turn};
 use crate::{App, Result};
 
 /// What the calls of a process share.
@@ -194,7 +194,7 @@ impl Call {
                 return ending;
             }
             drop(turn);
-            turn = match self.later().await {
+            turn = match self.later(lease).await {
                 Some(turn) => turn,
                 None => return self.give_back(lease).await,
             };
@@ -231,9 +231,9 @@ impl Call {
     }
 
     /// The next turn of a check that had to wait; none when the time is over.
-    async fn later(&self) -> Option<Turn> {
+    async fn later(&self, lease: &Lease) -> Option<Turn> {
         let again = async {
-            sleep(PUT_OFF).await;
+            sleep(planned::put_off(lease)).await;
             self.app.planned.turn().await
         };
         tokio::select! {

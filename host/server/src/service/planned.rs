@@ -138,6 +138,11 @@ pub(crate) async fn release(app: &App, lease: &Lease, due_at: Timestamp) {
     }
 }
 
+/// After how long a check that had to wait for its host or its account is tried again.
+pub(crate) fn put_off(lease: &Lease) -> Duration {
+    schedule::put_off(lease.site_id, &lease.check_type, PUT_OFF)
+}
+
 async fn see_to(app: &App, lease: &Lease, source: Source) -> Result<Ending> {
     let Lease { account_id, site_id, check_type, .. } = lease;
     let context = app.store.check_context(*account_id, *site_id, check_type).await?;
@@ -255,8 +260,8 @@ fn job(lease: &Lease, site: &Site, edition: &Edition, now: Timestamp) -> Job {
 
 /// Longer than a run waits for its turn in the sandbox and then takes, together with the commit.
 pub(crate) const LEASE: Duration = Duration::from_secs(90);
-/// After how long a check that had to wait for its host or its account is tried again.
-pub(crate) const PUT_OFF: Duration = Duration::from_secs(1);
+/// Before a check that had to wait is tried again, at least.
+const PUT_OFF: Duration = Duration::from_secs(1);
 /// Fewer than the sandbox has slots for one plugin: checks on demand find some free.
 pub(crate) const MOST_RUNS: usize = 48;
 /// No target is to take our probes for an attack.

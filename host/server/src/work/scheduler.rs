@@ -15,7 +15,7 @@ use vedette_store::Lease;
 use super::set_back::{self, Reach};
 use crate::{
     App,
-    service::planned::{self, Ending, LEASE, PUT_OFF, Turn},
+    service::planned::{self, Ending, LEASE, Turn},
 };
 
 /// The loop. After `shutdown` it lets runs end and gives back those that do not.
@@ -155,7 +155,7 @@ impl Scheduler {
 /// Runs what is leased, or gives it back to be taken a little later.
 async fn see_to(app: &App, lease: &Lease) {
     if let Ending::PutOff = planned::run(app, lease, Source::Scheduler).await {
-        planned::release(app, lease, app.clock.now() + PUT_OFF).await;
+        planned::release(app, lease, app.clock.now() + planned::put_off(lease)).await;
     }
 }
 
