@@ -1,8 +1,17 @@
 //! HTTP: bodies and their caps, headers, verification, deadlines.
 
 use async_compression::tokio::write::{BrotliEncoder, DeflateEncoder, GzipEncoder, ZlibEncoder};
+use http_body_util::{BodyExt, Full};
+use hyper::{
+    Request, Response,
+    body::{Bytes, Incoming},
+    server::conn::http2,
+    service::service_fn,
+};
+use hyper_util::rt::{TokioExecutor, TokioIo};
 use rustls::ServerConfig;
 use std::{
+    convert::Infallible,
     net::SocketAddr,
     sync::Arc,
     time::{Duration, Instant},
@@ -396,6 +405,97 @@ async fn a_server_that_closes_without_saying_so_in_tls_is_read_to_its_end() {
         assert_eq!(read, expected.map(<[u8]>::to_vec), "{said}");
     }
 }
+
+#[tokio::test]
+async fn a_server_of_http2_alone_is_asked_in_it() {
+    let (address, _server) = speaks_http2_alone().await;
+    let egress = to_loopback(None);
+    let mut request = get(&format!("https://{address}/moved"));
+    request.method = "POST".to_owned();
+    request.headers = vec![("X-Own".to_owned(), "1".to_owned())];
+    request.body = Some(b"four".to_vec());
+    request.verify_tls = false;
+    let moved = fetch(authenticated(&egress), request.clone()).await.unwrap();
+    assert_eq!((moved.status, moved.body.as_slice()), (307, b"".as_slice()));
+
+    request.max_redirects = 1;
+    let response = fetch(authenticated(&egress), request).await.unwrap();
+    let said = String::from_utf8(response.body).unwrap();
+    assert_eq!(said, format!("HTTP/2.0 POST https://{address}/told?a=b x-own=1 body=4"));
+    assert_eq!((response.status, response.hops.len()), (200, 1));
+    assert_eq!(response.final_url, format!("https://{address}/told?a=b"));
+    assert_eq!(response.peer_address, "127.0.0.1");
+    let timing = response.timing;
+    assert!(timing.connect_us.is_some() && timing.tls_us.is_some());
+    assert!(timing.first_byte_us.unwrap() <= timing.total_us);
+}
+
+#[tokio::test]
+async fn the_limits_hold_over_http2_too() {
+    let (address, _server) = speaks_http2_alone().await;
+    let egress = to_loopback(None);
+    let request = |path: &str| {
+        let mut request = get(&format!("https://{address}{path}"));
+        request.verify_tls = false;
+        request
+    };
+    for (max_body, read) in [(1000, (1000, true)), (4 << 20, (LONG, false))] {
+        let mut long = request("/long");
+        long.max_body = max_body;
+        let response = fetch(authenticated(&egress), long).await.unwrap();
+        assert_eq!((response.body.len(), response.truncated), read);
+    }
+    let mut silent = request("/silent");
+    silent.timeout_ms = 400;
+    let error = fetch(authenticated(&egress), silent).await.unwrap_err();
+    assert_eq!(error, NetError::Timeout(Phase::Receive));
+    assert!(fetch(authenticated(&egress), request("/endless-head")).await.is_err());
+    let mut verified = request("/told");
+    verified.verify_tls = true;
+    let stranger = fetch(authenticated(&egress), verified).await.unwrap_err();
+    assert!(matches!(stranger, NetError::Tls(_)), "{stranger}");
+}
+
+/// A server that refuses whoever does not offer HTTP/2.
+async fn speaks_http2_alone() -> (SocketAddr, impl Sized) {
+    let pki = Pki::new();
+    let leaf = pki.leaf(&["site.example"]);
+    let mut config = server_config(&pki.chain(&leaf), &leaf.key, None);
+    config.alpn_protocols = vec![b"h2".to_vec()];
+    let acceptor = TlsAcceptor::from(Arc::new(config));
+    serve(move |stream| {
+        let acceptor = acceptor.clone();
+        async move {
+            let Ok(stream) = acceptor.accept(stream).await else { return };
+            let builder = http2::Builder::new(TokioExecutor::new());
+            let _ = builder.serve_connection(TokioIo::new(stream), service_fn(answer)).await;
+        }
+    })
+    .await
+}
+
+/// Tells what was asked, but for the paths that say what is wanted.
+async fn answer(request: Request<Incoming>) -> Result<Response<Full<Bytes>>, Infallible> {
+    let (asked, body) = request.into_parts();
+    let own = asked.headers.get("x-own").map(|own| own.to_str().unwrap()).unwrap_or_default();
+    let body = body.collect().await.map(|body| body.to_bytes().len()).unwrap_or_default();
+    let response = Response::builder();
+    let (response, said) = match asked.uri.path() {
+        "/moved" => (response.status(307).header("location", "/told?a=b"), Vec::new()),
+        "/long" => (response, vec![b'.'; LONG]),
+        "/endless-head" => (response.header("x-long", "y".repeat(80_000)), Vec::new()),
+        "/silent" => std::future::pending().await,
+        _ => {
+            let (version, method, uri) = (asked.version, &asked.method, &asked.uri);
+            let said = format!("{version:?} {method} {uri} x-own={own} body={body}");
+            (response, said.into_bytes())
+        }
+    };
+    Ok(response.body(Full::from(said)).unwrap())
+}
+
+/// More than may come before it is read.
+const LONG: usize = 3 << 20;
 
 /// A server that answers `secure` to every request.
 async fn says_secure(config: ServerConfig) -> (SocketAddr, impl Sized) {

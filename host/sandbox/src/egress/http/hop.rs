@@ -10,7 +10,8 @@ use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Versio
 use http_body_util::Full;
 use hyper::{
     body::{Bytes, Incoming},
-    client::conn::http1,
+    client::conn::{http1, http2},
+    rt::Executor,
 };
 use hyper_util::rt::TokioIo;
 use rustls_pki_types::ServerName;
@@ -18,7 +19,7 @@ use tokio::{
     io::{AsyncRead, AsyncWrite},
     time::timeout_at,
 };
-use tokio_util::task::AbortOnDropHandle;
+use tokio_util::sync::{CancellationToken, DropGuard};
 use url::{Host, Url};
 
 use super::{HttpResponse, HttpTiming, Source, Want, body, host_and_port, lenient::Lenient};
@@ -47,8 +48,8 @@ pub(super) struct Answer {
     timing: HopTiming,
     first_byte: Instant,
     deadline: Instant,
-    /// Drives the connection; ends with the answer.
-    _driver: AbortOnDropHandle<()>,
+    /// Ends the connection with the answer.
+    _end: DropGuard,
 }
 
 #[derive(Clone, Copy)]
@@ -64,17 +65,21 @@ impl Hop<'_> {
         let Connected { stream, peer, resolve, connect } = self.connect(egress).await?;
         if self.url.scheme() == "http" {
             let timing = HopTiming { resolve, connect, tls: None };
-            return self.exchange(stream, peer, timing).await;
+            return self.exchange(stream, Version::HTTP_11, peer, timing).await;
         }
         let config = if self.verify_tls {
-            verifying_config(egress.trust(), &[b"http/1.1"])
+            verifying_config(egress.trust(), &PROTOCOLS.map(str::as_bytes))
         } else {
-            client_config(&Recorder::new(), &["http/1.1".to_owned()])
+            client_config(&Recorder::new(), &PROTOCOLS.map(str::to_owned))
         };
         let started = Instant::now();
         let stream = handshake(config, server_name(self.url)?, stream, self.deadline).await?;
         let timing = HopTiming { resolve, connect, tls: Some(started.elapsed()) };
-        self.exchange(stream, peer, timing).await
+        let version = match stream.get_ref().1.alpn_protocol() {
+            Some(b"h2") => Version::HTTP_2,
+            _ => Version::HTTP_11,
+        };
+        self.exchange(stream, version, peer, timing).await
     }
 
     async fn connect(&self, egress: &Egress) -> Result<Connected, NetError> {
@@ -99,9 +104,36 @@ impl Hop<'_> {
     async fn exchange<S>(
         &self,
         stream: S,
+        version: Version,
         peer: SocketAddr,
         timing: HopTiming,
     ) -> Result<Answer, NetError>
+    where
+        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    {
+        let tasks = Tasks(CancellationToken::new());
+        let end = tasks.0.clone().drop_guard();
+        let stream = TokioIo::new(Lenient::new(stream));
+        let asked = async {
+            match version {
+                Version::HTTP_2 => self.over_http2(stream, tasks).await,
+                _ => self.over_http1(stream, &tasks).await,
+            }
+        };
+        let response = match timeout_at(self.deadline.into(), asked).await {
+            Ok(response) => response?,
+            Err(_) => return Err(NetError::Timeout(Phase::Receive)),
+        };
+        let first_byte = Instant::now();
+        let deadline = self.deadline;
+        Ok(Answer { response, peer, timing, first_byte, deadline, _end: end })
+    }
+
+    async fn over_http1<S>(
+        &self,
+        stream: TokioIo<Lenient<S>>,
+        tasks: &Tasks,
+    ) -> Result<Response<Incoming>, NetError>
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
@@ -110,39 +142,77 @@ impl Hop<'_> {
         // Of the past, and read by everybody all the same.
         builder.allow_spaces_after_header_name_in_responses(true);
         builder.allow_obsolete_multiline_headers_in_responses(true);
-        let stream = TokioIo::new(Lenient::new(stream));
         let (mut sender, connection) =
             builder.handshake(stream).await.map_err(|error| http_error(&error))?;
-        let driver = AbortOnDropHandle::new(tokio::spawn(async move {
+        tasks.execute(async move {
             // The error also ends the exchange, which tells it.
             let _ = connection.await;
-        }));
-        let sent = timeout_at(self.deadline.into(), sender.send_request(self.request()?)).await;
-        let response = match sent {
-            Ok(Ok(response)) => response,
-            Ok(Err(error)) => return Err(http_error(&error)),
-            Err(_) => return Err(NetError::Timeout(Phase::Receive)),
-        };
-        let first_byte = Instant::now();
-        let deadline = self.deadline;
-        Ok(Answer { response, peer, timing, first_byte, deadline, _driver: driver })
+        });
+        let request = self.request(Version::HTTP_11)?;
+        sender.send_request(request).await.map_err(|error| http_error(&error))
     }
 
-    fn request(&self) -> Result<Request<Full<Bytes>>, NetError> {
+    async fn over_http2<S>(
+        &self,
+        stream: TokioIo<Lenient<S>>,
+        tasks: Tasks,
+    ) -> Result<Response<Incoming>, NetError>
+    where
+        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    {
+        let mut builder = http2::Builder::new(tasks.clone());
+        builder.max_header_list_size(MAX_HEAD);
+        builder.initial_stream_window_size(WINDOW).initial_connection_window_size(WINDOW);
+        let (mut sender, connection) =
+            builder.handshake(stream).await.map_err(|error| http_error(&error))?;
+        tasks.execute(async move {
+            // As above.
+            let _ = connection.await;
+        });
+        let request = self.request(Version::HTTP_2)?;
+        sender.send_request(request).await.map_err(|error| http_error(&error))
+    }
+
+    /// HTTP/2 has no headers of the connection, and the host in the URI.
+    fn request(&self, version: Version) -> Result<Request<Full<Bytes>>, NetError> {
         let unusable = |_| NetError::NotPermitted("the URL cannot be requested".to_owned());
         let path = &self.url[url::Position::BeforePath..url::Position::AfterQuery];
         let host = &self.url[url::Position::BeforeHost..url::Position::AfterPort];
+        let uri = match version {
+            Version::HTTP_2 => format!("https://{host}{path}"),
+            _ => path.to_owned(),
+        };
         let mut request = Request::builder()
             .method(self.method)
-            .uri(path)
-            .version(Version::HTTP_11)
+            .uri(uri)
+            .version(version)
             .body(Full::from(Bytes::copy_from_slice(self.body)))
             .map_err(|_| NetError::NotPermitted("the URL cannot be requested".to_owned()))?;
-        let host = HeaderValue::from_str(host).map_err(unusable)?;
         *request.headers_mut() = self.headers.clone();
-        request.headers_mut().insert(header::HOST, host);
-        request.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+        if version != Version::HTTP_2 {
+            let host = HeaderValue::from_str(host).map_err(unusable)?;
+            request.headers_mut().insert(header::HOST, host);
+            request.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+        }
         Ok(request)
+    }
+}
+
+/// Runs what one connection consists of, until its answer is dropped: none of it outlives the
+/// request, whatever the peer leaves undone.
+#[derive(Clone)]
+struct Tasks(CancellationToken);
+
+impl<F> Executor<F> for Tasks
+where
+    F: Future + Send + 'static,
+    F::Output: Send,
+{
+    fn execute(&self, task: F) {
+        let end = self.0.clone();
+        tokio::spawn(async move {
+            let _ = end.run_until_cancelled_owned(task).await;
+        });
     }
 }
 
@@ -249,6 +319,10 @@ fn is_of_tls(error: &io::Error) -> bool {
     error.get_ref().is_some_and(|cause| cause.is::<rustls::Error>())
 }
 
+/// What the server may choose from (RFC 7301). One that chooses nothing speaks HTTP/1.1.
+const PROTOCOLS: [&str; 2] = ["h2", "http/1.1"];
+/// Bytes of a body over HTTP/2 that may come before they are read.
+const WINDOW: u32 = 1 << 20;
 /// Bytes of status line and headers.
 const MAX_HEAD: u32 = 64 * 1024;
 const MAX_HEADERS: usize = 256;

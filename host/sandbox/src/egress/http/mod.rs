@@ -1,4 +1,5 @@
-//! HTTP over the egress connector: one connection per hop, every hop vetted anew.
+//! HTTP over the egress connector: one connection per hop, every hop vetted anew. Over TLS the
+//! server chooses between HTTP/2 and HTTP/1.1.
 //!
 //! No proxy from the environment, no cookies, no Referer, no `Alt-Svc`, no client certificate.
 
