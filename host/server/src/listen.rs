@@ -11,14 +11,14 @@ use std::{
     net::SocketAddr,
     sync::{
         Arc,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicU64, Ordering},
     },
     time::Duration,
 };
 
 use anyhow::Context;
 use salvo::{
-    Service, async_trait,
+    Depot, FlowCtrl, Handler, Request, Response, Service, async_trait,
     conn::{Accepted, Acceptor, ConnCtrl, Holding, rustls::RustlsAcceptor, tcp::TcpAcceptor},
     fuse::{
         ArcConnObserver, ArcFusePolicy, ConnObserver, FuseAction, FuseConfig, FuseInfo, FusePolicy,
@@ -83,10 +83,12 @@ impl Listening {
 
 fn run<A: Acceptor + 'static>(
     acceptor: A,
-    service: Service,
+    mut service: Service,
     tasks: &TaskTracker,
     shutdown: &CancellationToken,
 ) -> Listening {
+    let requests = TaskTracker::new();
+    service.hoops.insert(0, Arc::new(Counted(requests.clone())));
     let closed = CancellationToken::new();
     let closing = Closing {
         holdings: acceptor.holdings().to_vec(),
@@ -95,7 +97,7 @@ fn run<A: Acceptor + 'static>(
         closed: closed.clone(),
     };
     let mut server = Server::new(closing)
-        .fuse_policy(Doorman { shutdown: shutdown.clone() })
+        .fuse_policy(Doorman { shutdown: shutdown.clone(), requests })
         .max_connections(MOST_CONNECTIONS);
     server.http1_mut().max_header_size(LARGEST_HEAD);
     server
@@ -145,10 +147,28 @@ impl<A: Acceptor> Acceptor for Closing<A> {
     }
 }
 
+/// Knows which requests are being answered: they hold a token.
+struct Counted(TaskTracker);
+
+#[async_trait]
+impl Handler for Counted {
+    async fn handle(
+        &self,
+        req: &mut Request,
+        depot: &mut Depot,
+        res: &mut Response,
+        ctrl: &mut FlowCtrl,
+    ) {
+        let _running = self.0.token();
+        ctrl.call_next(req, depot, res).await;
+    }
+}
+
 /// Lets everybody in, with an end to every patience. Who has said nothing yet is shown out after a
-/// while, and at `shutdown`; the server itself waits for them as if they were at work.
+/// while, and everybody at `shutdown`; the server itself waits for them as if they were at work.
 struct Doorman {
     shutdown: CancellationToken,
+    requests: TaskTracker,
 }
 
 #[async_trait]
@@ -162,38 +182,83 @@ impl FusePolicy for Doorman {
     }
 
     fn observe(&self, _info: &FuseInfo, connection: &ConnCtrl) -> Option<ArcConnObserver> {
-        let (shutdown, connection) = (self.shutdown.clone(), connection.clone());
         let gone = CancellationToken::new();
-        let answered = Arc::new(AtomicBool::new(false));
-        let present = Present { _gone: gone.clone().drop_guard(), answered: answered.clone() };
-        tokio::spawn(async move {
-            tokio::select! {
-                () = gone.cancelled() => return,
-                () = shutdown.cancelled() => return connection.graceful_shutdown(),
-                () = tokio::time::sleep(FIRST_PATIENCE) => {}
-            }
-            // A first request that runs that long is finished, and the connection with it.
-            if !answered.load(Ordering::Relaxed) {
-                return connection.graceful_shutdown();
-            }
-            tokio::select! {
-                () = gone.cancelled() => (),
-                () = shutdown.cancelled() => connection.graceful_shutdown(),
-            }
-        });
+        let traffic = Arc::new(Traffic::default());
+        let present = Present { _gone: gone.clone().drop_guard(), traffic: Arc::clone(&traffic) };
+        let visit = Visit {
+            connection: connection.clone(),
+            traffic,
+            shutdown: self.shutdown.clone(),
+            requests: self.requests.clone(),
+        };
+        tokio::spawn(gone.run_until_cancelled_owned(visit.attend()));
         Some(Arc::new(present))
+    }
+}
+
+/// A connection, from its beginning to its end.
+struct Visit {
+    connection: ConnCtrl,
+    traffic: Arc<Traffic>,
+    shutdown: CancellationToken,
+    requests: TaskTracker,
+}
+
+impl Visit {
+    async fn attend(self) {
+        tokio::select! {
+            () = self.shutdown.cancelled() => {}
+            () = tokio::time::sleep(FIRST_PATIENCE) => {
+                // A first request that runs that long is finished, and the connection with it.
+                if !self.traffic.is_answered() {
+                    self.connection.graceful_shutdown();
+                }
+                self.shutdown.cancelled().await;
+            }
+        }
+        self.connection.graceful_shutdown();
+        // Over HTTP/2 the client has to agree that there is nothing more, and one that is idle may
+        // not even read. While requests run, some of them may be its own.
+        loop {
+            let before = self.traffic.total();
+            tokio::time::sleep(FAREWELL).await;
+            if self.requests.is_empty() && self.traffic.total() == before {
+                return self.connection.abort();
+            }
+        }
+    }
+}
+
+/// The bytes that a connection has carried so far.
+#[derive(Default)]
+struct Traffic {
+    read: AtomicU64,
+    written: AtomicU64,
+}
+
+impl Traffic {
+    fn is_answered(&self) -> bool {
+        self.written.load(Ordering::Relaxed) > 0
+    }
+
+    fn total(&self) -> u64 {
+        self.read.load(Ordering::Relaxed) + self.written.load(Ordering::Relaxed)
     }
 }
 
 /// Dropped with its connection.
 struct Present {
     _gone: DropGuard,
-    answered: Arc<AtomicBool>,
+    traffic: Arc<Traffic>,
 }
 
 impl ConnObserver for Present {
-    fn on_write(&self, _bytes: usize) {
-        self.answered.store(true, Ordering::Relaxed);
+    fn on_read(&self, bytes: usize) {
+        self.traffic.read.fetch_add(bytes as u64, Ordering::Relaxed);
+    }
+
+    fn on_write(&self, bytes: usize) {
+        self.traffic.written.fetch_add(bytes as u64, Ordering::Relaxed);
     }
 }
 
@@ -206,6 +271,8 @@ const HEAD_PATIENCE: Duration = Duration::from_secs(30);
 const BODY_PATIENCE: Duration = Duration::from_secs(15);
 /// Longer than the longest check, during which a connection carries nothing.
 const LONGEST_SILENCE: Duration = Duration::from_secs(60);
+/// How long a connection that is told to end may be silent when nothing is owed to anybody.
+const FAREWELL: Duration = Duration::from_secs(1);
 const MOST_CONNECTIONS: usize = 16_384;
 /// Connections that wait to be accepted, as far as the machine allows (`net.core.somaxconn`). Whoever
 /// finds no room tries again after a second, and that is what a crowd would see.

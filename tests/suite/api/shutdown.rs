@@ -3,7 +3,10 @@
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use tokio::{io::AsyncReadExt, net::TcpStream};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+};
 use vedette_tests::Script;
 
 use crate::world::{World, until};
@@ -40,10 +43,18 @@ async fn nobody_who_is_idle_holds_up_the_end() {
     // Kept alive after an answer, and never used at all.
     world.owner.client.get("/sites").await.expect(200);
     let mut silent = TcpStream::connect(world.service.api).await.expect("it listens");
+    // Of HTTP/2, and deaf: it does not confirm that there is nothing more to come.
+    let mut deaf = TcpStream::connect(world.service.api).await.expect("it listens");
+    deaf.write_all(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n").await.expect("it listens");
+    deaf.write_all(&[0, 0, 0, 4, 0, 0, 0, 0, 0]).await.expect("it listens");
+    let mut settings = [0; 9];
+    deaf.read_exact(&mut settings).await.expect("it speaks HTTP/2");
+    assert_eq!(settings[3], 4, "settings come first: {settings:?}");
     let mut service = world.service;
     let begun = Instant::now();
     assert_eq!(service.stop().await.expect("stops"), Some(0), "a clean exit");
     assert!(begun.elapsed() < Duration::from_secs(8), "{:?}", begun.elapsed());
+    drop(deaf);
     let mut rest = Vec::new();
     // Closed, in whichever way.
     let _ = silent.read_to_end(&mut rest).await;
