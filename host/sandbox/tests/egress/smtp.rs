@@ -1,8 +1,14 @@
 //! Mail: who is dialled, and that what a relay says gives nothing of ours away.
 
-use std::time::{Duration, Instant};
+use std::{
+    net::SocketAddr,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
+use parking_lot::Mutex;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+use tokio_util::task::AbortOnDropHandle;
 use uuid::Uuid;
 use vedette_model::DeliveryId;
 
@@ -49,8 +55,114 @@ async fn relay_that_quotes_the_login_is_not_quoted() {
     assert_eq!(not_sent(&relay).await, "the mail relay did not accept the configured login");
 }
 
+#[tokio::test]
+async fn relay_that_ends_its_lines_with_a_bare_lf_is_understood() {
+    let relay = OldRelay::new("250-hello\n250 SIZE 1000000\n").await;
+    assert_eq!(send(&relay.url("")).await, Ok(()));
+    assert_eq!(relay.verbs(), ["EHLO", "MAIL", "RCPT", "DATA"]);
+}
+
+#[tokio::test]
+async fn relay_that_knows_no_ehlo_is_greeted_with_helo() {
+    for refusal in ["500 what\r\n", "502-not\r\n502 here\r\n", "550 no\n"] {
+        let relay = OldRelay::new(refusal).await;
+        assert_eq!(send(&relay.url("")).await, Ok(()), "{refusal}");
+        assert_eq!(relay.verbs(), ["EHLO", "QUIT", "HELO", "MAIL", "RCPT", "DATA"], "{refusal}");
+    }
+    let relay = OldRelay::new("500 what\r\n").await;
+    assert_eq!(send(&relay.url("?tls=opportunistic")).await, Ok(()));
+}
+
+#[tokio::test]
+async fn without_ehlo_there_is_neither_login_nor_tls() {
+    let later = |reason: &str| -> Result<(), NotSent> { Err(NotSent::Later(reason.to_owned())) };
+    let relay = OldRelay::new("502 not here\r\n").await;
+    let login = relay.url("").replace("//", "//user:hunter2@");
+    let refused = later("the mail relay refuses EHLO, and so takes no login");
+    assert_eq!(send(&login).await, refused);
+    let refused = later("the mail relay did not agree to TLS");
+    assert_eq!(send(&relay.url("?tls=required")).await, refused);
+    assert!(!relay.verbs().contains(&"MAIL".to_owned()));
+}
+
+#[tokio::test]
+async fn relay_that_turns_us_away_is_not_asked_twice() {
+    let relay = OldRelay::new("554 no mail from you\r\n").await;
+    let reason = "the mail relay turned us away: 554 no mail from you".to_owned();
+    assert_eq!(send(&relay.url("")).await, Err(NotSent::Later(reason)));
+    assert_eq!(relay.verbs(), ["EHLO", "QUIT"]);
+}
+
+/// A relay that answers EHLO with this, and takes everything else.
+struct OldRelay {
+    address: SocketAddr,
+    verbs: Arc<Mutex<Vec<String>>>,
+    _server: AbortOnDropHandle<()>,
+}
+
+impl OldRelay {
+    async fn new(to_ehlo: &'static str) -> Self {
+        let verbs = Arc::new(Mutex::new(Vec::new()));
+        let seen = Arc::clone(&verbs);
+        let (address, server) = serve(move |stream| {
+            let seen = Arc::clone(&seen);
+            async move {
+                let mut stream = BufReader::new(stream);
+                let (mut line, mut in_message) = (String::new(), false);
+                let mut answer = "220 hello\n";
+                loop {
+                    if stream.write_all(answer.as_bytes()).await.is_err() {
+                        return;
+                    }
+                    line.clear();
+                    if stream.read_line(&mut line).await.unwrap_or(0) == 0 {
+                        return;
+                    }
+                    if in_message {
+                        in_message = line != ".\r\n";
+                        answer = if in_message { "" } else { "250 taken\n" };
+                        continue;
+                    }
+                    let verb = line.get(..4).unwrap_or_default();
+                    seen.lock().push(verb.to_owned());
+                    in_message = verb == "DATA";
+                    answer = match verb {
+                        "EHLO" => to_ehlo,
+                        "DATA" => "354 go on\n",
+                        "QUIT" => "221 bye\n",
+                        _ => "250 ok\n",
+                    };
+                }
+            }
+        })
+        .await;
+        Self { address, verbs, _server: server }
+    }
+
+    fn url(&self, query: &str) -> String {
+        format!("smtp://{}{query}", self.address)
+    }
+
+    /// What it was told, by the first word, without the message.
+    fn verbs(&self) -> Vec<String> {
+        self.verbs.lock().clone()
+    }
+}
+
 /// Why the mail could not be sent by now.
 async fn not_sent(relay: &Relay) -> String {
+    match send_by(relay).await {
+        Err(NotSent::Later(reason)) => reason,
+        other => panic!("expected it to be tried later, got {other:?}"),
+    }
+}
+
+async fn send(url: &str) -> Result<(), NotSent> {
+    let egress = egress(Policy::default(), None);
+    send_by(&Relay::new(egress, url, "alerts@watch.example").unwrap()).await
+}
+
+async fn send_by(relay: &Relay) -> Result<(), NotSent> {
     let mail = Mail {
         to: "ops@example.com",
         subject: "subject",
@@ -62,8 +174,5 @@ async fn not_sent(relay: &Relay) -> String {
     };
     let deadline = Instant::now() + Duration::from_secs(10);
     let turn = relay.turn(deadline).await.expect("nobody else sends");
-    match relay.send(&turn, &mail, deadline).await {
-        Err(NotSent::Later(reason)) => reason,
-        other => panic!("expected it to be tried later, got {other:?}"),
-    }
+    relay.send(&turn, &mail, deadline).await
 }

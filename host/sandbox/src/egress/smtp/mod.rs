@@ -34,6 +34,7 @@ use tokio::{
 
 use super::{Egress, NetError};
 use server::Server;
+use wire::Hello;
 
 pub use message::Mail;
 
@@ -147,22 +148,50 @@ impl Relay {
                 return Ok(connection);
             }
         }
-        let stream = wire::open(&self.egress, &self.server, deadline).await;
-        let stream = stream.map_err(|cause| match cause.own_trouble() {
-            Some(trouble) => NotSent::Ours(trouble.to_owned()),
-            None => later(unreached(&cause)),
-        })?;
-        let greeted = AsyncSmtpConnection::connect_with_transport(stream, &self.hello).await;
-        let mut connection = greeted.map_err(|cause| match self.words(&cause) {
-            Some(words) => NotSent::Later(format!("the mail relay turned us away: {words}")),
-            None => later("the mail relay does not speak SMTP, or hung up"),
-        })?;
+        let mut connection = self.greeted(deadline).await?;
         if let Some(credentials) = self.server.credentials() {
             let known = connection.auth(DEFAULT_MECHANISMS, &credentials).await;
             // In our own words: relays quote the user they do not know.
             known.map_err(|_| later("the mail relay did not accept the configured login"))?;
         }
         Ok(connection)
+    }
+
+    /// A new one, with HELO where the relay knows no EHLO (RFC 5321 section 3.2). A login is an
+    /// extension, and there are none without EHLO.
+    async fn greeted(&self, deadline: Instant) -> Result<AsyncSmtpConnection, NotSent> {
+        let refused = match self.greet(Hello::Extended, deadline).await? {
+            Ok(connection) => return Ok(connection),
+            Err(cause) => cause,
+        };
+        if !knows_no_extensions(&refused) {
+            return Err(self.turned_away(&refused));
+        }
+        if self.server.credentials().is_some() {
+            return Err(later("the mail relay refuses EHLO, and so takes no login"));
+        }
+        self.greet(Hello::Plain, deadline).await?.map_err(|cause| self.turned_away(&cause))
+    }
+
+    /// Dials and greets; the relay's own answer is the inner one.
+    async fn greet(
+        &self,
+        hello: Hello,
+        deadline: Instant,
+    ) -> Result<Result<AsyncSmtpConnection, smtp::Error>, NotSent> {
+        let stream = wire::open(&self.egress, &self.server, hello, deadline).await;
+        let stream = stream.map_err(|cause| match cause.own_trouble() {
+            Some(trouble) => NotSent::Ours(trouble.to_owned()),
+            None => later(unreached(&cause)),
+        })?;
+        Ok(AsyncSmtpConnection::connect_with_transport(stream, &self.hello).await)
+    }
+
+    fn turned_away(&self, cause: &smtp::Error) -> NotSent {
+        match self.words(cause) {
+            Some(words) => NotSent::Later(format!("the mail relay turned us away: {words}")),
+            None => later("the mail relay does not speak SMTP, or hung up"),
+        }
     }
 
     async fn exchange(
@@ -215,6 +244,13 @@ impl fmt::Debug for Relay {
 
 fn later(reason: &str) -> NotSent {
     NotSent::Later(reason.to_owned())
+}
+
+/// Whether it is EHLO that was refused; two codes turn away whoever connects (RFC 5321 section 3.1,
+/// RFC 7504).
+fn knows_no_extensions(refused: &smtp::Error) -> bool {
+    let code = refused.status().map(u16::from);
+    code.is_some_and(|code| (500..600).contains(&code) && !matches!(code, 521 | 554))
 }
 
 /// Why there is no connection, without the address.
