@@ -42,7 +42,7 @@ pub(crate) struct Ceiling {
 pub(crate) const PLUGIN_RUNS: [usize; 2] = [64, 8];
 /// Runs against one target host at a time (reliability: bounds everywhere).
 pub(crate) const TARGET_RUNS: usize = 2;
-/// Items of one `-many` call; the probes keep four of them in flight.
+/// Items of one `-many` call; the probes keep four of them in flight, DNS questions all.
 pub(crate) const MANY: usize = 16;
 /// Dialogues that one run may have open.
 pub(crate) const SOCKETS: u32 = 4;

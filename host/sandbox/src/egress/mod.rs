@@ -51,7 +51,7 @@ pub use trust::Trust;
 pub use vendor::Vendor;
 
 pub(crate) use self::http::sendable;
-pub(crate) use answer::is_silence;
+pub(crate) use answer::{Answered, is_silence};
 pub(crate) use resolver::{Validation, absolute};
 pub(crate) use tls::{Recorder, client_config, handshake};
 pub(crate) use trust::Anchor;

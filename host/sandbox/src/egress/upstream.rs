@@ -74,8 +74,12 @@ fn options(attempt: Duration) -> ResolverOpts {
     options.cache_size = 0;
     options.use_hosts_file = ResolveHosts::Never;
     options.num_concurrent_reqs = 1;
+    options.max_active_requests = MOST_ON_A_CONNECTION;
     options.edns_payload_len = 1232;
     options.try_tcp_on_error = false;
     options.server_ordering_strategy = ServerOrderingStrategy::UserProvidedOrder;
     options
 }
+
+/// Over TCP, TLS and HTTPS all runs share one connection.
+const MOST_ON_A_CONNECTION: usize = 512;

@@ -13,7 +13,9 @@ use vedette_model::DomainName;
 
 use crate::{
     egress::{Audience, NetError, Phase, Policy, code},
-    lab::{Canary, Confusion, Dns, Reply, authenticated, egress, name, reach, to_loopback},
+    lab::{
+        Canary, Confusion, Dns, Reply, addresses, authenticated, egress, name, reach, to_loopback,
+    },
     probes::dns::{Answer, Dnssec, Question, Rr, lookup, lookup_many},
 };
 
@@ -166,6 +168,55 @@ async fn many_answers_keep_the_order_of_the_questions() {
         |answer: &Result<Answer, NetError>| answer.as_ref().unwrap().records[0].data.clone();
     let found: Vec<_> = answers.iter().map(first).collect();
     assert_eq!(found, (0..12).map(|number| format!("192.0.2.{number}")).collect::<Vec<_>>());
+}
+
+#[tokio::test]
+async fn a_type_that_is_never_answered_holds_up_nobody_else() {
+    let dns = Dns::new(|_, rtype, _| match rtype {
+        RecordType::A => addresses(&["192.0.2.1"]),
+        RecordType::CAA | RecordType::DNSKEY | RecordType::DS => Reply::Silence,
+        _ => Reply::NoData,
+    })
+    .await;
+    let asked = ["A", "AAAA", "MX", "TXT", "NS", "CAA", "DNSKEY", "DNSKEY", "DNSKEY"];
+    let questions = asked.iter().map(|rrtype| question("site.example", rrtype)).collect();
+    let started = Instant::now();
+    let answers = lookup_many(authenticated(&to_loopback(Some(&dns))), questions).await;
+    let took = started.elapsed();
+    assert!(took < Duration::from_millis(4_500), "one after the other: {took:?}");
+    for (rrtype, answer) in asked.iter().zip(answers) {
+        match *rrtype {
+            "CAA" | "DNSKEY" => assert_eq!(answer, Err(NetError::Timeout(Phase::Resolve))),
+            _ => assert_eq!(answer.unwrap().rcode, "NOERROR", "{rrtype}"),
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_validation_waits_for_does_not_keep_the_records_back() {
+    let dns = Dns::new(|asked, rtype, _| {
+        let owner = name(&format!("{asked}."));
+        let record = |owner, data| Record::from_rdata(owner, 300, data);
+        let alias = |to| RData::CNAME(rdata::CNAME(name(to)));
+        match rtype {
+            RecordType::DS | RecordType::DNSKEY => Reply::Silence,
+            RecordType::NS => {
+                let server = RData::NS(rdata::NS(name("ns.example.")));
+                Reply::Records(vec![record(owner, server)])
+            }
+            // The keys of each are asked for, one after the other.
+            _ => Reply::Records(vec![
+                record(name("a.example."), alias("b.example.")),
+                record(name("b.example."), alias("c.example.")),
+                record(name("c.example."), RData::A(rdata::A::new(192, 0, 2, 1))),
+            ]),
+        }
+    })
+    .await;
+    let asked = Question { validate: true, ..question("a.example", "A") };
+    let found = lookup(authenticated(&to_loopback(Some(&dns))), asked).await.unwrap();
+    assert_eq!((found.rcode.as_str(), found.records.len()), ("NOERROR", 3));
+    assert_eq!(found.dnssec, Dnssec::Indeterminate);
 }
 
 #[tokio::test]

@@ -6,20 +6,23 @@ mod presentation;
 
 use std::{
     net::SocketAddr,
+    pin::pin,
+    sync::atomic::{AtomicBool, Ordering},
     time::{Duration, Instant},
 };
 
+use futures::future::{Either, join_all, select};
 use hickory_resolver::proto::{
     dnssec::Proof,
     rr::{Name, RecordType},
 };
-use tokio::time::timeout_at;
+use tokio::time::{sleep_until, timeout_at};
 use vedette_model::DomainName;
 
 use self::found::{Found, read};
-use super::{Reach, address, many, micros};
+use super::{Reach, address, micros};
 use crate::egress::{
-    Audience, NetError, Phase, Refusal, Resolver, Validation, absolute, code, refused,
+    Answered, Audience, NetError, Phase, Refusal, Resolver, Validation, absolute, code, refused,
 };
 
 /// One question. `rrtype`: a mnemonic or `TYPE65`; `resolver`: an address literal, vetted like
@@ -67,6 +70,23 @@ pub struct Answer {
 /// Asks one question. An error means that nobody answered: [`NetError::Timeout`] or the code
 /// `resolver-down`.
 pub async fn lookup(reach: Reach, question: Question) -> Result<Answer, NetError> {
+    lookup_among(reach, question, &AtomicBool::new(false)).await
+}
+
+/// Several questions, all at once; answers keep their order. Where some are answered, the others
+/// are waited for less long: there are servers that never answer about types which they do not know.
+pub async fn lookup_many(reach: Reach, questions: Vec<Question>) -> Vec<Result<Answer, NetError>> {
+    let spoken = AtomicBool::new(false);
+    let asked = questions.into_iter().map(|one| lookup_among(reach.clone(), one, &spoken));
+    join_all(asked).await
+}
+
+/// `spoken`: whether the operator's servers have answered any question of the call.
+async fn lookup_among(
+    reach: Reach,
+    question: Question,
+    spoken: &AtomicBool,
+) -> Result<Answer, NetError> {
     let started = Instant::now();
     let name = absolute(&question.name)?;
     let rrtype = record_type(&question.rrtype)?;
@@ -76,20 +96,31 @@ pub async fn lookup(reach: Reach, question: Question) -> Result<Answer, NetError
         Some(server) => Some(own_resolver(&reach, server)?),
         None => None,
     };
-    let resolver = own.as_ref().unwrap_or(reach.egress.resolver());
-    let validation = if question.validate { Validation::Ours } else { Validation::Nobodys };
-    let asked = resolver.lookup(&name, rrtype, validation);
-    let Ok(answered) = timeout_at(deadline.into(), asked).await else {
-        return Err(silence(resolver, deadline).await);
+    let alone = AtomicBool::new(false);
+    let (resolver, spoken) = match &own {
+        Some(own) => (own, &alone),
+        None => (reach.egress.resolver(), spoken),
+    };
+    let asking = Asking { resolver, name: &name, rrtype, started, deadline, spoken };
+    let answered = if question.validate {
+        asking.validated().await
+    } else {
+        asking.unvalidated().await.map(|answered| (answered, false))
     };
     let elapsed = started.elapsed();
-    let mut found = match read(answered.outcome) {
-        Some(found) => found,
-        None => return Err(silence(resolver, deadline).await),
+    let said = answered.and_then(|(Answered { server, outcome }, is_validated)| {
+        Some((server, read(outcome)?, is_validated))
+    });
+    let Some((server, mut found, is_validated)) = said else {
+        return Err(asking.silence().await);
     };
-    if !question.validate {
+    spoken.store(true, Ordering::Relaxed);
+    if !is_validated {
         found.dnssec = Dnssec::Indeterminate;
-    } else if found.dnssec == Dnssec::Bogus && !is_signing_visible(resolver, deadline).await {
+        if question.validate {
+            found.detail = Some("what validation asks for is not answered".to_owned());
+        }
+    } else if found.dnssec == Dnssec::Bogus && !is_signing_visible(resolver).await {
         found.dnssec = Dnssec::Indeterminate;
         found.detail = Some("the DNS server does not deliver signatures".to_owned());
     } else if found.dnssec == Dnssec::Secure {
@@ -103,37 +134,81 @@ pub async fn lookup(reach: Reach, question: Question) -> Result<Answer, NetError
         records: found.records,
         dnssec: found.dnssec,
         dnssec_detail: found.detail,
-        server: answered.server.to_string(),
+        server: server.to_string(),
         elapsed_us: micros(elapsed),
     })
 }
 
-/// Several questions at once, at most four in flight; answers keep their order.
-pub async fn lookup_many(reach: Reach, questions: Vec<Question>) -> Vec<Result<Answer, NetError>> {
-    many(questions, |question| lookup(reach.clone(), question)).await
+/// A question on its way. None of its answers: nobody said anything in time.
+struct Asking<'a> {
+    resolver: &'a Resolver,
+    name: &'a Name,
+    rrtype: RecordType,
+    started: Instant,
+    deadline: Instant,
+    spoken: &'a AtomicBool,
+}
+
+impl Asking<'_> {
+    async fn unvalidated(&self) -> Option<Answered> {
+        let mut asked = pin!(self.lookup(Validation::Nobodys));
+        let soon = self.deadline.min(self.started + ANSWERED_BESIDE);
+        if let Ok(answered) = timeout_at(soon.into(), &mut asked).await {
+            return Some(answered);
+        }
+        if self.spoken.load(Ordering::Relaxed) {
+            return None;
+        }
+        timeout_at(self.deadline.into(), asked).await.ok()
+    }
+
+    /// With whether it was validated. Validation asks for more than the records, and for what this
+    /// server may never answer: after a moment the records are asked for by themselves, too, and
+    /// count where validation does not come to an end.
+    async fn validated(&self) -> Option<(Answered, bool)> {
+        let validated = pin!(self.lookup(Validation::Ours));
+        let unvalidated = pin!(async {
+            sleep_until(self.deadline.min(self.started + DOUBT).into()).await;
+            self.unvalidated().await
+        });
+        match select(validated, unvalidated).await {
+            Either::Left((answered, _)) => Some((answered, true)),
+            Either::Right((None, _)) => None,
+            Either::Right((Some(records), validated)) => {
+                match timeout_at(self.deadline.into(), validated).await {
+                    Ok(answered) => Some((answered, true)),
+                    Err(_) => Some((records, false)),
+                }
+            }
+        }
+    }
+
+    async fn lookup(&self, validation: Validation) -> Answered {
+        self.resolver.lookup(self.name, self.rrtype, validation).await
+    }
+
+    /// Nobody answered: is it this question, or is it the server?
+    async fn silence(&self) -> NetError {
+        let bound = self.deadline.max(Instant::now() + Duration::from_secs(1));
+        if self.spoken.load(Ordering::Relaxed) || self.resolver.is_alive(bound).await {
+            NetError::Timeout(Phase::Resolve)
+        } else {
+            NetError::other(code::RESOLVER_DOWN, "the DNS servers do not answer")
+        }
+    }
 }
 
 /// Through a server that strips signatures everything looks bogus, the root's own keys too.
-async fn is_signing_visible(resolver: &Resolver, deadline: Instant) -> bool {
+async fn is_signing_visible(resolver: &Resolver) -> bool {
     let root = Name::root();
     let asked = resolver.lookup(&root, RecordType::DNSKEY, Validation::Ours);
-    let bound = deadline.max(Instant::now() + Duration::from_secs(1));
+    let bound = Instant::now() + ROOT_KEYS;
     match timeout_at(bound.into(), asked).await {
         Ok(answered) => match answered.outcome {
             Ok(keys) => keys.answers().iter().any(|record| record.proof == Proof::Secure),
             Err(_) => false,
         },
         Err(_) => false,
-    }
-}
-
-/// Nobody answered: is it this name, or is it the server?
-async fn silence(resolver: &Resolver, deadline: Instant) -> NetError {
-    let bound = deadline.max(Instant::now() + Duration::from_secs(1));
-    if resolver.is_alive(bound).await {
-        NetError::Timeout(Phase::Resolve)
-    } else {
-        NetError::other(code::RESOLVER_DOWN, "the DNS servers do not answer")
     }
 }
 
@@ -168,6 +243,12 @@ fn record_type(text: &str) -> Result<RecordType, NetError> {
 
 /// One question takes no longer than this.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// And no longer than this where others beside it were answered.
+const ANSWERED_BESIDE: Duration = Duration::from_secs(3);
+/// A validation that takes longer may have met silence.
+const DOUBT: Duration = Duration::from_secs(1);
+/// Every server that validates has the keys of the root at hand.
+const ROOT_KEYS: Duration = Duration::from_millis(1500);
 
 #[cfg(test)]
 mod tests {
