@@ -3,6 +3,8 @@
 //! Receivers like to quote what they were asked for, and a plugin may quote the receiver; the
 //! sentence is stored with the delivery and logged.
 
+use std::cmp::Reverse;
+
 /// `text` without `url`, its path and its query. Pieces too short to be a secret stay.
 pub(super) fn veiled(text: &str, url: &str) -> String {
     let behind_scheme = url.find("://").map_or(0, |at| at + 3);
@@ -11,11 +13,11 @@ pub(super) fn veiled(text: &str, url: &str) -> String {
     let values = query.into_iter().flat_map(|query| query.split('&'));
     let values = values.filter_map(|pair| pair.split_once('=').map(|(_, value)| value));
     let steps = path.into_iter().flat_map(|path| path.split(['/', '?']).skip(1));
-    // The longest first: a part of it would leave the rest behind.
     let pieces = [Some(url), path, query].into_iter().flatten().chain(values).chain(steps);
-    pieces
-        .filter(|piece| piece.len() >= SHORTEST)
-        .fold(text.to_owned(), |text, piece| text.replace(piece, "…"))
+    let mut pieces: Vec<&str> = pieces.filter(|piece| piece.len() >= SHORTEST).collect();
+    // The longest first: a part of it would leave the rest behind.
+    pieces.sort_by_key(|piece| Reverse(piece.len()));
+    pieces.into_iter().fold(text.to_owned(), |text, piece| text.replace(piece, "…"))
 }
 
 const SHORTEST: usize = 6;
@@ -40,6 +42,12 @@ mod tests {
         ] {
             assert_eq!(veiled(&text, url), expected);
         }
+    }
+
+    #[test]
+    fn a_secret_that_begins_like_another_is_taken_out_whole() {
+        let url = "https://hooks.example/hunter2hunter3?user=hunter2";
+        assert_eq!(veiled("hunter2hunter3 was revoked", url), "… was revoked");
     }
 
     #[test]
