@@ -1,6 +1,6 @@
 //! `vedette:env/log`: lines for the operator.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{cmp::Reverse, collections::BTreeMap, sync::Arc};
 
 use tracing::{debug, error, info, warn};
 
@@ -64,8 +64,11 @@ impl LogBook {
 
 /// Replaces every secret in `text`.
 pub(crate) fn mask(text: String, secrets: &BTreeMap<String, String>) -> String {
-    let shown = secrets.values().filter(|value| !value.is_empty());
-    shown.fold(text, |text, value| text.replace(value.as_str(), "[secret]"))
+    let mut values: Vec<&str> = secrets.values().map(String::as_str).collect();
+    values.retain(|value| !value.is_empty());
+    // The longest first: one that is a part of another would leave the rest of it behind.
+    values.sort_by_key(|value| Reverse(value.len()));
+    values.into_iter().fold(text, |text, value| text.replace(value, "[secret]"))
 }
 
 impl Drop for LogBook {
@@ -111,6 +114,14 @@ mod tests {
         assert_eq!(book("s3\ncret").line("got s3\ncret".into(), &[]), "got [secret]");
         let line = book("s3cret").line("x".repeat(LOG_LINE - 3) + "s3cret", &[]);
         assert!(line.len() <= LOG_LINE && !line.contains("s3"), "{line}");
+    }
+
+    #[test]
+    fn a_secret_that_is_a_part_of_another_leaves_nothing_of_it() {
+        let secrets = [("a", "s3cret"), ("b", "s3cret-and-more")];
+        let secrets = secrets.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let text = mask("got s3cret-and-more".to_owned(), &BTreeMap::from(secrets));
+        assert_eq!(text, "got [secret]");
     }
 
     #[test]
