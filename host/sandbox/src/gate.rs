@@ -14,7 +14,7 @@ use std::{
     sync::Arc,
 };
 
-use tokio::sync::Semaphore;
+use tokio::{sync::Semaphore, task::block_in_place};
 use wasmtime::{
     Engine,
     component::{Component, InstancePre, Linker},
@@ -129,9 +129,9 @@ fn fits(
     inspect::resources(component, class)
 }
 
-/// Takes a component through the gate. Compiles in this process, on the calling thread: what
-/// comes here is the built-in plugins, whose bytes the binary carries, and what the operator
-/// approved by its hash. Of `secrets` the plugin has those that it was granted.
+/// Takes a component through the gate. Compiles in this process: what comes here is the built-in
+/// plugins, whose bytes the binary carries, and what the operator approved by its hash. Of
+/// `secrets` the plugin has those that it was granted.
 pub(crate) async fn admit(
     engines: &Engines,
     cache: Option<&Cache>,
@@ -158,7 +158,8 @@ pub(crate) async fn admit(
     let fresh = native.is_none();
     let component = match native {
         Some(component) => component,
-        None => compile(engine, bytes)?,
+        // Seconds, in which this thread drives no probe: another takes its place.
+        None => block_in_place(|| compile(engine, bytes))?,
     };
     let grants = grant.given(&manifest.asked);
     fits(bytes, &component, &manifest, &grants, class)?;
