@@ -1,5 +1,5 @@
-//! Between the contract's generated types, the model's and the probes': `From` impls and nothing
-//! else.
+//! Between the contract's generated types, the model's and the probes': what one is as another,
+//! and no rule.
 
 mod answer;
 mod plugin;

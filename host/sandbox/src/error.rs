@@ -28,7 +28,7 @@ pub enum Stop {
     Paused,
 }
 
-/// How a run ended without an observation (table "How a run can end").
+/// How a run ended without an observation.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RunError {
     /// The egress policy forbids the target; nothing was sent. The caller's mistake (400).

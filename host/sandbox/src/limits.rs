@@ -40,7 +40,7 @@ pub(crate) struct Ceiling {
 
 /// Runs of one plugin at a time.
 pub(crate) const PLUGIN_RUNS: [usize; 2] = [64, 8];
-/// Runs against one target host at a time (reliability: bounds everywhere).
+/// Runs against one target host at a time.
 pub(crate) const TARGET_RUNS: usize = 2;
 /// Items of one `-many` call; the probes keep four of them in flight, DNS questions all.
 pub(crate) const MANY: usize = 16;

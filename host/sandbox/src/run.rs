@@ -1,4 +1,4 @@
-//! One run of a check, from the job to the observation (table "How a run can end").
+//! One run of a check, from the job to the observation.
 
 use std::{
     collections::BTreeSet,

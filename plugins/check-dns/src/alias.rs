@@ -8,7 +8,7 @@ use vedette_sdk::dns::Rr;
 
 use crate::canonical;
 
-/// Links of a chain; one with more leads nowhere (checks: dns, CNAME).
+/// Links of a chain; one with more leads nowhere.
 pub(crate) const MAX_LINKS: usize = 8;
 
 /// The names from a target to where its aliases end.

@@ -1,4 +1,4 @@
-//! One token for why there are no facts (checks: domain, `error`).
+//! One token for why there are no facts.
 
 use serde::{Deserialize, Serialize};
 use vedette_sdk::{CheckError, net::NetError};

@@ -1,4 +1,4 @@
-//! One token for what went wrong, by a fixed order of precedence (checks: ssl, `error`).
+//! One token for what went wrong, by a fixed order of precedence.
 
 use vedette_sdk::{
     CheckError,

@@ -1,5 +1,5 @@
 //! The text of a page: decoded by byte order mark, then header, then what the page declares
-//! itself, else as UTF-8 (checks: uptime, keyword; HTML, 13.2.3.2).
+//! itself, else as UTF-8 (HTML, 13.2.3.2).
 
 use std::borrow::Cow;
 

@@ -99,7 +99,7 @@ impl Config {
         if problems.is_empty() { Ok(self) } else { Err(problems) }
     }
 
-    /// Whether the status code counts as up (checks: uptime).
+    /// Whether the status code counts as up.
     pub(crate) fn expects(&self, status: u16) -> bool {
         match self.expected_status.as_slice() {
             [] => status < 400,

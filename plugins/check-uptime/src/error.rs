@@ -1,4 +1,4 @@
-//! One token for why a site is down (checks: connection tokens, and those of an answer).
+//! One token for why a site is down: the tokens of connections, and those of an answer.
 
 use vedette_sdk::{
     CheckError,

@@ -22,7 +22,7 @@ pub(crate) struct Visit {
     pub(crate) outcome: Result<Arrival, NetError>,
 }
 
-/// Of a body, decompressed (checks: uptime).
+/// Of a body, decompressed.
 pub(crate) const MAX_BODY: u32 = 1 << 20;
 const MAX_REDIRECTS: u8 = 10;
 const BRIEFLY_MS: u32 = 2_000;

@@ -1,5 +1,5 @@
-//! Why a connection brought nothing: as one token, the same word in every check (checks:
-//! connection tokens), and as words for a log.
+//! Why a connection brought nothing: as one token, the same word in every check, and as words for
+//! a log.
 //!
 //! *Invariant:* what says nothing of the target is never a token but a [`CheckError`].
 
@@ -8,8 +8,8 @@ use crate::{
     net::{NetError, Phase},
 };
 
-/// What is wrong with a certificate, by precedence: the first that applies is its token (checks:
-/// ssl, `error`). Dates come first, so that an expired one is called expired whatever else it is.
+/// What is wrong with a certificate, by precedence: the first that applies is its token. Dates come
+/// first, so that an expired one is called expired whatever else it is.
 pub const CERTIFICATE_TOKENS: &[&str] = &[
     "malformed_certificate",
     "certificate_expired",

@@ -78,7 +78,7 @@ fn has_private_key(pem: &[u8]) -> bool {
     })
 }
 
-/// What is looked at of a chain that a server sends (checks: ssl, `chain[]`).
+/// What is looked at of a chain that a server sends.
 const MOST_CERTIFICATES: usize = 20;
 const LARGEST_CHAIN: usize = 256 << 10;
 /// Room for the text that tools write between certificates.

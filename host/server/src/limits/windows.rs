@@ -71,10 +71,7 @@ impl<K: Hash + Eq + Clone> Windows<K> {
     }
 
     fn shard(&self, key: &K) -> &Mutex<Shard<K>> {
-        let hash = self.hasher.hash_one(key);
-        // The high bits: the low ones place the key inside the shard's own table.
-        let index = (hash >> 56) as usize % SHARDS;
-        &self.shards[index]
+        &self.shards[self.hasher.hash_one(key) as usize % SHARDS]
     }
 }
 

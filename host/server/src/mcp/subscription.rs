@@ -59,7 +59,7 @@ struct Watched {
 }
 
 /// The resources that a request wants to be told of. The lists of tools, prompts and resources
-/// never change while the service runs: who asks for them is not refused, and told nothing.
+/// change only with the operator's plugins: who asks for them is not refused, and told nothing.
 pub(super) fn resources(request: &Request) -> Result<Vec<&'static str>, Refusal> {
     let asked = request.param("notifications").and_then(Value::as_object);
     let asked = asked.ok_or_else(|| Refusal::params(NOTIFICATIONS))?;

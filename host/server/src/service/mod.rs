@@ -7,7 +7,8 @@
 //!
 //! *Invariant:* nothing here knows HTTP or salvo; what went wrong is a [`crate::Error`].
 //! *Invariant:* the account comes first: what belongs to somebody else is not found.
-//! *Invariant:* "now" is the clock's of the [`App`](crate::App), asked once per action.
+//! *Invariant:* "now" is the clock's of the [`App`](crate::App), asked once for a decision, and
+//! anew after a wait.
 
 pub mod account;
 pub mod agent;

@@ -1,4 +1,4 @@
-//! What it means that a run ended without an observation (table "How a run can end").
+//! What it means that a run ended without an observation.
 //!
 //! *Invariant:* nothing here says anything about the target: own trouble is `unknown`, raises
 //! nothing and resolves nothing; the operator hears of it through the log and a metric.

@@ -1,4 +1,4 @@
-//! Addresses that come and go without meaning anything (checks: dns.changed 4).
+//! Addresses that come and go without meaning anything.
 //!
 //! *Invariant:* an address that somebody put in once, for a moment, is not yet one of the name's
 //! own: else whoever can do that would do it again unseen.

@@ -64,7 +64,7 @@ impl Difference {
         self.after.count == 0
     }
 
-    /// Runs in a row that must show it (checks: dns.changed 3).
+    /// Runs in a row that must show it.
     pub(super) fn needed(&self) -> u8 {
         if self.is_loss() { 3 } else { 2 }
     }

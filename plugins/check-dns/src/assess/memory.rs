@@ -151,8 +151,8 @@ impl Memory {
         }
     }
 
-    /// Whether a difference of addresses is one that only informs (checks: dns.changed 4).
-    /// `stands`: CNAME and NS are what they were.
+    /// Whether a difference of addresses is one that only informs. `stands`: CNAME
+    /// and NS are what they were.
     fn is_harmless(
         &mut self,
         difference: &Difference,
