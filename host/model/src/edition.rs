@@ -137,7 +137,7 @@ pub static STANDARD: Edition = Edition {
             min_intervals: &[],
         },
     ],
-    record_types: &["A", "AAAA", "CNAME", "MX", "TXT", "CAA", "NS"],
+    record_types: &RECORD_TYPES,
     grade: false,
     areas: &[],
 };

@@ -46,17 +46,10 @@ fn issued(above: &Parsed, child: &Parsed, pool: &[Parsed]) -> bool {
 /// None where anything is wrong: a missing issuer stays missing, whatever the reason.
 async fn download(reach: &Reach, url: &str, deadline: Instant) -> Option<Vec<u8>> {
     let request = HttpRequest {
-        method: "GET".to_owned(),
-        url: url.to_owned(),
-        headers: Vec::new(),
-        secret_headers: Vec::new(),
-        body: None,
-        deadline,
         max_redirects: MAX_REDIRECTS,
-        max_body: MAX_BODY,
         // What is fetched proves itself by its signature.
         verify_tls: false,
-        connect_to: None,
+        ..HttpRequest::new("GET", url, deadline, MAX_BODY)
     };
     let response = reach.egress.send(request, reach.audience).await.ok()?;
     (response.status == 200 && !response.truncated).then_some(response.body)
