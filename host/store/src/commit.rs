@@ -12,7 +12,7 @@ use vedette_model::{
 
 use crate::error::Result;
 use crate::schedule::Lease;
-use crate::tx::Binds;
+use crate::unit::Unit;
 use crate::{Store, check, delivery, event, key, row};
 
 /// A decision and what goes with it.
@@ -71,15 +71,7 @@ impl Store {
     }
 }
 
-/// A text that says only what this commit needs, most often just the first part.
-#[derive(Default)]
-struct Unit {
-    text: String,
-    binds: Binds,
-    /// How many rows were bound; makes their parameters' names.
-    rows: usize,
-}
-
+/// What a commit says; most often just the first part.
 impl Unit {
     fn check(&mut self, commit: &Commit<'_>) -> Result<()> {
         let Decision { record, state, .. } = commit.decision;
@@ -177,7 +169,7 @@ impl Unit {
     }
 
     fn cert_change(&mut self, record: &CheckRecord, change: &CertChange) -> Result<()> {
-        let row = key::cert_history(record.site_id, change.changed_at, record.id, self.rows);
+        let row = key::cert_history(record.site_id, change.changed_at, record.id, self.groups);
         self.say(
             "CREATE $row# SET site = $site_id, rev = $changed#, doc = $doc# RETURN NONE;",
             [
@@ -198,17 +190,6 @@ impl Unit {
             ],
         );
         Ok(())
-    }
-
-    /// Adds statements; `#` after a parameter's name becomes the number that makes it this row's.
-    fn say<const N: usize>(&mut self, statements: &str, binds: [(&str, Value); N]) {
-        self.rows += 1;
-        let number = self.rows.to_string();
-        self.text.push('\n');
-        self.text.push_str(&statements.replace('#', &number));
-        for (name, value) in binds {
-            self.binds.bind(format!("{name}{number}"), value);
-        }
     }
 }
 

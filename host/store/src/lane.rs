@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use futures::future::try_join_all;
-use surrealdb::types::{RecordId, SurrealValue, Value};
+use surrealdb::types::{RecordId, SurrealValue};
 use uuid::Uuid;
 use vedette_model::delivery::{Batch, Gathering};
 use vedette_model::{
@@ -24,6 +24,7 @@ use vedette_model::{
 use crate::delivery::{self, DeliveryRow};
 use crate::error::{Error, Result};
 use crate::tx::Binds;
+use crate::unit::Unit;
 use crate::{Store, key, row};
 
 /// What there is to do in the outbox.
@@ -225,15 +226,7 @@ impl LaneRow {
     }
 }
 
-/// A text that says only what is needed.
-#[derive(Default)]
-struct Unit {
-    text: String,
-    binds: Binds,
-    /// How many groups of rows were bound; makes their parameters' names.
-    groups: usize,
-}
-
+/// What a claim says.
 impl Unit {
     fn of(claim: &Claim<'_>) -> Result<Self> {
         let Gathering { batches, deferred, dropped, quiet_at } = claim.gathering;
@@ -307,18 +300,6 @@ impl Unit {
                 ("joined", joined.map(|id| id.0).into_value()),
             ],
         );
-    }
-
-    /// Adds statements; `#` after a parameter's name becomes the number that makes it this
-    /// group's.
-    fn say<const N: usize>(&mut self, statements: &str, binds: [(&str, Value); N]) {
-        self.groups += 1;
-        let number = self.groups.to_string();
-        self.text.push('\n');
-        self.text.push_str(&statements.replace('#', &number));
-        for (name, value) in binds {
-            self.binds.bind(format!("{name}{number}"), value);
-        }
     }
 }
 

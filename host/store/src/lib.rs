@@ -52,6 +52,7 @@ mod status_page;
 mod status_page_domain;
 mod team;
 mod tx;
+mod unit;
 mod usage;
 mod welcome;
 
