@@ -1,13 +1,12 @@
 //! From what a request brought to the result. Pure.
 
-use vedette_sdk::{http::Response, net::Timing};
+use vedette_sdk::{http::Response, net::Timing, text::cut};
 
 use crate::{
     charset,
     config::Config,
     error,
     result::{Phases, Status, UptimeResult},
-    text,
 };
 
 /// Of a URL that a server made up, in characters.
@@ -54,7 +53,7 @@ fn answered(url: String, response: &Response) -> UptimeResult {
         keyword_match: None,
         error: None,
         url: Some(url),
-        final_url: Some(text::cut(&response.final_url, MAX_URL)),
+        final_url: Some(cut(&response.final_url, MAX_URL)),
         redirects: u16::try_from(response.hops.len()).unwrap_or(u16::MAX),
         phases: Some(phases(&response.timing)),
     }

@@ -28,7 +28,6 @@ mod events;
 pub mod expected;
 mod facts;
 pub mod result;
-mod text;
 mod visit;
 
 #[cfg(test)]

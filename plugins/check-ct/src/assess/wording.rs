@@ -1,7 +1,10 @@
 //! What people read: which certificate, from whom, until when, and what to do about it.
 
 use serde::Serialize;
-use vedette_sdk::{Finding, Severity, text::cut};
+use vedette_sdk::{
+    Finding, Severity,
+    text::{cut, limit},
+};
 
 use super::Seen;
 use crate::{
@@ -28,10 +31,10 @@ struct Details<'a> {
 /// A certificate that nobody expected. Critical where CAA forbids its issuer.
 pub(super) fn unexpected(seen: &Seen<'_>, current: &CtResult) -> Finding {
     let forbidden = seen.certificate.caa == Some(Caa::Forbids);
-    let finding =
-        Finding::new(&events::UNEXPECTED, seen.key(), limited(message(seen, current, forbidden)))
-            .suggestion(if forbidden { AGAINST_CAA } else { UNEXPECTED })
-            .details(&details(seen, current));
+    let message = limit(message(seen, current, forbidden), MAX_MESSAGE);
+    let finding = Finding::new(&events::UNEXPECTED, seen.key(), message)
+        .suggestion(if forbidden { AGAINST_CAA } else { UNEXPECTED })
+        .details(&details(seen, current));
     if forbidden { finding.severity(Severity::Critical) } else { finding }
 }
 
@@ -97,14 +100,6 @@ fn listed(names: &[String]) -> String {
         0 => shown.join(", "),
         more => format!("{} and {more} more", shown.join(", ")),
     }
-}
-
-fn limited(mut message: String) -> String {
-    if message.len() > MAX_MESSAGE {
-        message.truncate(message.floor_char_boundary(MAX_MESSAGE));
-        message.push('…');
-    }
-    message
 }
 
 /// Names that a message shows.

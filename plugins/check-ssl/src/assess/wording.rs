@@ -3,7 +3,10 @@
 
 use std::collections::BTreeSet;
 
-use vedette_sdk::{Finding, date, text::cut};
+use vedette_sdk::{
+    Finding, date,
+    text::{cut, limit},
+};
 
 use super::{
     change::{Change, ChangeType},
@@ -274,11 +277,6 @@ fn name(text: &str) -> String {
     cut(text, MAX_NAME)
 }
 
-fn limited(mut message: String) -> String {
-    if message.len() > MAX_MESSAGE {
-        let end = (0..=MAX_MESSAGE).rev().find(|&end| message.is_char_boundary(end));
-        message.truncate(end.unwrap_or_default());
-        message.push('…');
-    }
-    message
+fn limited(message: String) -> String {
+    limit(message, MAX_MESSAGE)
 }

@@ -1,14 +1,12 @@
 //! What people read: each message names the URL and the reason, each suggestion says what to do
 //! next.
 
-use vedette_sdk::Finding;
-
-use crate::{
-    config::Config,
-    error, events,
-    result::UptimeResult,
+use vedette_sdk::{
+    Finding,
     text::{cut, limit},
 };
+
+use crate::{config::Config, error, events, result::UptimeResult};
 
 /// Of a message, in bytes: the host refuses more than 1 KiB.
 const MAX_MESSAGE: usize = 1_000;
