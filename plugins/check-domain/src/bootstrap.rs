@@ -101,16 +101,9 @@ impl<'a> Bootstrap<'a> {
     fn fetch(&self) -> Result<Vec<String>, String> {
         let timeout_ms = time::timeout_ms(self.cx, FETCH).ok_or("no time is left")?;
         let request = Request {
-            method: "GET".to_owned(),
-            url: self.settings.bootstrap_url.clone(),
             headers: vec![("accept".to_owned(), "application/json".to_owned())],
-            secret_headers: Vec::new(),
-            body: None,
-            timeout_ms,
             max_redirects: rdap::MAX_REDIRECTS,
-            max_body: MAX_DOCUMENT,
-            verify_tls: true,
-            connect_to: None,
+            ..Request::get(self.settings.bootstrap_url.as_str(), timeout_ms, MAX_DOCUMENT)
         };
         let response = self.cx.fetch(&request).map_err(|error| net::reason(&error))?;
         if response.status != 200 {

@@ -27,18 +27,12 @@ pub(crate) fn ask(cx: &Cx, base: &str, name: &Name) -> Result<Reply, CheckError>
     let Some(timeout_ms) = time::timeout_ms(cx, TIMEOUT) else {
         return Ok(Reply::Failed(Token::Timeout));
     };
+    // RFC 9224, 4: the base is used with or without a slash at its end.
+    let url = format!("{}/domain/{}", base.trim_end_matches('/'), name.as_str());
     let request = Request {
-        method: "GET".to_owned(),
-        // RFC 9224, 4: the base is used with or without a slash at its end.
-        url: format!("{}/domain/{}", base.trim_end_matches('/'), name.as_str()),
         headers: vec![("accept".to_owned(), "application/rdap+json".to_owned())],
-        secret_headers: Vec::new(),
-        body: None,
-        timeout_ms,
         max_redirects: MAX_REDIRECTS,
-        max_body: MAX_ANSWER,
-        verify_tls: true,
-        connect_to: None,
+        ..Request::get(url, timeout_ms, MAX_ANSWER)
     };
     match cx.fetch(&request) {
         Ok(response) => Ok(read(&response, name, cx.now())),

@@ -71,16 +71,11 @@ impl Visit<'_> {
         }
         let accept = ("accept".to_owned(), "text/html,application/xhtml+xml,*/*;q=0.8".to_owned());
         let request = Request {
-            method: "GET".to_owned(),
-            url: url.to_string(),
             headers: vec![accept],
-            secret_headers: Vec::new(),
-            body: None,
-            timeout_ms,
             max_redirects,
-            max_body: MAX_PAGE,
             verify_tls: false,
             connect_to: self.connect_to.map(str::to_owned),
+            ..Request::get(url.as_str(), timeout_ms, MAX_PAGE)
         };
         // The head tells of HSTS, whatever becomes of the page behind it.
         self.cx.fetch_partial(&request).ok().map(|arrival| arrival.response)

@@ -131,17 +131,11 @@ impl Asker<'_> {
 
     fn request(&self, scheme: &str, max_redirects: u8) -> Request {
         let Config { path, verify_tls, .. } = &self.job.config;
+        let url = format!("{scheme}://{}{path}", self.authority());
         Request {
-            method: "GET".to_owned(),
-            url: format!("{scheme}://{}{path}", self.authority()),
-            headers: Vec::new(),
-            secret_headers: Vec::new(),
-            body: None,
-            timeout_ms: self.timeout_ms(),
             max_redirects,
-            max_body: MAX_BODY,
             verify_tls: *verify_tls,
-            connect_to: None,
+            ..Request::get(url, self.timeout_ms(), MAX_BODY)
         }
     }
 

@@ -108,6 +108,7 @@ mod http_date;
 pub mod message;
 mod net_token;
 mod notify;
+mod request;
 #[cfg(feature = "suffix")]
 pub mod suffix;
 #[cfg(feature = "testing")]

@@ -22,19 +22,9 @@ impl Asked<'_> {
 
     pub(super) fn request(&self, url: String, at_most: Duration) -> Request {
         let time = self.cx.remaining().saturating_sub(self.reserve).min(at_most);
-        Request {
-            method: "GET".to_owned(),
-            url,
-            headers: Vec::new(),
-            secret_headers: Vec::new(),
-            body: None,
-            // Never 0, which would stand for all the time that is left.
-            timeout_ms: u32::try_from(time.as_millis()).unwrap_or(u32::MAX).max(1),
-            max_redirects: MAX_REDIRECTS,
-            max_body: MAX_BODY,
-            verify_tls: true,
-            connect_to: None,
-        }
+        // Never 0, which would stand for all the time that is left.
+        let timeout_ms = u32::try_from(time.as_millis()).unwrap_or(u32::MAX).max(1);
+        Request { max_redirects: MAX_REDIRECTS, ..Request::get(url, timeout_ms, MAX_BODY) }
     }
 }
 

@@ -108,16 +108,5 @@ fn call_without_a_script_fails_the_test() {
 }
 
 fn request() -> Request {
-    Request {
-        method: "GET".to_owned(),
-        url: "https://a.example/".to_owned(),
-        headers: Vec::new(),
-        secret_headers: Vec::new(),
-        body: None,
-        timeout_ms: 1_000,
-        max_redirects: 0,
-        max_body: 0,
-        verify_tls: true,
-        connect_to: None,
-    }
+    Request::get("https://a.example/", 1_000, 0)
 }
