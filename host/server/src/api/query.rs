@@ -3,6 +3,7 @@
 
 use std::borrow::Cow;
 
+use percent_encoding::percent_decode_str;
 use salvo::{Extractible, extract::Metadata, prelude::*};
 use url::form_urlencoded;
 use uuid::Uuid;
@@ -16,8 +17,7 @@ pub(super) struct Query(Vec<(String, String)>);
 impl Query {
     fn parse(raw: &str) -> Result<Self> {
         // The parser would put a replacement character for bytes that are no UTF-8.
-        let decoded: Vec<u8> = percent_decode(raw);
-        if std::str::from_utf8(&decoded).is_err() {
+        if percent_decode_str(raw).decode_utf8().is_err() {
             return Err(Error::Malformed("the query string is not UTF-8".into()));
         }
         let pairs = form_urlencoded::parse(raw.as_bytes());
@@ -64,28 +64,6 @@ impl<'ex> Extractible<'ex> for Query {
     async fn extract(req: &'ex mut Request, _depot: &'ex mut Depot) -> Result<Self> {
         Self::parse(req.uri().query().unwrap_or_default())
     }
-}
-
-fn percent_decode(raw: &str) -> Vec<u8> {
-    let mut decoded = Vec::with_capacity(raw.len());
-    let mut rest = raw.as_bytes();
-    while let Some((&byte, tail)) = rest.split_first() {
-        let hex = (byte == b'%').then(|| tail.get(..2)).flatten();
-        match hex
-            .and_then(|hex| std::str::from_utf8(hex).ok())
-            .and_then(|hex| u8::from_str_radix(hex, 16).ok())
-        {
-            Some(value) => {
-                decoded.push(value);
-                rest = &tail[2..];
-            }
-            None => {
-                decoded.push(byte);
-                rest = tail;
-            }
-        }
-    }
-    decoded
 }
 
 #[cfg(test)]
