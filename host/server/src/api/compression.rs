@@ -130,9 +130,9 @@ fn worth_it(body: &ResBody) -> Option<usize> {
 }
 
 /// The bytes of a body that does not flow.
-fn whole(body: &ResBody) -> Option<Vec<u8>> {
+fn whole(body: &ResBody) -> Option<Bytes> {
     match body {
-        ResBody::Once(bytes) => Some(bytes.to_vec()),
+        ResBody::Once(bytes) => Some(bytes.clone()),
         ResBody::Chunks(chunks) => Some(chunks.iter().flatten().copied().collect()),
         _ => None,
     }
@@ -249,7 +249,7 @@ mod tests {
         assert_eq!(worth_it(&ResBody::from("x".repeat(SHORTEST - 1))), None);
         let long = "x".repeat(SHORTEST);
         assert_eq!(worth_it(&ResBody::from(long.clone())), Some(SHORTEST));
-        assert_eq!(whole(&ResBody::from(long.clone())), Some(long.clone().into_bytes()));
+        assert_eq!(whole(&ResBody::from(long.clone())), Some(Bytes::from(long.clone())));
         let chunks = ResBody::Chunks(["x".to_owned(), long].into_iter().map(Into::into).collect());
         assert_eq!(worth_it(&chunks), Some(SHORTEST + 1));
         assert_eq!(whole(&chunks).map(|all| all.len()), Some(SHORTEST + 1));
