@@ -2,12 +2,12 @@
 //!
 //! Around every request, whatever becomes of it: request id → the rest of its body → counting and
 //! the limit headers → cross-origin rules → packing → tags and 304 → panics caught → refusal of
-//! what is over the limit.
+//! what is over the limit → the domains of status pages.
 //! Then the route table, and for private routes the caller. A handler parses, calls one service
 //! and answers.
 //!
-//! *Invariant:* every answer but the pages for people is JSON, and every answer carries the six
-//! limit headers, also where no route fits.
+//! *Invariant:* every answer on the public listener carries the six limit headers, also where no
+//! route fits; it is JSON, but for pages, what belongs to them, and streams of events.
 //! *Invariant:* an error becomes a status here ([`reply`]) and nowhere else.
 
 mod account;
