@@ -165,6 +165,11 @@ fn an_expired_lease_that_nobody_took_still_settles() {
         let next_due = noon() + seconds(3600);
         let settle = Some(Settle { lease: &lease, next_due, asked_at: None });
         store.commit(Commit { settle, ..plain(&account, 0, &decision) }).await.unwrap();
+        let expired = noon() + seconds(61);
+        let due = store.lease_due("b", &[ssl()], expired, LEASE, 9).await.unwrap();
+        assert!(due.is_empty());
+        let due = only(store.lease_due("b", &[ssl()], next_due, LEASE, 9).await.unwrap());
+        assert_eq!(due.due_at, next_due);
     });
 }
 
