@@ -41,8 +41,7 @@ impl Outbox {
             let known = self.due.is_none_or(|due| now < due) && self.looked.elapsed() < POLL;
             let all = if known && !elsewhere {
                 let sorted = self.lanes.sort(lanes, now);
-                self.take(sorted, room, now).await?;
-                true
+                self.take(sorted, room, now).await?
             } else {
                 self.look_everywhere(lanes, room, now).await?
             };
@@ -77,7 +76,7 @@ impl Outbox {
         (self.looked, self.due) = (Instant::now(), look.next);
         let sorted = self.lanes.sort(look.waiting.iter().cloned().chain(told), now);
         let in_the_way = sorted.in_the_way(&look.waiting);
-        self.take(sorted, room, now).await?;
+        let all_taken = self.take(sorted, room, now).await?;
         let all_leased = !look.batches || self.lease(now).await?;
         let left = match in_the_way {
             Some(lanes) => self.app.store.postpone_lanes(&lanes, now).await?,
@@ -89,15 +88,18 @@ impl Outbox {
             self.know(Some(now + LOOK_AGAIN));
         }
         self.count(now).await?;
-        Ok(if full { left > 0 } else { all_leased })
+        Ok(all_taken && if full { left > 0 } else { all_leased })
     }
 
-    /// Gathers lanes that are free, as far as there is room, and keeps the others in mind.
-    async fn take(&mut self, mut sorted: Sorted, room: usize, now: Timestamp) -> Result<()> {
+    /// Gathers lanes that are free, as far as there is room, and keeps the others in mind; whether
+    /// those were all that are free.
+    async fn take(&mut self, mut sorted: Sorted, room: usize, now: Timestamp) -> Result<bool> {
         let crowded = sorted.free.split_off(sorted.free.len().min(room));
+        let all = crowded.is_empty();
         self.app.wake.outbox.keep(crowded.into_iter().chain(sorted.stuck.into_keys()));
         self.rested = sorted.next;
-        self.gather(&sorted.free, now).await
+        self.gather(&sorted.free, now).await?;
+        Ok(all)
     }
 
     /// The store has to be looked at then.
