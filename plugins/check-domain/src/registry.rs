@@ -4,7 +4,8 @@
 //! that WHOIS is asked about it as well; where WHOIS has nothing to say, RDAP's word stands alone.
 //! A server that throttles ends the search: it is the registry's wish, on whichever protocol.
 //!
-//! *Invariant:* a registry that throttled gets no packet before its time is over.
+//! *Invariant:* a server that throttled a question is not asked it again before its time is over,
+//! and one that does so again and again is asked nothing ([`throttle`]).
 
 use std::time::Duration;
 
