@@ -1,16 +1,11 @@
 //! Words of others as one harmless line.
 
+use vedette_sdk::message::plain;
+
 /// `text` on one line of at most `longest` characters: line breaks and other controls are blanks,
 /// and what is invisible or turns the direction of reading is gone.
 pub(crate) fn clean(text: &str, longest: usize) -> String {
-    let mut line = String::new();
-    for word in visible(text).split_whitespace() {
-        if !line.is_empty() {
-            line.push(' ');
-        }
-        line.push_str(word);
-    }
-    cut(line, longest)
+    cut(plain(text), longest)
 }
 
 /// A name of which the end is kept: that is where it says whose it is.
@@ -28,31 +23,6 @@ pub(crate) fn name(text: &str, longest: usize) -> String {
 /// reader decodes to whatever its author wanted.
 pub(crate) fn header(text: &str, longest: usize) -> String {
     cut(text.replace("=?", "= ?"), longest)
-}
-
-fn visible(text: &str) -> String {
-    let turned = text.chars().filter(|c| !is_hidden(*c));
-    turned.map(|c| if is_break(c) { ' ' } else { c }).collect()
-}
-
-fn is_break(c: char) -> bool {
-    c.is_control() || matches!(c, '\u{2028}' | '\u{2029}')
-}
-
-/// Marks and overrides of direction, joiners and blanks without width, tags.
-fn is_hidden(c: char) -> bool {
-    matches!(
-        c,
-        '\u{00ad}'
-            | '\u{061c}'
-            | '\u{180e}'
-            | '\u{200b}'..='\u{200f}'
-            | '\u{202a}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}'
-            | '\u{feff}'
-            | '\u{fff9}'..='\u{fffb}'
-            | '\u{e0000}'..='\u{e007f}'
-    )
 }
 
 fn cut(text: String, longest: usize) -> String {
@@ -78,6 +48,7 @@ mod tests {
             ("pay\u{200b}pal\u{feff}", "paypal"),
             ("  two   blanks ", "two blanks"),
             ("bücher 猫", "bücher 猫"),
+            ("بانک\u{200c}ها", "بانک\u{200c}ها"),
             ("", ""),
         ] {
             assert_eq!(clean(text, 80), expected, "{text:?}");
