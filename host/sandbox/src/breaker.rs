@@ -1,11 +1,12 @@
 //! A breaker per plugin version: a plugin that keeps breaking is paused, so that it neither
 //! burns CPU nor floods the operator.
 //!
-//! Of the ten domains that its calls were about last, five whose last call ended badly open it. After
-//! 30 s one call may try (half-open): a good ending closes it, a bad one doubles the pause, up to 15
-//! minutes.
+//! Of the ten domains that its calls were about last, five whose last call ended badly open it; five
+//! bad endings do where none of those domains is served well. After 30 s one call may try (half-open):
+//! a good ending closes it, a bad one doubles the pause, up to 15 minutes.
 //!
-//! *Invariant:* what one domain makes a plugin do, however often, pauses it for nobody.
+//! *Invariant:* what one domain makes a plugin do, however often, pauses it for nobody whom it serves
+//! well.
 //! *Invariant:* pure; `now` is a parameter.
 
 use std::{
@@ -18,8 +19,8 @@ use std::{
 /// The breaker of one version of one plugin.
 #[derive(Debug, Default)]
 pub(crate) struct Breaker {
-    /// How the last call about each ended, true = bad; the latest last.
-    endings: VecDeque<(Subject, bool)>,
+    /// How many calls about each ended badly in a row, 0 = the last one ended well; the latest last.
+    endings: VecDeque<(Subject, usize)>,
     state: State,
 }
 
@@ -108,13 +109,19 @@ impl Breaker {
     }
 
     fn count(&mut self, about: Subject, bad: bool, now: Instant) -> Option<Change> {
-        self.endings.retain(|(other, _)| *other != about);
+        let known = self.endings.iter().position(|(other, _)| *other == about);
+        let before = known.and_then(|place| self.endings.remove(place)).map_or(0, |(_, row)| row);
         if self.endings.len() == LAST {
             self.endings.pop_front();
         }
-        self.endings.push_back((about, bad));
-        let bad = self.endings.iter().filter(|(_, bad)| *bad).count();
-        (bad >= BAD).then(|| self.open(FIRST_PAUSE, now))
+        self.endings.push_back((about, if bad { before + 1 } else { 0 }));
+        self.is_broken().then(|| self.open(FIRST_PAUSE, now))
+    }
+
+    fn is_broken(&self) -> bool {
+        let broken = self.endings.iter().filter(|(_, row)| *row > 0).count();
+        let in_all: usize = self.endings.iter().map(|(_, row)| row).sum();
+        broken >= BAD || (broken == self.endings.len() && in_all >= BAD)
     }
 
     fn open(&mut self, pause: Duration, now: Instant) -> Change {
@@ -168,22 +175,35 @@ mod tests {
         }
         assert_eq!(breaker.record(nth(99), true, now), None);
         let mut breaker = Breaker::default();
+        assert_eq!(breaker.record(nth(0), false, now), None);
         for n in 0..4 * BAD {
-            assert_eq!(breaker.record(nth(n % 4), true, now), None, "four domains");
+            assert_eq!(breaker.record(nth(1 + n % 4), true, now), None, "four domains");
         }
-        assert_eq!(breaker.record(nth(0), false, now), None, "it is well again");
-        assert_eq!(breaker.record(nth(4), true, now), None);
-        assert!(breaker.record(nth(0), true, now).is_some());
+        assert_eq!(breaker.record(nth(1), false, now), None, "it is well again");
+        assert_eq!(breaker.record(nth(5), true, now), None);
+        assert!(breaker.record(nth(1), true, now).is_some());
+    }
+
+    #[test]
+    fn where_nobody_is_served_well_five_bad_endings_open_it() {
+        let now = Instant::now();
+        for domains in 1..BAD {
+            let mut breaker = Breaker::default();
+            for n in 1..BAD {
+                assert_eq!(breaker.record(nth(n % domains), true, now), None);
+            }
+            assert!(breaker.record(nth(0), true, now).is_some(), "{domains} domains");
+        }
     }
 
     #[test]
     fn one_domain_that_breaks_it_every_time_opens_it_for_nobody() {
         let now = Instant::now();
         let mut breaker = Breaker::default();
+        assert_eq!(breaker.record(nth(0), false, now), None);
         for n in 0..100 {
             let about = Subject::of(&format!("host{n}.of.one.example"));
             assert_eq!(breaker.record(about, true, now), None);
-            assert_eq!(breaker.record(nth(n % 3), false, now), None);
             assert_eq!(breaker.admit(now), Ok(()));
         }
     }
