@@ -86,6 +86,8 @@ async fn json_is_taken_by_its_type_or_without_one_and_nothing_else_is() {
         None,
         Some("application/json"),
         Some("application/json; charset=utf-8"),
+        Some("application/json ; charset=utf-8"),
+        Some("application/json\t;charset=\"utf-8\""),
         Some("Application/JSON"),
         Some("application/vnd.api+json"),
     ] {

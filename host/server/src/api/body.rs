@@ -6,7 +6,7 @@ use http_body_util::BodyExt;
 use salvo::{
     Extractible,
     extract::Metadata,
-    http::{Body as _, HeaderValue, ReqBody, Version, header},
+    http::{Body as _, HeaderValue, Mime, ReqBody, Version, header},
     prelude::*,
 };
 use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
@@ -101,11 +101,17 @@ async fn bytes_within(req: &mut Request, most: usize) -> Result<Vec<u8>> {
 fn is_json(req: &Request) -> bool {
     match req.headers().get(header::CONTENT_TYPE) {
         None => true,
-        Some(_) => req.content_type().is_some_and(|mime| {
-            mime.type_() == "application"
-                && (mime.subtype() == "json" || mime.suffix().is_some_and(|s| s == "json"))
-        }),
+        Some(kind) => kind.to_str().is_ok_and(names_json),
     }
+}
+
+/// The type alone: `Mime` refuses a blank before the parameters, which RFC 9110 (5.6.6) allows.
+fn names_json(kind: &str) -> bool {
+    let kind = kind.split(';').next().unwrap_or_default().trim();
+    kind.parse::<Mime>().is_ok_and(|mime| {
+        mime.type_() == "application"
+            && (mime.subtype() == "json" || mime.suffix().is_some_and(|s| s == "json"))
+    })
 }
 
 /// Packed bodies are not taken: a few bytes could unpack to more than fits anywhere.
