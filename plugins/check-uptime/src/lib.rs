@@ -101,11 +101,13 @@ impl Check for Uptime {
     }
 }
 
-/// Ports of mail, chat, directories, files, shells and databases. Sites on them are there for
-/// their certificates; asking them for a page would find every one of them down.
-const OTHER_PROTOCOLS: [u16; 22] = [
-    21, 22, 23, 25, 53, 110, 143, 389, 465, 563, 587, 636, 853, 989, 990, 993, 995, 3306, 5222,
-    5269, 5432, 6697,
+/// Ports of mail, news, chat, telephony, directories, files, shells and databases. Sites on them are
+/// there for their certificates; asking them for a page would find every one of them down. From 1024
+/// on all are here that no request may go to, for whatever listens there is not asked.
+const OTHER_PROTOCOLS: [u16; 42] = [
+    21, 22, 23, 25, 53, 110, 119, 143, 389, 465, 554, 563, 587, 636, 853, 989, 990, 993, 995, 1719,
+    1720, 1723, 2049, 3306, 3659, 4045, 4190, 5060, 5061, 5222, 5269, 5432, 6000, 6566, 6665, 6666,
+    6667, 6668, 6669, 6679, 6697, 10080,
 ];
 
 fn observe(result: UptimeResult) -> Observation<UptimeResult> {

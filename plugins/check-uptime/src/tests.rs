@@ -89,7 +89,7 @@ fn our_own_trouble_is_no_result() {
 fn port_of_another_protocol_has_no_page() {
     // No script: a request would fail the test.
     let host = vedette_sdk::testing::Host::new();
-    for port in [25, 587, 993, 5432] {
+    for port in [25, 587, 993, 4190, 5061, 5432, 6679, 10080] {
         let job = Job { port: Some(port), ..fixture::job(Config::default()) };
         let outcome = Uptime::run(&host.cx(), job);
         assert!(matches!(outcome, Err(CheckError::UnsupportedTarget(_))), "{port}");
