@@ -310,10 +310,14 @@ impl Decision {
     }
 
     /// Whether what was raised in this commit already says how the alert ended: an announcement
-    /// of the same type (`ssl.renewed`, `site.up`), or worse of the same kind (`ssl.expiring` that
-    /// became `ssl.expired`).
+    /// of the same type (`ssl.renewed`, `site.up`), or that it has come to the worst
+    /// (`ssl.expiring` that became `ssl.expired`). Other trouble of the same type says nothing of
+    /// it: whose certificate was about to expire and is for other names now has another one.
     fn tells_the_end_of(&self, alert: &Alert) -> bool {
-        self.raised.iter().any(|raised| raised.alert_type == alert.alert_type)
+        let mut of_its_type =
+            self.raised.iter().filter(|raised| raised.alert_type == alert.alert_type);
+        of_its_type
+            .any(|raised| raised.severity == Severity::Info || raised.event.ends_with(EXPIRED))
     }
 
     /// The result becomes what the next one is compared with, unless a finding is still open to
@@ -351,3 +355,5 @@ fn open_alert<'a>(
 
 /// The alert type whose details are certificate history.
 const CERT_CHANGE: &str = "cert_change";
+/// How the events of what is past its date end (spec: Event types).
+const EXPIRED: &str = ".expired";

@@ -41,6 +41,7 @@ fn events() -> Vec<EventType> {
     vec![
         event("ssl.expiring", "ssl", Severity::Critical, 1),
         event("ssl.expired", "ssl", Severity::Critical, 1),
+        event("ssl.invalid", "ssl", Severity::Critical, 1),
         event("ssl.renewed", "ssl", Severity::Info, 1),
         event("certificate.changed", "cert_change", Severity::Warning, 1),
         event("dns.changed", "dns", Severity::Warning, 2),
@@ -258,6 +259,19 @@ fn trouble_that_changes_its_form_is_not_told_as_resolved() {
     let expired = past.run(&[finding("ssl.expired", "expired")]);
     assert_eq!(told(&expired), [("ssl.expired", Raised)]);
     assert_eq!(past.open_events(), ["ssl.expired"]);
+}
+
+#[test]
+fn trouble_that_other_trouble_takes_the_place_of_is_told_as_resolved() {
+    let mut past = Past::new();
+    past.run(&[finding("ssl.expiring", "expiring")]);
+    let swapped = past.run(&[finding("ssl.invalid", "invalid"), change("b")]);
+    assert_eq!(
+        told(&swapped),
+        [("ssl.invalid", Raised), ("certificate.changed", Raised), ("ssl.expiring", Resolved)]
+    );
+    let back = past.run(&[finding("ssl.expiring", "expiring")]);
+    assert_eq!(told(&back), [("ssl.expiring", Raised), ("ssl.invalid", Resolved)]);
 }
 
 #[test]
