@@ -96,6 +96,9 @@ pub struct Notice {
     pub status: NoticeStatus,
     /// When the alert was raised.
     pub created_at: Timestamp,
+    /// Alerts whose end nothing else tells, since this was raised in the same run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ends: Vec<AlertId>,
 }
 
 /// What `GET /alerts` asks for. `resolved`: none = both.
@@ -150,6 +153,7 @@ impl Alert {
             suggestion: self.suggestion.clone(),
             status,
             created_at: self.created_at,
+            ends: Vec::new(),
         }
     }
 }

@@ -302,22 +302,28 @@ impl Decision {
             }
             let mut alert = alert.clone();
             alert.set_resolved(true, ctx.now);
-            if alert.severity >= Severity::Warning && !self.tells_the_end_of(&alert) {
-                self.notices.push(alert.notice(NoticeStatus::Resolved));
+            if alert.severity >= Severity::Warning {
+                self.tell_the_end_of(&alert);
             }
             self.resolved.push(alert);
         }
     }
 
-    /// Whether what was raised in this commit already says how the alert ended: an announcement
-    /// of the same type (`ssl.renewed`, `site.up`), or that it has come to the worst
+    /// In words of its own, unless what was raised in this commit already says how the alert ended:
+    /// an announcement of the same type (`ssl.renewed`, `site.up`), or that it has come to the worst
     /// (`ssl.expiring` that became `ssl.expired`). Other trouble of the same type says nothing of
     /// it: whose certificate was about to expire and is for other names now has another one.
-    fn tells_the_end_of(&self, alert: &Alert) -> bool {
-        let mut of_its_type =
-            self.raised.iter().filter(|raised| raised.alert_type == alert.alert_type);
-        of_its_type
-            .any(|raised| raised.severity == Severity::Info || raised.event.ends_with(EXPIRED))
+    fn tell_the_end_of(&mut self, alert: &Alert) {
+        let tells = |raised: &&Alert| {
+            raised.alert_type == alert.alert_type
+                && (raised.severity == Severity::Info || raised.event.ends_with(EXPIRED))
+        };
+        let teller = self.raised.iter().find(tells).map(|raised| raised.id);
+        let told = self.notices.iter_mut().find(|notice| Some(notice.alert_id) == teller);
+        match told {
+            Some(notice) => notice.ends.push(alert.id),
+            None => self.notices.push(alert.notice(NoticeStatus::Resolved)),
+        }
     }
 
     /// The result becomes what the next one is compared with, unless a finding is still open to

@@ -250,6 +250,9 @@ fn an_announcement_stands_for_the_resolution() {
         [("ssl.renewed", Raised), ("certificate.changed", Raised), ("site.degraded", Resolved)]
     );
     assert_eq!(renewed.resolved.len(), 2);
+    let expiring = renewed.resolved.iter().find(|alert| alert.alert_type == "ssl");
+    assert_eq!(renewed.notices[0].ends, [expiring.expect("it is over").id]);
+    assert!(renewed.notices[1].ends.is_empty());
 }
 
 #[test]

@@ -13,6 +13,8 @@ pub(super) struct Judge<'a> {
     alerts: HashMap<AlertId, &'a Alert>,
     /// Alerts that nobody was ever told of: neither is their end worth a word.
     unsaid: HashSet<AlertId>,
+    /// Those of them whose beginning was the end of what had been told.
+    owing: HashSet<AlertId>,
     /// Where the next announcement (`site.up`) is about such an end.
     hushed: HashSet<(SiteId, &'a str)>,
 }
@@ -22,6 +24,7 @@ impl<'a> Judge<'a> {
         Self {
             alerts: alerts.iter().map(|alert| (alert.id, alert)).collect(),
             unsaid: HashSet::new(),
+            owing: HashSet::new(),
             hushed: HashSet::new(),
         }
     }
@@ -43,7 +46,7 @@ impl<'a> Judge<'a> {
             }
             NoticeStatus::Raised if announces(alert) => {
                 let of_the_unsaid = self.hushed.remove(&place(alert));
-                (!of_the_unsaid).then(|| notice.clone())
+                (!of_the_unsaid || self.ends_what_was_told(notice)).then(|| notice.clone())
             }
             NoticeStatus::Raised if late => self.late(delivery, notice, alert),
             NoticeStatus::Raised => Some(notice.clone()),
@@ -58,12 +61,20 @@ impl<'a> Judge<'a> {
             return Some(alert.notice(NoticeStatus::Raised));
         }
         if raised_inside {
+            if self.ends_what_was_told(notice) {
+                self.owing.insert(alert.id);
+            }
             self.unsaid.insert(alert.id);
             if alert.severity >= Severity::Warning {
                 self.hushed.insert(place(alert));
             }
         }
         None
+    }
+
+    /// Whether nobody would hear of the end of something that was told, if this were left out.
+    fn ends_what_was_told(&self, notice: &Notice) -> bool {
+        notice.ends.iter().any(|id| !self.unsaid.contains(id) || self.owing.contains(id))
     }
 }
 

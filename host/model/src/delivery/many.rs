@@ -63,6 +63,7 @@ pub(super) fn summary(batch: DeliveryId, rest: &[Told<'_>], now: Timestamp) -> N
         suggestion: Some("Look at the list of alerts: these are not told one by one.".to_owned()),
         status: NoticeStatus::Raised,
         created_at: now,
+        ends: Vec::new(),
     }
 }
 

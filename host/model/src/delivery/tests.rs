@@ -23,6 +23,7 @@ fn notice() -> Notice {
         suggestion: None,
         status: NoticeStatus::Raised,
         created_at: at(0),
+        ends: Vec::new(),
     }
 }
 

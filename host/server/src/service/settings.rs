@@ -243,6 +243,7 @@ fn notice(now: Timestamp) -> Notice {
         suggestion: Some("Nothing needs to be done.".to_owned()),
         status: NoticeStatus::Raised,
         created_at: now,
+        ends: Vec::new(),
     }
 }
 

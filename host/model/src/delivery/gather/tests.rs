@@ -332,3 +332,21 @@ fn news_of_an_end_is_told_when_the_beginning_was() {
     let over = [&resolved(&back), &resolved(&two), &again];
     assert_eq!(said_late(all, &over), [raised_as(2)]);
 }
+
+#[test]
+fn news_of_several_ends_is_told_when_one_of_the_beginnings_was() {
+    let (before, inside, news) = (down(1, -50), down(2, 10), up(3, 20));
+    let ending = |alert: &Alert, ends: &[&Alert]| {
+        let mut raised = silenced(raise(alert.id.0.as_u128(), alert));
+        raised.notices[0].ends = ends.iter().map(|end| end.id).collect();
+        raised
+    };
+    let over = [&resolved(&inside), &resolved(&news)];
+    let all = vec![ending(&inside, &[]), ending(&news, &[&before, &inside])];
+    assert_eq!(said_late(all, &over), [raised_as(3)]);
+    // What began inside was itself how the other ended.
+    let all = vec![ending(&inside, &[&before]), ending(&news, &[&inside])];
+    assert_eq!(said_late(all, &over), [raised_as(3)]);
+    let all = vec![ending(&inside, &[]), ending(&news, &[&inside])];
+    assert_eq!(said_late(all, &over), []);
+}
