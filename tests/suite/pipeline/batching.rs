@@ -133,6 +133,23 @@ async fn retries_keep_their_bytes_while_new_alerts_go_out() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn end_of_trouble_goes_after_its_beginning_that_is_tried_again() {
+    let world = World::start().await;
+    world.hook().await;
+    let [site]: [String; 1] = sites(&world).await;
+    for _ in 0..2 {
+        world.lab.receiver.answer_next(Response::Status(503, Vec::new()));
+    }
+    world.report_days(&site, 3).await;
+    world.lab.receiver.wait_for(1).await.expect("the first try");
+    world.report_days(&site, 300).await;
+    let hooks = world.lab.receiver.wait_for(4).await.expect("three tries and the end");
+    let status: Vec<String> =
+        hooks.iter().flat_map(alerts).map(|one| text(&one["status"])).collect();
+    assert_eq!(status, ["raised", "raised", "raised", "resolved"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn condition_that_came_and_went_within_a_window_is_told_in_order() {
     let world = World::start().await;
     world.hook().await;

@@ -4,6 +4,8 @@
 //! real, all of it or nothing, and only while the lane is still as it was read.
 //! *Invariant:* of the deliveries that it looked at, each is in exactly one place of a
 //! [`Gathering`].
+//! *Invariant:* what is about a site goes after a batch that speaks of that site and is to be tried
+//! again.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -32,6 +34,8 @@ pub struct Lane<'a> {
     pub alerts: &'a [Alert],
     /// How many alerts the channel carries in one notification.
     pub batch_max: usize,
+    /// The sites that a batch speaks of which is to be tried again, and until when that is awaited.
+    pub behind: &'a [(SiteId, Timestamp)],
 }
 
 /// What to do with a lane.
@@ -39,7 +43,8 @@ pub struct Lane<'a> {
 pub enum Plan {
     /// There is nothing that could be judged.
     Nothing,
-    /// Its window is open: everything waits until then.
+    /// Its window is open, or all that waits goes after a batch that is tried again: nothing is
+    /// gathered until then.
     Rest(Timestamp),
     Gather(Gathering),
 }
@@ -99,8 +104,11 @@ pub fn plan(lane: &Lane<'_>, now: Timestamp) -> Plan {
     let mut waiting: Vec<&Delivery> =
         lane.waiting.iter().filter(|one| lane.can_judge(one)).collect();
     waiting.sort_by_key(|delivery| (delivery.created_at, delivery.id));
+    let behind = waiting.iter().filter_map(|delivery| lane.behind(delivery)).min();
+    waiting.retain(|delivery| lane.behind(delivery).is_none());
     if waiting.is_empty() {
-        return Plan::Nothing;
+        // What is about other sites may come in at any time, and does not wait for these.
+        return behind.map_or(Plan::Nothing, |until| Plan::Rest(until.min(now + WINDOW)));
     }
     let mut gathering = Gathering {
         batches: Vec::new(),
@@ -134,6 +142,13 @@ impl Lane<'_> {
     fn can_judge(&self, delivery: &Delivery) -> bool {
         let known = || delivery.notices.iter().all(|one| self.asked.contains(&one.alert_id));
         (self.asked.is_empty() && !from_a_silence(delivery, self.windows)) || known()
+    }
+
+    /// Until when it goes after what was said of its site before: that it is up again must not be
+    /// heard before that it was down.
+    fn behind(&self, delivery: &Delivery) -> Option<Timestamp> {
+        let site = delivery.site()?;
+        self.behind.iter().filter(|(of, _)| *of == site).map(|(_, until)| *until).max()
     }
 }
 

@@ -100,8 +100,8 @@ type Held = Arc<Mutex<Option<Delivery>>>;
 
 /// How a task ended; and when there is more to do, if that is known.
 enum Ended {
-    /// With an attempt.
-    Tried(Option<Timestamp>),
+    /// With an attempt; when the batch is to be tried again, and when there is more to do.
+    Tried { again: Option<Timestamp>, next: Option<Timestamp> },
     /// There was nothing to send.
     Done(Option<Timestamp>),
     /// Somebody else gathered the lane, or a site of it is gone: look again.
@@ -132,7 +132,10 @@ impl Outbox {
         let held = Arc::new(Mutex::new(Some(delivery.clone())));
         let lease = Lease::since(leased, Arc::clone(&held));
         let app = Arc::clone(&self.app);
-        let task = async move { Ended::Tried(send::step(&app, delivery, lease).await) };
+        let task = async move {
+            let again = send::step(&app, delivery, lease).await;
+            Ended::Tried { again, next: None }
+        };
         let id = self.tasks.spawn(task).id();
         self.out.insert(id, Work { receiver, held });
     }
@@ -149,12 +152,20 @@ impl Outbox {
             Ok((id, how)) => (id, Some(how)),
             Err(cause) => (cause.id(), None),
         };
-        let Some(Work { receiver, .. }) = self.out.remove(&id) else { return };
+        let Some(Work { receiver, held }) = self.out.remove(&id) else { return };
         let now = self.app.clock.now();
         match how {
-            Some(Ended::Tried(next)) => {
+            Some(Ended::Tried { again, next }) => {
                 self.lanes.tried(&receiver, now);
-                self.know(next);
+                if let Some(batch) = held.lock().as_ref() {
+                    self.lanes.settled(batch, again);
+                    if batch.attempt > 0 && again.is_none() {
+                        // What went after it goes now.
+                        self.lanes.wake(&receiver);
+                        self.app.wake.outbox.keep([receiver.clone()]);
+                    }
+                }
+                self.know(earliest([again, next]));
             }
             Some(Ended::Done(next)) => self.know(next),
             Some(Ended::Refused) => {

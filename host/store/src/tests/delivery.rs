@@ -25,6 +25,7 @@ pub(super) fn decided(context: &LaneContext, now: Timestamp, size: usize) -> Gat
         asked: &asked,
         alerts: &context.alerts,
         batch_max: size,
+        behind: &[],
     };
     match plan(&lane, now) {
         Plan::Gather(gathering) => gathering,

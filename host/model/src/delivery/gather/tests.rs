@@ -91,8 +91,15 @@ fn window(starts: i64, ends: i64) -> MaintenanceWindow {
     }
 }
 
-const EMPTY: Lane<'_> =
-    Lane { quiet_at: None, waiting: &[], windows: &[], asked: &[], alerts: &[], batch_max: LISTED };
+const EMPTY: Lane<'_> = Lane {
+    quiet_at: None,
+    waiting: &[],
+    windows: &[],
+    asked: &[],
+    alerts: &[],
+    batch_max: LISTED,
+    behind: &[],
+};
 const LISTED: usize = many::LISTED;
 
 fn gathered(lane: &Lane<'_>, now: i64) -> Gathering {
@@ -349,4 +356,20 @@ fn news_of_several_ends_is_told_when_one_of_the_beginnings_was() {
     assert_eq!(said_late(all, &over), [raised_as(3)]);
     let all = vec![ending(&inside, &[]), ending(&news, &[&inside])];
     assert_eq!(said_late(all, &over), []);
+}
+
+#[test]
+fn what_is_about_a_site_goes_after_a_batch_of_that_site_that_is_tried_again() {
+    let (own, other) = (end(1, 0, &down(1, 0)), raise(2, &alert(2, 2, Severity::Critical, 0)));
+    let behind = [(down(1, 0).site_id, at(15))];
+    let alone = [own.clone()];
+    let lane = Lane { waiting: &alone, behind: &behind, ..EMPTY };
+    assert_eq!(plan(&lane, at(1)), Plan::Rest(at(3)), "others may come in meanwhile");
+    assert_eq!(plan(&lane, at(14)), Plan::Rest(at(15)));
+    let both = [own, other];
+    let Plan::Gather(gathering) = plan(&Lane { waiting: &both, ..lane }, at(1)) else {
+        panic!("the other site waits for nobody");
+    };
+    assert_eq!(gathering.deliveries(), [both[1].id]);
+    assert_eq!(gathered(&Lane { waiting: &both, ..EMPTY }, 16).batches.len(), 1);
 }

@@ -14,7 +14,7 @@ use super::{Ended, Held, earliest, lease::Lease, send};
 use crate::{
     App, Result,
     service::channel::Unwritten,
-    work::lanes::{LEASE, Receiver},
+    work::lanes::{Behind, LEASE, Receiver},
 };
 
 /// What was decided about a lane.
@@ -36,6 +36,7 @@ pub(super) struct Versions {
 pub(super) async fn plans(
     app: &App,
     lanes: &[Receiver],
+    behind: &Behind,
     now: Timestamp,
 ) -> Result<Vec<(Receiver, Versions, Plan)>> {
     let mut contexts = app.store.lanes(lanes, &[], now).await?;
@@ -49,13 +50,14 @@ pub(super) async fn plans(
     if !asked.is_empty() {
         contexts = app.store.lanes(lanes, &asked, now).await?;
     }
-    Ok(contexts.into_iter().map(|context| decide(app, context, &asked, now)).collect())
+    Ok(contexts.into_iter().map(|context| decide(app, context, &asked, behind, now)).collect())
 }
 
 fn decide(
     app: &App,
     context: LaneContext,
     asked: &[(AccountId, AlertId)],
+    behind: &Behind,
     now: Timestamp,
 ) -> (Receiver, Versions, Plan) {
     let descriptor = app.sandbox.channel(&context.channel);
@@ -67,6 +69,7 @@ fn decide(
         let mine = asked.iter().filter(|(account, _)| *account == context.account_id);
         mine.map(|(_, alert)| *alert).collect()
     };
+    let receiver = (context.account_id, context.channel);
     let lane = Lane {
         quiet_at: context.quiet_at,
         waiting: &context.waiting,
@@ -74,10 +77,11 @@ fn decide(
         asked: &asked,
         alerts: &context.alerts,
         batch_max: usize::try_from(batch_max).unwrap_or(usize::MAX),
+        behind: behind.get(&receiver).map(Vec::as_slice).unwrap_or_default(),
     };
     let plan = plan(&lane, now);
     let versions = Versions { lane: context.version, windows: context.windows_version };
-    ((context.account_id, context.channel), versions, plan)
+    (receiver, versions, plan)
 }
 
 /// Has the notifications written, makes them batches, and sends the first. The others are due at
@@ -120,7 +124,7 @@ pub(super) async fn carry_out(app: Arc<App>, decided: Decided, held: Held) -> En
         return Ended::Done(earliest([next, again]));
     }
     let again = send::step(&app, delivery, Lease::since(now, held)).await;
-    Ended::Tried(earliest([next, again]))
+    Ended::Tried { again, next }
 }
 
 /// Writes what can be written; why the first could not be. The others are tried again when their

@@ -116,7 +116,8 @@ impl Outbox {
 
     /// Decides about lanes that are free and has the decisions carried out.
     async fn gather(&mut self, lanes: &[Receiver], now: Timestamp) -> Result<()> {
-        for (receiver, versions, plan) in gather::plans(&self.app, lanes, now).await? {
+        let behind = self.lanes.behind(lanes, now);
+        for (receiver, versions, plan) in gather::plans(&self.app, lanes, &behind, now).await? {
             match plan {
                 // What waits there is somebody else's by now, or will be understood soon.
                 Plan::Nothing => {
