@@ -40,10 +40,10 @@ async fn records_come_in_presentation_form() {
     };
     let mx = ask("mx").await;
     let expected = Rr {
-        name: "site.example.".to_owned(),
+        name: "site.example".to_owned(),
         rrtype: "MX".to_owned(),
         ttl: 300,
-        data: "10 Mail.Example.".to_owned(),
+        data: "10 mail.example".to_owned(),
     };
     assert_eq!((mx.rcode.as_str(), mx.records.as_slice()), ("NOERROR", [expected].as_slice()));
     assert_eq!(mx.server, dns.address.to_string());

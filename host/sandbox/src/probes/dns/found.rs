@@ -93,7 +93,7 @@ fn positive(lookup: &Lookup) -> Found {
 
 fn shown_record(record: &Record) -> Rr {
     Rr {
-        name: record.name.to_ascii(),
+        name: presentation::name(&record.name),
         rrtype: presentation::rrtype(record.record_type()),
         ttl: record.ttl,
         data: presentation::data(&record.data),

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use hickory_resolver::proto::{
     op::ResponseCode,
-    rr::{RData, RecordType},
+    rr::{Name, RData, RecordType, rdata::SVCB},
     serialize::binary::{BinEncodable, BinEncoder},
 };
 
@@ -37,6 +37,16 @@ pub(super) fn rrtype(rrtype: RecordType) -> String {
     }
 }
 
+/// A name as plugins are given it, equal to the one that they ask for: in lower case, without the
+/// trailing dot; the root is the dot.
+pub(super) fn name(name: &Name) -> String {
+    let absolute = name.to_ascii().to_ascii_lowercase();
+    match absolute.strip_suffix('.') {
+        Some(relative) if !relative.is_empty() => relative.to_owned(),
+        _ => absolute,
+    }
+}
+
 /// The data of a record. Character strings are quoted, and bytes that are not printable ASCII
 /// written as `\DDD`; types without a form of their own as in RFC 3597.
 pub(super) fn data(data: &RData) -> String {
@@ -54,18 +64,39 @@ pub(super) fn data(data: &RData) -> String {
             quoted(&naptr.flags),
             quoted(&naptr.services),
             quoted(&naptr.regexp),
-            naptr.replacement.to_ascii(),
+            name(&naptr.replacement),
         ),
-        RData::CNAME(name) => name.0.to_ascii(),
-        RData::NS(name) => name.0.to_ascii(),
-        RData::PTR(name) => name.0.to_ascii(),
-        RData::MX(mx) => format!("{} {}", mx.preference, mx.exchange.to_ascii()),
+        RData::CNAME(alias) => name(&alias.0),
+        RData::NS(server) => name(&server.0),
+        RData::PTR(host) => name(&host.0),
+        RData::MX(mx) => format!("{} {}", mx.preference, name(&mx.exchange)),
         RData::SRV(srv) => {
-            format!("{} {} {} {}", srv.priority, srv.weight, srv.port, srv.target.to_ascii())
+            format!("{} {} {} {}", srv.priority, srv.weight, srv.port, name(&srv.target))
         }
+        RData::SOA(soa) => format!(
+            "{} {} {} {} {} {} {}",
+            name(&soa.mname),
+            name(&soa.rname),
+            soa.serial,
+            soa.refresh,
+            soa.retry,
+            soa.expire,
+            soa.minimum,
+        ),
+        RData::SVCB(service) => binding(service),
+        RData::HTTPS(service) => binding(&service.0),
         RData::Unknown { .. } | RData::NULL(_) | RData::OPT(_) | RData::Update0(_) => opaque(data),
         known => known.to_string(),
     }
+}
+
+/// RFC 9460 section 2.1: priority, target, parameters.
+fn binding(service: &SVCB) -> String {
+    let mut text = format!("{} {}", service.svc_priority, name(&service.target_name));
+    for (key, value) in &service.svc_params {
+        write!(text, " {key}={value}").expect("writing to a string does not fail");
+    }
+    text
 }
 
 fn quoted(bytes: &[u8]) -> String {
@@ -102,10 +133,7 @@ fn opaque(data: &RData) -> String {
 
 #[cfg(test)]
 mod tests {
-    use hickory_resolver::proto::rr::{
-        Name,
-        rdata::{MX, NULL, TXT},
-    };
+    use hickory_resolver::proto::rr::rdata::{HTTPS, MX, NULL, SOA, TXT};
 
     use super::*;
 
@@ -116,10 +144,17 @@ mod tests {
     }
 
     #[test]
-    fn names_are_absolute() {
-        let mx = MX::new(10, Name::from_ascii("Mail.Example.com.").unwrap());
-        assert_eq!(data(&RData::MX(mx)), "10 Mail.Example.com.");
+    fn names_are_in_lower_case_and_without_the_trailing_dot() {
+        let named = |text| Name::from_ascii(text).unwrap();
+        assert_eq!(name(&named("Site.Example.com.")), "site.example.com");
+        assert_eq!(name(&Name::root()), ".");
+        let mx = MX::new(10, named("Mail.Example.com."));
+        assert_eq!(data(&RData::MX(mx)), "10 mail.example.com");
         assert_eq!(data(&RData::MX(MX::new(0, Name::root()))), "0 .");
+        let soa = SOA::new(named("NS.example.com."), named("Admin.example.com."), 1, 2, 3, 4, 5);
+        assert_eq!(data(&RData::SOA(soa)), "ns.example.com admin.example.com 1 2 3 4 5");
+        let service = SVCB::new(1, named("Svc.example.com."), Vec::new());
+        assert_eq!(data(&RData::HTTPS(HTTPS(service))), "1 svc.example.com");
     }
 
     #[test]
