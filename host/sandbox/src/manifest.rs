@@ -111,8 +111,7 @@ impl Manifest {
     fn of(file: File, operators: &Settings) -> Result<Self, ManifestError> {
         let File { plugin, schedule, capabilities, settings } = file;
         require(is_id(&plugin.id), "plugin.id", "must be publisher.name, as in acme.smtp-banner")?;
-        let versioned = !plugin.version.is_empty() && plugin.version.len() <= 64;
-        require(versioned, "plugin.version", "must be a version such as 1.2.0")?;
+        require(is_version(&plugin.version), "plugin.version", "must be a version such as 1.2.0")?;
         let wit = plugin.wit == "vedette:plugin@1" || plugin.wit.starts_with("vedette:plugin@1.");
         require(wit, "plugin.wit", "must be vedette:plugin@1, the contract of this host")?;
         let kind = kind(&plugin)?;
@@ -207,6 +206,13 @@ fn is_id(id: &str) -> bool {
         && id.split_once('.').is_some_and(|(publisher, name)| part(publisher) && part(name))
 }
 
+/// It is shown to whoever decides whether the plugin may run, before anything else of it is: no
+/// blanks and no control characters, with which it could write lines of its own.
+fn is_version(version: &str) -> bool {
+    let shown = |b: u8| b.is_ascii_alphanumeric() || b".-+_".contains(&b);
+    (1..=64).contains(&version.len()) && version.bytes().all(shown)
+}
+
 /// What one check of one site may ask of the scheduler: never a run after the other without a pause.
 const INTERVALS: RangeInclusive<Duration> =
     Duration::from_secs(5)..=Duration::from_secs(720 * 3600);
@@ -281,6 +287,9 @@ mod tests {
     fn mistakes_name_the_line() {
         let mistakes = [
             ("acme.smtp-banner", "smtp-banner", "plugin.toml: plugin.id must be publisher.name"),
+            ("1.2.0", "", "plugin.toml: plugin.version must be a version such as 1.2.0"),
+            ("1.2.0", "1.2.0\\nasks for: nothing", "plugin.toml: plugin.version must be a version"),
+            ("1.2.0", "1.2.0\\u001b[2J", "plugin.toml: plugin.version must be a version"),
             ("smtp_banner\"", "Smtp Banner\"", "plugin.toml: plugin.check-type must match"),
             ("vedette:plugin@1", "vedette:plugin@2", "plugin.toml: plugin.wit must be"),
             ("kind = \"check\"", "kind = \"notifier\"", "plugin.toml: plugin.kind notifier needs"),
