@@ -173,6 +173,31 @@ async fn a_second_version_takes_the_place_of_the_first_and_gives_it_back() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_a_plugin_saw_can_be_read_when_it_is_gone() {
+    let operated = Operated::start().await;
+    let client = &operated.world.owner.client;
+    operated.install(&operated.component("acme.banner", "1.0.0", true)).await;
+    operated.change(&["approve", "acme.banner"]).await;
+    let site = json!({ "domain": "shop.example", "check_types": ["banner"] });
+    let site = client.post("/sites", site).await.expect(200);
+    let history = |check_type| {
+        let id = site["site"]["id"].as_str().expect("an id");
+        format!("/checks?site_id={id}&check_type={check_type}")
+    };
+    let seen = until("the first run", async || {
+        let page = client.get(&history("banner")).await.expect(200);
+        (page["total"] != 0).then_some(page)
+    })
+    .await;
+    operated.change(&["remove", "acme.banner"]).await;
+    let kept = client.get(&history("banner")).await.expect(200);
+    let oldest = |page: &Value| page["checks"].as_array().and_then(|all| all.last().cloned());
+    assert_eq!(oldest(&kept), oldest(&seen));
+    let refused = client.get(&history("other")).await.expect(400);
+    assert!(refused["message"].to_string().contains("check_type must be one of"), "{refused}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn what_was_tampered_with_is_refused_and_the_others_go_on() {
     let operated = Operated::start().await;
     for (id, ok) in [("acme.banner", true), ("acme.other", true)] {

@@ -7,7 +7,7 @@ use vedette_model::{CheckType, SiteId, parse};
 use super::{body::Body, caller::State, query::Query, reply::Answer};
 pub(super) use crate::service::check::DOCUMENTED;
 use crate::{
-    App, Caller, Result,
+    Caller, Result,
     service::{self, check::CheckQuery},
 };
 
@@ -26,7 +26,7 @@ impl OnDemand {
 #[handler]
 pub(super) async fn history(app: State, caller: Caller, query: Query) -> Answer {
     let site: SiteId = query.id("site_id")?;
-    let wanted = check_query(&app, &query)?;
+    let wanted = check_query(&query)?;
     let filtered = wanted.check_type.is_some() || wanted.from.is_some() || wanted.until.is_some();
     if !filtered {
         let latest = service::check::latest(&app, &caller, site).await?;
@@ -50,8 +50,8 @@ pub(super) async fn cert_history(app: State, caller: Caller, query: Query) -> An
     Ok(Json(json!({ "history": changes, "total": page.total })))
 }
 
-fn check_query(app: &App, query: &Query) -> Result<CheckQuery> {
+fn check_query(query: &Query) -> Result<CheckQuery> {
     let page = parse::page(query.get("limit")?, query.get("offset")?);
     let (from, to) = (query.moment("from")?, query.moment("to")?);
-    service::check::query(app, query.get("check_type")?, from.as_deref(), to.as_deref(), page)
+    service::check::query(query.get("check_type")?, from.as_deref(), to.as_deref(), page)
 }

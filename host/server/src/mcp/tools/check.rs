@@ -126,7 +126,7 @@ pub(super) async fn run_for_anyone(
 pub(super) async fn history(app: &App, caller: &Caller, args: &Args) -> Result<Value> {
     let site: SiteId = args.id("site_id")?;
     let (from, to) = (args.text("from")?, args.text("to")?);
-    let query = service::check::query(app, args.text("check_type")?, from, to, args.page())?;
+    let query = service::check::query(args.text("check_type")?, from, to, args.page())?;
     let offset = query.offset.into();
     let page = service::check::page(app, caller, site, query).await?;
     let entries = page.items.iter().map(|record| json!(record)).collect();

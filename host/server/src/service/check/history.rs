@@ -29,31 +29,18 @@ pub async fn latest(
     Ok(latest.into_iter().map(shown).collect())
 }
 
-/// What a page is asked for, from its words. A check that is not known is told before a bad
-/// period, and that before a bad `page`.
+/// What a page is asked for, from its words. A type that cannot be one is told before a bad period,
+/// and that before a bad `page`.
 pub(crate) fn query(
-    app: &App,
     check_type: Option<&str>,
     from: Option<&str>,
     to: Option<&str>,
     page: Result<(u32, u32), Invalid>,
 ) -> Result<CheckQuery> {
-    let check_type = check_type.map(|text| known_type(app, text)).transpose()?;
+    let check_type = check_type.map(str::parse::<CheckType>).transpose()?;
     let period = parse::period(from, to)?;
     let (limit, offset) = page?;
     Ok(CheckQuery { check_type, from: period.from, until: period.until, limit, offset })
-}
-
-/// The documented types can be asked for whether a plugin for them is installed or not.
-fn known_type(app: &App, text: &str) -> Result<CheckType, Invalid> {
-    let check_type: CheckType = text.parse()?;
-    if DOCUMENTED.contains(&text) || app.sandbox.check(&check_type).is_some() {
-        return Ok(check_type);
-    }
-    Err(Invalid::new(
-        "check_type",
-        "must be one of ssl, dns, domain, ct, uptime or an installed check",
-    ))
 }
 
 /// A page of the site's records, newest first.
@@ -63,6 +50,9 @@ pub async fn page(
     site: SiteId,
     query: CheckQuery,
 ) -> Result<Page<CheckRecord>> {
+    if let Some(check_type) = &query.check_type {
+        require_known(app, caller, site, check_type).await?;
+    }
     let filter = CheckFilter {
         check_type: query.check_type,
         from: query.from,
@@ -73,6 +63,25 @@ pub async fn page(
     let page = app.store.checks_page(caller.account.id, site, &filter).await?.ok_or(NO_SITE)?;
     let shown = |record| shown_record(caller.edition, record);
     Ok(Page { items: page.items.into_iter().map(shown).collect(), total: page.total })
+}
+
+/// The documented types can be asked for whether a plugin for them is installed or not, and each
+/// other one where it is, or once ran for the site: its history stays when the plugin goes.
+async fn require_known(
+    app: &App,
+    caller: &Caller,
+    site: SiteId,
+    check_type: &CheckType,
+) -> Result<()> {
+    if DOCUMENTED.contains(&check_type.as_str()) || app.sandbox.check(check_type).is_some() {
+        return Ok(());
+    }
+    let seen = app.store.latest_checks(caller.account.id, site).await?.ok_or(NO_SITE)?;
+    if seen.contains_key(check_type) {
+        return Ok(());
+    }
+    let reason = "must be one of ssl, dns, domain, ct, uptime or an installed check";
+    Err(Invalid::new("check_type", reason).into())
 }
 
 /// The last 50 changes of the site's certificates.
