@@ -198,6 +198,28 @@ async fn what_a_plugin_saw_can_be_read_when_it_is_gone() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn each_version_that_is_kept_can_be_gone_back_to() {
+    let operated = Operated::start().await;
+    let first = operated.component("acme.banner", "1.0.0", true);
+    let hash = operated.install(&first).await["sha256"].as_str().expect("a hash").to_owned();
+    operated.change(&["approve", "acme.banner"]).await;
+    for version in ["2.0.0", "3.0.0"] {
+        operated.install(&operated.component("acme.banner", version, false)).await;
+        operated.change(&["approve", "acme.banner"]).await;
+    }
+    let again = operated.run(&["install", path(&first)]).await;
+    assert_eq!(again.code, Some(2), "{again:?}");
+    let how = format!("vedette plugin approve acme.banner --sha256 {}", &hash[..12]);
+    assert!(again.json().to_string().contains(&how), "{again:?}");
+
+    operated.change(&["approve", "acme.banner", "--sha256", &hash[..12]]).await;
+    assert_eq!(operated.shown("acme.banner").await["version"], "1.0.0");
+    assert_eq!(operated.banner().await, true);
+    operated.change(&["rollback", "acme.banner"]).await;
+    assert_eq!(operated.shown("acme.banner").await["version"], "3.0.0");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn what_was_tampered_with_is_refused_and_the_others_go_on() {
     let operated = Operated::start().await;
     for (id, ok) in [("acme.banner", true), ("acme.other", true)] {

@@ -29,7 +29,7 @@ pub(crate) struct Args {
     /// without the others [default: all]
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     grant: Option<Vec<String>>,
-    /// Which of several versions that wait; the beginning is enough
+    /// Which of several versions that wait, or of those before; the beginning is enough
     #[arg(long, value_name = "HEX")]
     sha256: Option<String>,
     #[command(flatten)]
@@ -84,7 +84,8 @@ pub(super) async fn run(args: &Args) -> Done {
     Ok(Said { json, text })
 }
 
-/// What is to be approved: what waits, or else the version that runs.
+/// What is to be approved: what waits, or else the version that runs, or one before it that is
+/// wanted.
 fn candidate(
     folder: &Folder,
     lock: &Lock,
@@ -117,11 +118,9 @@ fn candidate(
     if let Some(found) = found.pop() {
         return Ok(found);
     }
-    match lock.find(id).filter(|locked| is_wanted(&locked.sha256)) {
-        Some(locked) => {
-            let component = folder.component(&locked.sha256)?;
-            Ok((locked.sha256.clone(), vedette_sandbox::read(&component)?))
-        }
+    let kept = lock.find(id).and_then(|locked| locked.files().find(|hash| is_wanted(hash)));
+    match kept {
+        Some(hash) => Ok((hash.to_owned(), vedette_sandbox::read(&folder.component(hash)?)?)),
         None if is_known => Err(anyhow!(
             "no version of {id} in {} has a SHA-256 that begins with {}; `vedette plugin list \
              --json` tells them",

@@ -40,9 +40,15 @@ pub(super) fn run(args: &Args) -> Done {
         return Err(Failure::plugin(reason));
     }
     let folder = args.place.folder()?;
-    if folder.lock()?.names(&hash) {
-        let reason = anyhow!("{} {} is approved already", manifest.id, manifest.version);
-        return Err(Failure::Environment(reason));
+    let lock = folder.lock()?;
+    if lock.names(&hash) {
+        let (id, version) = (&manifest.id, &manifest.version);
+        let mut reason = format!("{id} {version} is approved already");
+        if lock.find(id).is_some_and(|locked| locked.sha256 != hash) {
+            let which = &hash[..12];
+            reason += &format!("; to go back to it: vedette plugin approve {id} --sha256 {which}");
+        }
+        return Err(Failure::Environment(anyhow!(reason)));
     }
     folder.add(&bytes)?;
     let mut json = inspect::described(&read, &hash);
