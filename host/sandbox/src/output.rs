@@ -81,6 +81,11 @@ pub(crate) fn cut(mut text: String, limit: usize) -> String {
     text
 }
 
+/// A plugin's own reason as one line: it goes into answers and logs.
+pub(crate) fn reason(said: String) -> String {
+    cut(said, MESSAGE).replace(misleads, " ")
+}
+
 /// Ends a line or turns its direction.
 pub(crate) fn misleads(c: char) -> bool {
     c.is_control() || matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
@@ -149,6 +154,13 @@ mod tests {
         }
         assert!(finite("metric", f64::NAN).is_err());
         assert!(finite("metric", f64::INFINITY).is_err());
+    }
+
+    #[test]
+    fn a_reason_is_one_line() {
+        let said = reason(format!("down\n\u{1b}[2J{}", "x".repeat(2 * MESSAGE)));
+        assert_eq!(said.len(), MESSAGE);
+        assert!(said.starts_with("down  [2Jx"), "{said}");
     }
 
     #[test]

@@ -17,7 +17,7 @@ use crate::{
     channel::{Notification, Receipt, Verdict},
     check::Problem,
     error::{PluginError, Stop},
-    output::Forbidden,
+    output::{Forbidden, reason},
     registry::{Channel, Check, Plugin},
 };
 
@@ -125,7 +125,7 @@ pub(crate) async fn render(
     });
     match ended.await.answer? {
         Ok(deliveries) => Ok(accept::deliveries(deliveries, &channel.descriptor.secret_fields)?),
-        Err(message) => Err(End::stopped(Stop::Failed, message)),
+        Err(said) => Err(End::stopped(Stop::Failed, reason(said))),
     }
 }
 
@@ -175,7 +175,7 @@ pub(crate) fn restored(
 }
 
 impl From<Forbidden> for End {
-    fn from(Forbidden(reason): Forbidden) -> Self {
-        Self::stopped(Stop::Output, reason)
+    fn from(Forbidden(said): Forbidden) -> Self {
+        Self::stopped(Stop::Output, said)
     }
 }

@@ -20,7 +20,7 @@ use crate::{
     grants::About,
     host::{Clock, Run, mask},
     limits::Budget,
-    output::{MESSAGE, cut, misleads},
+    output::reason,
     prober::Prober,
     registry::Check,
 };
@@ -154,25 +154,19 @@ fn accept(
             let problems = accept::problems(problems.collect()).map_err(End::from)?;
             return Err(RunError::InvalidConfig(problems));
         }
-        Err(wit::CheckError::UnsupportedTarget(reason)) => {
-            return Err(RunError::UnsupportedTarget(plain(mask(reason, secrets))));
+        Err(wit::CheckError::UnsupportedTarget(said)) => {
+            return Err(RunError::UnsupportedTarget(reason(mask(said, secrets))));
         }
         Err(wit::CheckError::RetryIn(seconds)) => {
             let wait = Duration::from_secs(seconds.into()).clamp(SHORTEST_RETRY, LONGEST_RETRY);
             return Err(RunError::RetryIn(wait));
         }
-        Err(wit::CheckError::Failed(reason)) => {
-            let reason = plain(mask(reason, secrets));
-            return Err(End::stopped(Stop::Failed, reason).into());
+        Err(wit::CheckError::Failed(said)) => {
+            return Err(End::stopped(Stop::Failed, reason(mask(said, secrets))).into());
         }
     };
     accept::observation(observed, &check.descriptor, &check.result, secrets)
         .map_err(|forbidden| End::from(forbidden).into())
-}
-
-/// A reason as one line: it goes into answers and logs.
-fn plain(reason: String) -> String {
-    cut(reason, MESSAGE).replace(misleads, " ")
 }
 
 /// The interval bounds a retry further up, where it is known.
