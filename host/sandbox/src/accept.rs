@@ -105,13 +105,16 @@ fn finding(found: wit::Finding, events: &[EventType]) -> Result<Finding, Forbidd
     })
 }
 
-/// A normalised configuration; it must still fit the schema.
-pub(crate) fn config(answer: &str, schema: &Schema) -> Result<Value, Forbidden> {
+/// What a configuration was normalised to; it must still fit the schema. The empty one that is
+/// tried at install may lack what the schema requires, and then need not be given it.
+pub(crate) fn config(answer: &str, given: &Value, schema: &Schema) -> Result<Value, Forbidden> {
     let config = output::json("configuration", answer, CONFIG)?;
-    schema.check(&config).map_err(|problem| {
-        Forbidden(format!("the normalised configuration does not fit its schema: {problem}"))
-    })?;
-    Ok(config)
+    match schema.check(&config) {
+        Err(problem) if schema.check(given).is_ok() => Err(Forbidden(format!(
+            "the normalised configuration does not fit its schema: {problem}"
+        ))),
+        Ok(()) | Err(_) => Ok(config),
+    }
 }
 
 pub(crate) fn problems(answer: Vec<wit_types::Problem>) -> Result<Vec<Problem>, Forbidden> {

@@ -57,38 +57,40 @@ impl Sandbox {
 /// A configuration: normalised, or what is wrong with it.
 pub(crate) type Validated = Result<Value, Vec<Problem>>;
 
-/// Checks a check's configuration, which already satisfies its schema.
+/// Checks a check's configuration, which already satisfies its schema, unless it is the empty one
+/// that is tried at install.
 pub(crate) async fn validate(
     check: &Check,
     target: &str,
     config: &Value,
 ) -> Result<Validated, End> {
     let plugin = &check.plugin;
-    let (pre, target, config) = (check.pure.clone(), target.to_owned(), config.to_string());
+    let (pre, target, given) = (check.pure.clone(), target.to_owned(), config.to_string());
     let ended = plugin.enter(Terms::pure(plugin, 0), move |store| {
         Box::pin(async move {
             let guest = pre.instantiate_async(&mut *store).await?;
-            guest.vedette_plugin_checker().call_validate(store, &target, &config).await
+            guest.vedette_plugin_checker().call_validate(store, &target, &given).await
         })
     });
     match ended.await.answer? {
-        Ok(config) => Ok(Ok(accept::config(&config, &check.config)?)),
+        Ok(answer) => Ok(Ok(accept::config(&answer, config, &check.config)?)),
         Err(problems) => Ok(Err(accept::problems(problems)?)),
     }
 }
 
-/// Checks a channel's settings, which already satisfy its schema.
+/// Checks a channel's settings, which already satisfy its schema, unless they are the empty ones
+/// that are tried at install.
 pub(crate) async fn validate_channel(channel: &Channel, config: &Value) -> Result<Validated, End> {
     let plugin = &channel.plugin;
-    let (pre, config) = (channel.pure.clone(), config.to_string());
+    let (pre, given) = (channel.pure.clone(), config.to_string());
     let ended = plugin.enter(Terms::pure(plugin, 0), move |store| {
         Box::pin(async move {
             let guest = pre.instantiate_async(&mut *store).await?;
-            guest.vedette_plugin_notifier().call_validate(store, &config).await
+            guest.vedette_plugin_notifier().call_validate(store, &given).await
         })
     });
     match ended.await.answer? {
-        Ok(config) => Ok(Ok(accept::config(&config, &channel.config)?)),
+        Ok(answer) => Ok(Ok(accept::config(&answer, config, &channel.config)?)),
         Err(problems) => Ok(Err(accept::problems(problems)?)),
     }
 }

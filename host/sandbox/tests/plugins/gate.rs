@@ -1,6 +1,7 @@
 //! Each rule of the gate refuses with one sentence that says what to do.
 
-use vedette_sandbox::{Capabilities, Grant};
+use serde_json::json;
+use vedette_sandbox::{Capabilities, Grant, PluginError, Stop, ValidateError};
 use wit_component::StringEncoding;
 
 use crate::{
@@ -237,6 +238,21 @@ fn describe_must_not_reach_outside() {
     let said = refusal(&guest.build());
     assert!(said.starts_with("describe failed at install"), "{said}");
     assert!(said.contains("vedette:env/clock"), "it never got to its own trap: {said}");
+}
+
+/// It answers `{}` to every configuration.
+#[tokio::test]
+async fn an_empty_configuration_need_not_be_given_what_the_schema_requires() {
+    let says = Says { config_schema: r#"{"required":["path"]}"#, ..Says::default() };
+    let sandbox = holding(&Guest::check_saying(&says, "", &[]));
+    let whole = json!({ "path": "/" });
+    let judged = sandbox.validate(&test(), "example.com", &whole).await;
+    let Err(ValidateError::Unavailable(PluginError::Broken { why: Stop::Output, message })) =
+        judged
+    else {
+        panic!("{judged:?}")
+    };
+    assert!(message.contains("does not fit its schema"), "{message}");
 }
 
 #[test]
