@@ -198,6 +198,35 @@ async fn what_a_plugin_saw_can_be_read_when_it_is_gone() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_version_that_asks_for_more_runs_has_them_at_once() {
+    let operated = Operated::start().await;
+    let client = &operated.world.owner.client;
+    let asking = |version: &str, interval: &str| {
+        let says = Says { id: "acme.banner", version, event: "banner.bad", ..Says::default() };
+        let mut guest = Guest::check_saying(&says, "", &[]);
+        guest.manifest = format!(
+            "[plugin]\nid = \"acme.banner\"\nversion = \"{version}\"\nkind = \"check\"\n\
+             check-type = \"banner\"\nwit = \"vedette:plugin@1\"\n\
+             [schedule]\ninterval = \"{interval}\"\n"
+        );
+        operated.file(&format!("{version}.wasm"), &guest)
+    };
+    operated.install(&asking("1.0.0", "720h")).await;
+    operated.change(&["approve", "acme.banner"]).await;
+    let site = json!({ "domain": "shop.example", "check_types": ["banner"] });
+    let site = client.post("/sites", site).await.expect(200);
+    let id = site["site"]["id"].as_str().expect("an id").to_owned();
+    let runs = async |at_least: u64| {
+        let page = client.get(&format!("/checks?site_id={id}&check_type=banner")).await.expect(200);
+        (page["total"].as_u64() >= Some(at_least)).then_some(())
+    };
+    until("the first run", async || runs(1).await).await;
+    operated.install(&asking("2.0.0", "5s")).await;
+    operated.change(&["approve", "acme.banner"]).await;
+    until("the next", async || runs(2).await).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn each_version_that_is_kept_can_be_gone_back_to() {
     let operated = Operated::start().await;
     let first = operated.component("acme.banner", "1.0.0", true);

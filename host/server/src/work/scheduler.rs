@@ -5,11 +5,15 @@
 //! *Invariant:* a clock that is set back leaves nothing waiting for the time that it showed
 //! ([`set_back`]).
 
-use std::{collections::HashMap, sync::Arc, time::Duration};
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::Arc,
+    time::Duration,
+};
 
 use tokio::task::{Id, JoinError, JoinSet};
 use tokio_util::sync::CancellationToken;
-use vedette_model::{Source, Timestamp};
+use vedette_model::{CheckType, Source, Timestamp};
 use vedette_store::Lease;
 
 use super::set_back::{self, Reach};
@@ -44,6 +48,8 @@ struct Scheduler {
     leases: HashMap<Id, Lease>,
     /// What the clock showed last.
     shown: Timestamp,
+    /// The longest interval of each check that was ever installed, as last seen.
+    longest: BTreeMap<CheckType, Duration>,
     /// What may be planned for too late a moment; none = nothing.
     doubted: Option<Reach>,
 }
@@ -53,10 +59,12 @@ impl Scheduler {
         let shown = app.clock.now();
         // It may have been set while we were away.
         let doubted = Some(Reach::Longest);
-        Self { app, runs: JoinSet::new(), leases: HashMap::new(), shown, doubted }
+        let longest = set_back::longest(&app);
+        Self { app, runs: JoinSet::new(), leases: HashMap::new(), shown, longest, doubted }
     }
 
-    /// Plans anew what a clock that was set back left behind.
+    /// Plans anew what a clock that was set back left behind, and what a plugin's version before
+    /// had planned less often.
     async fn see_the_clock(&mut self) {
         let now = self.app.clock.now();
         if let Some(by) = set_back::set_back(self.shown, now) {
@@ -69,6 +77,11 @@ impl Scheduler {
             self.doubted = Some(Reach::Shortest);
         }
         self.shown = now;
+        let longest = set_back::longest(&self.app);
+        if set_back::shortened(&self.longest, &longest) {
+            self.doubted = self.doubted.or(Some(Reach::Longest));
+        }
+        self.longest.extend(longest);
         let Some(reach) = self.doubted else { return };
         match set_back::plan_anew(&self.app, reach).await {
             Ok(0) => {}

@@ -5,10 +5,10 @@
 //! interval, at its moment of the grid, a delivery at once. What is not stays as it is, and so does
 //! what a check asked for itself, unless it did so by a time that is still to come.
 
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 
 use chrono::TimeDelta;
-use vedette_model::{SiteId, Timestamp, schedule::next_due};
+use vedette_model::{CheckType, SiteId, Timestamp, schedule::next_due};
 
 use crate::{App, service::due};
 
@@ -25,6 +25,26 @@ pub(super) enum Reach {
 pub(super) fn set_back(before: Timestamp, now: Timestamp) -> Option<TimeDelta> {
     let by = before - now;
     (by >= NOTABLE).then_some(by)
+}
+
+/// The longest interval of each installed check.
+pub(super) fn longest(app: &App) -> BTreeMap<CheckType, Duration> {
+    let types = app.sandbox.check_types().into_iter();
+    let longest = types.map(|check_type| {
+        let (_, longest) = due::bounds(app, &check_type);
+        (check_type, longest)
+    });
+    longest.collect()
+}
+
+/// Whether a check is to run more often than before: another version of its plugin was loaded, and
+/// what is planned stands where the one before wanted it.
+pub(super) fn shortened(
+    before: &BTreeMap<CheckType, Duration>,
+    now: &BTreeMap<CheckType, Duration>,
+) -> bool {
+    let mut now = now.iter();
+    now.any(|(check_type, interval)| before.get(check_type).is_some_and(|was| interval < was))
 }
 
 /// Plans anew what is planned for too late; answers how much that was.
@@ -73,6 +93,24 @@ mod tests {
     fn clock_that_shows_less_than_before_was_set_back() {
         for (now, by) in [(10, None), (600, None), (0, None), (-1, Some(1)), (-3600, Some(3600))] {
             assert_eq!(set_back(at(0), at(now)), by.map(TimeDelta::seconds), "{now}");
+        }
+    }
+
+    #[test]
+    fn check_that_is_to_run_more_often_is_noticed() {
+        let of = |named: &[(&str, u64)]| -> BTreeMap<CheckType, Duration> {
+            let each = named.iter();
+            each.map(|(name, s)| (name.parse().unwrap(), Duration::from_secs(*s))).collect()
+        };
+        let before = of(&[("banner", 60), ("ssl", 60)]);
+        for (now, expected) in [
+            (of(&[("banner", 60), ("ssl", 60)]), false),
+            (of(&[("banner", 59), ("ssl", 60)]), true),
+            (of(&[("banner", 61), ("ssl", 60)]), false),
+            (of(&[("ssl", 60)]), false),
+            (of(&[("other", 5), ("ssl", 60)]), false),
+        ] {
+            assert_eq!(shortened(&before, &now), expected, "{now:?}");
         }
     }
 
