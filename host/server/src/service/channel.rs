@@ -188,7 +188,7 @@ async fn interpret(app: &App, channel: &str, receiver: &str, receipt: Receipt) -
 }
 
 /// The URL that the value of the settings field that `ref:<field>` names makes with whatever the
-/// plugin wrote behind it. A suffix that starts a query goes on with the one that is there.
+/// plugin wrote behind it: a path stands before the query that is there, a query goes on with it.
 fn address(
     url: &str,
     channel: &str,
@@ -203,10 +203,16 @@ fn address(
     }
     let value = settings.referenced_by(channel, field);
     let value = value.ok_or_else(|| format!("{field} is no longer set"))?;
-    Ok(match suffix.strip_prefix('?') {
-        Some(query) if value.contains('?') => format!("{value}&{query}"),
-        _ => format!("{value}{suffix}"),
-    })
+    let (base, own) = apart(value);
+    let (path, query) = apart(suffix);
+    let queries: Vec<&str> = [own, query].into_iter().flatten().collect();
+    let mark = if queries.is_empty() { "" } else { "?" };
+    Ok(format!("{base}{path}{mark}{}", queries.join("&")))
+}
+
+/// What stands before the query, and the query.
+fn apart(url: &str) -> (&str, Option<&str>) {
+    url.split_once('?').map_or((url, None), |(before, query)| (before, Some(query)))
 }
 
 /// For the sentence in settings and logs; never an address, which may hold a token.
@@ -272,6 +278,16 @@ mod tests {
                 "https://h.example/a?t=1&w=1",
             ),
             ("ref:custom_webhook_url/slack", "https://h.example/a", "https://h.example/a/slack"),
+            (
+                "ref:custom_webhook_url/slack",
+                "https://h.example/a?t=1",
+                "https://h.example/a/slack?t=1",
+            ),
+            (
+                "ref:custom_webhook_url/slack?w=1",
+                "https://h.example/a?t=1",
+                "https://h.example/a/slack?t=1&w=1",
+            ),
         ];
         for (text, url, expected) in cases {
             assert_eq!(resolve(text, url).as_deref(), Ok(expected), "{text}");
