@@ -21,6 +21,12 @@ pub(crate) struct Answered {
     pub(crate) outcome: Result<Records, net::NetError>,
 }
 
+impl Answered {
+    pub(crate) fn is_silence(&self) -> bool {
+        self.outcome.as_ref().err().is_some_and(is_silence)
+    }
+}
+
 /// Why a lookup found nothing.
 pub(super) enum Failure {
     /// Nobody answered: whose fault is still open.

@@ -220,6 +220,22 @@ async fn what_validation_waits_for_does_not_keep_the_records_back() {
 }
 
 #[tokio::test]
+async fn a_server_that_is_silent_to_whoever_wants_signatures_tells_the_records() {
+    let dns = Dns::new(|_, rtype, _| match rtype {
+        RecordType::A => {
+            let data = RData::A(rdata::A::new(192, 0, 2, 1));
+            Reply::Unsigned(vec![Record::from_rdata(name("site.example."), 300, data)])
+        }
+        _ => Reply::Silence,
+    })
+    .await;
+    let asked = Question { validate: true, ..question("site.example", "A") };
+    let found = lookup(authenticated(&to_loopback(Some(&dns))), asked).await.unwrap();
+    assert_eq!((found.rcode.as_str(), found.records.len()), ("NOERROR", 1));
+    assert_eq!(found.dnssec, Dnssec::Indeterminate);
+}
+
+#[tokio::test]
 async fn an_own_resolver_is_vetted_like_any_address() {
     let canary = Canary::on("127.0.0.1").await;
     let dns = Dns::fixed(&["192.0.2.1"]).await;

@@ -106,6 +106,8 @@ pub(crate) enum Reply {
     Code(ResponseCode),
     NoData,
     Silence,
+    /// Silence to a question that asks for signatures, these to one that does not.
+    Unsigned(Vec<Record>),
     /// Truncated over UDP; over TCP these.
     OnlyTcp(Vec<Record>),
     /// That to a question with EDNS, these to one without.
@@ -201,6 +203,10 @@ impl Script {
         response.add_query(question.clone());
         match (self.script)(&name, rtype, before) {
             Reply::Silence => return None,
+            Reply::Unsigned(_) if wants_signatures(&query) => return None,
+            Reply::Unsigned(records) => {
+                response.add_answers(records);
+            }
             Reply::NoData => {}
             Reply::Code(code) => response.metadata.response_code = code,
             Reply::Records(records) => {
@@ -231,6 +237,10 @@ impl Script {
         }
         response.to_vec().ok()
     }
+}
+
+fn wants_signatures(query: &Message) -> bool {
+    query.edns.as_ref().is_some_and(|edns| edns.flags().dnssec_ok)
 }
 
 /// One question, one answer: 192.0.2.1.

@@ -164,7 +164,7 @@ impl Asking<'_> {
 
     /// With whether it was validated. Validation asks for more than the records, and for what this
     /// server may never answer: after a moment the records are asked for by themselves, too, and
-    /// count where validation does not come to an end.
+    /// count where validation does not come to an end, or finds nobody who answers.
     async fn validated(&self) -> Option<(Answered, bool)> {
         let validated = pin!(self.lookup(Validation::Ours));
         let unvalidated = pin!(async {
@@ -176,8 +176,8 @@ impl Asking<'_> {
             Either::Right((None, _)) => None,
             Either::Right((Some(records), validated)) => {
                 match timeout_at(self.deadline.into(), validated).await {
-                    Ok(answered) => Some((answered, true)),
-                    Err(_) => Some((records, false)),
+                    Ok(answered) if !answered.is_silence() => Some((answered, true)),
+                    Ok(_) | Err(_) => Some((records, false)),
                 }
             }
         }
