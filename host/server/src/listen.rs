@@ -218,11 +218,12 @@ impl Visit {
         }
         self.connection.graceful_shutdown();
         // Over HTTP/2 the client has to agree that there is nothing more, and one that is idle may
-        // not even read. While requests run, some of them may be its own.
+        // not even read. While requests run, some of them may be its own; the answer of one that has
+        // just ended is still to be sent.
         loop {
-            let before = self.traffic.total();
+            let (idle, before) = (self.requests.is_empty(), self.traffic.total());
             tokio::time::sleep(FAREWELL).await;
-            if self.requests.is_empty() && self.traffic.total() == before {
+            if idle && self.requests.is_empty() && self.traffic.total() == before {
                 return self.connection.abort();
             }
         }
