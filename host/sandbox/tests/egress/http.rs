@@ -446,7 +446,8 @@ async fn the_limits_hold_over_http2_too() {
         assert_eq!((response.body.len(), response.truncated), read);
     }
     let mut silent = request("/silent");
-    silent.timeout_ms = 400;
+    // The handshake is to be through by then.
+    silent.timeout_ms = 3_000;
     let error = fetch(authenticated(&egress), silent).await.unwrap_err();
     assert_eq!(error, NetError::Timeout(Phase::Receive));
     assert!(fetch(authenticated(&egress), request("/endless-head")).await.is_err());
