@@ -180,14 +180,16 @@ impl Lanes {
         }
     }
 
-    /// An attempt of a batch has ended: it is to be tried again at a moment, or is through.
-    pub(super) fn settled(&mut self, batch: &Delivery, again: Option<Timestamp>) {
+    /// An attempt of a batch has ended: it is to be tried again at a moment, or is through. Answers
+    /// whether what went after it can go now.
+    pub(super) fn settled(&mut self, batch: &Delivery, again: Option<Timestamp>) -> bool {
         let batches = self.again.entry(receiver(batch)).or_default();
+        let awaited = batches.len();
         batches.retain(|one| one.batch != batch.id);
-        if let Some(at) = again {
-            let sites = batch.notices.iter().map(|notice| notice.site_id).collect();
-            batches.push(Again { batch: batch.id, sites, until: at + TRIED_WITHIN });
-        }
+        let Some(at) = again else { return batches.len() < awaited };
+        let sites = batch.notices.iter().map(|notice| notice.site_id).collect();
+        batches.push(Again { batch: batch.id, sites, until: at + TRIED_WITHIN });
+        false
     }
 
     /// What these receivers have to be told before they hear more of the same sites.

@@ -102,6 +102,8 @@ type Held = Arc<Mutex<Option<Delivery>>>;
 enum Ended {
     /// With an attempt; when the batch is to be tried again, and when there is more to do.
     Tried { again: Option<Timestamp>, next: Option<Timestamp> },
+    /// The same without one: the channel's plugin did not write it.
+    Unwritten { again: Option<Timestamp>, next: Option<Timestamp> },
     /// There was nothing to send.
     Done(Option<Timestamp>),
     /// Somebody else gathered the lane, or a site of it is gone: look again.
@@ -157,14 +159,11 @@ impl Outbox {
         match how {
             Some(Ended::Tried { again, next }) => {
                 self.lanes.tried(&receiver, now);
-                if let Some(batch) = held.lock().as_ref() {
-                    self.lanes.settled(batch, again);
-                    if batch.attempt > 0 && again.is_none() {
-                        // What went after it goes now.
-                        self.lanes.wake(&receiver);
-                        self.app.wake.outbox.keep([receiver.clone()]);
-                    }
-                }
+                self.settled(&receiver, &held, again);
+                self.know(earliest([again, next]));
+            }
+            Some(Ended::Unwritten { again, next }) => {
+                self.settled(&receiver, &held, again);
                 self.know(earliest([again, next]));
             }
             Some(Ended::Done(next)) => self.know(next),
@@ -184,6 +183,16 @@ impl Outbox {
         let next = self.lanes.back(&receiver, now);
         if let Some((next, leased)) = next {
             self.start(next, leased);
+        }
+    }
+
+    /// What goes after a batch waits where that is to be tried again, and goes when it is through.
+    fn settled(&mut self, receiver: &Receiver, held: &Held, again: Option<Timestamp>) {
+        if let Some(batch) = held.lock().as_ref()
+            && self.lanes.settled(batch, again)
+        {
+            self.lanes.wake(receiver);
+            self.app.wake.outbox.keep([receiver.clone()]);
         }
     }
 

@@ -234,7 +234,9 @@ fn sites_of_a_batch_are_behind_it_until_it_is_through() {
     lanes.settled(&about(2, &[9]), Some(at(60)));
     assert_eq!(behind(&lanes, 2), [7, 8, 9]);
     assert_eq!(lanes.behind(&both, at(2))[&own].len(), 3);
-    lanes.settled(&about(1, &[7, 8, 7]), None);
+    assert!(!lanes.settled(&about(1, &[7, 8, 7]), Some(at(3))), "not yet");
+    assert!(!lanes.settled(&about(3, &[7]), None), "nothing went after that one");
+    assert!(lanes.settled(&about(1, &[7, 8, 7]), None));
     assert_eq!(behind(&lanes, 2), [9]);
     // An attempt that nobody tells of, and a clock that is set back.
     assert_eq!(behind(&lanes, 74), [9]);

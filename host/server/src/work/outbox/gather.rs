@@ -10,7 +10,7 @@ use vedette_model::{
 };
 use vedette_store::{Claim, LaneContext};
 
-use super::{Ended, Held, earliest, lease::Lease, send};
+use super::{Ended, Held, lease::Lease, send};
 use crate::{
     App, Result,
     service::channel::Unwritten,
@@ -121,7 +121,7 @@ pub(super) async fn carry_out(app: Arc<App>, decided: Decided, held: Held) -> En
     *held.lock() = Some(delivery.clone());
     if let Some(cause) = first_failed {
         let again = send::not_written(&app, delivery, &cause).await;
-        return Ended::Done(earliest([next, again]));
+        return Ended::Unwritten { again, next };
     }
     let again = send::step(&app, delivery, Lease::since(now, held)).await;
     Ended::Tried { again, next }
