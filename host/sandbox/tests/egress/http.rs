@@ -9,7 +9,7 @@ use hyper::{
     service::service_fn,
 };
 use hyper_util::rt::{TokioExecutor, TokioIo};
-use rustls::ServerConfig;
+use rustls::{RootCertStore, ServerConfig, server::WebPkiClientVerifier};
 use std::{
     convert::Infallible,
     net::SocketAddr,
@@ -455,6 +455,45 @@ async fn the_limits_hold_over_http2_too() {
     verified.verify_tls = true;
     let stranger = fetch(authenticated(&egress), verified).await.unwrap_err();
     assert!(matches!(stranger, NetError::Tls(_)), "{stranger}");
+}
+
+#[tokio::test]
+async fn a_server_of_http2_that_misses_a_certificate_of_ours_is_one_of_failed_tls() {
+    let (address, _server) = wants_a_certificate().await;
+    let mut request = get(&format!("https://{address}/"));
+    request.verify_tls = false;
+    let error = fetch(authenticated(&to_loopback(None)), request).await.unwrap_err();
+    assert!(matches!(error, NetError::Tls(_)), "{error}");
+}
+
+/// A server of HTTP/2 that asks everybody for a certificate. With TLS 1.3 it says that there is none
+/// when the handshake is over for the other side.
+async fn wants_a_certificate() -> (SocketAddr, impl Sized) {
+    let pki = Pki::new();
+    let leaf = pki.leaf(&["site.example"]);
+    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    let mut roots = RootCertStore::empty();
+    roots.add(pki.root.der().clone()).unwrap();
+    let verifier = WebPkiClientVerifier::builder_with_provider(roots.into(), Arc::clone(&provider));
+    let chain: Vec<_> = pki.chain(&leaf).into_iter().map(Into::into).collect();
+    let mut config = ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_client_cert_verifier(verifier.build().unwrap())
+        .with_single_cert(chain, leaf.key.serialize_der().try_into().unwrap())
+        .unwrap();
+    config.alpn_protocols = vec![b"h2".to_vec()];
+    let acceptor = TlsAcceptor::from(Arc::new(config));
+    serve(move |stream| {
+        let acceptor = acceptor.clone();
+        async move {
+            let accepted = acceptor.accept(stream).into_fallible().await;
+            let Err((_, mut stream)) = accepted else { return };
+            // Closed at once, what it said might be lost.
+            let _ = tokio::io::copy(&mut stream, &mut tokio::io::sink()).await;
+        }
+    })
+    .await
 }
 
 /// A server that refuses whoever does not offer HTTP/2.

@@ -17,6 +17,7 @@ use hyper_util::rt::TokioIo;
 use rustls_pki_types::ServerName;
 use tokio::{
     io::{AsyncRead, AsyncWrite},
+    sync::oneshot,
     time::timeout_at,
 };
 use tokio_util::sync::{CancellationToken, DropGuard};
@@ -164,13 +165,21 @@ impl Hop<'_> {
         builder.max_header_list_size(MAX_HEAD);
         builder.initial_stream_window_size(WINDOW).initial_connection_window_size(WINDOW);
         let (mut sender, connection) =
-            builder.handshake(stream).await.map_err(|error| http_error(&error))?;
+            builder.handshake(stream).await.map_err(|error| http2_error(&error))?;
+        let (told, ended) = oneshot::channel();
         tasks.execute(async move {
-            // As above.
-            let _ = connection.await;
+            let _ = told.send(connection.await);
         });
         let request = self.request(Version::HTTP_2)?;
-        sender.send_request(request).await.map_err(|error| http_error(&error))
+        let refused = match sender.send_request(request).await {
+            Ok(response) => return Ok(response),
+            Err(error) => error,
+        };
+        drop(sender);
+        // The request went nowhere where the connection ended before it; why, that knows alone.
+        let cause =
+            if refused.is_canceled() { ended.await.ok().and_then(Result::err) } else { None };
+        Err(http2_error(cause.as_ref().unwrap_or(&refused)))
     }
 
     /// HTTP/2 has no headers of the connection, and the host in the URI.
@@ -313,6 +322,18 @@ pub(super) fn http_error(error: &hyper::Error) -> NetError {
         source = inner.source();
     }
     NetError::Reset // closed before or inside the answer
+}
+
+/// The same of an exchange over HTTP/2, which keeps of an error below it no more than its kind:
+/// invalid is what TLS finds so, as where the server misses a certificate of ours.
+fn http2_error(error: &hyper::Error) -> NetError {
+    let source = std::error::Error::source(error);
+    match source.and_then(|cause| cause.downcast_ref::<io::Error>()) {
+        Some(io) if io.kind() == ErrorKind::InvalidData => {
+            NetError::Tls("the handshake failed".to_owned())
+        }
+        Some(_) | None => http_error(error),
+    }
 }
 
 fn is_of_tls(error: &io::Error) -> bool {
