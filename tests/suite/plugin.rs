@@ -4,11 +4,13 @@
 use std::{
     fs,
     path::{Path, PathBuf},
+    time::Duration,
 };
 
 use reqwest::Method;
 use serde_json::{Value, json};
 use tempfile::TempDir;
+use tokio::{net::TcpListener, time::timeout};
 use vedette_tests::{Ran, Reply, Service, plugin_in};
 
 use crate::{
@@ -316,6 +318,32 @@ async fn approvals_at_the_same_moment_are_all_kept() {
     }
     let listed = operated.run(&["list"]).await.json().to_string();
     assert_eq!(listed.matches("\"enabled\"").count(), ids.len(), "{listed}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_waits_for_the_service_keeps_nobody_from_the_folder() {
+    let operated = Operated::start().await;
+    operated.install(&operated.component("acme.banner", "1.0.0", true)).await;
+    // Connections are taken and never answered.
+    let silent = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+    let admin = format!("http://{}", silent.local_addr().expect("bound"));
+    let another = async {
+        until("the approval", async || {
+            let lock = fs::read_to_string(operated.folder().join("plugins.lock")).ok()?;
+            lock.contains("acme.banner").then_some(())
+        })
+        .await;
+        // Half of what the first of them waits for its service.
+        timeout(Duration::from_secs(30), operated.run(&["disable", "acme.banner"])).await
+    };
+    let approve = ["approve", "acme.banner", "--admin", admin.as_str()];
+    tokio::select! {
+        approved = operated.run(&approve) => panic!("nobody took it up: {approved:?}"),
+        ran = another => {
+            let ran = ran.expect("the folder is free");
+            assert_eq!(ran.code, Some(0), "{ran:?}");
+        }
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

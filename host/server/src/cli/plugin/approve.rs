@@ -41,7 +41,7 @@ pub(super) async fn run(args: &Args) -> Done {
         return Err(anyhow!("--by is empty; name who approves, or leave it out").into());
     }
     let folder = args.place.folder()?;
-    let _held = folder.hold()?;
+    let held = folder.hold()?;
     let mut lock = folder.lock()?;
     let (hash, read) = candidate(&folder, &lock, &args.id, args.sha256.as_deref())?;
     let manifest = &read.manifest;
@@ -70,6 +70,8 @@ pub(super) async fn run(args: &Args) -> Done {
     for file in &forgotten {
         folder.delete(file)?;
     }
+    // The folder is free again while the service takes it up.
+    drop(held);
     let mut json = inspect::described(&read, &hash);
     json["granted"] = json!(granted);
     let text = format!(

@@ -20,7 +20,7 @@ pub(crate) struct Args {
 pub(super) async fn run(args: &Args) -> Done {
     let id = &args.id;
     let folder = args.place.folder()?;
-    let _held = folder.hold()?;
+    let held = folder.hold()?;
     let mut lock = folder.lock()?;
     let pending = folder.pending(&lock)?.into_iter();
     let waits = pending.filter(|file| file.read.as_ref().is_ok_and(|it| it.manifest.id == *id));
@@ -39,6 +39,8 @@ pub(super) async fn run(args: &Args) -> Done {
     for file in &files {
         folder.delete(file)?;
     }
+    // The folder is free again while the service takes it up.
+    drop(held);
     let text = format!("{id} is removed, with {} files.\n", files.len());
     let json = json!({ "id": id, "removed": files });
     Ok(Said { json, text: text + &args.place.take_out(id).await? })

@@ -18,7 +18,7 @@ pub(crate) struct Args {
 
 pub(super) async fn run(args: &Args) -> Done {
     let folder = args.place.folder()?;
-    let _held = folder.hold()?;
+    let held = folder.hold()?;
     let mut lock = folder.lock()?;
     let locked = place::find(&folder, &mut lock, &args.id)?;
     let before = locked.previous.first().cloned();
@@ -32,5 +32,7 @@ pub(super) async fn run(args: &Args) -> Done {
     let json = json!({ "id": args.id, "version": locked.version, "from": from });
     let text = format!("{} went back from {from} to {}.\n", args.id, locked.version);
     folder.write_lock(&lock)?;
+    // The folder is free again while the service takes it up.
+    drop(held);
     Ok(Said { json, text: text + &args.place.take_up(&args.id).await? })
 }

@@ -23,7 +23,7 @@ pub(super) enum Switch {
 
 pub(super) async fn run(args: &Args, to: Switch) -> Done {
     let folder = args.place.folder()?;
-    let _held = folder.hold()?;
+    let held = folder.hold()?;
     let mut lock = folder.lock()?;
     let locked = place::find(&folder, &mut lock, &args.id)?;
     locked.enabled = to == Switch::On;
@@ -31,5 +31,7 @@ pub(super) async fn run(args: &Args, to: Switch) -> Done {
     let state = if locked.enabled { "enabled" } else { "disabled" };
     let text = format!("{} {} is {state}.\n", args.id, locked.version);
     folder.write_lock(&lock)?;
+    // The folder is free again while the service takes it up.
+    drop(held);
     Ok(Said { json, text: text + &args.place.take_up(&args.id).await? })
 }
