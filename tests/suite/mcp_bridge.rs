@@ -8,6 +8,7 @@ use std::{process::Stdio, time::Duration};
 use serde_json::{Value, json};
 use tokio::{
     io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, Lines},
+    net::TcpListener,
     process::{Child, ChildStdin, ChildStdout, Command},
     time::timeout,
 };
@@ -20,6 +21,9 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// More than it has on its way at once, fewer than the service takes from an address.
 const ASKED: i64 = 40;
+
+/// As many as it has on its way at once.
+const AT_ONCE: i64 = 16;
 
 /// A running bridge; ends with the value.
 struct Bridge {
@@ -179,6 +183,25 @@ async fn all_that_was_asked_is_answered_after_the_end_of_input() {
     assert_eq!(ids, Vec::from_iter(0..ASKED));
     assert!(answers.iter().all(|answer| answer["result"] == json!({})), "{answers:?}");
     assert_eq!(code, Some(0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cancellation_is_read_while_a_request_waits_for_its_turn() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+    let url = format!("http://{}/v1/mcp", listener.local_addr().expect("bound"));
+    let mut bridge = Bridge::start(&["--url", &url], Some("ct_any"));
+    // None of them is answered.
+    let mut connections = Vec::new();
+    for id in 0..AT_ONCE {
+        bridge.write(&request(id, "ping", json!({})).to_string()).await;
+        let connection = timeout(PATIENCE, listener.accept()).await.expect("it connects in time");
+        connections.push(connection.expect("it connects"));
+    }
+    bridge.write(&request(AT_ONCE, "ping", json!({})).to_string()).await;
+    let cancelled = json!({"method": "notifications/cancelled", "params": {"requestId": 0}});
+    bridge.write(&cancelled.to_string()).await;
+    let next = timeout(PATIENCE, listener.accept()).await;
+    assert!(next.is_ok(), "the last one still waits");
 }
 
 #[tokio::test(flavor = "multi_thread")]

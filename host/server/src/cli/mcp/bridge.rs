@@ -36,6 +36,8 @@ struct Running {
     /// By the request's id, written as JSON.
     by_id: HashMap<String, AbortHandle>,
     slots: Arc<Semaphore>,
+    /// For what waits for a slot, in bytes.
+    room: Arc<Semaphore>,
 }
 
 impl Bridge {
@@ -54,6 +56,7 @@ impl Bridge {
             tasks: JoinSet::new(),
             by_id: HashMap::new(),
             slots: Arc::new(Semaphore::new(AT_ONCE)),
+            room: Arc::new(Semaphore::new(BACKLOG)),
         };
         loop {
             tokio::select! {
@@ -93,9 +96,16 @@ impl Bridge {
                 Ok(())
             }
             Incoming::Post(message) => {
-                let slot = Arc::clone(&running.slots).acquire_owned().await?;
+                // It waits for its slot apart from the lines behind it: one may cancel what has one.
+                let room = Arc::clone(&running.room).acquire_many_owned(taken(&message)).await?;
+                let slots = Arc::clone(&running.slots);
+                let bridge = Arc::clone(self);
                 let id = message.awaits.then(|| message.id.to_string());
-                let task = running.tasks.spawn(Arc::clone(self).relay(message, slot));
+                let task = running.tasks.spawn(async move {
+                    let slot = slots.acquire_owned().await?;
+                    drop(room);
+                    bridge.relay(message, slot).await
+                });
                 running.by_id.extend(id.map(|id| (id, task)));
                 Ok(())
             }
@@ -165,6 +175,11 @@ impl Bridge {
     }
 }
 
+/// What a message takes up while it waits, in bytes; less than the whole backlog.
+fn taken(message: &Message) -> u32 {
+    u32::try_from(EACH + message.body.len()).expect("a line is no longer than LONGEST")
+}
+
 /// A request that was cancelled has ended as it should.
 fn ended(done: Result<anyhow::Result<()>, JoinError>) -> anyhow::Result<()> {
     match done {
@@ -174,5 +189,9 @@ fn ended(done: Result<anyhow::Result<()>, JoinError>) -> anyhow::Result<()> {
     }
 }
 
-/// Requests on their way; further lines wait.
+/// Requests on their way; further ones wait.
 const AT_ONCE: usize = 16;
+/// Bytes of the messages that wait; further lines are not read.
+const BACKLOG: usize = 4 * LONGEST;
+/// What a message takes up beside its text.
+const EACH: usize = 1 << 10;
