@@ -7,6 +7,7 @@
 //!
 //! *Invariant:* what one domain makes a plugin do, however often, pauses it for nobody whom it serves
 //! well.
+//! *Invariant:* an ending counts for the state that its call began in, and for no later one.
 //! *Invariant:* pure; `now` is a parameter.
 
 use std::{
@@ -22,7 +23,12 @@ pub(crate) struct Breaker {
     /// How many calls about each ended badly in a row, 0 = the last one ended well; the latest last.
     endings: VecDeque<(Subject, usize)>,
     state: State,
+    generation: Generation,
 }
+
+/// Which of a breaker's states, one after the other, a call began in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Generation(u64);
 
 /// Whom a call was about, as far as that says whose doing its ending may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,16 +74,16 @@ impl Subject {
 }
 
 impl Breaker {
-    /// Whether a call may start now; if not, for how long not.
-    pub(crate) fn admit(&mut self, now: Instant) -> Result<(), Duration> {
+    /// Whether a call may start now, and what its ending is recorded with; if not, for how long not.
+    pub(crate) fn admit(&mut self, now: Instant) -> Result<Generation, Duration> {
         match self.state {
-            State::Closed => Ok(()),
+            State::Closed => Ok(self.generation),
             State::Open { until, .. } | State::Trying { until, .. } if now < until => {
                 Err(until - now)
             }
             State::Open { pause, .. } | State::Trying { pause, .. } => {
-                self.state = State::Trying { until: now + pause, pause };
-                Ok(())
+                self.enter(State::Trying { until: now + pause, pause });
+                Ok(self.generation)
             }
         }
     }
@@ -92,18 +98,27 @@ impl Breaker {
         }
     }
 
-    /// Takes note of how a call ended.
-    pub(crate) fn record(&mut self, about: Subject, bad: bool, now: Instant) -> Option<Change> {
+    /// Takes note of how a call ended that began in that generation.
+    pub(crate) fn record(
+        &mut self,
+        begun: Generation,
+        about: Subject,
+        bad: bool,
+        now: Instant,
+    ) -> Option<Change> {
+        if begun != self.generation {
+            return None;
+        }
         match (self.state, bad) {
             (State::Closed, _) => self.count(about, bad, now),
             (State::Trying { pause, .. }, true) => {
                 Some(self.open((pause * 2).min(LONGEST_PAUSE), now))
             }
             (State::Trying { .. }, false) => {
-                *self = Self::default();
+                self.enter(State::Closed);
                 Some(Change::Closed)
             }
-            // A call that started before the breaker opened.
+            // No call begins in it.
             (State::Open { .. }, _) => None,
         }
     }
@@ -125,9 +140,15 @@ impl Breaker {
     }
 
     fn open(&mut self, pause: Duration, now: Instant) -> Change {
-        self.endings.clear();
-        self.state = State::Open { until: now + pause, pause };
+        self.enter(State::Open { until: now + pause, pause });
         Change::Opened { pause }
+    }
+
+    /// Counting starts anew with every state.
+    fn enter(&mut self, state: State) {
+        self.endings.clear();
+        self.state = state;
+        self.generation.0 += 1;
     }
 }
 
@@ -141,10 +162,15 @@ mod tests {
         Subject::of(&format!("site{n}.example"))
     }
 
+    /// The ending of a call that began in the state that it ends in.
+    fn record(breaker: &mut Breaker, about: Subject, bad: bool, now: Instant) -> Option<Change> {
+        breaker.record(breaker.generation, about, bad, now)
+    }
+
     fn opened(now: Instant) -> Breaker {
         let mut breaker = Breaker::default();
         for n in 0..BAD {
-            breaker.record(nth(n), true, now);
+            record(&mut breaker, nth(n), true, now);
         }
         breaker
     }
@@ -155,9 +181,12 @@ mod tests {
         let mut breaker = Breaker::default();
         let endings = [true, false, true, false, true, false, true, false, false];
         let mut endings = endings.iter().enumerate();
-        assert!(endings.all(|(n, bad)| breaker.record(nth(n), *bad, now).is_none()));
-        assert_eq!(breaker.admit(now), Ok(()));
-        assert_eq!(breaker.record(nth(9), true, now), Some(Change::Opened { pause: 30 * SECOND }));
+        assert!(endings.all(|(n, bad)| record(&mut breaker, nth(n), *bad, now).is_none()));
+        assert!(breaker.admit(now).is_ok());
+        assert_eq!(
+            record(&mut breaker, nth(9), true, now),
+            Some(Change::Opened { pause: 30 * SECOND })
+        );
         assert_eq!(breaker.admit(now + SECOND), Err(29 * SECOND));
         assert_eq!(breaker.pause(now + SECOND), Some(29 * SECOND));
         assert_eq!(breaker.pause(now + 30 * SECOND), None);
@@ -168,20 +197,20 @@ mod tests {
         let now = Instant::now();
         let mut breaker = Breaker::default();
         for n in 0..4 {
-            assert_eq!(breaker.record(nth(n), true, now), None);
+            assert_eq!(record(&mut breaker, nth(n), true, now), None);
         }
         for n in 4..4 + LAST {
-            assert_eq!(breaker.record(nth(n), false, now), None);
+            assert_eq!(record(&mut breaker, nth(n), false, now), None);
         }
-        assert_eq!(breaker.record(nth(99), true, now), None);
+        assert_eq!(record(&mut breaker, nth(99), true, now), None);
         let mut breaker = Breaker::default();
-        assert_eq!(breaker.record(nth(0), false, now), None);
+        assert_eq!(record(&mut breaker, nth(0), false, now), None);
         for n in 0..4 * BAD {
-            assert_eq!(breaker.record(nth(1 + n % 4), true, now), None, "four domains");
+            assert_eq!(record(&mut breaker, nth(1 + n % 4), true, now), None, "four domains");
         }
-        assert_eq!(breaker.record(nth(1), false, now), None, "it is well again");
-        assert_eq!(breaker.record(nth(5), true, now), None);
-        assert!(breaker.record(nth(1), true, now).is_some());
+        assert_eq!(record(&mut breaker, nth(1), false, now), None, "it is well again");
+        assert_eq!(record(&mut breaker, nth(5), true, now), None);
+        assert!(record(&mut breaker, nth(1), true, now).is_some());
     }
 
     #[test]
@@ -190,9 +219,9 @@ mod tests {
         for domains in 1..BAD {
             let mut breaker = Breaker::default();
             for n in 1..BAD {
-                assert_eq!(breaker.record(nth(n % domains), true, now), None);
+                assert_eq!(record(&mut breaker, nth(n % domains), true, now), None);
             }
-            assert!(breaker.record(nth(0), true, now).is_some(), "{domains} domains");
+            assert!(record(&mut breaker, nth(0), true, now).is_some(), "{domains} domains");
         }
     }
 
@@ -200,11 +229,11 @@ mod tests {
     fn one_domain_that_breaks_it_every_time_opens_it_for_nobody() {
         let now = Instant::now();
         let mut breaker = Breaker::default();
-        assert_eq!(breaker.record(nth(0), false, now), None);
+        assert_eq!(record(&mut breaker, nth(0), false, now), None);
         for n in 0..100 {
             let about = Subject::of(&format!("host{n}.of.one.example"));
-            assert_eq!(breaker.record(about, true, now), None);
-            assert_eq!(breaker.admit(now), Ok(()));
+            assert_eq!(record(&mut breaker, about, true, now), None);
+            assert!(breaker.admit(now).is_ok());
         }
     }
 
@@ -228,11 +257,11 @@ mod tests {
         let now = Instant::now();
         let mut breaker = opened(now);
         let later = now + 30 * SECOND;
-        assert_eq!(breaker.admit(later), Ok(()));
+        assert!(breaker.admit(later).is_ok());
         assert_eq!(breaker.admit(later), Err(30 * SECOND), "only one at a time");
-        assert_eq!(breaker.record(nth(0), false, later), Some(Change::Closed));
-        assert_eq!(breaker.admit(later), Ok(()));
-        assert_eq!(breaker.record(nth(0), true, later), None, "counting starts anew");
+        assert_eq!(record(&mut breaker, nth(0), false, later), Some(Change::Closed));
+        assert!(breaker.admit(later).is_ok());
+        assert_eq!(record(&mut breaker, nth(0), true, later), None, "counting starts anew");
     }
 
     #[test]
@@ -241,9 +270,9 @@ mod tests {
         let mut breaker = opened(now);
         for seconds in [60_u32, 120, 240, 480, 900, 900] {
             now += LONGEST_PAUSE;
-            assert_eq!(breaker.admit(now), Ok(()));
+            assert!(breaker.admit(now).is_ok());
             let pause = seconds * SECOND;
-            assert_eq!(breaker.record(nth(0), true, now), Some(Change::Opened { pause }));
+            assert_eq!(record(&mut breaker, nth(0), true, now), Some(Change::Opened { pause }));
         }
     }
 
@@ -251,7 +280,28 @@ mod tests {
     fn a_trial_that_never_reports_back_does_not_block_for_ever() {
         let now = Instant::now();
         let mut breaker = opened(now);
-        assert_eq!(breaker.admit(now + 30 * SECOND), Ok(()));
-        assert_eq!(breaker.admit(now + 60 * SECOND), Ok(()));
+        assert!(breaker.admit(now + 30 * SECOND).is_ok());
+        assert!(breaker.admit(now + 60 * SECOND).is_ok());
+    }
+
+    #[test]
+    fn what_began_before_it_opened_neither_closes_it_nor_doubles_its_pause() {
+        let now = Instant::now();
+        let mut breaker = Breaker::default();
+        let before = breaker.admit(now).expect("closed");
+        for n in 0..BAD {
+            record(&mut breaker, nth(n), true, now);
+        }
+        let later = now + 30 * SECOND;
+        let trial = breaker.admit(later).expect("one may try");
+        for bad in [false, true] {
+            assert_eq!(breaker.record(before, nth(0), bad, later), None);
+            assert_eq!(breaker.admit(later), Err(30 * SECOND), "one tries still");
+        }
+        assert_eq!(breaker.record(trial, nth(0), false, later), Some(Change::Closed));
+        for n in 0..BAD {
+            assert_eq!(breaker.record(before, nth(n), true, later), None);
+        }
+        assert!(breaker.admit(later).is_ok());
     }
 }

@@ -39,12 +39,13 @@ impl Sandbox {
         let call = async move {
             let plugin: &Plugin = (*called).as_ref();
             let _turn = inner.slots.pure(plugin).await?;
-            plugin.admit(Instant::now()).map_err(|message| End::stopped(Stop::Paused, message))?;
+            let begun = plugin.admit(Instant::now());
+            let begun = begun.map_err(|message| End::stopped(Stop::Paused, message))?;
             let outcome = work(Arc::clone(&called)).await;
             match &outcome {
-                Ok(_) => plugin.finish(about, None, Instant::now()),
+                Ok(_) => plugin.finish(begun, about, None, Instant::now()),
                 Err(End::Stopped { why, message }) => {
-                    plugin.finish(about, Some((*why, message)), Instant::now());
+                    plugin.finish(begun, about, Some((*why, message)), Instant::now());
                 }
                 Err(End::Overloaded) => {}
             }

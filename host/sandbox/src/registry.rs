@@ -15,7 +15,7 @@ use wasmtime::Engine;
 
 use crate::{
     bindings::{check::CheckPluginPre, notifier::NotifierPluginPre},
-    breaker::{Breaker, Change, Subject},
+    breaker::{Breaker, Change, Generation, Subject},
     channel::ChannelDescriptor,
     check::CheckDescriptor,
     engine::Class,
@@ -170,8 +170,8 @@ impl AsRef<Plugin> for Channel {
 }
 
 impl Plugin {
-    /// Whether the breaker lets a call start; if not, says for how long not.
-    pub(crate) fn admit(&self, now: Instant) -> Result<(), String> {
+    /// Whether the breaker lets a call start, which `finish` is told; if not, says for how long not.
+    pub(crate) fn admit(&self, now: Instant) -> Result<Generation, String> {
         self.breaker.lock().admit(now).map_err(|pause| {
             format!("{} broke too often and is paused for {} s", self.id, pause.as_secs().max(1))
         })
@@ -179,7 +179,13 @@ impl Plugin {
 
     /// Takes note of a call that ended well, and of one that did not: counted, logged for the
     /// operator, weighed by the breaker.
-    pub(crate) fn finish(&self, about: Subject, stopped: Option<(Stop, &str)>, now: Instant) {
+    pub(crate) fn finish(
+        &self,
+        begun: Generation,
+        about: Subject,
+        stopped: Option<(Stop, &str)>,
+        now: Instant,
+    ) {
         let (plugin, version) = (&*self.id, &*self.version);
         if let Some((why, message)) = stopped {
             metrics::counter!(
@@ -197,7 +203,7 @@ impl Plugin {
         // A plugin that says it could not work, as without DNS all must, has not broken: paused, it
         // would be away when the trouble is over, and judge no result that others bring.
         let broke = stopped.is_some_and(|(why, _)| why != Stop::Failed);
-        match self.breaker.lock().record(about, broke, now) {
+        match self.breaker.lock().record(begun, about, broke, now) {
             Some(Change::Opened { pause }) => {
                 tracing::error!(
                     plugin,

@@ -47,7 +47,8 @@ impl Inner {
             }
             Prober::Recorded(_) => job.connect_to.into_iter().collect(),
         };
-        plugin.admit(started).map_err(|message| End::stopped(Stop::Paused, message))?;
+        let begun = plugin.admit(started);
+        let begun = begun.map_err(|message| End::stopped(Stop::Paused, message))?;
         let terms = Terms {
             cpu: plugin.limits.cpu,
             wall: wall.saturating_sub(started.elapsed()),
@@ -70,7 +71,7 @@ impl Inner {
             Ok(_) | Err(_) => None,
         };
         if outcome != Err(RunError::Overloaded) {
-            plugin.finish(about, stopped, Instant::now());
+            plugin.finish(begun, about, stopped, Instant::now());
         }
         let observation = outcome?;
         let (duration, host_time) = (started.elapsed(), ended.host_time);
