@@ -13,7 +13,7 @@ use salvo::{
     http::{HeaderMap, HeaderValue, Method, ResBody, header},
     prelude::*,
 };
-use tokio::io::AsyncReadExt;
+use tokio::{io::AsyncReadExt, runtime::Handle, sync::Semaphore};
 
 use crate::document::{Completed, Document};
 
@@ -51,8 +51,7 @@ pub(super) async fn pack(
         coding.completed(answer).await
     } else {
         let Some(plain) = whole(&res.body) else { return };
-        // An encoder is large, and most answers need none.
-        Box::pin(coding.encode(&plain)).await.map(Bytes::from)
+        coding.packed(&plain).await
     };
     match packed {
         Ok(packed) if packed.len() < size => {
@@ -96,8 +95,7 @@ impl Coding {
             Self::Brotli => &document.brotli,
             Self::Gzip => &document.gzip,
         };
-        let packed = || async { Box::pin(self.encode(&document.plain)).await.map(Bytes::from) };
-        cell.get_or_try_init(packed).await.cloned()
+        cell.get_or_try_init(|| self.packed(&document.plain)).await.cloned()
     }
 
     /// What others begin alike is packed for the first of them.
@@ -106,6 +104,22 @@ impl Coding {
             Self::Brotli => answer.brotli(BROTLI).await,
             Self::Gzip => answer.gzip(GZIP).await,
         }
+    }
+
+    /// What is long is packed where no other request waits for it.
+    async fn packed(self, plain: &Bytes) -> std::io::Result<Bytes> {
+        if plain.len() < LONG {
+            // An encoder is large, and most answers need none.
+            return Box::pin(self.encode(plain)).await.map(Bytes::from);
+        }
+        let place = LONG_ONES.acquire().await.expect("this semaphore is never closed");
+        let plain = plain.clone();
+        let packed = tokio::task::spawn_blocking(move || {
+            // It is given back when the work ends, which goes on if the client goes away.
+            let _place = place;
+            Handle::current().block_on(self.encode(&plain)).map(Bytes::from)
+        });
+        packed.await.unwrap_or_else(|cause| Err(std::io::Error::other(cause)))
     }
 
     async fn encode(self, plain: &[u8]) -> std::io::Result<Vec<u8>> {
@@ -184,12 +198,18 @@ fn weighed(item: &str) -> (&str, f32) {
 
 /// Less than this fits into the packet that the headers need anyway.
 const SHORTEST: usize = 1 << 10;
+/// Less than this is packed within a millisecond or two.
+const LONG: usize = 64 << 10;
+/// Places for long ones; the others wait.
+static LONG_ONES: Semaphore = Semaphore::const_new(4);
 /// Packs better than gzip, and about as fast.
 const BROTLI: Level = Level::Precise(4);
 const GZIP: Level = Level::Fastest;
 
 #[cfg(test)]
 mod tests {
+    use async_compression::tokio::bufread::{BrotliDecoder, GzipDecoder};
+
     use super::*;
 
     #[test]
@@ -242,6 +262,37 @@ mod tests {
             assert!(!of(kind), "{kind}");
         }
         assert!(!is_text(&HeaderMap::new()));
+    }
+
+    #[tokio::test]
+    async fn a_long_answer_is_packed_while_others_are_answered() {
+        let text = |lines: usize| -> Bytes {
+            let lines = (0..lines).map(|number| format!("{{\"nth\": {number}}}, "));
+            lines.collect::<String>().into()
+        };
+        for coding in [Coding::Brotli, Coding::Gzip] {
+            for (plain, is_long) in [(text(100), false), (text(100_000), true)] {
+                let mut packing = std::pin::pin!(coding.packed(&plain));
+                let begun = futures::poll!(&mut packing);
+                let packed = match begun {
+                    std::task::Poll::Ready(packed) => {
+                        assert!(!is_long, "{coding:?} held the thread");
+                        packed
+                    }
+                    std::task::Poll::Pending => packing.await,
+                };
+                let packed = packed.expect("packed");
+                let mut unpacked = Vec::new();
+                let read = match coding {
+                    Coding::Brotli => {
+                        BrotliDecoder::new(&packed[..]).read_to_end(&mut unpacked).await
+                    }
+                    Coding::Gzip => GzipDecoder::new(&packed[..]).read_to_end(&mut unpacked).await,
+                };
+                read.expect("it is whole");
+                assert_eq!(unpacked, plain);
+            }
+        }
     }
 
     #[test]
