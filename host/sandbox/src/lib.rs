@@ -56,7 +56,7 @@ pub use gate::{GateError, Read};
 pub use grants::{
     Capabilities, Dns, Grant, Host, Http, Names, NoEntry, Origin, Place, Port, State, Tls,
 };
-pub use limits::Limits;
+pub use limits::{Limits, TARGET_RUNS};
 pub use manifest::{Kind, Manifest, ManifestError, SECTION, Settings};
 pub use prober::{Probe, Recording};
 pub use state::{MemoryState, StateError, StateStore};

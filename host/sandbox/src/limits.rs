@@ -40,8 +40,9 @@ pub(crate) struct Ceiling {
 
 /// Runs of one plugin at a time.
 pub(crate) const PLUGIN_RUNS: [usize; 2] = [64, 8];
-/// Runs against one target host at a time.
-pub(crate) const TARGET_RUNS: usize = 2;
+/// Runs against one target host at a time, so that none takes our probes for an attack. Whoever
+/// plans runs by it has none of them wait in here.
+pub const TARGET_RUNS: u32 = 2;
 /// Items of one `-many` call; the probes keep four of them in flight, DNS questions all.
 pub(crate) const MANY: usize = 16;
 /// Dialogues that one run may have open.

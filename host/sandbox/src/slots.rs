@@ -72,7 +72,7 @@ impl Slots {
             targets.retain(|_, runs| Arc::strong_count(runs) > 1);
         }
         let runs = targets.entry(target.clone());
-        Arc::clone(runs.or_insert_with(|| Arc::new(Semaphore::new(TARGET_RUNS))))
+        Arc::clone(runs.or_insert_with(|| Arc::new(Semaphore::new(TARGET_RUNS as usize))))
     }
 }
 

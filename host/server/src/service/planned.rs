@@ -19,7 +19,7 @@ use vedette_model::{
     AccountId, CheckStatus, CheckType, Edition, Plan, Site, SiteId, Source, Target, Timestamp,
     schedule,
 };
-use vedette_sandbox::{Job, RunError, egress::Audience};
+use vedette_sandbox::{Job, RunError, TARGET_RUNS, egress::Audience};
 use vedette_store::{Lease, Stamp};
 
 use self::busy::{Busy, Place};
@@ -71,7 +71,7 @@ impl Planned {
     pub(crate) fn new() -> Self {
         Self {
             turns: Arc::new(Semaphore::new(MOST_RUNS)),
-            hosts: Busy::new(RUNS_PER_HOST),
+            hosts: Busy::new(TARGET_RUNS),
             accounts: Busy::new(RUNS_PER_ACCOUNT),
             waits: sync::Cache::builder().time_to_idle(KEEP_WAITS).build(),
             over_limit: Cache::builder().max_capacity(10_000).time_to_live(KEEP_LIMITS).build(),
@@ -264,8 +264,6 @@ pub(crate) const LEASE: Duration = Duration::from_secs(90);
 const PUT_OFF: Duration = Duration::from_secs(1);
 /// Fewer than the sandbox has slots for one plugin: checks on demand find some free.
 pub(crate) const MOST_RUNS: usize = 48;
-/// No target is to take our probes for an attack.
-const RUNS_PER_HOST: u32 = 2;
 const RUNS_PER_ACCOUNT: u32 = 16;
 const AFTER_ERROR: Duration = Duration::from_secs(10);
 const KEEP_LIMITS: Duration = Duration::from_secs(60);
