@@ -50,7 +50,7 @@ impl Folder {
     /// What is approved; nothing where there is no lock.
     pub(crate) fn lock(&self) -> anyhow::Result<Lock> {
         let path = self.0.join(LOCK);
-        let text = match fs::read_to_string(&path) {
+        let text = match regular(&path).and_then(|()| fs::read_to_string(&path)) {
             Err(cause) if is_absent(&cause) => return Ok(Lock::default()),
             read => read.with_context(|| format!("cannot read {}", path.display()))?,
         };
@@ -237,5 +237,10 @@ mod tests {
         let pending = folder.pending(&Lock::default()).expect("files");
         let wrong = pending[0].read.as_ref().expect_err("it is no component");
         assert!(wrong.contains("it is no file"), "{wrong}");
+
+        let made = std::process::Command::new("mkfifo").arg(home.path().join(LOCK)).status();
+        assert!(made.expect("mkfifo runs").success());
+        let wrong = format!("{:#}", folder.lock().expect_err("it is no lock"));
+        assert!(wrong.contains("plugins.lock: it is no file"), "{wrong}");
     }
 }
