@@ -354,6 +354,9 @@ async fn who_is_at_fault_is_the_exit_code() {
     let ours = operated.component("vedette.banner", "1.0.0", true);
     let junk = operated.home.path().join("junk.wasm");
     fs::write(&junk, "junk").expect("written");
+    let torn = operated.home.path().join("torn.wasm");
+    fs::write(&torn, [&fs::read(&good).expect("readable")[..], &b"behind"[..]].concat())
+        .expect("written");
     let zeros = "0".repeat(64);
     let api = format!("http://{}", operated.world.service.api);
     let inspected = operated.run(&["inspect", path(&good)]).await.json();
@@ -362,6 +365,9 @@ async fn who_is_at_fault_is_the_exit_code() {
         (vec!["inspect", path(&good)], 0, "acme.banner"),
         (vec!["inspect", path(&junk)], 1, "not a WebAssembly component"),
         (vec!["inspect", "/nowhere.wasm"], 2, "cannot read /nowhere.wasm"),
+        (vec!["inspect", path(&taken)], 1, "not be installed: the check type ssl is built in"),
+        (vec!["inspect", path(&torn)], 1, "not be installed: the component does not compile"),
+        (vec!["install", path(&torn)], 1, "the component does not compile"),
         (
             vec!["install", path(&good), "--sha256", zeros.as_str()],
             1,
@@ -388,6 +394,10 @@ async fn who_is_at_fault_is_the_exit_code() {
         assert_eq!(ran.code, Some(code), "{arguments:?}: {ran:?}");
         assert!(ran.json().to_string().contains(said), "{arguments:?}: {ran:?}");
     }
+    // What can be shown of it is shown all the same.
+    let refused = operated.run(&["inspect", path(&torn)]).await.json();
+    assert_eq!((&refused["id"], &refused["error"]), (&json!("acme.banner"), &json!("plugin")));
+    assert_eq!(refused["manifest_sha256"], inspected["manifest_sha256"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]

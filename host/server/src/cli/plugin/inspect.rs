@@ -4,14 +4,14 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use serde_json::{Value, json};
-use vedette_sandbox::{Kind, Manifest, Read};
+use vedette_sandbox::{Grant, Kind, Manifest, Read};
 
 use super::{
     asked,
     outcome::{Done, Failure, Said},
     place::Place,
 };
-use crate::plugins::{read_component, sha256};
+use crate::plugins::{read_component, refusal, sha256};
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -22,7 +22,22 @@ pub(crate) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Done {
-    describe(&file(&args.file)?)
+    let bytes = file(&args.file)?;
+    let said = describe(&bytes)?;
+    match acceptable(&bytes) {
+        Ok(_) => Ok(said),
+        Err(wrong) => Err(Failure::Refused(said, wrong.context("it would not be installed"))),
+    }
+}
+
+/// Holds a component against all that can be said of it unrun, with all that it asks for: what the
+/// operator grants of it is said with its approval. An error is the component's fault.
+pub(super) fn acceptable(bytes: &[u8]) -> anyhow::Result<Read> {
+    let read = vedette_sandbox::examine(bytes, &Grant::AsAsked)?;
+    match refusal(&read.manifest.id, &read.manifest.kind, None) {
+        Some(reason) => Err(anyhow::Error::msg(reason)),
+        None => Ok(read),
+    }
 }
 
 /// What a component is and asks for, once it passed what the gate asks of it unread.

@@ -3,14 +3,13 @@
 use std::path::PathBuf;
 
 use anyhow::anyhow;
-use vedette_sandbox::Grant;
 
 use super::{
     asked, inspect,
     outcome::{Done, Failure, Said},
     place::Place,
 };
-use crate::plugins::{refusal, sha256};
+use crate::plugins::sha256;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -33,12 +32,8 @@ pub(super) fn run(args: &Args) -> Done {
             args.file.display()
         )));
     }
-    // By what it asks for: what the operator grants of it is said with its approval.
-    let read = vedette_sandbox::examine(&bytes, &Grant::AsAsked)?;
+    let read = inspect::acceptable(&bytes).map_err(Failure::Plugin)?;
     let manifest = &read.manifest;
-    if let Some(reason) = refusal(&manifest.id, &manifest.kind, None) {
-        return Err(Failure::plugin(reason));
-    }
     let folder = args.place.folder()?;
     let lock = folder.lock()?;
     if lock.names(&hash) {

@@ -27,7 +27,7 @@ use std::{io::Write, process::ExitCode};
 use clap::Subcommand;
 use serde_json::json;
 
-use outcome::{Done, Failure};
+use outcome::{Done, Failure, Said};
 use switch::Switch;
 
 #[derive(Subcommand)]
@@ -36,7 +36,7 @@ pub(super) enum Command {
     New(new::Args),
     /// Build a plugin's project to the one file that is installed
     Build(build::Args),
-    /// Show what a component is and what it asks for; nothing of it runs
+    /// Show what a component is, what it asks for, and why it would be refused; nothing of it runs
     Inspect(inspect::Args),
     /// Run a check once that need not be installed, with all that it asks for, and say what it cost
     Run(run::Args),
@@ -80,20 +80,30 @@ fn finish(as_json: bool, done: Done) -> ExitCode {
         Ok(said) if as_json => (FINE, format!("{}\n", said.json)),
         Ok(said) => (FINE, said.text),
         Err(failure) => {
-            let (code, who, cause) = match failure {
-                Failure::Plugin(cause) => (AT_FAULT, "plugin", cause),
-                Failure::Environment(cause) => (COULD_NOT, "environment", cause),
+            let nothing = Said { json: json!({}), text: String::new() };
+            let (code, who, said, cause) = match failure {
+                Failure::Plugin(cause) => (AT_FAULT, "plugin", nothing, cause),
+                Failure::Refused(said, cause) => (AT_FAULT, "plugin", said, cause),
+                Failure::Environment(cause) => (COULD_NOT, "environment", nothing, cause),
             };
             if !as_json {
+                print(&said.text);
                 eprintln!("vedette: {cause:#}");
                 return ExitCode::from(code);
             }
-            (code, format!("{}\n", json!({ "error": who, "message": format!("{cause:#}") })))
+            let mut json = said.json;
+            json["error"] = who.into();
+            json["message"] = format!("{cause:#}").into();
+            (code, format!("{json}\n"))
         }
     };
-    // A reader that went away (`| head`) is no reason to say anything else.
-    let _ = std::io::stdout().write_all(text.as_bytes());
+    print(&text);
     ExitCode::from(code)
+}
+
+/// A reader that went away (`| head`) is no reason to say anything else.
+fn print(text: &str) {
+    let _ = std::io::stdout().write_all(text.as_bytes());
 }
 
 const FINE: u8 = 0;

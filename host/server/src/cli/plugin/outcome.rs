@@ -17,6 +17,8 @@ pub(super) struct Said {
 #[derive(Debug)]
 pub(super) enum Failure {
     Plugin(anyhow::Error),
+    /// A plugin of which something can be shown all the same.
+    Refused(Said, anyhow::Error),
     Environment(anyhow::Error),
 }
 
