@@ -156,7 +156,10 @@ fn accept(
             return Err(RunError::InvalidConfig(problems));
         }
         Err(wit::CheckError::UnsupportedTarget(said)) => {
-            return Err(RunError::UnsupportedTarget(reason(mask(said, secrets))));
+            let said = reason(mask(said, secrets));
+            let is_blank = said.trim().is_empty();
+            let said = if is_blank { NO_SUCH_TARGET.to_owned() } else { said };
+            return Err(RunError::UnsupportedTarget(said));
         }
         Err(wit::CheckError::RetryIn(seconds)) => {
             let wait = Duration::from_secs(seconds.into()).clamp(SHORTEST_RETRY, LONGEST_RETRY);
@@ -170,6 +173,8 @@ fn accept(
         .map_err(|forbidden| End::from(forbidden).into())
 }
 
+/// For a plugin that gives no reason.
+const NO_SUCH_TARGET: &str = "this check takes no such target";
 /// The interval bounds a retry further up, where it is known.
 const SHORTEST_RETRY: Duration = Duration::from_secs(5);
 const LONGEST_RETRY: Duration = Duration::from_secs(24 * 3600);

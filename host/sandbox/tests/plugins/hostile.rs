@@ -183,6 +183,9 @@ async fn ends_without_an_observation_are_told_apart() {
     };
     let unsupported = replay(&with(1, "no\naddresses"), Vec::new()).await;
     assert_eq!(unsupported, Err(RunError::UnsupportedTarget("no addresses".into())));
+    let silent = replay(&with(1, "\n"), Vec::new()).await;
+    let expected = "this check takes no such target";
+    assert_eq!(silent, Err(RunError::UnsupportedTarget(expected.into())));
     // The text's address, read as seconds, is bounded like any number of a guest's.
     let retry = replay(&with(2, ""), Vec::new()).await;
     assert!(matches!(retry, Err(RunError::RetryIn(wait)) if wait >= Duration::from_secs(5)));

@@ -249,6 +249,9 @@ async fn validated(
 
 /// Each problem by its place.
 fn unfit(problems: &[Problem]) -> anyhow::Error {
+    if problems.is_empty() {
+        return anyhow!("--config does not fit, and the check does not say why");
+    }
     let said: Vec<_> = problems
         .iter()
         .map(|problem| match problem.pointer.as_str() {
@@ -376,5 +379,22 @@ mod tests {
         let own = Given::read("path = \"/health\"").expect("TOML");
         assert_eq!(own, Given::Own(json!({ "path": "/health" })));
         assert!(Given::read("/nowhere/some.toml").is_err());
+    }
+
+    #[test]
+    fn a_configuration_that_does_not_fit_is_told_with_a_reason() {
+        let problem = |pointer: &str, message: &str| Problem {
+            pointer: pointer.to_owned(),
+            message: message.to_owned(),
+        };
+        for (problems, expected) in [
+            (vec![], "--config does not fit, and the check does not say why"),
+            (
+                vec![problem("/path", "must start with /"), problem("", "is too long")],
+                "--config does not fit: /path must start with /; is too long",
+            ),
+        ] {
+            assert_eq!(told(RunError::InvalidConfig(problems)).to_string(), expected);
+        }
     }
 }

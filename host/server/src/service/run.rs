@@ -75,7 +75,8 @@ pub(crate) fn misfit(check_type: &CheckType, problems: &[Problem]) -> Error {
 
 fn first(problems: &[Problem]) -> String {
     let problem = problems.first();
-    problem.map_or_else(String::new, |problem| format!("{} {}", problem.pointer, problem.message))
+    let said = problem.map(|problem| format!("{} {}", problem.pointer, problem.message));
+    said.unwrap_or_else(|| "it does not say why".to_owned())
 }
 
 /// Whether a token says that the trouble was ours, and not the result's own.
