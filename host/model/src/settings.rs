@@ -162,6 +162,12 @@ pub fn is_documented(channel: &str) -> bool {
     CHANNELS.iter().any(|known| known.id == channel)
 }
 
+/// What a plan must include for alerts to go to a channel; one without own fields is a plugin's.
+pub fn needed_by(channel: &str) -> Feature {
+    let known = CHANNELS.iter().find(|known| known.id == channel);
+    known.map_or(plugin_channel::FEATURE, |known| known.feature)
+}
+
 /// A channel, what it needs, and when it is configured.
 struct Channel {
     id: &'static str,

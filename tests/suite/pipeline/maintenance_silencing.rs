@@ -4,7 +4,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::{Value, json};
 use vedette_tests::Received;
 
-use crate::world::{World, in_days, rfc3339, text, time};
+use crate::world::{World, in_days, rfc3339, text, time, until};
 
 /// A window for one site, or all, from a minute ago until then; returns its id.
 async fn window(world: &World, site_id: Option<&str>, ends: DateTime<Utc>) -> String {
@@ -117,6 +117,32 @@ async fn end_of_what_was_told_before_the_window_is_told_after_it() {
     delete(&world, &window).await;
     let hooks = world.lab.receiver.wait_for(2).await.expect("it is told");
     assert_eq!(about(&hooks[1]), [(site, "resolved".to_owned())]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_window_held_back_is_not_told_on_a_channel_that_left_the_plan_meanwhile() {
+    let world = World::start().await;
+    world.hook().await;
+    let site = world.quiet("held.example").await;
+    let window = window(&world, Some(&site), Utc::now() + TimeDelta::hours(1)).await;
+    world.report_days(&site, 3).await;
+    let alert = alert_of(&world, &site).await;
+    world.log(&alert, is_silenced).await;
+    let account = format!("/admin/accounts/{}", world.owner.id);
+    let operator = world.service.operator();
+    operator.patch(&account, json!({"plan": "free"})).await.expect(200);
+    delete(&world, &window).await;
+    // The plan has few calls for looking.
+    let failed = "vedette_deliveries_failed_total{channel=\"webhook\"} 1";
+    until(failed, async || {
+        let figures = operator.get("/metrics").await;
+        figures.text.lines().any(|shown| shown == failed).then_some(())
+    })
+    .await;
+    let log = world.log(&alert, |_| true).await;
+    assert_eq!(log[0]["state"], "failed", "{log:?}");
+    assert!(text(&log[0]["error"]).contains("plan"), "{log:?}");
+    assert_eq!(world.lab.receiver.received().len(), 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]

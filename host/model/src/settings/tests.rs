@@ -232,6 +232,21 @@ fn a_downgraded_account_keeps_its_channels_unused_and_may_switch_them_off() {
 }
 
 #[test]
+fn what_a_channel_needs_is_in_the_plans_that_have_it() {
+    for (edition, plan, expected) in [
+        (&STANDARD, "free", [false, false, false, false]),
+        (&STANDARD, "starter", [true, true, true, true]),
+        (&TEAM, "free", [false, false, false, false]),
+        (&TEAM, "pro", [true, false, false, false]),
+        (&TEAM, "team", [true, true, true, true]),
+    ] {
+        let plan = edition.plan(plan).unwrap();
+        let has = ["email", "slack", "webhook", "pager"].map(|one| plan.includes(needed_by(one)));
+        assert_eq!(has, expected, "{} {}", edition.id, plan.id);
+    }
+}
+
+#[test]
 fn a_refused_patch_changes_nothing() {
     let mut settings = patched(&json!({"email": true}), pro()).unwrap();
     let before = settings.clone();

@@ -14,8 +14,8 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use vedette_model::{
     AccountId, DeliveryId, Notice, NotificationSettings, Timestamp,
-    delivery::{ATTEMPT_TIMEOUT, Outcome, Rendered},
-    settings::is_documented,
+    delivery::{ATTEMPT_TIMEOUT, LETTER, Outcome, Rendered},
+    settings::{self, is_documented},
 };
 use vedette_sandbox::{
     Notification, PluginError, Receipt, Verdict,
@@ -23,7 +23,7 @@ use vedette_sandbox::{
 };
 use vedette_store::Error as StoreError;
 
-use super::{signature, veil::veiled};
+use super::{account, signature, veil::veiled};
 use crate::App;
 
 pub(crate) use email::NO_RELAY;
@@ -75,6 +75,21 @@ pub(crate) async fn config(
         return Ok(json!({}));
     }
     app.store.settings(account).await?.config_of(channel).ok_or(Unwritten::Unset)
+}
+
+/// Whether the account's plan has the channel still: what was queued may have been held back since
+/// for days, by maintenance. A letter needs no plan.
+pub(crate) async fn is_in_plan(
+    app: &App,
+    account: AccountId,
+    channel: &str,
+) -> Result<bool, StoreError> {
+    if channel == LETTER {
+        return Ok(true);
+    }
+    let found = app.store.account(account).await?;
+    let plan = found.as_ref().and_then(|account| account::plan(account).ok());
+    Ok(plan.is_some_and(|plan| plan.includes(settings::needed_by(channel))))
 }
 
 /// Has the channel's plugin write the messages, as many as it takes when the channel carries fewer

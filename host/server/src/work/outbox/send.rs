@@ -90,10 +90,15 @@ fn unrendered(delivery: Delivery, cause: &Unwritten, now: Timestamp) -> Delivery
     delivery.after(outcome, now)
 }
 
-/// One attempt, at whatever the settings say by now.
+/// One attempt, at whatever the settings say by now, if the plan has the channel by now.
 async fn send(app: &App, mut delivery: Delivery, mut lease: Lease) -> Settled {
     let settings = app.store.settings(delivery.account_id).await;
     let settings = settings.map_err(|cause| (delivery.id, cause.into()))?;
+    let in_plan = channel::is_in_plan(app, delivery.account_id, &delivery.channel).await;
+    if !in_plan.map_err(|cause| (delivery.id, cause.into()))? {
+        let given_up = delivery.after(Outcome::Rejected(NOT_IN_PLAN.to_owned()), app.clock.now());
+        return settle(app, &given_up).await;
+    }
     let mut sending = Sending::of(delivery.rendered.take().unwrap_or_default());
     let errand = Errand {
         id: delivery.id,
@@ -194,6 +199,7 @@ pub(super) async fn give_back(app: &App, delivery: Delivery, due_at: Timestamp) 
     }
 }
 
+const NOT_IN_PLAN: &str = "the plan does not include this channel any more";
 const SETTLE_TRIES: u32 = 5;
 const SETTLE_WAIT: Duration = Duration::from_millis(500);
 
