@@ -6,7 +6,7 @@ use crate::Stamp;
 ///
 /// *Invariant:* after any of these but [`Error::Unavailable`] the store is as it was before the
 /// call.
-#[derive(Debug, thiserror::Error)]
+#[derive(Clone, Debug, thiserror::Error)]
 pub enum Error {
     /// Other writers won every retry; the same call may be made again.
     #[error("too many writers at once, try again")]

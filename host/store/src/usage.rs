@@ -219,12 +219,10 @@ fn admit(batch: Batch, added: &HashMap<Month, Added>) {
     }
 }
 
+/// Each hears what the one write of them all ended with.
 fn refuse(batch: Batch, error: &Error) {
     for waiter in batch.into_values().flat_map(|group| group.waiters) {
-        let _ = waiter.send(Err(match error {
-            Error::Conflict => Error::Conflict,
-            error => Error::Unavailable(error.to_string()),
-        }));
+        let _ = waiter.send(Err(error.clone()));
     }
 }
 
@@ -270,5 +268,31 @@ impl Turnstile {
 
     fn lock(&self) -> MutexGuard<'_, Queue> {
         self.queue.lock().expect("nothing panics while it holds this lock")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+
+    #[test]
+    fn who_was_not_counted_hears_why() {
+        for error in [
+            Error::Conflict,
+            Error::Engine("no such field".to_owned()),
+            Error::corrupt("usage", "it is no number"),
+            Error::Unavailable("closed".to_owned()),
+        ] {
+            let (waiters, mut answers): (Vec<_>, Vec<_>) =
+                (0..2).map(|_| oneshot::channel()).unzip();
+            let of = Month { account: AccountId(Uuid::nil()), month: "2026-11".to_owned() };
+            refuse(Batch::from([(of, Group { limit: 1, waiters })]), &error);
+            for answer in &mut answers {
+                let told = answer.try_recv().expect("answered").expect_err("not counted");
+                assert_eq!(format!("{told:?}"), format!("{error:?}"));
+            }
+        }
     }
 }
