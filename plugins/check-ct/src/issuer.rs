@@ -1,12 +1,11 @@
 //! Who issued a certificate, as far as sources and servers agree on how to say it.
 //!
-//! Distinguished names come in two spellings (RFC 4514 and `C=US, O="Acme, Inc.", CN=…`), in two
-//! orders and with differing sets of attributes. What all of them tell is the common name and the
-//! organisation, so these two are the issuer here.
+//! What all spellings of a distinguished name tell is the common name and the organisation, so
+//! these two are the issuer here.
 //!
 //! *Invariant:* two spellings of one name are equal issuers.
 
-use vedette_sdk::text::cut;
+use vedette_sdk::{dn, text::cut};
 
 use crate::{
     authority::{self, Authority},
@@ -25,14 +24,9 @@ impl Issuer {
     /// Of a distinguished name in either spelling.
     pub(crate) fn of_dn(dn: &str) -> Self {
         let dn = cut(dn, MAX_DN);
-        let pairs = pairs(&dn);
-        let value = |kind: &str| {
-            let mut values = pairs.iter().filter(|(name, _)| name.eq_ignore_ascii_case(kind));
-            values.find(|(_, value)| !value.is_empty()).map(|(_, value)| cut(value, MAX_NAME))
-        };
-        let organisation = value("O");
-        let name = value("CN").or_else(|| organisation.clone()).or_else(|| value("OU"));
-        Self { name: name.unwrap_or_else(|| cut(dn.trim(), MAX_NAME)), organisation }
+        let name = dn::Name::read(&dn);
+        let organisation = name.value("O").map(|value| cut(value, MAX_NAME));
+        Self { name: cut(name.label(), MAX_NAME), organisation }
     }
 
     /// Of what a result says. Clients may send a whole distinguished name as `issuer`.
@@ -82,65 +76,6 @@ impl Issuer {
 /// Lower case, runs of white space as one blank (RFC 5280, 7.1, as far as it matters here).
 fn folded(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
-}
-
-/// Attribute types and values, unescaped. A piece without `=` belongs to the value before it.
-fn pairs(dn: &str) -> Vec<(String, String)> {
-    let mut pairs: Vec<(String, String)> = Vec::new();
-    for piece in pieces(dn) {
-        match (piece.split_once('='), pairs.last_mut()) {
-            (Some((kind, value)), _) => {
-                pairs.push((kind.trim().to_owned(), unescape(value.trim())));
-            }
-            (None, Some((_, value))) => {
-                value.push_str(", ");
-                value.push_str(&unescape(piece.trim()));
-            }
-            (None, None) => {}
-        }
-    }
-    pairs
-}
-
-/// At commas and plus signs, unless escaped or quoted.
-fn pieces(dn: &str) -> impl Iterator<Item = &str> {
-    let (mut escaped, mut quoted) = (false, false);
-    dn.split(move |c| {
-        if escaped {
-            escaped = false;
-            return false;
-        }
-        match c {
-            '\\' => escaped = true,
-            '"' => quoted = !quoted,
-            ',' | '+' => return !quoted,
-            _ => {}
-        }
-        false
-    })
-}
-
-/// Without quotes; `\,` is a comma, `\C3\A9` are bytes of UTF-8.
-fn unescape(value: &str) -> String {
-    let hex = |digit: u8| char::from(digit).to_digit(16).map(|digit| digit as u8);
-    let mut bytes = Vec::with_capacity(value.len());
-    let mut rest = value.as_bytes();
-    while let [first, tail @ ..] = rest {
-        rest = tail;
-        match (*first, tail) {
-            (b'\\', [high, low, tail @ ..]) if hex(*high).is_some() && hex(*low).is_some() => {
-                bytes.extend(hex(*high).zip(hex(*low)).map(|(high, low)| high << 4 | low));
-                rest = tail;
-            }
-            (b'\\', [escaped, tail @ ..]) => {
-                bytes.push(*escaped);
-                rest = tail;
-            }
-            (b'"', _) => {}
-            (byte, _) => bytes.push(byte),
-        }
-    }
-    String::from_utf8_lossy(&bytes).trim().to_owned()
 }
 
 /// In characters.

@@ -3,14 +3,14 @@
 use std::collections::HashSet;
 
 use vedette_sdk::{
-    date,
+    date, dn,
     text::cut,
     tls::Report,
     x509::{Certificate, Examination},
 };
 
 use crate::{
-    dn, error,
+    error,
     result::{ChainItem, SslResult},
     suites,
 };
@@ -85,7 +85,7 @@ fn describe_leaf(result: &mut SslResult, leaf: &Certificate, now: i64) {
 /// Common name, else organisation, else unit, else the whole name.
 fn issuer(leaf: &Certificate) -> String {
     let named = leaf.issuer_cn.clone().or_else(|| leaf.issuer_org.clone());
-    named.unwrap_or_else(|| dn::label(&leaf.issuer))
+    named.unwrap_or_else(|| dn::Name::read(&leaf.issuer).label().to_owned())
 }
 
 fn names(leaf: &Certificate) -> Vec<String> {

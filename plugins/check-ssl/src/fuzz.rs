@@ -6,10 +6,9 @@
 use std::{hint::black_box, time::Duration};
 
 use url::Url;
-use vedette_sdk::{Cx, net::Endpoint, tls::Starttls, x509::Examination};
+use vedette_sdk::{Cx, dn, net::Endpoint, tls::Starttls, x509::Examination};
 
 use crate::{
-    dn,
     grade::{self, Evidence},
     hello::{Answers, Hello, Prober},
     hsts,
@@ -49,5 +48,5 @@ pub fn page(url: &str, headers: &[(String, String)], body: &[u8]) {
 
 /// Reads a distinguished name.
 pub fn distinguished_name(text: &str) {
-    black_box(dn::label(text));
+    black_box(dn::Name::read(text).label().len());
 }

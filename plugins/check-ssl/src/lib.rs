@@ -23,7 +23,6 @@ use visit::Seen;
 
 mod assess;
 pub mod config;
-mod dn;
 mod error;
 mod events;
 mod facts;

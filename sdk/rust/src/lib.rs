@@ -104,6 +104,7 @@ mod config;
 mod cx;
 #[cfg(feature = "date")]
 pub mod date;
+pub mod dn;
 mod http_date;
 pub mod message;
 mod net_token;

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use vedette_sdk::{
-    Finding, date,
+    Finding, date, dn,
     text::{cut, limit},
 };
 
@@ -12,7 +12,7 @@ use super::{
     change::{Change, ChangeType},
     seen::{self, SHOWN_NAMES, Seen},
 };
-use crate::{dn, error, events, result::SslResult};
+use crate::{error, events, result::SslResult};
 
 /// Of a message, in bytes: the host refuses more than 1 KiB.
 const MAX_MESSAGE: usize = 1_000;
@@ -89,8 +89,9 @@ pub(super) fn changed(
             format!("certificate covers other names{}", name_changes(settled, current))
         }
         ChangeType::IssuerChange => {
-            let before =
-                settled.map(issuer_of).unwrap_or_else(|| name(&dn::label(&change.before.issuer)));
+            let before = settled
+                .map(issuer_of)
+                .unwrap_or_else(|| name(dn::Name::read(&change.before.issuer).label()));
             format!("certificate comes from another issuer (before: {before})")
         }
     };
