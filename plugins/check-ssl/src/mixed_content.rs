@@ -3,6 +3,7 @@
 //! *Invariant:* nothing that the page names is ever fetched.
 
 use url::{Host, Url};
+use vedette_sdk::media_type;
 
 use crate::result::{Example, Kind, MixedContent};
 use markup::{Markup, Piece, Tag};
@@ -42,8 +43,8 @@ pub(crate) fn scan(page: &Page<'_>) -> Option<MixedContent> {
     if header(page.headers, "content-security-policy").any(upgrades) {
         return Some(MixedContent::default());
     }
-    let declared = charset::parameter(content_type, "charset");
-    let text = charset::decode(page.body, declared.as_deref())?;
+    let declared = media_type::parameter(content_type, "charset");
+    let text = charset::decode(page.body, declared)?;
     read(&text, xhtml, page.url)
 }
 

@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 
 use encoding_rs::{Encoding, UTF_8};
+use vedette_sdk::media_type;
 
 mod prescan;
 
@@ -18,20 +19,13 @@ pub(crate) fn decode<'a>(body: &'a [u8], content_type: Option<&str>) -> Cow<'a, 
 
 /// Only markup can declare its own encoding: elsewhere a `<meta>` is mere text.
 fn declared(body: &[u8], content_type: Option<&str>) -> Option<&'static Encoding> {
-    let named = content_type.and_then(charset);
+    let named = content_type.and_then(|header| media_type::parameter(header, "charset"));
     let named = named.and_then(|label| Encoding::for_label(label.as_bytes()));
     let markup = content_type.is_none_or(|content_type| {
         let content_type = content_type.to_ascii_lowercase();
         content_type.contains("html") || content_type.contains("xml")
     });
     named.or_else(|| if markup { prescan::encoding(body) } else { None })
-}
-
-/// The parameter `charset` of a media type: `utf-8` of `text/html; charset="utf-8"`.
-fn charset(media_type: &str) -> Option<&str> {
-    let mut parameters = media_type.split(';').skip(1).filter_map(|pair| pair.split_once('='));
-    let (_, value) = parameters.find(|(name, _)| name.trim().eq_ignore_ascii_case("charset"))?;
-    Some(value.trim().trim_matches(['"', '\'']))
 }
 
 #[cfg(test)]

@@ -106,6 +106,7 @@ mod cx;
 pub mod date;
 pub mod dn;
 mod http_date;
+pub mod media_type;
 pub mod message;
 mod net_token;
 mod notify;

@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
+use vedette_sdk::media_type;
 
 use super::markup::{Markup, Piece, Tag};
 
@@ -64,14 +65,10 @@ fn declared_charset(meta: &Tag) -> Option<String> {
     }
     let pragma = meta.attribute("http-equiv")?.trim();
     let content = meta.attribute("content")?;
-    pragma.eq_ignore_ascii_case("content-type").then(|| parameter(content, "charset"))?
-}
-
-/// A parameter of a media type: `charset` of `text/html; charset="utf-8"`.
-pub(super) fn parameter(media_type: &str, name: &str) -> Option<String> {
-    let mut parameters = media_type.split(';').skip(1).filter_map(|pair| pair.split_once('='));
-    let (_, value) = parameters.find(|(key, _)| key.trim().eq_ignore_ascii_case(name))?;
-    Some(value.trim().trim_matches(['"', '\'']).to_owned())
+    if !pragma.eq_ignore_ascii_case("content-type") {
+        return None;
+    }
+    media_type::parameter(content, "charset").map(str::to_owned)
 }
 
 #[cfg(test)]
