@@ -8,8 +8,7 @@ use vedette_sdk::Cx;
 /// for one to be worth starting.
 pub(crate) fn timeout_ms(cx: &Cx, at_most: Duration) -> Option<u32> {
     let left = cx.remaining().saturating_sub(RESERVE);
-    let time = u32::try_from(left.min(at_most).as_millis()).unwrap_or(u32::MAX);
-    (left >= LEAST).then_some(time)
+    (left >= LEAST).then(|| cx.timeout_ms(at_most, RESERVE))
 }
 
 /// What a run needs after its last exchange.

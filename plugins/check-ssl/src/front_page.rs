@@ -3,7 +3,7 @@
 //! The first response decides about HSTS, so redirects are not followed at first; only a page
 //! that lies behind some costs another request.
 
-use std::net::IpAddr;
+use std::{net::IpAddr, time::Duration};
 
 use url::{Host, Url};
 use vedette_sdk::{
@@ -21,9 +21,9 @@ use crate::{
 /// Redirects that a page may lie behind.
 const MAX_REDIRECTS: u8 = 5;
 /// A page that takes longer is given up; what its head did not tell is null.
-const TIMEOUT_MS: u32 = 5_000;
+const PATIENCE: Duration = Duration::from_secs(5);
 /// What a run needs after its last probe.
-const RESERVE_MS: u32 = 500;
+const RESERVE: Duration = Duration::from_millis(500);
 
 /// What the page says; null where there was none to be had.
 #[derive(Debug, Default, PartialEq)]
@@ -64,11 +64,10 @@ struct Visit<'a> {
 
 impl Visit<'_> {
     fn get(&self, url: &Url, max_redirects: u8) -> Option<Response> {
-        let remaining = u32::try_from(self.cx.remaining().as_millis()).unwrap_or(u32::MAX);
-        let timeout_ms = remaining.saturating_sub(RESERVE_MS).min(TIMEOUT_MS);
-        if timeout_ms == 0 {
+        if self.cx.remaining() <= RESERVE {
             return None;
         }
+        let timeout_ms = self.cx.timeout_ms(PATIENCE, RESERVE);
         let accept = ("accept".to_owned(), "text/html,application/xhtml+xml,*/*;q=0.8".to_owned());
         let request = Request {
             headers: vec![accept],

@@ -44,7 +44,7 @@ pub(crate) fn make(cx: &Cx, job: &Job<Config>) -> Result<Seen, CheckError> {
         alpn: Vec::new(),
         starttls,
         complete: true,
-        timeout_ms: timeout_ms(cx, INSPECT),
+        timeout_ms: cx.timeout_ms(INSPECT, RESERVE),
     };
     match cx.inspect(&request) {
         Ok(report) => Ok(visit.after_handshake(request, report)),
@@ -73,7 +73,7 @@ impl Visit<'_> {
         let page = self.page(&pinned);
         if self.wants_second_look(&report.examination) {
             wait(self.cx, &pinned, looked_at);
-            let timeout_ms = timeout_ms(self.cx, SECOND_LOOK);
+            let timeout_ms = self.cx.timeout_ms(SECOND_LOOK, RESERVE);
             let again = InspectRequest { endpoint: pinned, complete: false, timeout_ms, ..request };
             let second = self.cx.inspect(&again).ok();
             let same = second.filter(|second| second.chain.first() == report.chain.first());
@@ -237,12 +237,6 @@ fn wait(cx: &Cx, endpoint: &Endpoint, since_ms: i64) {
             return;
         }
     }
-}
-
-/// Never 0, which would stand for all the time that is left.
-fn timeout_ms(cx: &Cx, at_most: Duration) -> u32 {
-    let time = cx.remaining().saturating_sub(RESERVE).min(at_most);
-    u32::try_from(time.as_millis()).unwrap_or(u32::MAX).max(1)
 }
 
 const DEFAULT_PORT: u16 = 443;

@@ -132,10 +132,11 @@ impl Asker<'_> {
     fn request(&self, scheme: &str, max_redirects: u8) -> Request {
         let Config { path, verify_tls, .. } = &self.job.config;
         let url = format!("{scheme}://{}{path}", self.authority());
+        let timeout_ms = self.cx.timeout_ms(self.job.config.timeout(), RESERVE);
         Request {
             max_redirects,
             verify_tls: *verify_tls,
-            ..Request::get(url, self.timeout_ms(), MAX_BODY)
+            ..Request::get(url, timeout_ms, MAX_BODY)
         }
     }
 
@@ -149,13 +150,6 @@ impl Asker<'_> {
             Some(port) => format!("{host}:{port}"),
             None => host,
         }
-    }
-
-    /// Never 0, which would stand for all the time that is left.
-    fn timeout_ms(&self) -> u32 {
-        let left = self.cx.remaining().saturating_sub(RESERVE);
-        let time = left.min(self.job.config.timeout());
-        u32::try_from(time.as_millis()).unwrap_or(u32::MAX).max(1)
     }
 }
 

@@ -91,6 +91,13 @@ impl Cx {
         Duration::from_millis(ms.into())
     }
 
+    /// The timeout of a probe: `at_most`, or what is left of the run but for `reserve`, which the
+    /// run needs after it. Never 0, which would stand for all the time that is left.
+    pub fn timeout_ms(&self, at_most: Duration, reserve: Duration) -> u32 {
+        let time = self.remaining().saturating_sub(reserve).min(at_most);
+        u32::try_from(time.as_millis()).unwrap_or(u32::MAX).max(1)
+    }
+
     /// Tells the operator. At most 32 messages of 1 KiB a run; never put secrets into one.
     pub fn log(&self, level: Level, message: &str, fields: &[(&str, &str)]) {
         let fields: Vec<(String, String)> =

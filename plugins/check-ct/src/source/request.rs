@@ -21,9 +21,7 @@ impl Asked<'_> {
     }
 
     pub(super) fn request(&self, url: String, at_most: Duration) -> Request {
-        let time = self.cx.remaining().saturating_sub(self.reserve).min(at_most);
-        // Never 0, which would stand for all the time that is left.
-        let timeout_ms = u32::try_from(time.as_millis()).unwrap_or(u32::MAX).max(1);
+        let timeout_ms = self.cx.timeout_ms(at_most, self.reserve);
         Request { max_redirects: MAX_REDIRECTS, ..Request::get(url, timeout_ms, MAX_BODY) }
     }
 }

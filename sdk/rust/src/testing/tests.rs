@@ -74,6 +74,21 @@ fn log_and_clock_and_random_are_the_tests_own() {
 }
 
 #[test]
+fn probe_leaves_the_run_its_reserve_and_is_never_without_a_timeout() {
+    let host = Host::new();
+    let (at_most, reserve) = (Duration::from_secs(8), Duration::from_millis(500));
+    for (left_ms, expected) in
+        [(30_000, 8_000), (8_500, 8_000), (5_000, 4_500), (501, 1), (500, 1), (0, 1)]
+    {
+        host.set_remaining(Duration::from_millis(left_ms));
+        assert_eq!(host.cx().timeout_ms(at_most, reserve), expected, "{left_ms}");
+    }
+    assert_eq!(host.cx().timeout_ms(Duration::ZERO, Duration::ZERO), 1);
+    host.set_remaining(Duration::MAX);
+    assert_eq!(host.cx().timeout_ms(Duration::MAX, Duration::ZERO), u32::MAX);
+}
+
+#[test]
 fn answer_breaks_off_only_where_a_script_says_so() {
     let response = Response {
         status: 200,
