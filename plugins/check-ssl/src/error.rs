@@ -6,17 +6,10 @@ use vedette_sdk::{
     x509::{Certificate, Examination},
 };
 
-pub(crate) const MALFORMED: &str = "malformed_certificate";
-pub(crate) const EXPIRED: &str = "certificate_expired";
-pub(crate) const NOT_YET_VALID: &str = "certificate_not_yet_valid";
-pub(crate) const HOSTNAME_MISMATCH: &str = "hostname_mismatch";
-pub(crate) const REVOKED: &str = "certificate_revoked";
-pub(crate) const SELF_SIGNED: &str = "self_signed_certificate";
-pub(crate) const UNTRUSTED_ROOT: &str = "untrusted_root";
-pub(crate) const INCOMPLETE_CHAIN: &str = "incomplete_chain";
-pub(crate) const BAD_SIGNATURE: &str = "bad_signature";
-pub(crate) const INVALID_PURPOSE: &str = "invalid_purpose";
-pub(crate) const WEAK_KEY: &str = "weak_key";
+pub(crate) use vedette_sdk::net::certificate::{
+    BAD_SIGNATURE, EXPIRED, HOSTNAME_MISMATCH, INCOMPLETE_CHAIN, INVALID_PURPOSE, MALFORMED,
+    NOT_YET_VALID, REVOKED, SELF_SIGNED, UNTRUSTED_ROOT, WEAK_KEY,
+};
 
 /// Whether the token says something of a certificate, rather than of a connection.
 pub(crate) fn is_about_certificate(token: &str) -> bool {

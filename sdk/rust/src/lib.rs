@@ -142,7 +142,7 @@ pub use {schemars, serde, serde_json};
 /// What all probes share.
 pub mod net {
     pub use crate::bindings::check::vedette::net::types::{Endpoint, NetError, Phase, Timing};
-    pub use crate::net_token::{CERTIFICATE_TOKENS, connection_token, reason};
+    pub use crate::net_token::{CERTIFICATE_TOKENS, certificate, connection_token, reason};
 }
 
 /// Name lookups: [`Cx::lookup`](crate::Cx::lookup).

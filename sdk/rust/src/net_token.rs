@@ -11,18 +11,33 @@ use crate::{
 /// What is wrong with a certificate, by precedence: the first that applies is its token. Dates come
 /// first, so that an expired one is called expired whatever else it is.
 pub const CERTIFICATE_TOKENS: &[&str] = &[
-    "malformed_certificate",
-    "certificate_expired",
-    "certificate_not_yet_valid",
-    "hostname_mismatch",
-    "certificate_revoked",
-    "self_signed_certificate",
-    "untrusted_root",
-    "incomplete_chain",
-    "bad_signature",
-    "invalid_purpose",
-    "weak_key",
+    certificate::MALFORMED,
+    certificate::EXPIRED,
+    certificate::NOT_YET_VALID,
+    certificate::HOSTNAME_MISMATCH,
+    certificate::REVOKED,
+    certificate::SELF_SIGNED,
+    certificate::UNTRUSTED_ROOT,
+    certificate::INCOMPLETE_CHAIN,
+    certificate::BAD_SIGNATURE,
+    certificate::INVALID_PURPOSE,
+    certificate::WEAK_KEY,
 ];
+
+/// The tokens of [`CERTIFICATE_TOKENS`], each by its name.
+pub mod certificate {
+    pub const MALFORMED: &str = "malformed_certificate";
+    pub const EXPIRED: &str = "certificate_expired";
+    pub const NOT_YET_VALID: &str = "certificate_not_yet_valid";
+    pub const HOSTNAME_MISMATCH: &str = "hostname_mismatch";
+    pub const REVOKED: &str = "certificate_revoked";
+    pub const SELF_SIGNED: &str = "self_signed_certificate";
+    pub const UNTRUSTED_ROOT: &str = "untrusted_root";
+    pub const INCOMPLETE_CHAIN: &str = "incomplete_chain";
+    pub const BAD_SIGNATURE: &str = "bad_signature";
+    pub const INVALID_PURPOSE: &str = "invalid_purpose";
+    pub const WEAK_KEY: &str = "weak_key";
+}
 
 /// The token of a failed connection, or of a certificate that was not accepted. None where the
 /// two sides did talk ([`NetError::Protocol`], [`NetError::TooLarge`]): only the caller knows
@@ -144,6 +159,14 @@ mod tests {
                 assert_eq!(connection_token(&tls(&reason)).ok().flatten(), Some(*token));
             }
         }
+    }
+
+    #[test]
+    fn tokens_of_certificates_are_those_of_the_contract_in_its_order() {
+        let contract = include_str!("../../../wit/deps/net/net.wit");
+        let at =
+            |token: &&str| contract.find(&format!("`{token}`")).expect("a token of the contract");
+        assert!(CERTIFICATE_TOKENS.iter().map(at).is_sorted());
     }
 
     #[test]

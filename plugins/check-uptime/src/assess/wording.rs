@@ -2,7 +2,7 @@
 //! next.
 
 use vedette_sdk::{
-    Finding,
+    Finding, net,
     text::{cut, limit},
 };
 
@@ -152,17 +152,17 @@ fn keyword_missing(config: &Config) -> (String, &'static str) {
 
 fn certificate(token: &str) -> Option<&'static str> {
     Some(match token {
-        "malformed_certificate" => "its certificate cannot be read",
-        "certificate_expired" => "its certificate has expired",
-        "certificate_not_yet_valid" => "its certificate is not valid yet",
-        "hostname_mismatch" => "its certificate is for other names",
-        "certificate_revoked" => "its certificate was revoked",
-        "self_signed_certificate" => "its certificate is self-signed",
-        "untrusted_root" => "its certificate does not lead to a trusted root",
-        "incomplete_chain" => "it does not send the whole certificate chain",
-        "bad_signature" => "a signature in its certificate chain is wrong",
-        "invalid_purpose" => "its certificate may not be used for a web server",
-        "weak_key" => "its certificate uses a key or a signature that is too weak",
+        net::certificate::MALFORMED => "its certificate cannot be read",
+        net::certificate::EXPIRED => "its certificate has expired",
+        net::certificate::NOT_YET_VALID => "its certificate is not valid yet",
+        net::certificate::HOSTNAME_MISMATCH => "its certificate is for other names",
+        net::certificate::REVOKED => "its certificate was revoked",
+        net::certificate::SELF_SIGNED => "its certificate is self-signed",
+        net::certificate::UNTRUSTED_ROOT => "its certificate does not lead to a trusted root",
+        net::certificate::INCOMPLETE_CHAIN => "it does not send the whole certificate chain",
+        net::certificate::BAD_SIGNATURE => "a signature in its certificate chain is wrong",
+        net::certificate::INVALID_PURPOSE => "its certificate may not be used for a web server",
+        net::certificate::WEAK_KEY => "its certificate uses a key or a signature that is too weak",
         _ => return None,
     })
 }
