@@ -75,6 +75,9 @@ pub(super) fn read(asked: &Asked<'_>) -> Result<Answer, Failure> {
 
 /// The current tree head, held against the log's key, if there is one, and against the last one.
 fn checkpoint(asked: &Asked<'_>) -> Result<Checkpoint, Failure> {
+    // Read before the log is asked: what the run of another site stores from then on may be newer
+    // than the answer, and the log has not gone back for that.
+    let last = last_head(asked);
     let response = asked.get(format!("{}/checkpoint", asked.base), PATIENCE)?;
     let checkpoint = Checkpoint::parse(&response.body).ok_or_else(|| {
         Failure::Unavailable("it answers with something else than a checkpoint".to_owned())
@@ -83,10 +86,7 @@ fn checkpoint(asked: &Asked<'_>) -> Result<Checkpoint, Failure> {
         signature::verify(&checkpoint, key)
             .map_err(|told| Failure::Unavailable(told.to_owned()))?;
     }
-    let kept = asked.cx.state(Scope::Shared).get(&head_key(asked)).ok().flatten();
-    let Some(last) = kept.and_then(|kept| serde_json::from_slice::<Head>(&kept).ok()) else {
-        return Ok(checkpoint);
-    };
+    let Some(last) = last else { return Ok(checkpoint) };
     let now = head(&checkpoint);
     let changed = if now.origin != last.origin {
         "the log calls itself by another name"
@@ -100,14 +100,18 @@ fn checkpoint(asked: &Asked<'_>) -> Result<Checkpoint, Failure> {
     Err(Failure::Unavailable(format!("{changed}: {last:?} before, {now:?} now")))
 }
 
+/// Keeps the tree head, unless the run of another site has kept one of as many entries or more.
 fn remember(asked: &Asked<'_>, checkpoint: &Checkpoint) {
-    let written = serde_json::to_vec(&head(checkpoint)).expect("texts and numbers have a form");
-    let state = asked.cx.state(Scope::Shared);
-    let kept = state.get(&head_key(asked)).ok().flatten();
-    if kept.as_deref() != Some(&written) {
+    if last_head(asked).is_none_or(|last| last.size < checkpoint.size) {
+        let written = serde_json::to_vec(&head(checkpoint)).expect("texts and numbers have a form");
         // Without it, the next tree head is taken as it comes.
-        let _ = state.set(&head_key(asked), &written, None);
+        let _ = asked.cx.state(Scope::Shared).set(&head_key(asked), &written, None);
     }
+}
+
+fn last_head(asked: &Asked<'_>) -> Option<Head> {
+    let kept = asked.cx.state(Scope::Shared).get(&head_key(asked)).ok().flatten()?;
+    serde_json::from_slice(&kept).ok()
 }
 
 fn head(checkpoint: &Checkpoint) -> Head {

@@ -280,6 +280,40 @@ fn log_never_goes_back() {
 }
 
 #[test]
+fn newer_tree_head_of_another_site_is_no_step_back() {
+    let log = Log::of(600);
+    let (host, ahead) = (log.host(), log.host());
+    let cx = host.cx();
+    let asked = Asked {
+        cx: &cx,
+        base: URL,
+        key: None,
+        domain: DOMAIN,
+        position: None,
+        reserve: Duration::ZERO,
+        now: NOW,
+    };
+    let key = head_key(&asked);
+    assert!(log.read(&ahead, None).is_ok());
+    let newer = ahead.cx().state(Scope::Shared).get(&key).expect("state").expect("a tree head");
+    // The other site's run ends while this one waits for an older tree head.
+    log.0.borrow_mut().claimed = Some(599);
+    let (there, answers, under, stored) = (host.clone(), log.clone(), key.clone(), newer.clone());
+    host.http(move |request| {
+        let path = request.url.strip_prefix(URL).expect("a request to the log");
+        if path == "/checkpoint" {
+            there.cx().state(Scope::Shared).set(&under, &stored, None).expect("state");
+        }
+        Ok(response(200, &answers.0.borrow().answer(path).expect("an answer")))
+    });
+    let answer = log.read(&host, None).expect("an answer");
+    assert_eq!(answer.position.as_deref(), Some("599"));
+    assert_eq!(cx.state(Scope::Shared).get(&key), Ok(Some(newer)), "the older is not put back");
+    let gone_back = log.read(&host, None).err();
+    assert_eq!(gone_back, Some(UNAVAILABLE), "what was kept before the log was asked counts");
+}
+
+#[test]
 fn empty_log_is_read_to_its_end() {
     let log = Log::of(0);
     let answer = log.read(&log.host(), None).expect("an answer");
