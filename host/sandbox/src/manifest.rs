@@ -3,10 +3,12 @@
 
 mod file;
 mod quantity;
+mod usable;
 
 use std::{collections::BTreeMap, ops::RangeInclusive, str::FromStr, time::Duration};
 
 use serde_json::Value;
+use toml::Table;
 use vedette_model::CheckType;
 
 use crate::{
@@ -17,7 +19,7 @@ use crate::{
     mistake,
 };
 
-use file::{File, KindName, LimitsTable, PluginTable};
+use file::{File, KindName, LimitsTable, PluginTable, ScheduleTable};
 use quantity::Span;
 
 pub(crate) use quantity::Size;
@@ -68,9 +70,10 @@ pub const SECTION: &str = "vedette:manifest";
 impl Manifest {
     /// Reads the text of a `plugin.toml`; what it says of the operator's settings is filled in.
     pub fn parse(text: &str, settings: &Settings) -> Result<Self, ManifestError> {
-        let file: File = toml::from_str(text)
-            .map_err(|error| ManifestError::Syntax(mistake::told(text, &error)))?;
-        Self::of(file, settings)
+        let wrong = |error: toml::de::Error| ManifestError::Syntax(mistake::told(text, &error));
+        let file: File = toml::from_str(text).map_err(wrong)?;
+        let written: Table = toml::from_str(text).map_err(wrong)?;
+        Self::of(file, &written, settings)
     }
 
     /// Whether this may be a plugin's id: `publisher.name`, as in `acme.smtp-banner`.
@@ -108,7 +111,7 @@ impl Manifest {
         if size > light.file || memory > light.memory { Class::Heavy } else { Class::Light }
     }
 
-    fn of(file: File, operators: &Settings) -> Result<Self, ManifestError> {
+    fn of(file: File, written: &Table, operators: &Settings) -> Result<Self, ManifestError> {
         let File { plugin, schedule, capabilities, settings } = file;
         require(is_id(&plugin.id), "plugin.id", "must be publisher.name, as in acme.smtp-banner")?;
         require(is_version(&plugin.version), "plugin.version", "must be a version such as 1.2.0")?;
@@ -126,6 +129,7 @@ impl Manifest {
             let none = asked == Capabilities::default();
             require(none, "capabilities", "must be absent: the host sends for a notifier")?;
         }
+        usable::check(&asked, written)?;
         let vendor = Vendor { hosts: settings.hosts, paths: settings.paths };
         let formed = vendor.is_formed();
         require(
@@ -133,13 +137,14 @@ impl Manifest {
             "settings",
             "must name hosts as example.com or *.example.com, and paths as /hooks/",
         )?;
+        let (interval, min_interval) = rhythm(&schedule)?;
         Ok(Self {
             id: plugin.id,
             version: plugin.version,
             kind,
             asked,
-            interval: interval("schedule.interval", schedule.interval)?,
-            min_interval: interval("schedule.min-interval", schedule.min_interval)?,
+            interval,
+            min_interval,
             url_field: settings.url_field,
             vendor,
             limits: plugin.limits,
@@ -173,7 +178,15 @@ fn kind(plugin: &PluginTable) -> Result<Kind, ManifestError> {
     }
 }
 
-/// How often a check asks to be run.
+/// How often a check asks to be run, and how soon after a run at the soonest.
+fn rhythm(schedule: &ScheduleTable) -> Result<(Option<Duration>, Option<Duration>), ManifestError> {
+    let regular = interval("schedule.interval", schedule.interval)?;
+    let soonest = interval("schedule.min-interval", schedule.min_interval)?;
+    let kept = regular.zip(soonest).is_none_or(|(regular, soonest)| soonest <= regular);
+    require(kept, "schedule.min-interval", "must not be longer than schedule.interval")?;
+    Ok((regular, soonest))
+}
+
 fn interval(field: &'static str, asked: Option<Span>) -> Result<Option<Duration>, ManifestError> {
     let Some(Span(asked)) = asked else { return Ok(None) };
     require(INTERVALS.contains(&asked), field, "must be between 5s and 720h")?;
@@ -297,6 +310,7 @@ mod tests {
             ("8MiB", "8MB", "plugin.toml is not valid: expected a size"),
             ("min-interval", "minimum", "plugin.toml is not valid: unknown field `minimum`"),
             ("\"1m\"", "\"0s\"", "plugin.toml: schedule.min-interval must be between 5s and"),
+            ("\"5m\"", "\"59s\"", "plugin.toml: schedule.min-interval must not be longer than"),
             ("\"5m\"", "\"4s\"", "plugin.toml: schedule.interval must be between 5s and 720h"),
             ("\"5m\"", "\"721h\"", "plugin.toml: schedule.interval must be between 5s and"),
         ];
