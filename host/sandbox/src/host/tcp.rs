@@ -167,6 +167,10 @@ impl Guest {
 impl Run {
     fn permit_tcp(&self, endpoint: &Endpoint) -> Result<(), NetError> {
         let target = host(&endpoint.host)?;
+        // The kernel would refuse it, as if the target had.
+        if endpoint.port == 0 {
+            return Err(NetError::Protocol("the port must be between 1 and 65535".to_owned()));
+        }
         self.grants
             .permits_tcp(&self.about, &target, endpoint.port)
             .map_err(NetError::NotPermitted)?;

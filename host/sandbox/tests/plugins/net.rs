@@ -20,6 +20,7 @@ const TCP: &str = "vedette:net/tcp@1.0.0";
 /// Cases of `net-error`.
 const NOT_PERMITTED: i32 = 0;
 const TIMEOUT: i32 = 5;
+const PROTOCOL: i32 = 7;
 const BUDGET_EXHAUSTED: i32 = 9;
 
 /// A check that makes `calls` exchanges with `host:port` and traps unless the last one ends with
@@ -87,6 +88,12 @@ async fn any_other_host_or_port_is_not_permitted_and_no_packet_leaves() {
     }
     let reached = timeout(Duration::from_millis(50), canary.accept()).await;
     assert!(reached.is_err(), "the canary was reached");
+}
+
+#[tokio::test]
+async fn port_0_is_a_mistake_of_the_call_and_says_nothing_of_the_target() {
+    let sandbox = holding(&exchanging("127.0.0.1", 0, 1, Some(PROTOCOL)));
+    sandbox.run(&test(), job("127.0.0.1")).await.expect("refused inside");
 }
 
 #[tokio::test]
