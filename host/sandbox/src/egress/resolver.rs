@@ -29,6 +29,7 @@ use super::{
     code,
     resolv_conf::{RESOLV_CONF, system_servers},
     upstream::Upstream,
+    validating,
 };
 
 /// At most this many addresses of a name are looked at.
@@ -205,6 +206,30 @@ impl Resolver {
     pub async fn is_resolving(&self, deadline: Instant) -> bool {
         let heard = *self.heard.lock();
         heard.is_some_and(|at| at.elapsed() < LATELY) || self.is_alive(deadline).await
+    }
+
+    /// Whether a chain of trust can begin. Where the servers say that the root has no keys there is
+    /// nothing to validate, and each attempt would cost many questions. Silence says nothing, nor
+    /// does a failure.
+    pub(crate) async fn has_root_keys(&self, deadline: Instant) -> bool {
+        let root = Name::root();
+        // Without an anchor for the root, chains begin elsewhere.
+        if self.anchors.is_empty() || self.knows_keys(&root) == Some(true) {
+            return true;
+        }
+        let asked = self.lookup(&root, RecordType::DNSKEY, Validation::Nobodys);
+        let Ok(answered) = timeout_at(deadline.into(), asked).await else {
+            return true;
+        };
+        match answered.outcome {
+            Ok(keys) => keys.answers().iter().any(|key| key.record_type() == RecordType::DNSKEY),
+            Err(error) => !is_knowledge(&error),
+        }
+    }
+
+    /// Whether a validation came to no end: it says nothing about the answer.
+    pub(crate) fn gave_up(error: &net::NetError) -> bool {
+        validating::gave_up(error)
     }
 
     /// Whether a signature held over the keys of a zone a moment ago; none when nobody looked.

@@ -7,10 +7,16 @@
 //! *Invariant:* what the validator calls bogus stays bogus, but for sound expansions of wildcards,
 //! and for aliases: where they end is validated by itself, and those that a redirection made are
 //! signed with it.
+//! *Invariant:* one validation asks for at most [`MOST_QUESTIONS`], and the server for each once,
+//! unless it is silent.
 
-use std::sync::Arc;
+use std::{collections::HashMap, sync::Arc};
 
-use futures::{StreamExt, future::BoxFuture, stream::BoxStream};
+use futures::{
+    StreamExt,
+    future::{BoxFuture, ready},
+    stream::{self, BoxStream},
+};
 use hickory_resolver::{
     NameServerPool, PoolContext, TlsConfig,
     caching_client::CachingClient,
@@ -25,6 +31,7 @@ use hickory_resolver::{
         rr::{Name, RecordType},
     },
 };
+use parking_lot::Mutex;
 
 use super::{DnsServer, alias, expansion::is_sound, unchecked::Unchecked};
 
@@ -46,21 +53,88 @@ impl Validating {
         asked.edns_set_dnssec_ok = true;
         let context = Arc::new(PoolContext::new(options, TlsConfig { config: tls }));
         let pool = NameServerPool::from_config([server.config()], context, Unchecked::default());
-        let validator = DnssecDnsHandle::with_trust_anchor(pool, anchors);
+        let validator = DnssecDnsHandle::with_trust_anchor(Bounded(pool), anchors);
         // Nothing is cached, and aliases on the way are part of the answer.
         Self { client: CachingClient::new(0, Reconsidering(validator), true), asked }
     }
 
     pub(super) async fn lookup(&self, name: Name, rtype: RecordType) -> Result<Lookup, NetError> {
+        let questions: Arc<Mutex<Questions>> = Arc::default();
         let answer: BoxFuture<'_, Result<Lookup, NetError>> =
             Box::pin(self.client.lookup(Query::query(name, rtype), self.asked));
-        answer.await
+        let outcome = QUESTIONS.scope(Arc::clone(&questions), answer).await;
+        // What was proven stays so; a proof that is missing may be one that was not asked for.
+        if outcome.is_err() && questions.lock().count > MOST_QUESTIONS {
+            return Err(NetError::Message(GAVE_UP));
+        }
+        outcome
+    }
+}
+
+/// Whether a validation ended without a result because it asked for too much.
+pub(super) fn gave_up(error: &NetError) -> bool {
+    matches!(error, NetError::Message(message) if *message == GAVE_UP)
+}
+
+const GAVE_UP: &str = "validation asks for too much";
+
+/// A chain of trust takes some two for each zone on the way. More than this ask servers that say of
+/// every name that a zone begins there: the validator follows each from each, and does not see that
+/// it was there before.
+const MOST_QUESTIONS: usize = 256;
+
+/// What one validation has asked for.
+#[derive(Default)]
+struct Questions {
+    count: usize,
+    answers: HashMap<Query, Result<DnsResponse, NetError>>,
+}
+
+tokio::task_local! {
+    /// Those of the validation under way. The validator lives on, for the proofs that it remembers.
+    static QUESTIONS: Arc<Mutex<Questions>>;
+}
+
+/// The client, for as much as one validation may ask.
+#[derive(Clone)]
+struct Bounded(NameServerPool<Unchecked>);
+
+impl DnsHandle for Bounded {
+    type Response = BoxStream<'static, Result<DnsResponse, NetError>>;
+    type Runtime = TokioRuntimeProvider;
+
+    fn send(&self, request: DnsRequest) -> Self::Response {
+        let (Ok(questions), Some(query)) =
+            (QUESTIONS.try_with(Arc::clone), request.queries.first().cloned())
+        else {
+            return self.0.send(request);
+        };
+        let known = {
+            let mut questions = questions.lock();
+            questions.count += 1;
+            if questions.count > MOST_QUESTIONS {
+                Some(Err(NetError::Message(GAVE_UP)))
+            } else {
+                questions.answers.get(&query).cloned()
+            }
+        };
+        if let Some(outcome) = known {
+            return stream::once(ready(outcome)).boxed();
+        }
+        let keep = move |outcome: Result<DnsResponse, NetError>| {
+            // Silence may be a lost datagram: that is asked again.
+            if matches!(outcome, Ok(_) | Err(NetError::Dns(_))) {
+                questions.lock().answers.insert(query.clone(), outcome.clone());
+            }
+            outcome
+        };
+        self.0.send(request).map(keep).boxed()
     }
 }
 
 /// The validator, corrected where it asks for more than the standard.
 #[derive(Clone)]
-struct Reconsidering(DnssecDnsHandle<NameServerPool<Unchecked>>);
+struct Reconsidering(DnssecDnsHandle<Bounded>);
 
 impl DnsHandle for Reconsidering {
     type Response = BoxStream<'static, Result<DnsResponse, NetError>>;

@@ -236,6 +236,40 @@ async fn a_server_that_is_silent_to_whoever_wants_signatures_tells_the_records()
 }
 
 #[tokio::test]
+async fn where_the_root_has_no_keys_nothing_is_validated() {
+    let dns = Dns::new(|asked, rtype, _| {
+        let record = |data| Record::from_rdata(name(&format!("{asked}.")), 300, data);
+        match rtype {
+            RecordType::A => addresses(&["192.0.2.1"]),
+            // A zone begins at every name.
+            RecordType::NS => {
+                Reply::Records(vec![record(RData::NS(rdata::NS(name("ns.example."))))])
+            }
+            _ => {
+                let (server, person) = (name("ns.example."), name("admin.example."));
+                let soa = rdata::SOA::new(server, person, 1, 60, 60, 600, 60);
+                Reply::Denied(vec![record(RData::SOA(soa))])
+            }
+        }
+    })
+    .await;
+    let asked = ["A", "AAAA", "CNAME", "MX", "TXT", "CAA", "NS"];
+    let validated = |rrtype| Question { validate: true, ..question("site.example", rrtype) };
+    let questions = asked.into_iter().map(validated).collect();
+    let answers = lookup_many(authenticated(&to_loopback(Some(&dns))), questions).await;
+    for (rrtype, answer) in asked.into_iter().zip(answers) {
+        let answer = answer.unwrap();
+        assert_eq!(answer.rcode, "NOERROR", "{rrtype}");
+        assert_eq!(answer.records.len(), usize::from(matches!(rrtype, "A" | "NS")), "{rrtype}");
+        assert_eq!(answer.dnssec, Dnssec::Indeterminate, "{rrtype}");
+        assert!(answer.dnssec_detail.is_some(), "{rrtype}");
+    }
+    let seen = dns.asked();
+    assert_eq!(seen[0], (String::new(), RecordType::DNSKEY));
+    assert_eq!(seen.len(), 1 + asked.len(), "{seen:?}");
+}
+
+#[tokio::test]
 async fn an_own_resolver_is_vetted_like_any_address() {
     let canary = Canary::on("127.0.0.1").await;
     let dns = Dns::fixed(&["192.0.2.1"]).await;

@@ -3,7 +3,11 @@
 use std::{io::Write, net::SocketAddr, pin::Pin, sync::Arc, time::Duration};
 
 use hickory_proto::{
-    dnssec::{Algorithm, DnssecSigner, SigningKey, crypto::EcdsaSigningKey, rdata::DNSKEY},
+    dnssec::{
+        Algorithm, DnssecSigner, SigningKey,
+        crypto::EcdsaSigningKey,
+        rdata::{DNSKEY, DNSSECRData},
+    },
     rr::{LowerName, Name, RData, Record, RecordSet, RecordType, RrKey, rdata},
 };
 use hickory_server::{
@@ -15,7 +19,7 @@ use hickory_server::{
 
 use crate::{
     egress::{Egress, Options, Policy},
-    lab::{Dns, authenticated, both_sockets, name},
+    lab::{Dns, Reply, addresses, authenticated, both_sockets, name, to_loopback},
     probes::dns::{Answer, Dnssec, lookup},
 };
 
@@ -64,6 +68,33 @@ async fn through_a_server_without_signatures_nothing_can_be_said() {
     let answer = lookup(authenticated(&egress), question).await.unwrap();
     assert_eq!(answer.dnssec, Dnssec::Indeterminate);
     assert!(answer.dnssec_detail.is_some());
+}
+
+#[tokio::test]
+async fn a_chain_that_leads_in_circles_is_given_up() {
+    let (_, key) = signed_root();
+    let dns = Dns::new(move |asked, rtype, _| {
+        let record = |data| Record::from_rdata(name(&format!("{asked}.")), 60, data);
+        match rtype {
+            RecordType::DNSKEY if asked.is_empty() => {
+                Reply::Records(vec![record(RData::DNSSEC(DNSSECRData::DNSKEY(key.clone())))])
+            }
+            RecordType::A => addresses(&["192.0.2.1"]),
+            // A zone begins at every name, and says so itself when its parent is asked.
+            RecordType::NS => {
+                Reply::Records(vec![record(RData::NS(rdata::NS(name("ns.example."))))])
+            }
+            _ => Reply::Denied(vec![record(RData::SOA(soa()))]),
+        }
+    })
+    .await;
+    let mut question = crate::dns::question("site.example", "A");
+    question.validate = true;
+    let answer = lookup(authenticated(&to_loopback(Some(&dns))), question).await.unwrap();
+    assert_eq!((answer.rcode.as_str(), answer.records.len()), ("NOERROR", 1));
+    assert_eq!(answer.dnssec, Dnssec::Indeterminate);
+    let seen = dns.asked();
+    assert!(seen.len() <= 8, "each question is asked once: {seen:?}");
 }
 
 /// A signed root with everything in it, but for one zone that is delegated and not signed.
@@ -175,11 +206,14 @@ fn tamper(root: &mut Zone) {
 fn zone(origin: &str) -> Zone {
     let proof = Some(hickory_server::dnssec::NxProofKind::Nsec);
     let mut zone = Zone::empty(name(origin), ZoneType::Primary, AxfrPolicy::Deny, proof);
-    let soa = rdata::SOA::new(name("ns.example."), name("admin.example."), 1, 60, 60, 600, 60);
-    zone.upsert_mut(Record::from_rdata(name(origin), 60, RData::SOA(soa)), 1);
+    zone.upsert_mut(Record::from_rdata(name(origin), 60, RData::SOA(soa())), 1);
     let server = RData::NS(rdata::NS(name("ns.example.")));
     zone.upsert_mut(Record::from_rdata(name(origin), 60, server), 1);
     zone
+}
+
+fn soa() -> rdata::SOA {
+    rdata::SOA::new(name("ns.example."), name("admin.example."), 1, 60, 60, 600, 60)
 }
 
 fn address(host: &str, octets: [u8; 4]) -> Record {

@@ -105,6 +105,8 @@ pub(crate) enum Reply {
     Records(Vec<Record>),
     Code(ResponseCode),
     NoData,
+    /// No data, with these to say so.
+    Denied(Vec<Record>),
     Silence,
     /// Silence to a question that asks for signatures, these to one that does not.
     Unsigned(Vec<Record>),
@@ -208,6 +210,9 @@ impl Script {
                 response.add_answers(records);
             }
             Reply::NoData => {}
+            Reply::Denied(authorities) => {
+                response.add_authorities(authorities);
+            }
             Reply::Code(code) => response.metadata.response_code = code,
             Reply::Records(records) => {
                 response.add_answers(records);

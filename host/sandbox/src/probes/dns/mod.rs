@@ -16,7 +16,10 @@ use hickory_resolver::proto::{
     dnssec::Proof,
     rr::{Name, RecordType},
 };
-use tokio::time::{sleep_until, timeout_at};
+use tokio::{
+    sync::OnceCell,
+    time::{sleep_until, timeout_at},
+};
 use vedette_model::DomainName;
 
 use self::found::{Found, read};
@@ -70,23 +73,27 @@ pub struct Answer {
 /// Asks one question. An error means that nobody answered: [`NetError::Timeout`] or the code
 /// `resolver-down`.
 pub async fn lookup(reach: Reach, question: Question) -> Result<Answer, NetError> {
-    lookup_among(reach, question, &AtomicBool::new(false)).await
+    lookup_among(reach, question, &Call::default()).await
 }
 
 /// Several questions, all at once; answers keep their order. Where some are answered, the others
 /// are waited for less long: there are servers that never answer about types which they do not know.
 pub async fn lookup_many(reach: Reach, questions: Vec<Question>) -> Vec<Result<Answer, NetError>> {
-    let spoken = AtomicBool::new(false);
-    let asked = questions.into_iter().map(|one| lookup_among(reach.clone(), one, &spoken));
+    let call = Call::default();
+    let asked = questions.into_iter().map(|one| lookup_among(reach.clone(), one, &call));
     join_all(asked).await
 }
 
-/// `spoken`: whether the operator's servers have answered any question of the call.
-async fn lookup_among(
-    reach: Reach,
-    question: Question,
-    spoken: &AtomicBool,
-) -> Result<Answer, NetError> {
+/// What the questions of a call have learned of the servers that they all ask.
+#[derive(Default)]
+struct Call {
+    /// Whether any question was answered.
+    spoken: AtomicBool,
+    /// Whether anything can be validated; asked once, by the first that needs it.
+    root_keys: OnceCell<bool>,
+}
+
+async fn lookup_among(reach: Reach, question: Question, call: &Call) -> Result<Answer, NetError> {
     let started = Instant::now();
     let name = absolute(&question.name)?;
     let rrtype = record_type(&question.rrtype)?;
@@ -96,12 +103,12 @@ async fn lookup_among(
         Some(server) => Some(own_resolver(&reach, server)?),
         None => None,
     };
-    let alone = AtomicBool::new(false);
-    let (resolver, spoken) = match &own {
+    let alone = Call::default();
+    let (resolver, call) = match &own {
         Some(own) => (own, &alone),
-        None => (reach.egress.resolver(), spoken),
+        None => (reach.egress.resolver(), call),
     };
-    let asking = Asking { resolver, name: &name, rrtype, started, deadline, spoken };
+    let asking = Asking { resolver, name: &name, rrtype, started, deadline, call };
     let answered = if question.validate {
         asking.validated().await
     } else {
@@ -114,11 +121,15 @@ async fn lookup_among(
     let Some((server, mut found, is_validated)) = said else {
         return Err(asking.silence().await);
     };
-    spoken.store(true, Ordering::Relaxed);
+    call.spoken.store(true, Ordering::Relaxed);
     if !is_validated {
         found.dnssec = Dnssec::Indeterminate;
         if question.validate {
-            found.detail = Some("what validation asks for is not answered".to_owned());
+            let detail = match call.root_keys.get() {
+                Some(false) => "the DNS server does not deliver signatures",
+                Some(true) | None => "what validation asks for is not answered",
+            };
+            found.detail = Some(detail.to_owned());
         }
     } else if found.dnssec == Dnssec::Bogus && !is_signing_visible(resolver).await {
         found.dnssec = Dnssec::Indeterminate;
@@ -146,7 +157,7 @@ struct Asking<'a> {
     rrtype: RecordType,
     started: Instant,
     deadline: Instant,
-    spoken: &'a AtomicBool,
+    call: &'a Call,
 }
 
 impl Asking<'_> {
@@ -156,7 +167,7 @@ impl Asking<'_> {
         if let Ok(answered) = timeout_at(soon.into(), &mut asked).await {
             return Some(answered);
         }
-        if self.spoken.load(Ordering::Relaxed) {
+        if self.call.spoken.load(Ordering::Relaxed) {
             return None;
         }
         timeout_at(self.deadline.into(), asked).await.ok()
@@ -166,21 +177,34 @@ impl Asking<'_> {
     /// server may never answer: after a moment the records are asked for by themselves, too, and
     /// count where validation does not come to an end, or finds nobody who answers.
     async fn validated(&self) -> Option<(Answered, bool)> {
-        let validated = pin!(self.lookup(Validation::Ours));
+        let validated = pin!(self.judged());
         let unvalidated = pin!(async {
             sleep_until(self.deadline.min(self.started + DOUBT).into()).await;
             self.unvalidated().await
         });
         match select(validated, unvalidated).await {
-            Either::Left((answered, _)) => Some((answered, true)),
+            Either::Left((Some(answered), _)) => Some((answered, true)),
+            Either::Left((None, _)) => self.unvalidated().await.map(|records| (records, false)),
             Either::Right((None, _)) => None,
             Either::Right((Some(records), validated)) => {
                 match timeout_at(self.deadline.into(), validated).await {
-                    Ok(answered) if !answered.is_silence() => Some((answered, true)),
+                    Ok(Some(answered)) if !answered.is_silence() => Some((answered, true)),
                     Ok(_) | Err(_) => Some((records, false)),
                 }
             }
         }
+    }
+
+    /// None: validation cannot begin, or came to no end.
+    async fn judged(&self) -> Option<Answered> {
+        let bound = self.deadline.min(Instant::now() + BEGIN);
+        let ask = || self.resolver.has_root_keys(bound);
+        if !*self.call.root_keys.get_or_init(ask).await {
+            return None;
+        }
+        let answered = self.lookup(Validation::Ours).await;
+        let gave_up = answered.outcome.as_ref().err().is_some_and(Resolver::gave_up);
+        (!gave_up).then_some(answered)
     }
 
     async fn lookup(&self, validation: Validation) -> Answered {
@@ -190,7 +214,7 @@ impl Asking<'_> {
     /// Nobody answered: is it this question, or is it the server?
     async fn silence(&self) -> NetError {
         let bound = self.deadline.max(Instant::now() + Duration::from_secs(1));
-        if self.spoken.load(Ordering::Relaxed) || self.resolver.is_alive(bound).await {
+        if self.call.spoken.load(Ordering::Relaxed) || self.resolver.is_alive(bound).await {
             NetError::Timeout(Phase::Resolve)
         } else {
             NetError::other(code::RESOLVER_DOWN, "the DNS servers do not answer")
@@ -247,6 +271,8 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const ANSWERED_BESIDE: Duration = Duration::from_secs(3);
 /// A validation that takes longer may have met silence.
 const DOUBT: Duration = Duration::from_secs(1);
+/// A server that has no keys of the root says so at once; later ones are not waited for.
+const BEGIN: Duration = Duration::from_millis(500);
 /// Every server that validates has the keys of the root at hand.
 const ROOT_KEYS: Duration = Duration::from_millis(1500);
 
