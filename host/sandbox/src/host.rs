@@ -255,6 +255,14 @@ fn host(text: &str) -> Result<Target, NetError> {
         .map_err(|invalid| NetError::Protocol(format!("the host {}", invalid.reason)))
 }
 
+/// A place to connect to. Port 0 the kernel would refuse, as if the target had.
+fn place(host_name: &str, port: u16) -> Result<Target, NetError> {
+    if port == 0 {
+        return Err(NetError::Protocol("the port must be between 1 and 65535".to_owned()));
+    }
+    host(host_name)
+}
+
 /// The one answer to one request.
 fn only<A>(mut answers: Vec<Result<A, NetError>>) -> Result<A, NetError> {
     answers.pop().unwrap_or(Err(NetError::BudgetExhausted))

@@ -2,7 +2,7 @@
 
 use wasmtime::component::Resource;
 
-use super::{Guest, Run, host, only};
+use super::{Guest, Run, only, place};
 use crate::{
     bindings::check::vedette::net::{
         tcp::{ExchangeRequest, Host, HostConnection},
@@ -166,11 +166,7 @@ impl Guest {
 
 impl Run {
     fn permit_tcp(&self, endpoint: &Endpoint) -> Result<(), NetError> {
-        let target = host(&endpoint.host)?;
-        // The kernel would refuse it, as if the target had.
-        if endpoint.port == 0 {
-            return Err(NetError::Protocol("the port must be between 1 and 65535".to_owned()));
-        }
+        let target = place(&endpoint.host, endpoint.port)?;
         self.grants
             .permits_tcp(&self.about, &target, endpoint.port)
             .map_err(NetError::NotPermitted)?;

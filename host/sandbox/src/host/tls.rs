@@ -1,6 +1,6 @@
 //! `vedette:net/tls`.
 
-use super::{Guest, Run, host, only};
+use super::{Guest, Run, host, only, place};
 use crate::{
     bindings::check::vedette::net::{
         tls::{Host, InspectRequest, Report},
@@ -38,7 +38,7 @@ impl Host for Guest {
 impl Run {
     fn permit_inspect(&self, request: InspectRequest) -> Result<InspectRequest, NetError> {
         let endpoint = &request.endpoint;
-        let target = host(&endpoint.host)?;
+        let target = place(&endpoint.host, endpoint.port)?;
         self.grants
             .permits_tls(&self.about, &target, endpoint.port)
             .map_err(NetError::NotPermitted)?;

@@ -6,11 +6,10 @@
 //! *Invariant:* what some call can use is not refused: `tls` with no place to connect to, for one,
 //! still lets certificates be examined.
 
-use hickory_resolver::proto::rr::RecordType;
 use toml::Table;
 
 use super::{ManifestError, require};
-use crate::{egress::sendable, grants::Capabilities};
+use crate::{egress::sendable, grants::Capabilities, probes::dns};
 
 /// Holds what is `asked` against what there is to ask for. `written` is the whole `plugin.toml`: a
 /// list that names a setting of the operator's may well be empty once it is filled in.
@@ -43,12 +42,9 @@ pub(super) fn check(asked: &Capabilities, written: &Table) -> Result<(), Manifes
     Ok(())
 }
 
-/// What the probe looks up, in the case that grants are compared in: no question types, and nothing
-/// that is no data of a zone.
+/// What the probe looks up, in the case that grants are compared in.
 fn is_record_type(text: &str) -> bool {
-    let numbered = text.strip_prefix("TYPE").and_then(|number| number.parse::<u16>().ok());
-    let number = numbered.or_else(|| text.parse::<RecordType>().ok().map(u16::from));
-    number.is_some_and(|number| !matches!(number, 0 | 41 | 249..=255))
+    dns::record_type(text).is_ok() && !text.bytes().any(|b| b.is_ascii_lowercase())
 }
 
 fn is_method(text: &str) -> bool {

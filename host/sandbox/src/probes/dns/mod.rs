@@ -257,7 +257,7 @@ fn own_resolver(reach: &Reach, server: &str) -> Result<Resolver, NetError> {
 }
 
 /// A mnemonic in any case, or `TYPE` and a number. Zone transfers and ANY are no questions.
-fn record_type(text: &str) -> Result<RecordType, NetError> {
+pub(crate) fn record_type(text: &str) -> Result<RecordType, NetError> {
     let upper = text.to_ascii_uppercase();
     let numbered = upper.strip_prefix("TYPE").and_then(|number| number.parse::<u16>().ok());
     let known = numbered.map(RecordType::from).or_else(|| upper.parse().ok());
