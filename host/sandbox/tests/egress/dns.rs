@@ -236,6 +236,23 @@ async fn a_server_that_is_silent_to_whoever_wants_signatures_tells_the_records()
 }
 
 #[tokio::test]
+async fn a_server_that_refuses_tcp_tells_the_records_that_fit_without_signatures() {
+    let dns = Dns::new(|_, rtype, _| match rtype {
+        RecordType::A => {
+            let data = RData::A(rdata::A::new(192, 0, 2, 1));
+            Reply::ShortUnsigned(vec![Record::from_rdata(name("site.example."), 300, data)])
+        }
+        _ => Reply::Silence,
+    })
+    .await;
+    dns.refuse_tcp();
+    let asked = Question { validate: true, ..question("site.example", "A") };
+    let found = lookup(authenticated(&to_loopback(Some(&dns))), asked).await.unwrap();
+    assert_eq!((found.rcode.as_str(), found.records.len()), ("NOERROR", 1));
+    assert_eq!(found.dnssec, Dnssec::Indeterminate);
+}
+
+#[tokio::test]
 async fn where_the_root_has_no_keys_nothing_is_validated() {
     let dns = Dns::new(|asked, rtype, _| {
         let record = |data| Record::from_rdata(name(&format!("{asked}.")), 300, data);

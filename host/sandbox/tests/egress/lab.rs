@@ -110,6 +110,8 @@ pub(crate) enum Reply {
     Silence,
     /// Silence to a question that asks for signatures, these to one that does not.
     Unsigned(Vec<Record>),
+    /// Truncated for a question that asks for signatures, these to one that does not.
+    ShortUnsigned(Vec<Record>),
     /// Truncated over UDP; over TCP these.
     OnlyTcp(Vec<Record>),
     /// That to a question with EDNS, these to one without.
@@ -133,7 +135,7 @@ pub(crate) fn addresses(texts: &[&str]) -> Reply {
 pub(crate) struct Dns {
     pub(crate) address: SocketAddr,
     asked: Arc<Mutex<Vec<(String, RecordType)>>>,
-    _tasks: [AbortOnDropHandle<()>; 2],
+    tasks: [AbortOnDropHandle<()>; 2],
 }
 
 impl Dns {
@@ -166,12 +168,18 @@ impl Dns {
                 }
             }
         });
-        Self { address, asked, _tasks: [over_udp, over_tcp] }
+        Self { address, asked, tasks: [over_udp, over_tcp] }
     }
 
     /// Answers every question for addresses with these, by family.
     pub(crate) async fn fixed(texts: &'static [&'static str]) -> Self {
         Self::new(move |_, _, _| addresses(texts)).await
+    }
+
+    /// From now on connections over TCP are refused.
+    pub(crate) fn refuse_tcp(&self) {
+        let [_, over_tcp] = &self.tasks;
+        over_tcp.abort();
     }
 
     pub(crate) fn asked(&self) -> Vec<(String, RecordType)> {
@@ -206,7 +214,10 @@ impl Script {
         match (self.script)(&name, rtype, before) {
             Reply::Silence => return None,
             Reply::Unsigned(_) if wants_signatures(&query) => return None,
-            Reply::Unsigned(records) => {
+            Reply::ShortUnsigned(_) if wants_signatures(&query) => {
+                response.metadata.truncation = true;
+            }
+            Reply::Unsigned(records) | Reply::ShortUnsigned(records) => {
                 response.add_answers(records);
             }
             Reply::NoData => {}

@@ -183,8 +183,8 @@ impl Asking<'_> {
             self.unvalidated().await
         });
         match select(validated, unvalidated).await {
-            Either::Left((Some(answered), _)) => Some((answered, true)),
-            Either::Left((None, _)) => self.unvalidated().await.map(|records| (records, false)),
+            Either::Left((Some(answered), _)) if !answered.is_silence() => Some((answered, true)),
+            Either::Left(_) => self.unvalidated().await.map(|records| (records, false)),
             Either::Right((None, _)) => None,
             Either::Right((Some(records), validated)) => {
                 match timeout_at(self.deadline.into(), validated).await {
