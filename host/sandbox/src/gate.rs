@@ -107,6 +107,7 @@ pub(crate) fn examine(
     settings: &Settings,
 ) -> Result<Read, GateError> {
     let read = read(bytes, settings)?;
+    read.manifest.usable(&read.text)?;
     let class = read.manifest.class(bytes.len());
     read.manifest.limits(class)?;
     let engine = engines.get(class).map_err(|error| GateError::Compile(error.to_string()))?;

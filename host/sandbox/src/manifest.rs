@@ -8,7 +8,6 @@ mod usable;
 use std::{collections::BTreeMap, ops::RangeInclusive, str::FromStr, time::Duration};
 
 use serde_json::Value;
-use toml::Table;
 use vedette_model::CheckType;
 
 use crate::{
@@ -19,7 +18,7 @@ use crate::{
     mistake,
 };
 
-use file::{File, KindName, LimitsTable, PluginTable, ScheduleTable};
+use file::{File, KindName, LimitsTable, PluginTable};
 use quantity::Span;
 
 pub(crate) use quantity::Size;
@@ -70,10 +69,15 @@ pub const SECTION: &str = "vedette:manifest";
 impl Manifest {
     /// Reads the text of a `plugin.toml`; what it says of the operator's settings is filled in.
     pub fn parse(text: &str, settings: &Settings) -> Result<Self, ManifestError> {
-        let wrong = |error: toml::de::Error| ManifestError::Syntax(mistake::told(text, &error));
-        let file: File = toml::from_str(text).map_err(wrong)?;
-        let written: Table = toml::from_str(text).map_err(wrong)?;
-        Self::of(file, &written, settings)
+        let file: File = toml::from_str(text)
+            .map_err(|error| ManifestError::Syntax(mistake::told(text, &error)))?;
+        Self::of(file, settings)
+    }
+
+    /// Refuses what no call could ever use; `text` is what this was read from. Asked where a version
+    /// comes in, and not where it is loaded: the rest of one that was approved before may well work.
+    pub(crate) fn usable(&self, text: &str) -> Result<(), ManifestError> {
+        usable::check(self, text)
     }
 
     /// Whether this may be a plugin's id: `publisher.name`, as in `acme.smtp-banner`.
@@ -111,7 +115,7 @@ impl Manifest {
         if size > light.file || memory > light.memory { Class::Heavy } else { Class::Light }
     }
 
-    fn of(file: File, written: &Table, operators: &Settings) -> Result<Self, ManifestError> {
+    fn of(file: File, operators: &Settings) -> Result<Self, ManifestError> {
         let File { plugin, schedule, capabilities, settings } = file;
         require(is_id(&plugin.id), "plugin.id", "must be publisher.name, as in acme.smtp-banner")?;
         require(is_version(&plugin.version), "plugin.version", "must be a version such as 1.2.0")?;
@@ -129,7 +133,7 @@ impl Manifest {
             let none = asked == Capabilities::default();
             require(none, "capabilities", "must be absent: the host sends for a notifier")?;
         }
-        usable::check(&asked, written)?;
+        usable::shown(&asked)?;
         let vendor = Vendor { hosts: settings.hosts, paths: settings.paths };
         let formed = vendor.is_formed();
         require(
@@ -137,14 +141,13 @@ impl Manifest {
             "settings",
             "must name hosts as example.com or *.example.com, and paths as /hooks/",
         )?;
-        let (interval, min_interval) = rhythm(&schedule)?;
         Ok(Self {
             id: plugin.id,
             version: plugin.version,
             kind,
             asked,
-            interval,
-            min_interval,
+            interval: interval("schedule.interval", schedule.interval)?,
+            min_interval: interval("schedule.min-interval", schedule.min_interval)?,
             url_field: settings.url_field,
             vendor,
             limits: plugin.limits,
@@ -178,15 +181,7 @@ fn kind(plugin: &PluginTable) -> Result<Kind, ManifestError> {
     }
 }
 
-/// How often a check asks to be run, and how soon after a run at the soonest.
-fn rhythm(schedule: &ScheduleTable) -> Result<(Option<Duration>, Option<Duration>), ManifestError> {
-    let regular = interval("schedule.interval", schedule.interval)?;
-    let soonest = interval("schedule.min-interval", schedule.min_interval)?;
-    let kept = regular.zip(soonest).is_none_or(|(regular, soonest)| soonest <= regular);
-    require(kept, "schedule.min-interval", "must not be longer than schedule.interval")?;
-    Ok((regular, soonest))
-}
-
+/// How often a check asks to be run.
 fn interval(field: &'static str, asked: Option<Span>) -> Result<Option<Duration>, ManifestError> {
     let Some(Span(asked)) = asked else { return Ok(None) };
     require(INTERVALS.contains(&asked), field, "must be between 5s and 720h")?;
@@ -310,7 +305,6 @@ mod tests {
             ("8MiB", "8MB", "plugin.toml is not valid: expected a size"),
             ("min-interval", "minimum", "plugin.toml is not valid: unknown field `minimum`"),
             ("\"1m\"", "\"0s\"", "plugin.toml: schedule.min-interval must be between 5s and"),
-            ("\"5m\"", "\"59s\"", "plugin.toml: schedule.min-interval must not be longer than"),
             ("\"5m\"", "\"4s\"", "plugin.toml: schedule.interval must be between 5s and 720h"),
             ("\"5m\"", "\"721h\"", "plugin.toml: schedule.interval must be between 5s and"),
         ];
