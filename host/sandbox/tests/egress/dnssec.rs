@@ -94,7 +94,8 @@ async fn a_chain_that_leads_in_circles_is_given_up() {
     assert_eq!((answer.rcode.as_str(), answer.records.len()), ("NOERROR", 1));
     assert_eq!(answer.dnssec, Dnssec::Indeterminate);
     let seen = dns.asked();
-    assert!(seen.len() <= 8, "each question is asked once: {seen:?}");
+    // A datagram that is late is sent again.
+    assert!(seen.len() <= 16, "each question is asked once: {seen:?}");
 }
 
 /// A signed root with everything in it, but for one zone that is delegated and not signed.

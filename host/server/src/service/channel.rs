@@ -78,7 +78,8 @@ pub(crate) async fn config(
 }
 
 /// Whether the account's plan has the channel still: what was queued may have been held back since
-/// for days, by maintenance. A letter needs no plan.
+/// for days, by maintenance. A letter needs no plan, and a plan that this build does not know takes
+/// nothing away.
 pub(crate) async fn is_in_plan(
     app: &App,
     account: AccountId,
@@ -89,7 +90,7 @@ pub(crate) async fn is_in_plan(
     }
     let found = app.store.account(account).await?;
     let plan = found.as_ref().and_then(|account| account::plan(account).ok());
-    Ok(plan.is_some_and(|plan| plan.includes(settings::needed_by(channel))))
+    Ok(plan.is_none_or(|plan| plan.includes(settings::needed_by(channel))))
 }
 
 /// Has the channel's plugin write the messages, as many as it takes when the channel carries fewer
