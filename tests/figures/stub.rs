@@ -71,12 +71,12 @@ fn probes() -> Vec<Probe> {
             response: json!({"Ok": report}),
         },
         Probe {
-            call: "http.fetch".into(),
+            call: "http.fetch_partial".into(),
             request: json!({
                 "method": "GET", "url": format!("https://{DOMAIN}/"), "headers": [accept],
                 "max_body": 2 << 20, "connect_to": "192.0.2.1",
             }),
-            response: json!({"Ok": page}),
+            response: json!({"Ok": {"response": page, "failure": null}}),
         },
     ]
 }
@@ -104,4 +104,18 @@ fn verification() -> Value {
 
 fn timing() -> Value {
     json!({"resolve_us": null, "connect_us": 10, "tls_us": 10, "first_byte_us": null, "total_us": 20})
+}
+
+#[cfg(test)]
+mod tests {
+    use vedette_tests::Lab;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn the_plugin_asks_for_what_the_stubs_answer() {
+        let lab = Lab::start().await.expect("a lab");
+        let cost = measure(&crate::sandbox(&lab).expect("plugins"), 2).await.expect("runs");
+        assert_eq!((cost.instances.len(), cost.runs.len()), (2, 2));
+    }
 }
