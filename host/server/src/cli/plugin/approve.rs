@@ -70,8 +70,6 @@ pub(super) async fn run(args: &Args) -> Done {
     for file in &forgotten {
         folder.delete(file)?;
     }
-    // The folder is free again while the service takes it up.
-    drop(held);
     let mut json = inspect::described(&read, &hash);
     json["granted"] = json!(granted);
     let text = format!(
@@ -80,7 +78,7 @@ pub(super) async fn run(args: &Args) -> Done {
         asked::lines("asks for", &asked),
         asked::lines("granted", &granted),
         reminders(&lock, &args.id),
-        args.place.take_up(&args.id).await?,
+        args.place.take_up(&args.id, held).await?,
         inspect::told(manifest)
     );
     Ok(Said { json, text })

@@ -1,6 +1,6 @@
 //! Which folder is meant, and which running service is to take up a change.
 
-use std::{path::PathBuf, time::Duration};
+use std::{fs::File, path::PathBuf, time::Duration};
 
 use anyhow::{Context, anyhow};
 use reqwest::Url;
@@ -48,8 +48,8 @@ impl Place {
     }
 
     /// Has the service read the lock anew; a sentence on how the plugin stands there.
-    pub(super) async fn take_up(&self, id: &str) -> Result<String, Failure> {
-        let Some(listing) = self.reloaded().await? else { return Ok(UNTOLD.to_owned()) };
+    pub(super) async fn take_up(&self, id: &str, held: Held) -> Result<String, Failure> {
+        let Some(listing) = self.reloaded(held).await? else { return Ok(UNTOLD.to_owned()) };
         let Some(plugin) = entry(&listing, id) else {
             return Err(self.elsewhere(&listing, &format!("knows no {id}")));
         };
@@ -61,16 +61,18 @@ impl Place {
     }
 
     /// Has the service read the lock that names the plugin no more.
-    pub(super) async fn take_out(&self, id: &str) -> Result<String, Failure> {
-        let Some(listing) = self.reloaded().await? else { return Ok(UNTOLD.to_owned()) };
+    pub(super) async fn take_out(&self, id: &str, held: Held) -> Result<String, Failure> {
+        let Some(listing) = self.reloaded(held).await? else { return Ok(UNTOLD.to_owned()) };
         if entry(&listing, id).is_some() {
             return Err(self.elsewhere(&listing, &format!("still has {id}")));
         }
         Ok(format!("The service at {} runs it no more.\n", self.base()))
     }
 
-    /// What the service has once it read the lock anew; none where none was named.
-    async fn reloaded(&self) -> anyhow::Result<Option<Value>> {
+    /// What the service has once it read the lock anew; none where none was named. The folder is
+    /// free again meanwhile.
+    async fn reloaded(&self, held: Held) -> anyhow::Result<Option<Value>> {
+        drop(held);
         let Some(base) = &self.admin else { return Ok(None) };
         let url = base.join("/admin/plugins/reload").context("--admin is no base address")?;
         let reload = operator_port::client()?.post(url).timeout(LOADING);
@@ -93,6 +95,9 @@ impl Place {
         self.admin.as_ref().map(Url::as_str).unwrap_or_default()
     }
 }
+
+/// What [`Folder::hold`] answers.
+type Held = Option<File>;
 
 /// A plugin as the service lists it, unless it only waits there.
 fn entry<'a>(listing: &'a Value, id: &str) -> Option<&'a Value> {

@@ -39,9 +39,7 @@ pub(super) async fn run(args: &Args) -> Done {
     for file in &files {
         folder.delete(file)?;
     }
-    // The folder is free again while the service takes it up.
-    drop(held);
     let text = format!("{id} is removed, with {} files.\n", files.len());
     let json = json!({ "id": id, "removed": files });
-    Ok(Said { json, text: text + &args.place.take_out(id).await? })
+    Ok(Said { json, text: text + &args.place.take_out(id, held).await? })
 }

@@ -32,7 +32,5 @@ pub(super) async fn run(args: &Args) -> Done {
     let json = json!({ "id": args.id, "version": locked.version, "from": from });
     let text = format!("{} went back from {from} to {}.\n", args.id, locked.version);
     folder.write_lock(&lock)?;
-    // The folder is free again while the service takes it up.
-    drop(held);
-    Ok(Said { json, text: text + &args.place.take_up(&args.id).await? })
+    Ok(Said { json, text: text + &args.place.take_up(&args.id, held).await? })
 }

@@ -31,7 +31,5 @@ pub(super) async fn run(args: &Args, to: Switch) -> Done {
     let state = if locked.enabled { "enabled" } else { "disabled" };
     let text = format!("{} {} is {state}.\n", args.id, locked.version);
     folder.write_lock(&lock)?;
-    // The folder is free again while the service takes it up.
-    drop(held);
-    Ok(Said { json, text: text + &args.place.take_up(&args.id).await? })
+    Ok(Said { json, text: text + &args.place.take_up(&args.id, held).await? })
 }
