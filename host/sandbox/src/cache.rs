@@ -103,9 +103,10 @@ impl Cache {
     /// what it needs was used just now.
     pub(crate) fn prune(&self, now: SystemTime) {
         let Ok(files) = fs::read_dir(&self.folder) else { return };
+        let ours = generation();
         let gone = files
             .flatten()
-            .filter(|file| is_stale(file, now) && fs::remove_file(file.path()).is_ok())
+            .filter(|file| is_stale(file, &ours, now) && fs::remove_file(file.path()).is_ok())
             .count();
         if gone > 0 {
             tracing::info!(gone, "removed {gone} files of the native code cache that are not used");
@@ -165,10 +166,11 @@ fn generation() -> String {
     format!("{:016x}-", hasher.finish())
 }
 
-fn is_stale(file: &DirEntry, now: SystemTime) -> bool {
+/// `ours` is what the names of entries begin with that can be loaded.
+fn is_stale(file: &DirEntry, ours: &str, now: SystemTime) -> bool {
     let path = file.path();
     let kept = match path.extension().and_then(|kind| kind.to_str()) {
-        Some(NATIVE) if file.file_name().to_string_lossy().starts_with(&generation()) => KEPT,
+        Some(NATIVE) if file.file_name().to_string_lossy().starts_with(ours) => KEPT,
         Some(NATIVE) => return true,
         Some(UNFINISHED) => KEPT_UNFINISHED,
         _ => return false,

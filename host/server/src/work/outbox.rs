@@ -167,10 +167,7 @@ impl Outbox {
                 self.know(earliest([again, next]));
             }
             Some(Ended::Done(next)) => self.know(next),
-            Some(Ended::Refused) => {
-                self.lanes.wake(&receiver);
-                self.app.wake.outbox.keep([receiver.clone()]);
-            }
+            Some(Ended::Refused) => self.look_again(&receiver),
             Some(Ended::Failed) => self.rest(receiver.clone(), now + POLL),
             None => {
                 let (account_id, channel) = &receiver;
@@ -191,9 +188,13 @@ impl Outbox {
         if let Some(batch) = held.lock().as_ref()
             && self.lanes.settled(batch, again)
         {
-            self.lanes.wake(receiver);
-            self.app.wake.outbox.keep([receiver.clone()]);
+            self.look_again(receiver);
         }
+    }
+
+    fn look_again(&mut self, receiver: &Receiver) {
+        self.lanes.wake(receiver);
+        self.app.wake.outbox.keep([receiver.clone()]);
     }
 
     /// Attempts that are on their way get ten seconds, and what is left of them is given back;
