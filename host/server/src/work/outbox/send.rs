@@ -120,12 +120,20 @@ async fn send(app: &App, mut delivery: Delivery, mut lease: Lease) -> Settled {
         }
         lease.left(sending.left());
     };
-    let label = match &outcome {
+    count_attempt(&delivery, &outcome);
+    delivery.rendered = Some(sending.left().to_vec());
+    let delivery = delivery.after(outcome, app.clock.now());
+    settle(app, &delivery).await
+}
+
+/// An attempt in the metrics; of one that could not leave, why, in the log once.
+fn count_attempt(delivery: &Delivery, outcome: &Outcome) {
+    let (id, channel) = (delivery.id, delivery.channel.as_str());
+    let label = match outcome {
         Outcome::Delivered => "delivered",
         Outcome::Retry { .. } => "retry",
         Outcome::Rejected(_) => "rejected",
         Outcome::Unsent(reason) => {
-            let (id, channel) = (delivery.id, &delivery.channel);
             if delivery.last_error.as_ref() != Some(reason) {
                 tracing::warn!(
                     delivery_id = %id, channel, reason,
@@ -137,12 +145,9 @@ async fn send(app: &App, mut delivery: Delivery, mut lease: Lease) -> Settled {
     };
     metrics::counter!(
         "vedette_delivery_attempts_total",
-        "channel" => delivery.channel.clone(), "outcome" => label,
+        "channel" => channel.to_owned(), "outcome" => label,
     )
     .increment(1);
-    delivery.rendered = Some(sending.left().to_vec());
-    let delivery = delivery.after(outcome, app.clock.now());
-    settle(app, &delivery).await
 }
 
 /// Writes what became of an attempt. Tried a few times: what is not written down happens again.
