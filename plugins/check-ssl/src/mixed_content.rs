@@ -25,6 +25,8 @@ const MAX_URL: usize = 2_000;
 /// URLs that are read in full. Beyond, one that looks like plain http is taken for it: the count
 /// says enough by then, and a page must not decide how long it is looked at.
 const MAX_READ: u32 = 5_000;
+/// Each costs as much as a hundred bytes of text, and a run has 200 ms of a machine that may be busy.
+const MAX_STOPS: usize = 150_000;
 /// A longer base is no base; otherwise each reference would cost as much as it is long.
 const MAX_BASE: usize = 2_000;
 
@@ -45,7 +47,16 @@ pub(crate) fn scan(page: &Page<'_>) -> Option<MixedContent> {
     }
     let declared = media_type::parameter(content_type, "charset");
     let text = charset::decode(page.body, declared)?;
-    read(&text, xhtml, page.url)
+    if holds_up(&text) { None } else { read(&text, xhtml, page.url) }
+}
+
+/// Whether the reader of the markup would have to stop too often. It does so for itself, so that
+/// nothing it tells can be counted: at what may be an entity, at the old line ends, and at bytes that
+/// no page has.
+fn holds_up(text: &str) -> bool {
+    let is_stop =
+        |byte: &u8| *byte == b'&' || byte.is_ascii_control() && !matches!(byte, b'\t' | b'\n');
+    text.as_bytes().iter().filter(|byte| is_stop(byte)).count() > MAX_STOPS
 }
 
 /// Whether the page is XHTML; none when it is neither that nor HTML. A page of no stated type is

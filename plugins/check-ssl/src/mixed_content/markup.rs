@@ -85,12 +85,16 @@ const READ: &[&str] = &[
     "type",
 ];
 
-/// Tags, attributes, comments and mistakes of one document. It keeps a hostile page within the CPU
-/// time of a run: the text between costs next to nothing.
-const MAX_EVENTS: u32 = 300_000;
+/// Tags, attributes, comments and mistakes of one document. It keeps a hostile page within half the
+/// CPU time of a run, since others may slow the machine down: the text between costs next to nothing.
+/// Large pages that people write have a tenth of it.
+const MAX_EVENTS: u32 = 100_000;
 
 /// What a `style` attribute counts beside itself: each is a sheet of its own.
 const STYLE_EVENTS: u32 = 4;
+
+/// Bytes of a sheet, or of a list of images, that count like one event: they are read on their own.
+const READ_BYTES: usize = 8;
 
 /// Longer values are cut, in bytes: they would be held twice.
 const MAX_VALUE: usize = 64 << 10;
@@ -111,7 +115,7 @@ struct Collector {
 
 impl Callback<Piece, ()> for Collector {
     fn handle_event(&mut self, event: CallbackEvent<'_>, _: Span<()>) -> Option<Piece> {
-        self.events = self.events.saturating_add(1);
+        self.events = self.events.saturating_add(self.weight(&event));
         if self.events > MAX_EVENTS {
             let said = std::mem::replace(&mut self.said_too_much, true);
             return (!said).then_some(Piece::TooMuch);
@@ -151,6 +155,21 @@ impl Callback<Piece, ()> for Collector {
 }
 
 impl Collector {
+    /// How much work an event makes: a value that is a sheet or a list is read to its end.
+    fn weight(&self, event: &CallbackEvent<'_>) -> u32 {
+        let is_read = |(name, _): &(String, String)| matches!(name.as_str(), "style" | "srcset");
+        let read = match event {
+            CallbackEvent::String { value } if self.in_style => value.len(),
+            CallbackEvent::AttributeValue { value }
+                if self.kept && self.tag.attributes.last().is_some_and(is_read) =>
+            {
+                value.len().min(MAX_VALUE)
+            }
+            _ => 0,
+        };
+        u32::try_from(read / READ_BYTES).unwrap_or(u32::MAX).saturating_add(1)
+    }
+
     /// Of two attributes with one name the first counts.
     fn start_attribute(&mut self, name: &[u8]) {
         let read = READ.iter().find(|read| read.as_bytes() == name);

@@ -219,12 +219,33 @@ fn busy_page_is_counted_without_reading_every_url() {
 #[test]
 fn page_of_too_many_things_is_not_judged() {
     for thing in ["<b>", "</b>", "<!---->", "&not"] {
-        assert!(scanned(&thing.repeat(100_000), &[HTML]).is_some(), "{thing}");
+        assert!(scanned(&thing.repeat(40_000), &[HTML]).is_some(), "{thing}");
         assert_eq!(scanned(&thing.repeat(400_000), &[HTML]), None, "{thing}");
     }
     let attributes = format!("<img {}>", "a ".repeat(400_000));
     assert_eq!(scanned(&attributes, &[HTML]), None);
     let sheets = "<p style=a>";
-    assert!(scanned(&sheets.repeat(30_000), &[HTML]).is_some());
+    assert!(scanned(&sheets.repeat(10_000), &[HTML]).is_some());
     assert_eq!(scanned(&sheets.repeat(60_000), &[HTML]), None);
+}
+
+#[test]
+fn page_that_holds_its_reader_up_is_not_judged() {
+    for stop in ["&", "\r", "\0", "\u{1}", "&notit;", "a&amp;"] {
+        assert!(scanned(&stop.repeat(10_000), &[HTML]).is_some(), "{stop:?}");
+        assert_eq!(scanned(&stop.repeat(200_000), &[HTML]), None, "{stop:?}");
+    }
+    for text in ["\n", "\t", " ", "a", "é"] {
+        assert!(scanned(&text.repeat(1_000_000), &[HTML]).is_some(), "{text:?}");
+    }
+}
+
+#[test]
+fn sheets_and_lists_are_read_to_a_total_length() {
+    let sheet = |times: usize| format!("<style>{}</style>", "@import 'http://a/c';".repeat(times));
+    assert_eq!(counts(&sheet(1_000)), (0, 1_000));
+    assert_eq!(scanned(&sheet(50_000), &[HTML]), None);
+    let image = format!("<img srcset='{}'>", "http://a/1 1x, ".repeat(1_000));
+    assert_eq!(counts(&image), (0, 1_000));
+    assert_eq!(scanned(&image.repeat(60), &[HTML]), None);
 }
