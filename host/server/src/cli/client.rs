@@ -4,7 +4,7 @@ use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use anyhow::Context;
 use reqwest::{
-    Client, ClientBuilder,
+    Client, ClientBuilder, Url,
     header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue},
     redirect,
 };
@@ -74,6 +74,34 @@ pub(super) fn said(body: &str) -> Option<String> {
     Some(said.to_owned())
 }
 
+/// An address as it may be told, in a log or to an assistant: a gateway's password stands before its
+/// host, and its token in the query.
+pub(super) fn shown(url: &Url) -> Url {
+    let mut shown = url.clone();
+    // Only a URL that can have neither refuses to have none.
+    let _ = shown.set_username("");
+    let _ = shown.set_password(None);
+    shown.set_query(None);
+    shown.set_fragment(None);
+    shown
+}
+
 const CONNECT: Duration = Duration::from_secs(10);
 /// The service closes what was idle for 30 s: a connection is let go before that.
 const IDLE: Duration = Duration::from_secs(20);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_told_without_what_may_be_a_secret() {
+        for (url, told) in [
+            ("https://v.example/v1/mcp", "https://v.example/v1/mcp"),
+            ("http://u:hunter2@127.0.0.1:8081", "http://127.0.0.1:8081/"),
+            ("https://hunter2@v.example/v1/mcp?token=hunter2#hunter2", "https://v.example/v1/mcp"),
+        ] {
+            assert_eq!(shown(&url.parse().expect("a URL")).as_str(), told);
+        }
+    }
+}

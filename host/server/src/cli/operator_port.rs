@@ -7,6 +7,7 @@ use anyhow::{Context, bail};
 use reqwest::{Client, RequestBuilder, StatusCode, Url};
 use serde_json::Value;
 
+use super::client::shown;
 use crate::api::NO_SUCH_PATH;
 
 /// Where the operator's port is; its token, where it has one, is read from VEDETTE_ADMIN_TOKEN.
@@ -41,6 +42,7 @@ pub(super) async fn ask(
     base: &Url,
     request: RequestBuilder,
 ) -> anyhow::Result<(StatusCode, Value)> {
+    let base = shown(base);
     let request = match super::environment("VEDETTE_ADMIN_TOKEN") {
         Some(token) => request.bearer_auth(token),
         None => request,

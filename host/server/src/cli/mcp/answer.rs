@@ -7,7 +7,7 @@ use reqwest::Url;
 use serde::de::IgnoredAny;
 use serde_json::{Map, Value, json};
 
-use crate::cli::client::said;
+use crate::cli::client::{said, shown};
 
 /// JSON-RPC: what was sent is not JSON.
 pub(super) const PARSE: i64 = -32700;
@@ -83,6 +83,7 @@ impl Failure {
 
     /// For whoever set the bridge up.
     pub(super) fn message(&self, url: &Url) -> String {
+        let url = shown(url);
         match self {
             Self::Refused { status: 401, .. } => format!(
                 "the service refused the API key: set VEDETTE_KEY (or --key) to a key of {url} \
@@ -181,6 +182,25 @@ mod tests {
             for word in words {
                 assert!(message.contains(word), "{message:?} lacks {word:?}");
             }
+        }
+    }
+
+    #[test]
+    fn no_failure_tells_what_stands_in_the_address_beside_the_place() {
+        let url: Url = "https://u:hunter2@v.example/v1/mcp?token=hunter2".parse().expect("a URL");
+        for failure in [
+            refused(401, None, "{}"),
+            refused(404, None, "{}"),
+            refused(502, None, "<html>"),
+            Failure::Unreachable("refused".into()),
+            Failure::Late,
+            Failure::Garbled,
+            Failure::TooLarge,
+            Failure::Ended,
+        ] {
+            let line = failure.line(&json!(1), &url);
+            assert!(line.contains("https://v.example/v1/mcp"), "{line}");
+            assert!(!line.contains("hunter2"), "{line}");
         }
     }
 

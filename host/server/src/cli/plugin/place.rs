@@ -10,7 +10,7 @@ use toml::Table;
 use super::outcome::Failure;
 use crate::{
     Config,
-    cli::{environment, operator_port},
+    cli::{client::shown, environment, operator_port},
     plugins::{Folder, Lock, Locked},
 };
 
@@ -91,8 +91,8 @@ impl Place {
         ))
     }
 
-    fn base(&self) -> &str {
-        self.admin.as_ref().map(Url::as_str).unwrap_or_default()
+    fn base(&self) -> String {
+        self.admin.as_ref().map(|admin| shown(admin).into()).unwrap_or_default()
     }
 }
 
