@@ -2,8 +2,10 @@
 //!
 //! *Invariant:* the service does not depend on who reads its log. Where standard error is closed,
 //! or full because nobody reads it, lines are lost; none fails, and none waits but for a moment.
+//! *Invariant:* what is logged at once is one line: no stranger's text in it can write another.
 
 use std::{
+    borrow::Cow,
     io::{self, Write},
     os::fd::AsFd,
 };
@@ -35,7 +37,7 @@ impl<W: Write + AsFd> LogLines<W> {
 impl<W: Write + AsFd> Write for LogLines<W> {
     /// Always says that all was written: a log that failed would end whoever writes to it.
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
-        for piece in line.chunks(PIECE) {
+        for piece in one_line(line).chunks(PIECE) {
             if !self.has_room() || self.out.write_all(piece).is_err() {
                 break;
             }
@@ -46,6 +48,24 @@ impl<W: Write + AsFd> Write for LogLines<W> {
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
+}
+
+/// The same with the ends of lines inside it shown as in a string.
+fn one_line(line: &[u8]) -> Cow<'_, [u8]> {
+    let text = line.strip_suffix(b"\n").unwrap_or(line);
+    if !text.iter().any(|byte| matches!(byte, b'\n' | b'\r')) {
+        return Cow::Borrowed(line);
+    }
+    let mut shown = Vec::with_capacity(line.len() * 2);
+    for byte in text {
+        match byte {
+            b'\n' => shown.extend_from_slice(b"\\n"),
+            b'\r' => shown.extend_from_slice(b"\\r"),
+            other => shown.push(*other),
+        }
+    }
+    shown.extend_from_slice(&line[text.len()..]);
+    Cow::Owned(shown)
 }
 
 const NONE: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
@@ -71,6 +91,24 @@ mod tests {
         let mut read = String::new();
         reader.read_to_string(&mut read).expect("the lines");
         assert_eq!(read, line);
+    }
+
+    #[test]
+    fn what_is_logged_at_once_is_one_line() {
+        for (logged, line) in [
+            ("a\n", "a\n"),
+            ("a", "a"),
+            ("said no\r\nERROR forged\n", "said no\\r\\nERROR forged\n"),
+            ("a\n\n", "a\\n\n"),
+            ("é\n", "é\n"),
+            ("", ""),
+        ] {
+            let (mut reader, writer) = pipe().expect("a pipe");
+            LogLines::to(writer).write_all(logged.as_bytes()).expect("never fails");
+            let mut read = String::new();
+            reader.read_to_string(&mut read).expect("the line");
+            assert_eq!(read, line, "{logged:?}");
+        }
     }
 
     #[test]
