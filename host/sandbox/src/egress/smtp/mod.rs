@@ -31,6 +31,7 @@ use tokio::{
     sync::{Semaphore, SemaphorePermit},
     time::timeout_at,
 };
+use vedette_model::DomainName;
 
 use super::{Egress, NetError};
 use server::Server;
@@ -84,14 +85,10 @@ impl Relay {
     /// When one of the two cannot be used; names the key.
     pub fn new(egress: Egress, url: &str, from: &str) -> Result<Self, BadRelay> {
         let server = Server::parse(url)?;
-        let from: Mailbox = from.parse().map_err(|_| BadRelay {
-            key: "smtp.from",
-            reason: "is no mail address, as in alerts@example.com".to_owned(),
-        })?;
         Ok(Self {
             egress,
             server,
-            from,
+            from: sender(from)?,
             hello: ClientId::default(),
             idle: Mutex::default(),
             turns: Semaphore::new(MOST_AT_A_TIME),
@@ -242,6 +239,24 @@ impl fmt::Debug for Relay {
     }
 }
 
+/// The sender as every relay takes it: what is not ASCII would need SMTPUTF8 (RFC 6531) of each
+/// server that the mail passes, and is no `Message-ID` of the others.
+fn sender(text: &str) -> Result<Mailbox, BadRelay> {
+    let bad = |reason: &str| BadRelay { key: "smtp.from", reason: reason.to_owned() };
+    let no_address = || bad("is no mail address, as in alerts@example.com");
+    let mailbox: Mailbox = text.parse().map_err(|_| no_address())?;
+    let (user, domain) = (mailbox.email.user(), mailbox.email.domain());
+    if !user.is_ascii() {
+        return Err(bad("must be ASCII before the @: not every mail server takes more"));
+    }
+    if domain.is_ascii() {
+        return Ok(mailbox);
+    }
+    let domain = DomainName::parse(domain).map_err(|_| no_address())?;
+    let email = Address::new(user, domain.as_str()).map_err(|_| no_address())?;
+    Ok(Mailbox::new(mailbox.name, email))
+}
+
 fn later(reason: &str) -> NotSent {
     NotSent::Later(reason.to_owned())
 }
@@ -275,3 +290,25 @@ const MOST_AT_A_TIME: usize = 20;
 const MOST_IDLE: usize = 10;
 /// Relays end idle connections after minutes, and what stands between ends them sooner.
 const LONGEST_IDLE: Duration = Duration::from_secs(30);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sender_is_ascii_whatever_stands_before_it() {
+        for (text, read) in [
+            ("alerts@watch.example", "alerts@watch.example"),
+            ("Vedette <alerts@watch.example>", "Vedette <alerts@watch.example>"),
+            ("alerts@localhost", "alerts@localhost"),
+            ("alerts@bücher.example", "alerts@xn--bcher-kva.example"),
+            ("Wächter <alerts@Bücher.example>", "Wächter <alerts@xn--bcher-kva.example>"),
+        ] {
+            assert_eq!(sender(text).unwrap(), read.parse::<Mailbox>().unwrap(), "{text}");
+        }
+        for text in ["", "alerts", "wächter@watch.example", "alerts@ü", "alerts@ü.127"] {
+            let refused = sender(text).expect_err(text).to_string();
+            assert!(refused.starts_with("smtp.from "), "{refused}");
+        }
+    }
+}
