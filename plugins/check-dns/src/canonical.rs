@@ -68,6 +68,11 @@ pub(crate) fn set(rtype: RecordType, values: impl IntoIterator<Item = String>) -
     values
 }
 
+/// Whether a value stands before another in a canonical set.
+pub(crate) fn precedes(rtype: RecordType, value: &str, other: &str) -> bool {
+    (Key::of(rtype, value), value) < (Key::of(rtype, other), other)
+}
+
 /// Lower case, without trailing dot; the root is empty.
 pub(crate) fn name(text: &str) -> String {
     let end = |c: char| c == '.' || c.is_whitespace();

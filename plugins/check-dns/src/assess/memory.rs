@@ -135,11 +135,10 @@ impl Memory {
     /// How a type differs from its baseline; none where it does not, or where it cannot be told.
     fn difference(&mut self, rtype: RecordType, state: &State, now: i64) -> Option<Difference> {
         let set = state.set(rtype)?;
-        let after = Kept::of(set);
         let before = self.baseline.get(rtype.name()).cloned();
         match before {
-            Some(before) if !before.is_same(&after) => {
-                Some(Difference { subject: rtype.name(), before, after })
+            Some(before) if !before.is_same(&Kept::of(set)) => {
+                Some(Difference::of_sets(rtype, before, set))
             }
             Some(_) | None => {
                 self.adopt(rtype, set, now);
@@ -205,8 +204,7 @@ impl Memory {
             self.pending.remove(DNSSEC);
             return None;
         }
-        let (before, after) = (Kept::word(word(before)), Kept::word(word(after)));
-        Some(Difference { subject: DNSSEC, before, after })
+        Some(Difference::of_words(DNSSEC, word(before), word(after)))
     }
 
     /// One more run that shows it: since when, and in how many runs.

@@ -2,8 +2,6 @@
 //!
 //! *Invariant:* texts stay within the contract's sizes, whatever the records hold.
 
-use std::collections::BTreeSet;
-
 use serde::Serialize;
 use vedette_sdk::Finding;
 
@@ -59,42 +57,68 @@ fn message(change: &Change, domain: &str, current: &DnsResult) -> String {
     cut(&text, MAX_MESSAGE)
 }
 
-/// `A 192.0.2.1 → 192.0.2.2`.
-fn describe(difference: &Difference) -> String {
-    let (before, after) = (&difference.before, &difference.after);
-    let whole = before.is_whole() && after.is_whole();
-    let (before, after) = if !whole {
-        (format!("{} values", before.count), format!("{} values", after.count))
-    } else if before.count.max(after.count) <= MAX_LISTED {
-        listed(&before.values, &after.values)
-    } else {
-        let without = |one: &Kept, other: &Kept| {
-            let other: BTreeSet<&String> = other.values.iter().collect();
-            let rest = one.values.iter().filter(|value| !other.contains(value));
-            rest.cloned().collect::<Vec<String>>()
-        };
-        let (gone, come) = listed(&without(before, after), &without(after, before));
-        (format!("{gone} (of {})", before.count), format!("{come} (of {})", after.count))
-    };
-    format!("{} {before} → {after}", difference.subject)
+/// Values of one side.
+#[derive(Clone, Copy)]
+struct Side<'a> {
+    values: &'a [String],
+    /// There are no others.
+    complete: bool,
 }
 
-/// Both lists, shortened so that they still look different.
-fn listed(before: &[String], after: &[String]) -> (String, String) {
-    let show = |values: &[String], short: fn(&str) -> String| {
-        let mut shown: Vec<String> = values.iter().take(MAX_LISTED).map(|v| short(v)).collect();
-        match values.len().saturating_sub(MAX_LISTED) {
+impl<'a> Side<'a> {
+    fn of(kept: &'a Kept) -> Self {
+        Self { values: &kept.values, complete: kept.is_whole() }
+    }
+
+    /// What a message lists whole.
+    fn is_short(self) -> bool {
+        self.complete && self.values.len() <= MAX_LISTED
+    }
+
+    /// Shortened by leaving out values, and parts of those that are left.
+    fn shown(self, short: fn(&str) -> String) -> String {
+        let mut shown: Vec<String> =
+            self.values.iter().take(MAX_LISTED).map(|value| short(value)).collect();
+        match self.values.len().saturating_sub(MAX_LISTED) {
+            _ if !self.complete => shown.push("…".to_owned()),
             0 if shown.is_empty() => shown.push("none".to_owned()),
             0 => {}
             more => shown.push(format!("{more} more")),
         }
         shown.join(", ")
+    }
+}
+
+/// `A 192.0.2.1 → 192.0.2.2`.
+fn describe(difference: &Difference) -> String {
+    let Difference { subject, before, after, gone, come } = difference;
+    let (was, is) = (Side::of(before), Side::of(after));
+    let (before, after) = if was.is_short() && is.is_short() {
+        listed(was, is)
+    } else if gone.is_empty() && come.is_empty() {
+        // They differ behind what is remembered.
+        (number(before.count), number(after.count))
+    } else {
+        let complete = was.complete;
+        let come = Side { values: come, complete };
+        let come = if !complete && is.is_short() { is } else { come };
+        let (gone, come) = listed(Side { values: gone, complete }, come);
+        (format!("{gone} (of {})", before.count), format!("{come} (of {})", after.count))
     };
-    let (old, new) = (show(before, head), show(after, head));
+    format!("{subject} {before} → {after}")
+}
+
+fn number(count: usize) -> String {
+    if count == 1 { "1 value".to_owned() } else { format!("{count} values") }
+}
+
+/// Both sides, shortened so that they still look different.
+fn listed(before: Side<'_>, after: Side<'_>) -> (String, String) {
+    let (old, new) = (before.shown(head), after.shown(head));
     if old != new {
         return (old, new);
     }
-    (show(before, tail), show(after, tail))
+    (before.shown(tail), after.shown(tail))
 }
 
 fn head(value: &str) -> String {
