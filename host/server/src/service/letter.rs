@@ -105,7 +105,11 @@ impl Letter<'_> {
                 format!("The service answers at {origin}."),
             ],
             Self::Invitation { team, role, expires_at, .. } => vec![
-                format!("{team} invites you to work on their sites, as {}.", role.as_str()),
+                format!(
+                    "{} invites you to work on their sites, as {}.",
+                    straight(team),
+                    role.as_str()
+                ),
                 format!(
                     "Sign in at {origin} with this e-mail address and accept with the token below. \
                      It holds until {} and works once.",
@@ -129,9 +133,29 @@ impl Letter<'_> {
     }
 }
 
+/// The name of a stranger in a mail of ours, without what turns the direction of reading: it would
+/// rearrange the words behind it.
+fn straight(name: &str) -> String {
+    let is_mark = |c: char| matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}');
+    let turns = |c: char| matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    name.replace(|c: char| is_mark(c) || turns(c), "")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn name_of_whoever_invites_turns_no_words_around() {
+        let expires_at = Timestamp::from_timestamp(1_790_000_000, 0).expect("within the years");
+        let team = "\u{202e}Ops\u{2067}";
+        let letter = Letter::Invitation { team, role: Role::Editor, token: "t0ken", expires_at };
+        let Rendered::Email { text, html, .. } = letter.words("https://v.example") else {
+            panic!("a letter is a mail");
+        };
+        assert!(text.starts_with("Ops invites you"), "{text}");
+        assert!(html.is_some_and(|html| html.contains("<p>Ops invites you")));
+    }
 
     #[test]
     fn an_invitation_says_who_as_what_until_when_and_with_what() {
