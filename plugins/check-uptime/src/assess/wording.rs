@@ -53,7 +53,7 @@ fn subject(result: &UptimeResult) -> String {
 
 /// Why it is down, and what to do about it.
 fn reason(result: &UptimeResult, config: &Config) -> (String, &'static str) {
-    let (why, suggestion) = match result.error.as_deref().unwrap_or_default() {
+    let (why, suggestion) = match token(result) {
         error::UNEXPECTED_STATUS => return unexpected_status(result.status_code),
         error::KEYWORD_MISSING => return keyword_missing(config),
         error::RESPONSE_TIMEOUT => (
@@ -118,6 +118,15 @@ fn reason(result: &UptimeResult, config: &Config) -> (String, &'static str) {
         },
     };
     (why.to_owned(), suggestion)
+}
+
+/// The reason's token; of a result that somebody brought without one, what its other fields tell.
+fn token(result: &UptimeResult) -> &str {
+    match result.error.as_deref().unwrap_or_default() {
+        "" if result.keyword_match == Some(false) => error::KEYWORD_MISSING,
+        "" if result.status_code >= 400 => error::UNEXPECTED_STATUS,
+        token => token,
+    }
 }
 
 fn unexpected_status(code: u16) -> (String, &'static str) {
@@ -245,6 +254,10 @@ mod tests {
         );
         let nameless = UptimeResult { url: None, error: None, ..failed("") };
         assert_eq!(message(&nameless), "The site is down: it does not work");
+        let status = UptimeResult { status_code: 502, ..nameless.clone() };
+        assert_eq!(message(&status), "The site is down: it answered with HTTP status 502");
+        let page = UptimeResult { status_code: 200, keyword_match: Some(false), ..nameless };
+        assert_eq!(message(&page), "The site is down: its page does not contain the keyword");
         let status = UptimeResult { status_code: 503, ..failed("unexpected_status") };
         assert_eq!(
             message(&status),
