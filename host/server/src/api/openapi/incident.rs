@@ -66,7 +66,7 @@ fn update() -> Operation {
         &[],
         json!({
             "status": one_of(&STATUSES),
-            "affected_sites": or_null(list(uuid())),
+            "affected_sites": affected_sites(),
         }),
     );
     Operation::patch("/incidents/{id}", TAG, "updateIncident", "Change an incident")
@@ -87,7 +87,8 @@ fn updates() -> Operation {
 }
 
 fn append() -> Operation {
-    let body = record(json!({ "status": one_of(&STATUSES), "message": text() }));
+    let message = json!({ "type": "string", "minLength": 1, "maxLength": 10_000 });
+    let body = record(json!({ "status": one_of(&STATUSES), "message": message }));
     let appended = record(json!({
         "incident": reference("Incident"),
         "update": reference("IncidentUpdate"),
@@ -156,6 +157,7 @@ pub(super) fn schemas() -> Vec<(String, Value)> {
         json!({
             "title": {
                 "type": "string",
+                "minLength": 1,
                 "maxLength": 200,
                 "description": "Required unless `auto_create` is true.",
             },
@@ -164,7 +166,7 @@ pub(super) fn schemas() -> Vec<(String, Value)> {
                 "enum": SEVERITIES,
                 "default": "minor",
             },
-            "affected_sites": or_null(list(uuid())),
+            "affected_sites": affected_sites(),
             "auto_create": {
                 "type": "boolean",
                 "default": false,
@@ -213,6 +215,11 @@ pub(super) fn schemas() -> Vec<(String, Value)> {
 
 fn id() -> Value {
     path_id("The incident.", INCIDENT)
+}
+
+/// As bodies may name them.
+fn affected_sites() -> Value {
+    or_null(json!({ "type": "array", "items": uuid(), "maxItems": 200 }))
 }
 
 fn one() -> Value {

@@ -139,6 +139,23 @@ impl Operation {
         self
     }
 
+    /// An error that says more than others do, in a body of its own.
+    pub(super) fn refuses(
+        mut self,
+        status: u16,
+        when: &str,
+        schema: Value,
+        example: Value,
+    ) -> Self {
+        let response = json!({
+            "description": when,
+            "headers": limit_headers(),
+            "content": { "application/json": { "schema": schema, "example": example } },
+        });
+        self.responses.insert(status.to_string(), response);
+        self
+    }
+
     /// The Operation Object, where there are `teams` or where there are none.
     pub(super) fn finish(mut self, teams: bool) -> Value {
         if self.public {

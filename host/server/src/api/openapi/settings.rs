@@ -104,7 +104,7 @@ fn plugin_channels(subject: &Subject<'_>) -> Value {
     json!({
         "type": ["object", "null"],
         "properties": properties,
-        "additionalProperties": false,
+        "additionalProperties": { "type": "null" },
         "description": "The channels that plugins of the operator bring: an object takes the place \
                         of all that was set for that channel, null takes it out, also where its \
                         plugin is gone.",
@@ -134,7 +134,9 @@ fn fields() -> Value {
             "pattern": "^#([0-9a-fA-F]{3}|[0-9a-fA-F]{6})$",
         },
         "status_page_favicon_url": or_null(url(500, "An image.")),
-        "status_page_custom_domain": or_null(said(text(), "A bare host name.")),
+        "status_page_custom_domain": or_null(json!({
+            "type": "string", "minLength": 1, "maxLength": 253, "description": "A bare host name.",
+        })),
         "status_page_hide_powered_by": boolean(),
         "status_page_custom_css": or_null(json!({ "type": "string", "maxLength": 10_000 })),
     })

@@ -328,6 +328,7 @@ fn channels_of_plugins_are_described_by_their_schemas() {
     for (channels, fits) in [
         (json!({ "night_pager": { "url": url, "room": "ops", "token": true } }), true),
         (json!({ "night_pager": null }), true),
+        (json!({ "gone": null }), true),
         (json!({}), true),
         (json!(null), true),
         (json!({ "night_pager": { "url": url } }), false),
@@ -338,6 +339,44 @@ fn channels_of_plugins_are_described_by_their_schemas() {
     ] {
         assert_eq!(patch.is_valid(&json!({ "plugin_channels": channels })), fits, "{channels}");
     }
+}
+
+#[test]
+fn a_text_or_list_that_is_refused_fits_no_schema_either() {
+    let document = whole(&TEAM);
+    let fits = |method: &str, path: &str, body: Value| {
+        let taken = &document["paths"][path][method]["requestBody"]["content"];
+        validator(&document, &taken["application/json"]["schema"]).is_valid(&body)
+    };
+    let said = |length: usize| {
+        let body = json!({ "status": "monitoring", "message": "ä".repeat(length) });
+        fits("post", "/incidents/{id}/updates", body)
+    };
+    assert_eq!([0, 1, 10_000, 10_001].map(said), [false, true, true, false]);
+    let titled = |length: usize| fits("post", "/incidents", json!({ "title": "ä".repeat(length) }));
+    assert_eq!([0, 1, 200, 201].map(titled), [false, true, true, false]);
+    let affected = |count: usize| {
+        let sites = vec!["0199c1de-3f5a-7c31-9d4e-2b7f61c0a811"; count];
+        fits("patch", "/incidents/{id}", json!({ "affected_sites": sites }))
+    };
+    assert_eq!([0, 200, 201].map(affected), [true, true, false]);
+    let domain = |length: usize| {
+        let body = json!({ "status_page_custom_domain": "a".repeat(length) });
+        fits("patch", "/settings/notifications", body)
+    };
+    assert_eq!([0, 1, 253, 254].map(domain), [false, true, true, false]);
+}
+
+#[test]
+fn whoever_is_unwelcome_is_told_why() {
+    let document = whole(&TEAM);
+    let refused = &document["paths"]["/auth/welcome"]["get"]["responses"]["403"];
+    let schema = &refused["content"]["application/json"]["schema"];
+    let mut body =
+        json!({ "error": "forbidden", "message": "no", "reason": "too_many_free_accounts" });
+    assert!(validator(&document, schema).is_valid(&body));
+    body.as_object_mut().expect("an object").remove("reason");
+    assert!(!validator(&document, schema).is_valid(&body));
 }
 
 #[test]

@@ -5,7 +5,7 @@ use serde_json::json;
 use super::{
     account::TAG,
     operation::Operation,
-    schema::{boolean, record, said},
+    schema::{boolean, record, said, text},
 };
 
 pub(super) fn operations() -> Vec<Operation> {
@@ -13,6 +13,11 @@ pub(super) fn operations() -> Vec<Operation> {
         boolean(),
         "False when it was sent before, the account is older, or there is no mail relay.",
     );
+    let unwelcome = record(json!({
+        "error": text(),
+        "message": text(),
+        "reason": said(text(), "One word for programs: `too_many_free_accounts`."),
+    }));
     vec![
         Operation::get("/auth/welcome", TAG, "mayBegin", "Ask whether somebody may sign up")
             .public()
@@ -22,7 +27,17 @@ pub(super) fn operations() -> Vec<Operation> {
                 record(json!({ "allowed": boolean() })),
                 json!({ "allowed": true }),
             )
-            .fails(403, "The address made too many free accounts; `reason` says so in a word."),
+            .refuses(
+                403,
+                "The address made too many free accounts; `reason` says so in a word.",
+                unwelcome,
+                json!({
+                    "error": "forbidden",
+                    "message": "this address made as many accounts on the free plan as it may \
+                                (3 in 30 days); use one of them, or upgrade it",
+                    "reason": "too_many_free_accounts",
+                }),
+            ),
         Operation::post("/auth/welcome", TAG, "sendWelcome", "Have the welcome mail sent")
             .says(
                 "Once, and within five minutes after the account was made. Takes a session token: \

@@ -11,14 +11,20 @@ use crate::{
         result::{Part, listing},
         schema,
     },
-    schema::{boolean, list as list_of, object, one_of, or_null, record, said, text, uuid},
+    schema::{boolean, object, one_of, or_null, record, said, uuid},
     service,
 };
 
 pub(super) fn tools() -> Vec<Tool> {
     let id = || schema::id("The id of the incident, from list_incidents.");
     let status = || one_of(&schema::STATUSES);
-    let sites = || or_null(said(list_of(uuid()), "The ids of the sites, from list_sites."));
+    let sites = || {
+        or_null(json!({
+            "type": "array", "items": uuid(), "maxItems": 200,
+            "description": "The ids of the sites, from list_sites.",
+        }))
+    };
+    let message = json!({ "type": "string", "minLength": 1, "maxLength": 10_000 });
     let one = || schema::whole(record(json!({ "incident": schema::incident() })));
     vec![
         tool(
@@ -43,7 +49,7 @@ pub(super) fn tools() -> Vec<Tool> {
             &[],
             json!({
                 "title": {
-                    "type": "string", "maxLength": 200,
+                    "type": "string", "minLength": 1, "maxLength": 200,
                     "description": "Required unless auto_create is true.",
                 },
                 "severity": one_of(&schema::INCIDENT_SEVERITIES),
@@ -75,7 +81,7 @@ pub(super) fn tools() -> Vec<Tool> {
         )
         .takes(object(
             &["incident_id", "status", "message"],
-            json!({ "incident_id": id(), "status": status(), "message": text() }),
+            json!({ "incident_id": id(), "status": status(), "message": message }),
         ))
         .answers(one()),
     ]

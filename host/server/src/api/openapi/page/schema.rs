@@ -39,7 +39,11 @@ fn choice(schema: &Value) -> String {
 fn named(name: &str, schema: &Value) -> String {
     match name {
         "array" => format!("list of {}", kind(&schema["items"])),
-        "object" if schema["additionalProperties"].is_object() => {
+        // Members that may only be null are named by nobody.
+        "object"
+            if schema["additionalProperties"].is_object()
+                && schema["additionalProperties"]["type"] != "null" =>
+        {
             format!("object of {}", kind(&schema["additionalProperties"]))
         }
         "string" => match schema["format"].as_str() {
@@ -147,6 +151,11 @@ mod tests {
         let cases = [
             (json!({ "type": "integer" }), "integer"),
             (json!({ "type": ["integer", "null"] }), "integer or null"),
+            (
+                json!({ "type": "object", "additionalProperties": { "type": "integer" } }),
+                "object of integer",
+            ),
+            (json!({ "type": "object", "additionalProperties": { "type": "null" } }), "object"),
             (json!({ "type": "string", "format": "uuid" }), "uuid"),
             (json!({ "type": "array", "items": { "type": "string" } }), "list of string"),
             (
