@@ -1,7 +1,7 @@
 //! JSON Schemas that plugins bring: checked once at install, compiled once, asked on every call.
 
 use chrono::{DateTime, NaiveDate, NaiveDateTime};
-use jsonschema::{Draft, PatternOptions, Validator};
+use jsonschema::{Draft, PatternOptions, ValidationError, Validator, error::ValidationErrorKind};
 use serde_json::Value;
 
 use crate::{
@@ -51,8 +51,7 @@ impl Schema {
         let errors = self.validator.iter_errors(value).take(PROBLEMS);
         let problems = errors.map(|error| Problem {
             pointer: error.instance_path().to_string(),
-            // Masked: a value may be long, or a secret.
-            message: cut(error.masked().to_string(), 512),
+            message: cut(told(&error), 512),
         });
         problems.collect()
     }
@@ -64,6 +63,15 @@ impl Schema {
             Some(Problem { pointer, message }) if pointer.is_empty() => Err(message.clone()),
             Some(Problem { pointer, message }) => Err(format!("{pointer}: {message}")),
         }
+    }
+}
+
+/// What is wrong, for whoever wrote the value and sees no schema. Masked: a value may be long, or a
+/// secret.
+fn told(error: &ValidationError<'_>) -> String {
+    match error.kind() {
+        ValidationErrorKind::FalseSchema => "holds what may not be there".to_owned(),
+        _ => error.masked().to_string(),
     }
 }
 
@@ -127,6 +135,20 @@ mod tests {
         let pointers: Vec<_> = problems.iter().map(|problem| problem.pointer.as_str()).collect();
         assert_eq!(pointers, ["/path", "/status"]);
         assert!(schema.check(&json!({"secret": 1})).is_err());
+    }
+
+    #[test]
+    fn what_may_not_be_there_is_told_without_the_schema() {
+        let told = |schema: Value, value: Value| {
+            Schema::new(&schema.to_string()).expect("a schema").check(&value)
+        };
+        let empty = json!({"type": "object", "additionalProperties": false});
+        assert_eq!(told(empty.clone(), json!({})), Ok(()));
+        let refused = told(empty, json!({"path": "/"})).expect_err("nothing may be there");
+        assert_eq!(refused, "holds what may not be there");
+        let none = json!({"properties": {"path": false}});
+        let refused = told(none, json!({"path": "/"})).expect_err("no path may be there");
+        assert_eq!(refused, "/path: holds what may not be there");
     }
 
     #[test]
