@@ -63,6 +63,8 @@ async fn every_metric_is_shown_with_its_help() {
     // What alerting rules ask for is there before it happens: only what grows from 0 has grown.
     for line in [
         "vedette_checks_total{check_type=\"uptime\",status=\"down\"} 0",
+        "vedette_checks_skipped_overload_total 0",
+        "vedette_checks_unknown_total{check_type=\"dns\",error=\"plugin_unavailable\"} 0",
         "vedette_deliveries_failed_total{channel=\"email\"} 0",
     ] {
         assert!(figures.lines().any(|shown| shown == line), "{line}: {figures}");

@@ -7,7 +7,7 @@ use anyhow::anyhow;
 use vedette_model::CheckType;
 use vedette_sandbox::{Problem, RunError, Stop};
 
-use crate::Error;
+use crate::{App, Error};
 
 /// The token that stands in `error` of an `unknown` record, one snake_case word.
 pub(crate) fn token(cause: &RunError) -> &'static str {
@@ -47,6 +47,19 @@ pub(crate) fn report(check_type: &CheckType, domain: &str, cause: &RunError) {
         RunError::Blocked(_) | RunError::UnsupportedTarget(_) | RunError::RetryIn(_) => {
             tracing::info!(%check_type, domain, %cause, "check {check_type} of {domain}: {cause}");
         }
+    }
+}
+
+/// Has what the alerting rules ask of runs without a result begin at 0, so that the first one is
+/// growth for Prometheus.
+pub(crate) fn begin_counting(app: &App) {
+    metrics::counter!("vedette_checks_skipped_overload_total").increment(0);
+    for check_type in app.sandbox.check_types() {
+        metrics::counter!(
+            "vedette_checks_unknown_total",
+            "check_type" => check_type.to_string(), "error" => PLUGIN_UNAVAILABLE,
+        )
+        .increment(0);
     }
 }
 

@@ -26,7 +26,10 @@ use std::{sync::Arc, time::Duration};
 
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use crate::{App, Result, service::pipeline};
+use crate::{
+    App, Result,
+    service::{pipeline, run},
+};
 
 /// Starts the loops as tasks of `tasks`; they end within some ten seconds once `shutdown` is
 /// cancelled. On an embedded store the leases of the process before, which is dead, end at once.
@@ -40,6 +43,7 @@ pub async fn start(
         tracing::info!(recovered, "{recovered} leases of a process that ended were taken over");
     }
     pipeline::begin_counting(app);
+    run::begin_counting(app);
     outbox::begin_counting(app);
     keep(tasks, "scheduler", app, shutdown, scheduler::run);
     keep(tasks, "outbox", app, shutdown, outbox::run);
