@@ -46,7 +46,7 @@ pub(super) struct Args {
     /// Connect to this port instead of the protocol's own
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..))]
     port: Option<u16>,
-    /// Connect to this address instead of the ones that the name resolves to
+    /// Connect to this address instead of the ones that the name resolves to; uptime asks as visitors do
     #[arg(long, value_name = "IP")]
     origin_ip: Option<IpAddr>,
     /// The check's own configuration: a TOML file, or TOML such as 'path = "/health"'. Or the

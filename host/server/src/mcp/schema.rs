@@ -221,6 +221,8 @@ pub(super) fn private_cert() -> Value {
     }))
 }
 
+pub(super) const ORIGIN_IP: &str =
+    "Dialled instead of what the domain resolves to; uptime asks as visitors do.";
 pub(super) const SEVERITIES: [&str; 3] = ["info", "warning", "critical"];
 pub(super) const INCIDENT_SEVERITIES: [&str; 3] = ["minor", "major", "critical"];
 pub(super) const STATUSES: [&str; 4] = ["investigating", "identified", "monitoring", "resolved"];

@@ -134,7 +134,10 @@ pub(super) fn schemas(subject: &Subject<'_>) -> Vec<(String, Value)> {
         json!({
             "domain": domain(),
             "port": said(port, "Absent: the site's, else 443."),
-            "origin_ip": said(text(), "The address to dial instead of the resolved one."),
+            "origin_ip": said(
+                text(),
+                "The address to dial instead of the resolved one; `uptime` asks as visitors do.",
+            ),
             "site_id": said(uuid(), "Stores the result for this site."),
         }),
     );

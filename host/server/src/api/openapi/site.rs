@@ -133,7 +133,11 @@ fn port() -> Value {
 }
 
 fn origin_ip() -> Value {
-    said(text(), "The address that is dialled instead of what the domain resolves to.")
+    said(
+        text(),
+        "The address that is dialled instead of what the domain resolves to; `uptime` asks as \
+         visitors do.",
+    )
 }
 
 fn alert_days() -> Value {

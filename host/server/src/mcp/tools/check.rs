@@ -27,7 +27,7 @@ pub(super) fn on_demand(check: &CheckDescriptor, edition: &Edition) -> Tool {
     let input = json!({
         "domain": schema::domain(),
         "port": said(port, "The port, where the check has one; 443 when left out."),
-        "origin_ip": said(text(), "Dialled instead of what the domain resolves to."),
+        "origin_ip": said(text(), schema::ORIGIN_IP),
     });
     let (title, purpose) = (&check.title, &check.description);
     let description = format!(

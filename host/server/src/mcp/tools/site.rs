@@ -163,8 +163,8 @@ fn changeable(checks: &[Arc<CheckDescriptor>]) -> Value {
             "description": "Days before an expiry at which to alert.",
         },
         "monitoring_enabled": said(boolean(), "Whether its checks run."),
-        "custom_port": or_null(said(port, "The port of the certificate check, if not 443.")),
-        "origin_ip": or_null(said(text(), "Dialled instead of what the domain resolves to.")),
+        "custom_port": or_null(said(port, "The port that is checked, if not 443.")),
+        "origin_ip": or_null(said(text(), schema::ORIGIN_IP)),
     })
 }
 
