@@ -45,7 +45,7 @@ impl DomainName {
             return Err(invalid("must have at least two labels, such as example.com"));
         };
         if last.starts_with("0x") || last.bytes().all(|b| b.is_ascii_digit()) {
-            return Err(invalid("must be a host name, not a number"));
+            return Err(invalid("must be a host name, not an address or a number"));
         }
         Ok(Self(name.to_owned()))
     }

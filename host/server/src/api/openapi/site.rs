@@ -105,9 +105,16 @@ fn changeable(subject: &Subject<'_>) -> Value {
         "alert_days": alert_days(),
         "monitoring_enabled": said(boolean(), "Whether its checks run."),
         "check_config": check_config(subject),
-        "dns_provider": said(name(), "Provider for the challenges of certificate issuance."),
+        "dns_provider": said(
+            name(),
+            "Provider for the challenges of certificate issuance; a renewal knows `rfc2136`.",
+        ),
         "dns_provider_config": secret(),
-        "deploy_target": said(name(), "Where a renewed certificate goes."),
+        "deploy_target": said(
+            name(),
+            "Where a renewed certificate goes: null or `download` keep it for \
+             `GET /renewal/certificate`.",
+        ),
         "deploy_config": secret(),
     })
 }
