@@ -240,7 +240,8 @@ async fn each_version_that_is_kept_can_be_gone_back_to() {
     }
     let again = operated.run(&["install", path(&first)]).await;
     assert_eq!(again.code, Some(2), "{again:?}");
-    let how = format!("vedette plugin approve acme.banner --sha256 {}", &hash[..12]);
+    let folder = format!("--folder {}", operated.folder().display());
+    let how = format!("vedette plugin approve acme.banner --sha256 {} {folder}", &hash[..12]);
     assert!(again.json().to_string().contains(&how), "{again:?}");
 
     operated.change(&["approve", "acme.banner", "--sha256", &hash[..12]]).await;
@@ -248,6 +249,21 @@ async fn each_version_that_is_kept_can_be_gone_back_to() {
     assert_eq!(operated.banner().await, true);
     operated.change(&["rollback", "acme.banner"]).await;
     assert_eq!(operated.shown("acme.banner").await["version"], "3.0.0");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn advice_names_the_folder_that_the_command_was_given() {
+    let operated = Operated::start().await;
+    let folder = format!("--folder {}", operated.folder().display());
+    for (command, advice) in [
+        ("approve", "vedette plugin install FILE"),
+        ("disable", "vedette plugin list"),
+        ("remove", "vedette plugin list"),
+    ] {
+        let ran = operated.run(&[command, "acme.none"]).await;
+        assert_eq!(ran.code, Some(2), "{ran:?}");
+        assert!(ran.json().to_string().contains(&format!("{advice} {folder}")), "{ran:?}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

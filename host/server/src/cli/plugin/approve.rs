@@ -43,7 +43,7 @@ pub(super) async fn run(args: &Args) -> Done {
     let folder = args.place.folder()?;
     let held = folder.hold()?;
     let mut lock = folder.lock()?;
-    let (hash, read) = candidate(&folder, &lock, &args.id, args.sha256.as_deref())?;
+    let (hash, read) = candidate(&folder, &lock, args)?;
     let manifest = &read.manifest;
     if let Some(reason) = refusal(&manifest.id, &manifest.kind, None) {
         return Err(Failure::plugin(reason));
@@ -86,14 +86,10 @@ pub(super) async fn run(args: &Args) -> Done {
 
 /// What is to be approved: what waits, or else the version that runs, or one before it that is
 /// wanted.
-fn candidate(
-    folder: &Folder,
-    lock: &Lock,
-    id: &str,
-    wanted: Option<&str>,
-) -> anyhow::Result<(String, Read)> {
+fn candidate(folder: &Folder, lock: &Lock, args: &Args) -> anyhow::Result<(String, Read)> {
+    let (id, again) = (args.id.as_str(), args.place.again());
     // As `install` takes it: hexadecimal in any case.
-    let wanted = wanted.map(str::to_ascii_lowercase);
+    let wanted = args.sha256.as_deref().map(str::to_ascii_lowercase);
     let is_wanted = |hash: &str| wanted.as_deref().is_none_or(|wanted| hash.starts_with(wanted));
     let mut is_known = lock.find(id).is_some();
     let mut found = Vec::new();
@@ -123,12 +119,12 @@ fn candidate(
         Some(hash) => Ok((hash.to_owned(), vedette_sandbox::read(&folder.component(hash)?)?)),
         None if is_known => Err(anyhow!(
             "no version of {id} in {} has a SHA-256 that begins with {}; `vedette plugin list \
-             --json` tells them",
+             --json{again}` tells them",
             folder.path().display(),
             wanted.unwrap_or_default()
         )),
         None => Err(anyhow!(
-            "no plugin {id} waits in {}; bring it there first: vedette plugin install FILE",
+            "no plugin {id} waits in {}; bring it there first: vedette plugin install FILE{again}",
             folder.path().display()
         )),
     }

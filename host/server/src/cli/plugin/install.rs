@@ -40,8 +40,9 @@ pub(super) fn run(args: &Args) -> Done {
         let (id, version) = (&manifest.id, &manifest.version);
         let mut reason = format!("{id} {version} is approved already");
         if lock.find(id).is_some_and(|locked| locked.sha256 != hash) {
-            let which = &hash[..12];
-            reason += &format!("; to go back to it: vedette plugin approve {id} --sha256 {which}");
+            let (which, again) = (&hash[..12], args.place.again());
+            reason +=
+                &format!("; to go back to it: vedette plugin approve {id} --sha256 {which}{again}");
         }
         return Err(Failure::Environment(anyhow!(reason)));
     }
@@ -49,11 +50,12 @@ pub(super) fn run(args: &Args) -> Done {
     let mut json = inspect::described(&read, &hash);
     json["state"] = "pending".into();
     let text = format!(
-        "{}{}It waits in {}. To let it run: vedette plugin approve {}\n{}",
+        "{}{}It waits in {}. To let it run: vedette plugin approve {}{}\n{}",
         inspect::title(manifest),
         asked::lines("asks for", &asked::of(&read.text)),
         folder.path().display(),
         manifest.id,
+        args.place.again(),
         inspect::told(manifest)
     );
     Ok(Said { json, text })

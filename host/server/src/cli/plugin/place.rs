@@ -40,6 +40,31 @@ impl Place {
         Ok(Folder::new(config.plugins.folder))
     }
 
+    /// What another command is given to mean the same folder; empty where it needs nothing.
+    pub(super) fn again(&self) -> String {
+        match (&self.folder, &self.config) {
+            (Some(folder), _) => format!(" --folder {}", folder.display()),
+            (None, Some(file)) => format!(" --config {}", file.display()),
+            (None, None) => String::new(),
+        }
+    }
+
+    /// The plugin of the folder's lock that a command names.
+    pub(super) fn find<'a>(
+        &self,
+        folder: &Folder,
+        lock: &'a mut Lock,
+        id: &str,
+    ) -> anyhow::Result<&'a mut Locked> {
+        lock.find_mut(id).ok_or_else(|| {
+            anyhow!(
+                "no plugin {id} is approved in {}; `vedette plugin list{}` shows what there is",
+                folder.path().display(),
+                self.again()
+            )
+        })
+    }
+
     /// What the service has; none where none was named.
     pub(super) async fn listing(&self) -> anyhow::Result<Option<Value>> {
         let Some(base) = &self.admin else { return Ok(None) };
@@ -103,20 +128,6 @@ type Held = Option<File>;
 fn entry<'a>(listing: &'a Value, id: &str) -> Option<&'a Value> {
     let plugins = listing["plugins"].as_array().map(Vec::as_slice).unwrap_or_default();
     plugins.iter().find(|plugin| plugin["id"] == id && plugin["state"] != "pending")
-}
-
-/// The plugin of a lock that a command names.
-pub(super) fn find<'a>(
-    folder: &Folder,
-    lock: &'a mut Lock,
-    id: &str,
-) -> anyhow::Result<&'a mut Locked> {
-    lock.find_mut(id).ok_or_else(|| {
-        anyhow!(
-            "no plugin {id} is approved in {}; `vedette plugin list` shows what there is",
-            folder.path().display()
-        )
-    })
 }
 
 /// The service answers when it has compiled what is new, which is long for a plugin with an engine

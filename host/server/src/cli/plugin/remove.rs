@@ -29,8 +29,9 @@ pub(super) async fn run(args: &Args) -> Done {
         files.extend(locked.files().map(str::to_owned));
     } else if files.is_empty() {
         return Err(Failure::Environment(anyhow!(
-            "there is no plugin {id} in {}; `vedette plugin list` shows what there is",
-            folder.path().display()
+            "there is no plugin {id} in {}; `vedette plugin list{}` shows what there is",
+            folder.path().display(),
+            args.place.again()
         )));
     }
     lock.plugins.retain(|locked| locked.id != *id);

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::{
     outcome::{Done, Said},
-    place::{self, Place},
+    place::Place,
 };
 
 #[derive(clap::Args)]
@@ -20,7 +20,7 @@ pub(super) async fn run(args: &Args) -> Done {
     let folder = args.place.folder()?;
     let held = folder.hold()?;
     let mut lock = folder.lock()?;
-    let locked = place::find(&folder, &mut lock, &args.id)?;
+    let locked = args.place.find(&folder, &mut lock, &args.id)?;
     let before = locked.previous.first().cloned();
     let before = before.with_context(|| {
         format!("there is no version of {} before {} to go back to", args.id, locked.version)

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::{
     outcome::{Done, Said},
-    place::{self, Place},
+    place::Place,
 };
 
 #[derive(clap::Args)]
@@ -25,7 +25,7 @@ pub(super) async fn run(args: &Args, to: Switch) -> Done {
     let folder = args.place.folder()?;
     let held = folder.hold()?;
     let mut lock = folder.lock()?;
-    let locked = place::find(&folder, &mut lock, &args.id)?;
+    let locked = args.place.find(&folder, &mut lock, &args.id)?;
     locked.enabled = to == Switch::On;
     let json = json!({ "id": args.id, "version": locked.version, "enabled": locked.enabled });
     let state = if locked.enabled { "enabled" } else { "disabled" };
