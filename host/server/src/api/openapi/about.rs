@@ -49,7 +49,8 @@ pub(super) fn servers(edition: &Edition, public_url: Option<&Url>) -> Value {
 
 pub(super) fn security(edition: &Edition) -> Value {
     let description = format!(
-        "An API key, which starts with `{}`: `Authorization: Bearer {}…`.",
+        "An API key, which starts with `{}`: `Authorization: Bearer {}…`. Or a session token, where \
+         the operator has named an identity provider.",
         edition.key_prefix, edition.key_prefix
     );
     let bearer = |description: &str| json!({ "type": "http", "scheme": "bearer", "description": description });
@@ -93,12 +94,14 @@ fn description(edition: &Edition) -> String {
          knows are ignored; everything else that is wrong is a 400 which names the field, and \
          nothing is changed. What belongs to somebody else is answered like what does not \
          exist.\n\n\
-         Send an API key with every request: `Authorization: Bearer {prefix}…`. Operations that \
-         are marked public need none.\n\n\
+         Send an API key with every request: `Authorization: Bearer {prefix}…`. A session token \
+         of the operator's identity provider, where there is one, is taken like a key. Operations \
+         that are marked public need none.\n\n\
          An address may make 60 requests a minute, 10 to public operations. Each plan has \
          further limits:\n\n{plans}\n\n\
          Every answer carries six headers that tell where the request stands; a 429 also says \
-         in `Retry-After` how many seconds to wait.",
+         in `Retry-After` how many seconds to wait. `X-Request-Id`, yours or one that is made for \
+         the request, is in the answer and in the operator's log.",
         prefix = edition.key_prefix,
         plans = plans.join("\n"),
     )

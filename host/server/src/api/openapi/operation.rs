@@ -174,7 +174,8 @@ impl Operation {
             self = self.fails(401, "The credential is missing, wrong, expired or deleted.");
         }
         if self.method == "get" && !self.is_stream() {
-            self = self.answers_nothing(304, "`If-None-Match` names what would be answered.");
+            self = self
+                .answers_nothing(304, "`If-None-Match` has the `ETag` of what would be answered.");
         }
         self = self
             .fails(429, "A limit is used up; `Retry-After` tells for how long.")
