@@ -68,12 +68,12 @@ impl Plugin {
         terms: Terms,
         work: impl for<'a> FnOnce(&'a mut Store<Guest>) -> BoxFuture<'a, wasmtime::Result<T>>,
     ) -> Ended<T> {
-        let wall = terms.wall;
+        let (cpu, wall) = (terms.cpu, terms.wall);
         let mut store = self.store(terms);
         let answer = match timeout(wall, work(&mut store)).await {
             Ok(Ok(answer)) => Ok(answer),
-            Ok(Err(error)) => Err(end(&error, store.data().meter.refused)),
-            Err(_) => Err(End::stopped(Stop::Wall, format!("{} ms are over", wall.as_millis()))),
+            Ok(Err(error)) => Err(end(&error, store.data().meter.refused, cpu)),
+            Err(_) => Err(End::stopped(Stop::Wall, over(wall))),
         };
         let guest = store.data_mut();
         let taken = guest.run.as_ref().map(|run| run.budget.taken(&self.limits));
@@ -136,14 +136,16 @@ impl From<End> for PluginError {
 
 /// What an error of wasmtime means. The message is the cause alone: a backtrace shows the guest's
 /// symbols, and goes to the operator's log.
-fn end(error: &wasmtime::Error, memory_refused: bool) -> End {
+fn end(error: &wasmtime::Error, memory_refused: bool, cpu: Duration) -> End {
     if error.is::<PoolConcurrencyLimitError>() {
         return End::Overloaded;
     }
     tracing::debug!("a guest was stopped: {error:?}");
     let cause = error.root_cause().to_string();
-    if let Some(stop) = error.downcast_ref::<Stop>() {
-        return End::stopped(*stop, cause);
+    match error.downcast_ref::<Stop>() {
+        Some(Stop::Cpu) => return End::stopped(Stop::Cpu, over(cpu)),
+        Some(stop) => return End::stopped(*stop, cause),
+        None => {}
     }
     let why = match error.downcast_ref::<Trap>() {
         Some(Trap::StackOverflow) => Stop::Stack,
@@ -155,4 +157,8 @@ fn end(error: &wasmtime::Error, memory_refused: bool) -> End {
         _ => Stop::Trap,
     };
     End::Stopped { why, message: cause }
+}
+
+fn over(limit: Duration) -> String {
+    format!("{} ms are over", limit.as_millis())
 }

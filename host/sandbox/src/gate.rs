@@ -29,6 +29,7 @@ use crate::{
     cache::{Cache, Entry},
     call::{End, Terms},
     engine::{Class, Engines},
+    error::Stop,
     grants::{Capabilities, Grant},
     hidden::hide,
     host::Guest,
@@ -228,7 +229,7 @@ async fn check(
     let live = ready(link::live(engine, &plugin.grants), component, CheckPluginPre::new)?;
     let pure = ready(link::pure(engine, component), component, CheckPluginPre::new)?;
     let nothing = ready(link::nothing(engine, component), component, CheckPluginPre::new)?;
-    let descriptor = describe_check(&plugin, nothing).await?;
+    let descriptor = tried("describe", || describe_check(&plugin, nothing.clone())).await?;
     let described = describe::check(manifest, descriptor)?;
     let check = Check {
         plugin,
@@ -239,8 +240,8 @@ async fn check(
         result: described.result,
     };
     // Problems are fine (a configuration may need a field), a trap is not.
-    let tried = pure::validate(&check, "", &serde_json::json!({})).await;
-    tried.map(drop).map_err(|end| call_failed("validate", end))?;
+    let empty = serde_json::json!({});
+    tried("validate", || pure::validate(&check, "", &empty)).await?.ok();
     Ok(check)
 }
 
@@ -252,7 +253,7 @@ async fn channel(
     let engine = &plugin.engine;
     let pure = ready(link::pure(engine, component), component, NotifierPluginPre::new)?;
     let nothing = ready(link::nothing(engine, component), component, NotifierPluginPre::new)?;
-    let descriptor = describe_channel(&plugin, nothing).await?;
+    let descriptor = tried("describe", || describe_channel(&plugin, nothing.clone())).await?;
     let described = describe::channel(manifest, descriptor)?;
     let channel = Channel {
         plugin,
@@ -260,8 +261,8 @@ async fn channel(
         descriptor: Arc::new(described.descriptor),
         config: described.config,
     };
-    let tried = pure::validate_channel(&channel, &serde_json::json!({})).await;
-    tried.map(drop).map_err(|end| call_failed("validate", end))?;
+    let empty = serde_json::json!({});
+    tried("validate", || pure::validate_channel(&channel, &empty)).await?.ok();
     Ok(channel)
 }
 
@@ -280,27 +281,42 @@ fn ready<P>(
 async fn describe_check(
     plugin: &Plugin,
     nothing: CheckPluginPre<Guest>,
-) -> Result<wit::Descriptor, GateError> {
+) -> Result<wit::Descriptor, End> {
     let ended = plugin.enter(Terms::pure(plugin, 0), move |store| {
         Box::pin(async move {
             let guest = nothing.instantiate_async(&mut *store).await?;
             guest.vedette_plugin_checker().call_describe(store).await
         })
     });
-    ended.await.answer.map_err(|end| call_failed("describe", end))
+    ended.await.answer
 }
 
 async fn describe_channel(
     plugin: &Plugin,
     nothing: NotifierPluginPre<Guest>,
-) -> Result<wit_notifier::ChannelDescriptor, GateError> {
+) -> Result<wit_notifier::ChannelDescriptor, End> {
     let ended = plugin.enter(Terms::pure(plugin, 0), move |store| {
         Box::pin(async move {
             let guest = nothing.instantiate_async(&mut *store).await?;
             guest.vedette_plugin_notifier().call_describe(store).await
         })
     });
-    ended.await.answer.map_err(|end| call_failed("describe", end))
+    ended.await.answer
+}
+
+/// Calls until it ends otherwise than for want of time, a few times: on a machine that is busy, as
+/// while it starts, a guest is charged for time that others had, and the service would not come up.
+async fn tried<T, F>(call: &'static str, once: impl Fn() -> F) -> Result<T, GateError>
+where
+    F: Future<Output = Result<T, End>>,
+{
+    for _ in 1..TRIES {
+        match once().await {
+            Err(End::Stopped { why: Stop::Cpu | Stop::Wall, .. }) => {}
+            ended => return ended.map_err(|end| call_failed(call, end)),
+        }
+    }
+    once().await.map_err(|end| call_failed(call, end))
 }
 
 fn call_failed(call: &'static str, end: End) -> GateError {
@@ -310,3 +326,5 @@ fn call_failed(call: &'static str, end: End) -> GateError {
     };
     GateError::Call { call, reason }
 }
+
+const TRIES: u32 = 5;
