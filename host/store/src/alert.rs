@@ -99,6 +99,7 @@ impl Store {
         resolved: bool,
         now: Timestamp,
     ) -> Result<Option<Alert>> {
+        let _turn = self.turn(account.0).await;
         for _ in 0..ATTEMPTS {
             let Some(before) = self.alert(account, alert).await? else { return Ok(None) };
             let mut after = before.clone();

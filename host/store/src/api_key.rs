@@ -136,6 +136,7 @@ impl Store {
         api_key: ApiKeyId,
         expires_at: Option<Timestamp>,
     ) -> Result<Option<ApiKey>> {
+        let _turn = self.turn(account.0).await;
         let unit = format!(
             "LET $changed = (UPDATE $key SET expires_at = $expires_at RETURN AFTER);
             IF array::is_empty($changed) {{ THROW 'gone' }};
@@ -163,6 +164,7 @@ impl Store {
         hash: &str,
         prefix: &str,
     ) -> Result<Option<ApiKey>> {
+        let _turn = self.turn(account.0).await;
         let unit = format!(
             "LET $old = $key.hash;
             IF $old = NONE {{ THROW 'gone' }};

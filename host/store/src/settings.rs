@@ -32,6 +32,7 @@ impl Store {
         account: AccountId,
         change: impl Fn(&mut NotificationSettings) -> std::result::Result<(), E>,
     ) -> Result<std::result::Result<NotificationSettings, E>> {
+        let _turn = self.turn(account.0).await;
         for _ in 0..ATTEMPTS {
             let (mut settings, version) = self.versioned_settings(account).await?;
             let before = settings.clone();

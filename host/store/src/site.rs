@@ -102,6 +102,7 @@ impl Store {
         site: SiteId,
         change: impl Fn(&mut Site) -> R,
     ) -> Result<Option<Site>> {
+        let _turn = self.turn(account.0).await;
         for _ in 0..ATTEMPTS {
             let Some((before, version)) = self.versioned_site(account, site).await? else {
                 return Ok(None);

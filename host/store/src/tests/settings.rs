@@ -1,5 +1,8 @@
 //! Notification settings.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use vedette_model::{NotificationSettings, settings::ChannelSettings};
 
 use super::*;
@@ -64,13 +67,15 @@ fn a_refused_change_changes_nothing() {
 fn changes_at_once_are_all_kept() {
     on_both(|store| async move {
         let account = signed_up(&store).await;
+        let made = Arc::new(AtomicUsize::new(0));
         let add = {
-            let store = store.clone();
+            let (store, made) = (store.clone(), Arc::clone(&made));
             move |nth: usize| {
-                let store = store.clone();
+                let (store, made) = (store.clone(), Arc::clone(&made));
                 async move {
                     store
                         .update_settings(account.id, |settings| {
+                            made.fetch_add(1, Ordering::Relaxed);
                             settings.alert_emails.push(format!("{nth}@example.com"));
                             Ok::<(), ()>(())
                         })
@@ -80,8 +85,9 @@ fn changes_at_once_are_all_kept() {
                 }
             }
         };
-        at_once(8, add).await;
-        assert_eq!(store.settings(account.id).await.unwrap().alert_emails.len(), 8);
+        at_once(24, add).await;
+        assert_eq!(made.load(Ordering::Relaxed), 24, "they take turns, and none is made again");
+        assert_eq!(store.settings(account.id).await.unwrap().alert_emails.len(), 24);
     });
 }
 

@@ -1,5 +1,8 @@
 //! Sites: limits, duplicates, changes.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use super::*;
 use crate::Runs;
 use crate::error::Error;
@@ -107,14 +110,16 @@ fn another_port_address_or_account_makes_another_site() {
 fn changes_at_once_are_all_kept() {
     on_both(|store| async move {
         let (account, site) = with_site(&store).await;
+        let made = Arc::new(AtomicUsize::new(0));
         let change = {
-            let store = store.clone();
+            let (store, made) = (store.clone(), Arc::clone(&made));
             move |nth: usize| {
-                let store = store.clone();
+                let (store, made) = (store.clone(), Arc::clone(&made));
                 async move {
                     let extra: CheckType = format!("type{nth}").parse().unwrap();
                     store
                         .update_site(account.id, site.id, |site| {
+                            made.fetch_add(1, Ordering::Relaxed);
                             site.check_types.push(extra.clone());
                             site.check_types.iter().map(|t| (t.clone(), noon())).collect::<Vec<_>>()
                         })
@@ -124,11 +129,12 @@ fn changes_at_once_are_all_kept() {
                 }
             }
         };
-        at_once(8, change).await;
+        at_once(24, change).await;
+        assert_eq!(made.load(Ordering::Relaxed), 24, "they take turns, and none is made again");
         let stored = only(store.sites(account.id).await.unwrap());
-        assert_eq!(stored.check_types.len(), 9);
+        assert_eq!(stored.check_types.len(), 25);
         let due = store.lease_due("a", &stored.check_types, noon(), LEASE, 100).await.unwrap();
-        assert_eq!(due.len(), 9);
+        assert_eq!(due.len(), 25);
     });
 }
 
