@@ -119,6 +119,27 @@ fn expired_intermediate_is_told_as_such() {
 }
 
 #[test]
+fn intermediate_that_is_not_yet_valid_is_told_as_such() {
+    let intermediate = SslResult {
+        chain_error: Some("intermediate not yet valid \"R11\"".to_owned()),
+        ..invalid("certificate_not_yet_valid")
+    };
+    let assessment = Site::new().judge(intermediate.clone(), NOW);
+    assert_eq!(
+        assessment.findings[0].message,
+        "www.example.com: certificate chain is not valid yet; intermediate not yet valid \"R11\" \
+         (issued by R11, Let's Encrypt, valid until 2026-03-02)",
+    );
+    let leaf =
+        SslResult { valid_from: Some(date::rfc3339(NOW + DAY)), chain_error: None, ..intermediate };
+    assert_eq!(
+        Site::new().judge(leaf, NOW).findings[0].message,
+        "www.example.com: certificate is not valid before 2026-01-02 00:00 UTC (issued by R11, \
+         Let's Encrypt, valid until 2026-03-02)",
+    );
+}
+
+#[test]
 fn every_other_certificate_token_is_invalid() {
     for token in [
         "malformed_certificate",

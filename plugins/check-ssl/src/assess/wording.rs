@@ -172,7 +172,15 @@ fn explain(certificate: &Seen, problem: &str) -> (String, &'static str) {
 
 const OTHERWISE: &str = "Open the site in a browser and look at the details of its certificate.";
 
+/// Where the leaf's own date has come, it is an intermediate that waits for its own.
 fn not_yet_valid(certificate: &Seen) -> (String, &'static str) {
+    if certificate.valid_from.is_some_and(|from| from <= certificate.at) {
+        return (
+            "certificate chain is not valid yet".to_owned(),
+            "Install the current intermediate certificate of your issuer and reload the server; \
+             the certificate itself is valid already.",
+        );
+    }
     let from = certificate.valid_from.map(|at| format!(" before {}", date::minute(at)));
     let what = format!("certificate is not valid{}", from.unwrap_or_else(|| " yet".to_owned()));
     (what, "Use the previous certificate until then, or have one issued that is valid now.")
