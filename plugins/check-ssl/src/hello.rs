@@ -79,7 +79,8 @@ impl Answers {
         })
     }
 
-    /// The answer of the newest version; of equal ones the first.
+    /// The answer of the newest version; of equal ones the first that shows a chain, since a server
+    /// that also does without a certificate has something better.
     pub(crate) fn newest(&self) -> Option<&Flight> {
         newest(self.flights().map(|(_, flight)| flight))
     }
@@ -105,5 +106,6 @@ impl Answers {
 }
 
 fn newest<'a>(flights: impl Iterator<Item = &'a Flight>) -> Option<&'a Flight> {
-    flights.reduce(|best, next| if next.version > best.version { next } else { best })
+    let worth = |flight: &Flight| (flight.version, !flight.chain.is_empty());
+    flights.reduce(|best, next| if worth(next) > worth(best) { next } else { best })
 }
