@@ -90,8 +90,9 @@ const CURVES: [(&str, u32); 9] = [
     ("1.3.36.3.3.2.8.1.1.13", 512),
 ];
 
-const SIGNATURES: [(&str, &str); 22] = [
+const SIGNATURES: [(&str, &str); 39] = [
     ("1.2.840.113549.1.1.2", "md2WithRSAEncryption"),
+    ("1.2.840.113549.1.1.3", "md4WithRSAEncryption"),
     ("1.2.840.113549.1.1.4", "md5WithRSAEncryption"),
     ("1.2.840.113549.1.1.5", "sha1WithRSAEncryption"),
     ("1.3.14.3.2.29", "sha1WithRSA"),
@@ -99,15 +100,31 @@ const SIGNATURES: [(&str, &str); 22] = [
     ("1.2.840.113549.1.1.11", "sha256WithRSAEncryption"),
     ("1.2.840.113549.1.1.12", "sha384WithRSAEncryption"),
     ("1.2.840.113549.1.1.13", "sha512WithRSAEncryption"),
+    ("1.2.840.113549.1.1.15", "sha512-224WithRSAEncryption"),
+    ("1.2.840.113549.1.1.16", "sha512-256WithRSAEncryption"),
+    ("2.16.840.1.101.3.4.3.13", "RSA-SHA3-224"),
+    ("2.16.840.1.101.3.4.3.14", "RSA-SHA3-256"),
+    ("2.16.840.1.101.3.4.3.15", "RSA-SHA3-384"),
+    ("2.16.840.1.101.3.4.3.16", "RSA-SHA3-512"),
     ("1.2.840.113549.1.1.10", "rsassaPss"),
     ("1.2.840.10045.4.1", "ecdsa-with-SHA1"),
     ("1.2.840.10045.4.3.1", "ecdsa-with-SHA224"),
     ("1.2.840.10045.4.3.2", "ecdsa-with-SHA256"),
     ("1.2.840.10045.4.3.3", "ecdsa-with-SHA384"),
     ("1.2.840.10045.4.3.4", "ecdsa-with-SHA512"),
+    ("2.16.840.1.101.3.4.3.9", "ecdsa_with_SHA3-224"),
+    ("2.16.840.1.101.3.4.3.10", "ecdsa_with_SHA3-256"),
+    ("2.16.840.1.101.3.4.3.11", "ecdsa_with_SHA3-384"),
+    ("2.16.840.1.101.3.4.3.12", "ecdsa_with_SHA3-512"),
     ("1.2.840.10040.4.3", "dsaWithSHA1"),
     ("2.16.840.1.101.3.4.3.1", "dsa_with_SHA224"),
     ("2.16.840.1.101.3.4.3.2", "dsa_with_SHA256"),
+    ("2.16.840.1.101.3.4.3.3", "dsa_with_SHA384"),
+    ("2.16.840.1.101.3.4.3.4", "dsa_with_SHA512"),
+    ("2.16.840.1.101.3.4.3.5", "dsa_with_SHA3-224"),
+    ("2.16.840.1.101.3.4.3.6", "dsa_with_SHA3-256"),
+    ("2.16.840.1.101.3.4.3.7", "dsa_with_SHA3-384"),
+    ("2.16.840.1.101.3.4.3.8", "dsa_with_SHA3-512"),
     ("1.3.101.112", "ED25519"),
     ("1.3.101.113", "ED448"),
     ("2.16.840.1.101.3.4.3.17", "ML-DSA-44"),
@@ -137,6 +154,8 @@ mod tests {
     fn signatures_have_their_long_names() {
         let rsa = [0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 1, 1, 11];
         assert_eq!(signature_name(&rsa), "sha256WithRSAEncryption");
+        let rsa_with_sha3 = [0x60, 0x86, 0x48, 1, 0x65, 3, 4, 3, 14];
+        assert_eq!(signature_name(&rsa_with_sha3), "RSA-SHA3-256");
         assert_eq!(signature_name(&[0x2a, 0x03]), "1.2.3");
     }
 }
