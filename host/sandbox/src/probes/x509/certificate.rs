@@ -100,7 +100,7 @@ impl Parsed {
             issuing: extensions.issuing,
             constraints: extensions.constraints,
             purposes: extensions.purposes,
-            obstacle: extensions.obstacle,
+            obstacle: if has_plain_dates(tbs) { extensions.obstacle } else { Some(Obstacle::Date) },
             weak_key: small,
             issuer_urls: extensions.issuer_urls,
             one_algorithm: inner_algorithm(tbs) == Some(algorithm),
@@ -162,6 +162,27 @@ fn inner_algorithm(tbs: &[u8]) -> Option<&[u8]> {
     fields.into_iter().find(|field| field.tag == der::SEQUENCE).map(|field| field.contents)
 }
 
+/// Whether both dates are written as RFC 5280 section 4.1.2.5 says. The parser reads others too
+/// (an offset, a fraction, no seconds), and clients refuse them.
+fn has_plain_dates(tbs: &[u8]) -> bool {
+    let fields = der::contents(tbs).and_then(der::elements).unwrap_or_default();
+    // Behind the algorithm and the issuer.
+    let validity = fields.iter().filter(|field| field.tag == der::SEQUENCE).nth(2);
+    let dates = validity.and_then(|validity| der::elements(validity.contents));
+    dates.is_some_and(|dates| dates.iter().all(is_plain_date))
+}
+
+/// `YYMMDDHHMMSSZ` or `YYYYMMDDHHMMSSZ`.
+fn is_plain_date(date: &der::Element<'_>) -> bool {
+    let digits = match date.tag {
+        UTC_TIME => 12,
+        GENERALIZED_TIME => 14,
+        _ => return false,
+    };
+    let written = date.contents.strip_suffix(b"Z");
+    written.is_some_and(|w| w.len() == digits && w.iter().all(u8::is_ascii_digit))
+}
+
 /// The tbsCertificate without SCT list and poison, which is what a precertificate and its
 /// certificate have in common (RFC 6962 section 3.2).
 fn without_transparency(tbs: &[u8]) -> Option<Vec<u8>> {
@@ -220,6 +241,8 @@ pub(super) fn sha256(bytes: &[u8]) -> String {
     hex::encode(digest(&SHA256, bytes))
 }
 
+const UTC_TIME: u8 = 0x17;
+const GENERALIZED_TIME: u8 = 0x18;
 /// `[3]`, explicit.
 const EXTENSIONS: u8 = 0xa3;
 const POISON: &[u8] = &[0x2b, 0x06, 0x01, 0x04, 0x01, 0xd6, 0x79, 0x02, 0x04, 0x03];
@@ -227,3 +250,40 @@ const POISON: &[u8] = &[0x2b, 0x06, 0x01, 0x04, 0x01, 0xd6, 0x79, 0x02, 0x04, 0x
 const NO_UNUSED_BITS: u8 = 0;
 /// In UTF-8: 253 characters of up to four octets.
 const LONGEST_NAME: usize = 4 * 253;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates_have_seconds_and_are_utc() {
+        let plain = (UTC_TIME, "261110235959Z");
+        for (tag, date, expected) in [
+            (UTC_TIME, "261110235959Z", true),
+            (GENERALIZED_TIME, "20261110235959Z", true),
+            (GENERALIZED_TIME, "99991231235959Z", true),
+            (UTC_TIME, "2611102359Z", false),
+            (UTC_TIME, "261110235959+0100", false),
+            (UTC_TIME, "261110235959", false),
+            (UTC_TIME, "20261110235959Z", false),
+            (GENERALIZED_TIME, "20261110235959.5Z", false),
+            (GENERALIZED_TIME, "20261110235959+0100", false),
+            (GENERALIZED_TIME, "202611102359Z", false),
+            (0x13, "261110235959Z", false),
+        ] {
+            assert_eq!(has_plain_dates(&between(plain, (tag, date))), expected, "{tag} {date}");
+            assert_eq!(has_plain_dates(&between((tag, date), plain)), expected, "{tag} {date}");
+        }
+        assert!(!has_plain_dates(&[]));
+    }
+
+    /// As much of a tbsCertificate as has dates.
+    fn between(from: (u8, &str), to: (u8, &str)) -> Vec<u8> {
+        let date = |(tag, text): (u8, &str)| der::wrap(tag, text.as_bytes());
+        let empty = || der::wrap(der::SEQUENCE, &[]);
+        let validity = der::wrap(der::SEQUENCE, &[date(from), date(to)].concat());
+        let serial = der::wrap(2, &[1]);
+        let fields = [serial, empty(), empty(), validity, empty()];
+        der::wrap(der::SEQUENCE, &fields.concat())
+    }
+}

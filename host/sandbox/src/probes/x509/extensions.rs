@@ -49,13 +49,15 @@ pub(super) struct Purposes {
     pub(super) handshake: bool,
 }
 
-/// Why a certificate must not be relied on, whatever else it says (RFC 5280 section 4.2). The OID
-/// is in dots.
+/// Why a certificate must not be relied on, whatever else it says (RFC 5280 section 4). The OID of
+/// an extension is in dots.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Obstacle {
     UnknownCritical(String),
     Malformed(String),
     Repeated(String),
+    /// A date that is not written as section 4.1.2.5 says.
+    Date,
 }
 
 impl Default for Purposes {
@@ -77,6 +79,7 @@ impl fmt::Display for Obstacle {
             Self::UnknownCritical(oid) => write!(f, "unknown critical extension {oid}"),
             Self::Malformed(oid) => write!(f, "malformed extension {oid}"),
             Self::Repeated(oid) => write!(f, "repeated extension {oid}"),
+            Self::Date => f.write_str("malformed date"),
         }
     }
 }
