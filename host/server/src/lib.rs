@@ -38,5 +38,5 @@ pub use app::{Agent, App, Caller};
 pub use clock::Clock;
 pub use config::Config;
 pub use error::{Error, Result};
-pub use start::{Running, serve};
+pub use start::{Running, Stopped, serve};
 pub use wake::Wake;

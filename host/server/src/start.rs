@@ -54,12 +54,18 @@ pub struct Running {
     end: JoinHandle<anyhow::Result<()>>,
 }
 
+/// The service was told to stop before it was up.
+#[derive(Debug, thiserror::Error)]
+#[error("told to stop before it was up")]
+pub struct Stopped;
+
 /// Starts everything and comes back once requests are answered. Cancelling `shutdown` ends it:
-/// no new connections, ten seconds for what runs, then the work loops, then the store.
+/// no new connections, ten seconds for what runs, then the work loops, then the store. Cancelled
+/// before it is up, it does not come up first.
 ///
 /// # Errors
 /// When an address cannot be bound, the database not be opened, or a built-in plugin not be
-/// installed.
+/// installed; [`Stopped`] when `shutdown` came before it was up.
 pub async fn serve(
     config: Config,
     clock: Clock,
@@ -70,11 +76,18 @@ pub async fn serve(
     let api = listen::bind(config.listen)?;
     let admin = listen::bind(config.admin_listen)?;
     let key = SealKey::of(&config)?;
-    let store = Store::open(&config.db, vedette_store::Options::new(key.seal.clone()))
+    let opening = Store::open(&config.db, vedette_store::Options::new(key.seal.clone()));
+    let store = shutdown
+        .run_until_cancelled(opening)
         .await
+        .ok_or(Stopped)?
         .map_err(|cause| key.explain(cause))
         .with_context(|| format!("cannot open the database {}", without_password(&config.db)))?;
-    let started = with_store(config, clock, shutdown, store.clone(), identity, [api, admin]).await;
+    // Compiling the plugins can take longer than whoever stops us waits.
+    let starting =
+        with_store(config, clock, shutdown.clone(), store.clone(), identity, [api, admin]);
+    let started =
+        shutdown.run_until_cancelled(starting).await.unwrap_or_else(|| Err(Stopped.into()));
     if started.is_err() {
         // The error says why; an engine that is dropped open would say more, and of nothing else.
         let _ = store.close().await;

@@ -1,13 +1,18 @@
 //! The end: what runs is finished, what is idle is closed, what is new is refused.
 
-use std::time::{Duration, Instant};
+use std::{
+    process::Stdio,
+    time::{Duration, Instant},
+};
 
 use serde_json::json;
+use tempfile::TempDir;
 use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt},
+    io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader},
     net::TcpStream,
+    process::Command,
 };
-use vedette_tests::Script;
+use vedette_tests::{Script, program};
 
 use crate::world::{World, until};
 
@@ -35,6 +40,34 @@ async fn a_check_that_runs_is_answered_and_whoever_comes_late_is_refused() {
     assert_eq!(exit.expect("stops"), Some(0), "a clean exit");
     let result = running.await.expect("no panic").expect(200);
     assert_eq!(result["status_code"], 200, "{result:#}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_service_that_is_stopped_while_it_starts_does_not_come_up_first() {
+    // Where no plugin is compiled yet, which is most of a start.
+    let cache = TempDir::new().expect("there is room for a folder");
+    let mut child = Command::new(program().expect("built"))
+        .args(["serve", "--db", "mem://", "--no-first-account"])
+        .args(["--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0"])
+        .env("VEDETTE_CACHE_DIR", cache.path())
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .kill_on_drop(true)
+        .spawn()
+        .expect("it runs");
+    let mut log = BufReader::new(child.stderr.take().expect("piped")).lines();
+    loop {
+        let line = log.next_line().await.expect("text").expect("more than it has said");
+        if line.contains("is installed") {
+            break;
+        }
+    }
+    let pid = child.id().expect("it runs").to_string();
+    Command::new("kill").args(["-TERM", &pid]).status().await.expect("told");
+    let ended = child.wait_with_output().await.expect("it ends");
+    assert_eq!(ended.status.code(), Some(0), "a clean exit");
+    assert_eq!(String::from_utf8_lossy(&ended.stdout), "", "it never listened");
 }
 
 #[tokio::test(flavor = "multi_thread")]

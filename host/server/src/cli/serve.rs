@@ -7,7 +7,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use toml::{Table, Value};
 
 use super::{environment, flags, signals, start_log, watchdog};
-use crate::{App, Clock, Config, Running, config::set, serve};
+use crate::{App, Clock, Config, Running, Stopped, config::set, serve};
 
 #[derive(clap::Args)]
 pub(super) struct Args {
@@ -56,7 +56,10 @@ pub(super) async fn run(args: Args) -> anyhow::Result<()> {
     let shutdown = signals::stop(STOPPING)?;
     let hangup = signal(SignalKind::hangup()).context("cannot listen for SIGHUP")?;
     let is_file = config.db.starts_with("surrealkv://");
-    let running = serve(config, Clock::System, shutdown).await?;
+    let running = match serve(config, Clock::System, shutdown).await {
+        Err(cause) if cause.is::<Stopped>() => return Ok(()),
+        started => started?,
+    };
     if is_file {
         watchdog::start(running.app.store.clone()).context("cannot watch the database")?;
     }
