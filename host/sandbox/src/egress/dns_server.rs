@@ -74,7 +74,8 @@ impl FromStr for DnsServer {
     fn from_str(text: &str) -> Result<Self, NoDnsServer> {
         if !text.contains("://") {
             let address = text.parse().or_else(|_| text.parse().map(|ip: IpAddr| (ip, 53).into()));
-            return address.map(SocketAddr::into).map_err(|_| NoDnsServer);
+            let address: SocketAddr = address.map_err(|_| NoDnsServer)?;
+            return if address.port() == 0 { Err(NoDnsServer) } else { Ok(address.into()) };
         }
         let url = Url::parse(text).map_err(|_| NoDnsServer)?;
         let ip = address(&url).ok_or(NoDnsServer)?;
@@ -156,6 +157,8 @@ mod tests {
             "tls://192.0.2.53:0",
             "https://user@192.0.2.53/",
             "192.0.2.53:70000",
+            "192.0.2.53:0",
+            "[2001:db8::53]:0",
         ];
         for text in texts {
             assert_eq!(text.parse::<DnsServer>(), Err(NoDnsServer), "{text}");
