@@ -98,7 +98,10 @@ fn read(path: &Path) -> anyhow::Result<Option<Seal>> {
         Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(None),
         opened => opened.with_context(unreadable)?,
     };
-    let mode = file.metadata().with_context(unreadable)?.permissions().mode();
+    let metadata = file.metadata().with_context(unreadable)?;
+    // Before its mode: nobody should be told to close a folder such as /tmp to all others.
+    ensure!(!metadata.is_dir(), "the key file {path_shown} (secrets.key_file) is a folder");
+    let mode = metadata.permissions().mode();
     ensure!(
         mode & OTHERS == 0,
         "the key file {path_shown} can be used by others than its owner (mode {:o}): chmod 600 \
@@ -200,6 +203,14 @@ mod tests {
         }
         fs::set_permissions(&path, fs::Permissions::from_mode(0o400)).expect("ours");
         SealKey::of(&config).expect("the owner may make it read-only");
+    }
+
+    #[test]
+    fn folder_is_no_key_file_and_keeps_its_mode() {
+        let folder = folder();
+        fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).expect("ours");
+        let said = refusal(&config("mem://", Some(folder.path().into())));
+        assert!(said.contains("is a folder") && !said.contains("chmod"), "{said}");
     }
 
     #[test]
