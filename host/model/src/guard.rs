@@ -99,6 +99,11 @@ impl Guard {
         }
     }
 
+    /// Whether, as far as is known, no DNS server answers us.
+    pub fn is_offline(&self) -> bool {
+        self.offline
+    }
+
     /// Whether what a run found can be believed.
     pub fn verdict(&mut self, now: Timestamp) -> Verdict {
         self.forget(now);

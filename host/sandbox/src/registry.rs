@@ -187,12 +187,18 @@ impl Plugin {
         now: Instant,
     ) {
         let (plugin, version) = (&*self.id, &*self.version);
-        if let Some((why, message)) = stopped {
+        if let Some((why, _)) = stopped {
             metrics::counter!(
                 "vedette_plugin_stops_total",
                 "plugin" => plugin.to_owned(), "version" => version.to_owned(), "why" => why.code(),
             )
             .increment(1);
+        }
+        // A plugin that says it could not work, as without DNS all must, has not broken: paused, it
+        // would be away when the trouble is over, and judge no result that others bring. Nor was it
+        // stopped; whoever called it tells what it said.
+        let broken = stopped.filter(|(why, _)| *why != Stop::Failed);
+        if let Some((why, message)) = broken {
             tracing::warn!(
                 plugin,
                 version,
@@ -200,9 +206,7 @@ impl Plugin {
                 "plugin {plugin} was stopped, {why}: {message}"
             );
         }
-        // A plugin that says it could not work, as without DNS all must, has not broken: paused, it
-        // would be away when the trouble is over, and judge no result that others bring.
-        let broke = stopped.is_some_and(|(why, _)| why != Stop::Failed);
+        let broke = broken.is_some();
         match self.breaker.lock().record(begun, about, broke, now) {
             Some(Change::Opened { pause }) => {
                 tracing::error!(

@@ -192,7 +192,8 @@ async fn probe(
             return Ok(Ending::Nothing);
         }
         Err(cause) => {
-            ending::report(check_type, site.domain.as_str(), &cause);
+            let offline = app.guard.lock().is_offline();
+            ending::report(check_type, site.domain.as_str(), &cause, offline);
             (Seen::Unknown(ending::token(&cause)), Duration::ZERO)
         }
     };

@@ -22,8 +22,9 @@ pub(crate) fn token(cause: &RunError) -> &'static str {
     }
 }
 
-/// Tells the operator of a scheduled run that says nothing about its target.
-pub(crate) fn report(check_type: &CheckType, domain: &str, cause: &RunError) {
+/// Tells the operator of a scheduled run that says nothing about its target; `offline` while no DNS
+/// server answers us.
+pub(crate) fn report(check_type: &CheckType, domain: &str, cause: &RunError, offline: bool) {
     let token = token(cause);
     metrics::counter!(
         "vedette_checks_unknown_total", "check_type" => check_type.to_string(), "error" => token
@@ -40,6 +41,10 @@ pub(crate) fn report(check_type: &CheckType, domain: &str, cause: &RunError) {
                 %check_type, domain, problem,
                 "check {check_type} refuses the stored configuration of {domain}: {problem}"
             );
+        }
+        // The guard has told of it, in one line for all sites.
+        RunError::Broken { why: Stop::Failed, .. } if offline => {
+            tracing::debug!(%check_type, domain, %cause, "check {check_type} of {domain}: {cause}");
         }
         RunError::Broken { .. } | RunError::NotInstalled => tracing::error!(
             %check_type, domain, %cause, "check {check_type} of {domain} broke: {cause}"
