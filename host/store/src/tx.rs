@@ -94,18 +94,20 @@ fn whole(unit: &str) -> String {
 }
 
 /// What a failed transaction means. One statement tells the reason, the others only that they
-/// were not executed.
+/// were not executed; a COMMIT that failed says that of itself too, and why (no room on the disk)
+/// only in its words.
 fn verdict(errors: Vec<EngineError>) -> Error {
     if errors.iter().any(is_conflict) {
         return Error::Conflict;
     }
-    let reason = errors.into_iter().find(|error| {
-        !matches!(error.query_details(), Some(QueryError::NotExecuted | QueryError::Cancelled))
+    let (undone, reasons): (Vec<_>, Vec<_>) = errors.into_iter().partition(|error| {
+        matches!(error.query_details(), Some(QueryError::NotExecuted | QueryError::Cancelled))
     });
-    match reason {
-        Some(error) => engine(error),
-        None => Error::Engine("a transaction was not executed".to_owned()),
+    if let Some(error) = reasons.into_iter().next() {
+        return engine(error);
     }
+    let commit = undone.iter().map(EngineError::message).find(|said| said.starts_with(NO_COMMIT));
+    Error::Engine(commit.unwrap_or("a transaction was not executed").to_owned())
 }
 
 /// The embedded engine types a conflict in some places and only words it in others.
@@ -157,6 +159,8 @@ fn parse<T: SurrealValue>(value: Value) -> Result<T> {
     T::from_value(value).map_err(|error| Error::corrupt("answer", error))
 }
 
+/// How the engine begins to tell of a COMMIT that failed.
+const NO_COMMIT: &str = "Cannot COMMIT";
 /// Some 2 s altogether; a unit takes well under a millisecond.
 pub(crate) const RETRIES: ExponentialBuilder = ExponentialBuilder::new()
     .with_min_delay(Duration::from_millis(2))
@@ -164,3 +168,26 @@ pub(crate) const RETRIES: ExponentialBuilder = ExponentialBuilder::new()
     .with_max_delay(Duration::from_millis(150))
     .with_max_times(20)
     .with_jitter();
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commit_that_failed_tells_why() {
+        let undone = |said: &str| EngineError::query(said.to_owned(), QueryError::NotExecuted);
+        let of_statement = "The query was not executed due to a failed transaction";
+        let full = "Cannot COMMIT: No space left on device (os error 28)";
+        let said = verdict(vec![undone(of_statement), undone(full)]).to_string();
+        assert_eq!(said, format!("the database refused: {full}"));
+
+        let thrown =
+            EngineError::query("The field is of another type".to_owned(), None::<QueryError>);
+        let aborted = undone("Cannot COMMIT: the transaction was aborted due to a prior error");
+        let said = verdict(vec![undone(of_statement), thrown, aborted]).to_string();
+        assert_eq!(said, "the database refused: The field is of another type");
+
+        let said = verdict(vec![undone(of_statement)]).to_string();
+        assert_eq!(said, "the database refused: a transaction was not executed");
+    }
+}

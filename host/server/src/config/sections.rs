@@ -355,7 +355,8 @@ const SHORTEST_INTERVAL: Duration = Duration::from_secs(1);
 /// What we do ourselves; of the libraries only what is wrong. When the embedded database closes,
 /// its second handle complains that the first has closed it; the resolver tells of every answer of
 /// a name server that DNSSEC cannot use, also as errors: zones without an end make hundreds in one
-/// look. Errors that matter come as results.
+/// look; the database warns of each commit that fails, without the reason. Errors that matter come as
+/// results.
 const DEFAULT_FILTER: &str = "warn,vedette_server=info,vedette_store=info,vedette_sandbox=info,\
-     surrealdb::core::kvs::ds=off,surrealkv=error,hickory_net=error,hickory_net::dnssec=off,\
+     surrealdb::core::kvs::ds=off,surrealdb::core::kvs::tx=error,surrealkv=error,hickory_net=error,hickory_net::dnssec=off,\
      salvo_core::service=error";
