@@ -13,10 +13,11 @@ use std::{
         Arc,
         atomic::{AtomicU64, Ordering},
     },
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use anyhow::Context;
+use rustix::io::Errno;
 use salvo::{
     Depot, FlowCtrl, Handler, Request, Response, Service, async_trait,
     conn::{Accepted, Acceptor, ConnCtrl, Holding, rustls::RustlsAcceptor, tcp::TcpAcceptor},
@@ -93,6 +94,7 @@ fn run<A: Acceptor + 'static>(
     let closing = Closing {
         holdings: acceptor.holdings().to_vec(),
         inner: Some(acceptor),
+        told_at: None,
         shutdown: shutdown.clone(),
         closed: closed.clone(),
     };
@@ -114,9 +116,11 @@ fn run<A: Acceptor + 'static>(
 }
 
 /// Gives its socket back at `shutdown`: whoever connects after that is refused, rather than left
-/// in a queue that nobody empties.
+/// in a queue that nobody empties. While this machine has nothing left for a connection, they wait
+/// in that queue, and the log says so now and then.
 struct Closing<A> {
     inner: Option<A>,
+    told_at: Option<Instant>,
     holdings: Vec<Holding>,
     shutdown: CancellationToken,
     closed: CancellationToken,
@@ -134,17 +138,39 @@ impl<A: Acceptor> Acceptor for Closing<A> {
         &mut self,
         fuse_policy: Option<ArcFusePolicy>,
     ) -> io::Result<Accepted<Self::Coupler, Self::Stream>> {
-        if let Some(inner) = &mut self.inner {
-            tokio::select! {
+        while let Some(inner) = &mut self.inner {
+            let accepted = tokio::select! {
                 biased;
-                () = self.shutdown.cancelled() => (),
-                accepted = inner.accept(fuse_policy) => return accepted,
+                () = self.shutdown.cancelled() => break,
+                accepted = inner.accept(fuse_policy.clone()) => accepted,
+            };
+            match accepted {
+                Err(cause) if is_exhausted(&cause) => self.tell(&cause),
+                accepted => return accepted,
             }
+            tokio::time::sleep(EXHAUSTED_PAUSE).await;
         }
         self.inner = None;
         self.closed.cancel();
         std::future::pending().await
     }
+}
+
+impl<A> Closing<A> {
+    fn tell(&mut self, cause: &io::Error) {
+        if self.told_at.is_none_or(|at| at.elapsed() >= TELL_EVERY) {
+            self.told_at = Some(Instant::now());
+            tracing::error!(
+                "connections wait, for this process can open no more: {cause}; give it more (ulimit -n)"
+            );
+        }
+    }
+}
+
+/// Whether this machine had no descriptor or no memory left: nothing about who connects.
+fn is_exhausted(cause: &io::Error) -> bool {
+    let lacks = [Errno::MFILE, Errno::NFILE, Errno::NOBUFS, Errno::NOMEM];
+    Errno::from_io_error(cause).is_some_and(|errno| lacks.contains(&errno))
 }
 
 /// Knows which requests are being answered: they hold a token.
@@ -282,6 +308,10 @@ const MOST_WAITING: u32 = 4_096;
 const MOST_STREAMS: u32 = 128;
 /// Bytes of a request's head; more is answered with 431.
 const LARGEST_HEAD: usize = 16 << 10;
+/// Between two looks for whether there is room for another connection again.
+const EXHAUSTED_PAUSE: Duration = Duration::from_millis(100);
+/// It can last for hours, and the log may be on the same machine.
+const TELL_EVERY: Duration = Duration::from_secs(60);
 /// How long a listener may take to notice the shutdown.
 const CLOSE: Duration = Duration::from_millis(500);
 
@@ -291,6 +321,13 @@ mod tests {
     use tokio::net::TcpStream;
 
     use super::*;
+
+    #[test]
+    fn what_this_machine_lacks_is_told_from_what_a_client_did() {
+        let is_ours = |errno: Errno| is_exhausted(&io::Error::from(errno));
+        assert!(is_ours(Errno::MFILE) && is_ours(Errno::NFILE) && is_ours(Errno::NOMEM));
+        assert!(!is_ours(Errno::CONNABORTED) && !is_exhausted(&io::Error::other("TLS")));
+    }
 
     #[tokio::test]
     async fn crowd_that_comes_at_once_finds_room() {
