@@ -358,5 +358,5 @@ const SHORTEST_INTERVAL: Duration = Duration::from_secs(1);
 /// look; the database warns of each commit that fails, without the reason. Errors that matter come as
 /// results.
 const DEFAULT_FILTER: &str = "warn,vedette_server=info,vedette_store=info,vedette_sandbox=info,\
-     surrealdb::core::kvs::ds=off,surrealdb::core::kvs::tx=error,surrealkv=error,hickory_net=error,hickory_net::dnssec=off,\
-     salvo_core::service=error";
+     surrealdb::core::kvs::ds=off,surrealdb::core::kvs::tx=error,surrealkv=error,hickory_net=error,\
+     hickory_net::dnssec=off,salvo_core::service=error";
