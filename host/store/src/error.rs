@@ -66,6 +66,12 @@ pub enum Error {
     /// The secrets in the store were sealed with a key that was not given; names it.
     #[error("the database was sealed with another key, whose id is {0}")]
     WrongKey(String),
+    /// The folder held a database and holds none now; names the file that says so.
+    #[error(
+        "its files are lost or cut short: {0} says that there was a database, and there is none. \
+         Put the folder back from a backup; or, to begin with an empty database, remove that file"
+    )]
+    Lost(String),
     /// A row does not read back as what was written.
     #[error("cannot read a stored {what}: {reason}")]
     Corrupt { what: &'static str, reason: String },

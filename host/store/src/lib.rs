@@ -54,6 +54,7 @@ mod team;
 mod tx;
 mod unit;
 mod usage;
+mod used;
 mod welcome;
 
 use std::sync::Arc;

@@ -16,11 +16,16 @@ impl Store {
         self.run(MIGRATIONS).await
     }
 
+    /// Whether no migration ever ran here.
+    pub(crate) async fn is_new(&self) -> Result<bool> {
+        self.write(TABLE, Binds::new()).await?;
+        let ran: Vec<i64> =
+            self.read("SELECT VALUE number FROM migration LIMIT 1", Binds::new()).await?;
+        Ok(ran.is_empty())
+    }
+
     async fn run(&self, migrations: &[&str]) -> Result<()> {
-        let unit = "DEFINE TABLE IF NOT EXISTS migration SCHEMAFULL;
-            DEFINE FIELD IF NOT EXISTS number ON migration TYPE int;
-            DEFINE FIELD IF NOT EXISTS checksum ON migration TYPE string";
-        self.write(unit, Binds::new()).await?;
+        self.write(TABLE, Binds::new()).await?;
         let mut reached = None;
         for (number, text) in (1_i64..).zip(migrations) {
             if self.step(number, text).await? {
@@ -85,6 +90,10 @@ fn checksum(text: &str) -> String {
     Uuid::new_v5(&Uuid::NAMESPACE_OID, text.as_bytes()).to_string()
 }
 
+/// Where it is kept which of them ran.
+const TABLE: &str = "DEFINE TABLE IF NOT EXISTS migration SCHEMAFULL;
+    DEFINE FIELD IF NOT EXISTS number ON migration TYPE int;
+    DEFINE FIELD IF NOT EXISTS checksum ON migration TYPE string";
 /// In the order in which they run, from number 1.
 const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0001_initial.surql"),

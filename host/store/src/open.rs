@@ -11,6 +11,7 @@ use crate::background::Background;
 use crate::engine::Embedded;
 use crate::error::{Error, Result};
 use crate::remote::Remote;
+use crate::used::Mark;
 use crate::{Seal, Store};
 
 /// How much memory the embedded engine may use, and the keys of what is secret. The engine's own
@@ -36,7 +37,8 @@ impl Options {
 impl Store {
     /// Opens `mem://`, `surrealkv://path` or `ws(s)://user:password@host:port[/namespace/database]`
     /// and brings its schema up to date. `WrongKey` when its secrets were sealed with a key that is
-    /// not given: then nothing in it has changed but the schema.
+    /// not given: then nothing in it has changed but the schema. `Lost` when the folder has held a
+    /// database and holds none: then none is begun.
     ///
     /// Needs a multi-threaded runtime with 10 MiB stacks. One process at a time opens a
     /// `surrealkv` directory; a second one is refused. Commits are durable when they return.
@@ -49,13 +51,21 @@ impl Store {
             Some("ws" | "wss") => Self::new(Remote::open(url).await?, options.seal),
             _ => return Err(Error::Address(format!("it is none of {SCHEMES}"))),
         };
-        store.migrate().await?;
-        if let Err(error) = store.settle_seal().await {
+        if let Err(error) = store.settle(&Mark::of(url)).await {
             // Whoever finds the right key opens it again, perhaps from this process.
             let _ = store.close().await;
             return Err(error);
         }
         Ok(store)
+    }
+
+    async fn settle(&self, mark: &Mark) -> Result<()> {
+        if mark.is_there() && self.is_new().await? {
+            return Err(mark.lost());
+        }
+        self.migrate().await?;
+        self.settle_seal().await?;
+        mark.make()
     }
 
     /// Whether the database is a part of this process, so that no other node shares it.

@@ -56,6 +56,43 @@ fn what_was_answered_is_on_disk_without_a_goodbye() {
 }
 
 #[test]
+fn a_database_whose_files_were_lost_is_not_begun_anew() {
+    let directory = tempfile::tempdir().unwrap();
+    let url = on_disk(directory.path());
+    runtime().block_on(async {
+        let store = open(&url).await;
+        with_site(&store).await;
+        store.close().await.unwrap();
+    });
+    let mut mark = None;
+    for entry in std::fs::read_dir(directory.path()).unwrap() {
+        let path = entry.unwrap().path();
+        if path.ends_with("in-use") {
+            mark = Some(path);
+        } else if path.is_dir() {
+            std::fs::remove_dir_all(path).unwrap();
+        } else {
+            std::fs::remove_file(path).unwrap();
+        }
+    }
+    let mark = mark.expect("it says that there was a database");
+    // Nor at the next attempt.
+    for _ in 0..2 {
+        runtime().block_on(async {
+            let refused = Store::open(&url, options()).await;
+            let Err(Error::Lost(named)) = refused else { panic!("{refused:?}") };
+            assert_eq!(named, mark.display().to_string());
+        });
+    }
+    std::fs::remove_file(&mark).unwrap();
+    runtime().block_on(async {
+        let store = open(&url).await;
+        assert!(!store.any_account().await.unwrap(), "as whoever removed it has decided");
+        store.close().await.unwrap();
+    });
+}
+
+#[test]
 fn addresses_that_name_no_store_are_refused() {
     runtime().block_on(async {
         for url in
