@@ -27,7 +27,7 @@ pub(super) async fn run(app: Arc<App>, shutdown: CancellationToken) {
     let mut scheduler = Scheduler::new(Arc::clone(&app));
     while !shutdown.is_cancelled() {
         scheduler.see_the_clock().await;
-        scheduler.take_up().await;
+        scheduler.take_up(&shutdown).await;
         tokio::select! {
             () = shutdown.cancelled() => {}
             () = app.wake.schedule.notified() => {}
@@ -99,12 +99,16 @@ impl Scheduler {
         self.doubted = None;
     }
 
-    /// Leases what is due, as far as there is room.
-    async fn take_up(&mut self) {
+    /// Leases what is due, as far as there is room; not for ever where runs end while more is due, or
+    /// neither the clock nor the shutdown would be seen.
+    async fn take_up(&mut self, shutdown: &CancellationToken) {
         let app = Arc::clone(&self.app);
         let types = app.sandbox.check_types();
         let mut idle = false;
-        while !idle {
+        for _ in 0..MOST_ROUNDS {
+            if idle || shutdown.is_cancelled() {
+                break;
+            }
             let turns: Vec<Turn> = std::iter::from_fn(|| app.planned.free_turn()).collect();
             if turns.is_empty() {
                 break;
@@ -174,4 +178,6 @@ async fn see_to(app: &App, lease: &Lease) {
 
 /// How often the schedule is looked at without a hint.
 const POLL: Duration = Duration::from_millis(500);
+/// How often it is asked for more in one go; each time there was room, as a run had ended.
+const MOST_ROUNDS: usize = 8;
 const DRAIN: Duration = Duration::from_secs(10);
