@@ -1,9 +1,10 @@
 //! `/checks`: the latest of each type, pages of history, results brought by the caller.
 
+use futures::future::join_all;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use crate::world::{World, text};
+use crate::world::{World, text, time};
 
 /// A result as an agent of the owner's could have measured it.
 fn result(domain: &str, days: i64) -> Value {
@@ -74,6 +75,27 @@ async fn pages_are_newest_first_and_exact() {
     assert_eq!((&none["total"], &none["checks"]), (&json!(0), &json!([])));
     let other = client.get(&format!("/checks?site_id={id}&check_type=dns")).await.expect(200);
     assert_eq!(other["total"], 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn latest_record_heads_the_history_of_results_that_come_at_once() {
+    let world = World::start().await;
+    let client = &world.owner.client;
+    let id = world.quiet("crowd.example").await;
+    let body = json!({"site_id": id, "check_type": "ssl", "result": result("crowd.example", 60)});
+    for _ in 0..4 {
+        let brought = join_all((0..6).map(|_| client.post("/checks", body.clone()))).await;
+        for answer in brought {
+            answer.expect(200);
+        }
+        let path = format!("/checks?site_id={id}");
+        let latest = client.get(&path).await.expect(200)["ssl"].clone();
+        let page = client.get(&format!("{path}&check_type=ssl")).await.expect(200);
+        let listed = page["checks"].as_array().expect("a list");
+        assert_eq!(listed[0], latest);
+        let moments: Vec<_> = listed.iter().map(|record| time(&record["checked_at"])).collect();
+        assert!(moments.is_sorted_by(|later, earlier| later > earlier), "{moments:?}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

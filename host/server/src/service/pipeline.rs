@@ -63,7 +63,7 @@ pub(crate) struct Stored {
 ///
 /// # Errors
 /// `Invalid` when a result that came from outside does not fit the check's schema.
-pub(crate) async fn submit(app: &App, arrival: Arrival) -> Result<Option<Stored>> {
+pub(crate) async fn submit(app: &App, mut arrival: Arrival) -> Result<Option<Stored>> {
     // The record keeps its id over all tries: it is what makes queueing twice the same as once.
     let id = random::id();
     let mut waits = TRIES.build();
@@ -72,6 +72,7 @@ pub(crate) async fn submit(app: &App, arrival: Arrival) -> Result<Option<Stored>
         if is_outdated(&arrival, &context) {
             return Ok(None);
         }
+        arrival.checked_at = in_turn(&arrival, context.state.latest.as_ref(), app.clock.now());
         match decide(app, &arrival, &context, id).await?.commit(app, &arrival).await {
             Ok(stored) => return Ok(Some(stored)),
             Err(StoreError::Stale) => match waits.next() {
@@ -115,6 +116,22 @@ fn is_outdated(arrival: &Arrival, context: &CheckContext) -> bool {
         Ordering::Greater => true,
     })
 }
+
+/// Behind the record that was committed before it: results overtake each other on their way in, and
+/// the head of the history would be another record than the latest. Not behind one that a clock far
+/// ahead has left; and an agent says itself when it looked.
+fn in_turn(arrival: &Arrival, latest: Option<&CheckRecord>, now: Timestamp) -> Timestamp {
+    latest
+        .filter(|latest| {
+            arrival.source != Source::Agent && latest.checked_at <= now + CLOCKS_DIFFER
+        })
+        .map_or(arrival.checked_at, |latest| {
+            arrival.checked_at.max(latest.checked_at + Duration::from_millis(1))
+        })
+}
+
+/// What the clocks of two nodes may differ by.
+const CLOCKS_DIFFER: Duration = Duration::from_secs(5);
 
 /// A decision and what is committed with it.
 struct Decided {
@@ -405,6 +422,44 @@ mod tests {
         };
         let outdated = arrivals.map(|arrival| is_outdated(&arrival, &context));
         assert_eq!(outdated, [false, false, true]);
+    }
+
+    #[test]
+    fn record_stands_behind_the_one_that_overtook_it() {
+        let at = |millis| Timestamp::from_timestamp_millis(millis).expect("a moment");
+        let arrival = |source| Arrival {
+            account_id: AccountId(Uuid::from_u128(1)),
+            site_id: SiteId(Uuid::from_u128(2)),
+            check_type: "ssl".parse().expect("a check's name"),
+            seen: Seen::Unknown(run::OVERLOADED),
+            checked_at: at(1000),
+            duration: Duration::ZERO,
+            source,
+            lease: None,
+            domain: None,
+        };
+        let turn = |source, latest: Option<i64>| {
+            let latest = latest.map(|millis| CheckRecord {
+                id: CheckId(Uuid::from_u128(3)),
+                site_id: SiteId(Uuid::from_u128(2)),
+                check_type: "ssl".parse().expect("a check's name"),
+                checked_at: at(millis),
+                status: CheckStatus::Unknown,
+                result: Value::Null,
+                error: None,
+                duration_ms: 0,
+                source: Source::Api,
+                location: "default".to_owned(),
+            });
+            in_turn(&arrival(source), latest.as_ref(), at(1500)).timestamp_millis()
+        };
+        assert_eq!(turn(Source::Api, None), 1000);
+        assert_eq!(turn(Source::Api, Some(999)), 1000);
+        assert_eq!(turn(Source::Api, Some(1000)), 1001, "two within a millisecond");
+        assert_eq!(turn(Source::Scheduler, Some(1400)), 1401);
+        assert_eq!(turn(Source::OnDemand, Some(2000)), 2001, "another node's clock is ahead");
+        assert_eq!(turn(Source::Scheduler, Some(9_000_000)), 1000, "the clock was set back");
+        assert_eq!(turn(Source::Agent, Some(1000)), 1000);
     }
 
     #[test]
