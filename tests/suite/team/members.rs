@@ -180,6 +180,29 @@ async fn a_key_is_bound_to_what_its_member_is_now() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn who_names_the_owners_account_is_let_in_as_soon_as_they_may_be() {
+    let world = world("").await;
+    let (owner, member) = (world.account("team").await, world.account("free").await);
+    let named = async || {
+        let request = member.client.request(Method::GET, "/sites");
+        member.client.finish(request.header("x-vedette-account", &owner.id)).await
+    };
+    refused(&named().await, 404, "not in the team yet");
+    join(&owner.client, &member, "viewer").await;
+    assert_eq!(named().await.expect(200)["userId"], owner.id.as_str());
+
+    move_to(&world, &owner, "pro").await;
+    refused(&named().await, 404, "the membership rests");
+    move_to(&world, &owner, "team").await;
+    assert_eq!(named().await.expect(200)["userId"], owner.id.as_str());
+
+    remove(&owner.client, &member.id).await.expect(200);
+    refused(&named().await, 404, "not in the team any more");
+    join(&owner.client, &member, "viewer").await;
+    assert_eq!(named().await.expect(200)["userId"], owner.id.as_str());
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn members_and_open_invitations_fill_the_plan_together() {
     let world = world("").await;
     let (owner, member) = (world.account("team").await, world.account("free").await);

@@ -148,8 +148,12 @@ pub async fn authenticate(
     let now = app.clock.now();
     let hash = hash(bearer);
     let mut found = app.store.caller(&hash).await?;
-    // Another node may have extended it meanwhile.
-    if found.as_ref().is_some_and(|found| found.key.expired(now)) {
+    // Whoever is refused here makes no call, and so does not find out by it that what is remembered is
+    // over: another node may have extended the key, or they may be in the team by now.
+    if found
+        .as_ref()
+        .is_some_and(|found| found.key.expired(now) || !may_act_for(found, edition, wanted))
+    {
         found = app.store.caller_anew(&hash).await?;
     }
     let found = found.ok_or_else(invalid_key)?;
@@ -170,6 +174,11 @@ pub async fn authenticate(
         }
     }
     caller(person, Some(key), edition, wanted)
+}
+
+/// Whether a key leads to the account that is named, if one is.
+fn may_act_for(found: &Found, edition: &'static Edition, wanted: Option<AccountId>) -> bool {
+    wanted.is_none() || caller(&found.person, Some(&found.key), edition, wanted).is_ok()
 }
 
 /// Somebody, and the account that they act for: their own, or that of the team they are in while
