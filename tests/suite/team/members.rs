@@ -203,6 +203,29 @@ async fn who_names_the_owners_account_is_let_in_as_soon_as_they_may_be() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn who_was_put_out_costs_the_owner_no_call_and_sees_nothing_of_the_month() {
+    let world = world("").await;
+    let (owner, member) = (world.account("team").await, world.account("free").await);
+    let used = async || owner.client.get("/sites").await.number("x-monthlylimit-used");
+    join(&owner.client, &member, "viewer").await;
+    assert_eq!(acts_for(&member.client).await, owner.id);
+    remove(&owner.client, &member.id).await.expect(200);
+    let before = used().await;
+    assert_eq!(acts_for(&member.client).await, member.id);
+    assert_eq!(used().await, before + 1, "the owner's own");
+
+    join(&owner.client, &member, "viewer").await;
+    assert_eq!(acts_for(&member.client).await, owner.id);
+    remove(&owner.client, &member.id).await.expect(200);
+    let before = used().await;
+    let request = member.client.request(Method::GET, "/sites");
+    let named = member.client.finish(request.header("x-vedette-account", &owner.id)).await;
+    refused(&named, 404, "not in the team any more");
+    assert_eq!(named.number("x-monthlylimit-used"), 0);
+    assert_eq!(used().await, before + 1, "the owner's own");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn members_and_open_invitations_fill_the_plan_together() {
     let world = world("").await;
     let (owner, member) = (world.account("team").await, world.account("free").await);

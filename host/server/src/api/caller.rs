@@ -132,9 +132,14 @@ impl Authenticate {
             // is gone.
             service::account::forget(app, token);
             let before = Arc::clone(&caller.account);
-            caller = self.recognise(app, credential).await?;
+            let again = self.recognise(app, credential).await;
+            let is_the_same = again.as_ref().is_ok_and(|caller| caller.account.id == before.id);
+            if !is_the_same {
+                standing.withdraw(app).await;
+            }
+            caller = again?;
             // Who joined or left a team meanwhile is bound by the limits of another account.
-            if counted.admitted.is_err() || caller.account.id != before.id {
+            if counted.admitted.is_err() || !is_the_same {
                 trace::note_account(caller.account.id);
                 counted = count(app, &caller, token, standing, cost).await?;
             } else if caller.account.plan != before.plan {

@@ -144,8 +144,14 @@ impl Standing {
         let Some(Charge { account, at }) = self.charge.take() else { return };
         match app.store.take_back_call(account, &quota::month(at)).await {
             Ok(()) => self.month.used = self.month.used.saturating_sub(1),
-            Err(cause) => tracing::warn!(%cause, "the call of a 429 stays counted: {cause}"),
+            Err(cause) => tracing::warn!(%cause, "a call that is none stays counted: {cause}"),
         }
+    }
+
+    /// The request turned out to be none of that account, whose month is nobody else's to see.
+    pub(super) async fn withdraw(&mut self, app: &App) {
+        self.give_back(app).await;
+        self.month = Month::default();
     }
 
     /// How long the address has to wait, if this was the last request that it had.
