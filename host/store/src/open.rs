@@ -86,6 +86,9 @@ pub(crate) async fn embedded(url: &str, options: &Options) -> Result<Embedded> {
     let config = ConfigMap::empty()
         .with_key_value("surrealkv_max_memtable_size", options.memtable_bytes.to_string())
         .with_key_value("surrealkv_block_cache_capacity", options.cache_bytes.to_string());
+    // It measures its own process, and would keep a file of every other one open for that: up to half
+    // of the descriptors that connections need.
+    sysinfo::set_open_files_limit(0);
     let background = Background::start().map_err(refused)?;
     let path = durable(url);
     let opened = async move {

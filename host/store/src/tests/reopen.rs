@@ -128,3 +128,17 @@ fn copy_files(from: &std::path::Path, to: &std::path::Path) {
         }
     }
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn an_open_database_holds_no_files_of_other_processes() {
+    on_embedded(|store| async move {
+        signed_up(&store).await;
+        let held: Vec<_> = std::fs::read_dir("/proc/self/fd")
+            .unwrap()
+            .filter_map(|entry| std::fs::read_link(entry.ok()?.path()).ok())
+            .filter(|file| file.starts_with("/proc") && file.ends_with("stat"))
+            .collect();
+        assert!(held.is_empty(), "{held:?}");
+    });
+}
