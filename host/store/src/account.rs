@@ -7,7 +7,7 @@ use surrealdb::types::{RecordId, SurrealValue};
 use vedette_model::{Account, AccountId, ApiKey, NotificationSettings, Timestamp};
 
 use crate::api_key::ApiKeyRow;
-use crate::error::{Result, gone_is_none};
+use crate::error::{Error, Result, gone_is_none};
 use crate::team::TELL_TEAM;
 use crate::tx::Binds;
 use crate::{Store, agent, billing, key, team};
@@ -26,20 +26,28 @@ pub(crate) struct AccountRow {
 impl Store {
     /// Creates an account with its first key, which counts like any other.
     pub async fn create_account(&self, account: &Account, first_key: &ApiKey) -> Result<()> {
-        let unit = "CREATE $account SET email = $email, edition = $edition, plan = $plan,
-                created_at = $created_at, sites = 0, api_keys = 1 RETURN NONE;
-            CREATE $key CONTENT $key_row RETURN NONE;
-            CREATE $hash SET account = $account, key = $key RETURN NONE";
-        let binds = Binds::new()
-            .with("account", key::account(account.id))
-            .with("email", account.email.as_str())
-            .with("edition", account.edition.as_str())
-            .with("plan", account.plan.as_str())
-            .with("created_at", account.created_at)
-            .with("key", key::api_key(account.id, first_key.id))
-            .with("key_row", ApiKeyRow::content(first_key))
-            .with("hash", key::api_key_hash(&first_key.hash));
-        self.write(unit, binds).await
+        self.write(CREATE, creation(account, first_key)).await
+    }
+
+    /// Creates an account where there is none at all; says whether it did. Of nodes that find the
+    /// database empty at once, one does.
+    pub async fn create_first_account(
+        &self,
+        account: &Account,
+        first_key: &ApiKey,
+    ) -> Result<bool> {
+        let unit = format!(
+            "LET $anybody = (SELECT VALUE id FROM account LIMIT 1);
+            IF !array::is_empty($anybody) {{ THROW 'duplicate' }};
+            UPSERT $first SET made_at = $created_at RETURN NONE;
+            {CREATE}"
+        );
+        let binds = creation(account, first_key).with("first", key::first_account());
+        match self.write(&unit, binds).await {
+            Ok(()) => Ok(true),
+            Err(Error::Duplicate) => Ok(false),
+            Err(error) => Err(error),
+        }
     }
 
     pub async fn account(&self, account: AccountId) -> Result<Option<Account>> {
@@ -133,6 +141,18 @@ impl Store {
     }
 }
 
+fn creation(account: &Account, first_key: &ApiKey) -> Binds {
+    Binds::new()
+        .with("account", key::account(account.id))
+        .with("email", account.email.as_str())
+        .with("edition", account.edition.as_str())
+        .with("plan", account.plan.as_str())
+        .with("created_at", account.created_at)
+        .with("key", key::api_key(account.id, first_key.id))
+        .with("key_row", ApiKeyRow::content(first_key))
+        .with("hash", key::api_key_hash(&first_key.hash))
+}
+
 /// The rows of which an account has one at most. Without feed and gate no commit leaves an event.
 fn alone(account: AccountId) -> Vec<RecordId> {
     vec![
@@ -162,6 +182,11 @@ impl AccountRow {
         })
     }
 }
+
+const CREATE: &str = "CREATE $account SET email = $email, edition = $edition, plan = $plan,
+    created_at = $created_at, sites = 0, api_keys = 1 RETURN NONE;
+CREATE $key CONTENT $key_row RETURN NONE;
+CREATE $hash SET account = $account, key = $key RETURN NONE";
 
 /// A site that is made in the same moment writes the account's row: it is seen here, or its maker is
 /// in conflict and finds the account gone. So with a payment event, which reads that row for update.

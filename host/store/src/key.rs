@@ -21,6 +21,11 @@ pub(crate) fn account(account: AccountId) -> RecordId {
     id("account", [account.0.into_value()])
 }
 
+/// That a database was empty and got its first account.
+pub(crate) fn first_account() -> RecordId {
+    id("first_account", ["made".into_value()])
+}
+
 pub(crate) fn api_key(account: AccountId, key: ApiKeyId) -> RecordId {
     id("api_key", [account.0.into_value(), key.0.into_value()])
 }

@@ -116,6 +116,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0018_invited.surql"),
     include_str!("migrations/0019_letters.surql"),
     include_str!("migrations/0020_asked.surql"),
+    include_str!("migrations/0021_first_account.surql"),
 ];
 
 #[cfg(test)]

@@ -21,6 +21,29 @@ fn an_account_reads_back_as_it_was_made() {
 }
 
 #[test]
+fn of_many_who_find_no_account_at_all_one_makes_the_first() {
+    on_both(|store| async move {
+        let each = {
+            let store = store.clone();
+            move |_| {
+                let store = store.clone();
+                async move {
+                    let account = account();
+                    let key = api_key(&account, "first");
+                    store.create_first_account(&account, &key).await.unwrap()
+                }
+            }
+        };
+        let made = at_once(8, each).await.into_iter().filter(|made| *made).count();
+        assert_eq!((made, store.accounts(10, 0).await.unwrap().len()), (1, 1));
+        let account = account();
+        let made = store.create_first_account(&account, &api_key(&account, "late")).await.unwrap();
+        assert!(!made);
+        assert_eq!(store.account(account.id).await.unwrap(), None);
+    });
+}
+
+#[test]
 fn accounts_are_listed_oldest_first() {
     on_both(|store| async move {
         let mut made = Vec::new();
