@@ -7,7 +7,10 @@ use std::{net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
 
 use anyhow::Context;
 use parking_lot::Mutex;
-use rustls::pki_types::{CertificateDer, pem::PemObject};
+use rustls::{
+    ClientConfig,
+    pki_types::{CertificateDer, pem::PemObject},
+};
 use tokio::{net::TcpListener, task::JoinHandle};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use vedette_model::{CheckType, Edition, guard::Guard};
@@ -76,9 +79,10 @@ pub async fn serve(
     let api = listen::bind(config.listen)?;
     let admin = listen::bind(config.admin_listen)?;
     let key = SealKey::of(&config)?;
-    let opening = Store::open(&config.db, vedette_store::Options::new(key.seal.clone()));
+    let mut options = vedette_store::Options::new(key.seal.clone());
+    options.tls = database_tls(&config.ca_file)?;
     let store = shutdown
-        .run_until_cancelled(opening)
+        .run_until_cancelled(Store::open(&config.db, options))
         .await
         .ok_or(Stopped)?
         .map_err(|cause| key.explain(cause))
@@ -328,6 +332,17 @@ pub(crate) fn roots(files: &[PathBuf]) -> anyhow::Result<Vec<CertificateDer<'sta
         anyhow::ensure!(roots.len() > before, "{} holds no certificate", file.display());
     }
     Ok(roots)
+}
+
+/// How a database server is verified where the operator names roots of his own; else by the public
+/// ones alone.
+fn database_tls(files: &[PathBuf]) -> anyhow::Result<Option<Arc<ClientConfig>>> {
+    let roots = roots(files)?;
+    if roots.is_empty() {
+        return Ok(None);
+    }
+    let trust = egress::Trust::new(&roots).context("ca_file")?;
+    Ok(Some(egress::verifying_config(&trust, &[])))
 }
 
 fn without_password(url: &str) -> String {

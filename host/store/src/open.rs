@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use rustls::ClientConfig;
 use surrealdb::Surreal;
 use surrealdb::engine::local::Db;
 use surrealdb_cnf::ConfigMap;
@@ -14,9 +15,9 @@ use crate::remote::Remote;
 use crate::used::Mark;
 use crate::{Seal, Store};
 
-/// How much memory the embedded engine may use, and the keys of what is secret. The engine's own
-/// defaults are made for a machine that runs nothing else: a cache of half the memory, and writes
-/// kept resident up to 4 GiB.
+/// How much memory the embedded engine may use, the keys of what is secret, and whom a server has to
+/// be. The engine's own defaults are made for a machine that runs nothing else: a cache of half the
+/// memory, and writes kept resident up to 4 GiB.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// Bytes of recent writes kept in memory before they are flushed to a table; a transaction
@@ -25,12 +26,14 @@ pub struct Options {
     /// Bytes of table blocks kept in memory.
     pub cache_bytes: usize,
     pub seal: Seal,
+    /// How a server behind `wss://` is verified; none = by the public roots alone.
+    pub tls: Option<Arc<ClientConfig>>,
 }
 
 impl Options {
     /// There is no default key: a database is opened again with the one it was made with.
     pub fn new(seal: Seal) -> Self {
-        Self { memtable_bytes: 16 << 20, cache_bytes: 64 << 20, seal }
+        Self { memtable_bytes: 16 << 20, cache_bytes: 64 << 20, seal, tls: None }
     }
 }
 
@@ -48,7 +51,7 @@ impl Store {
                 let engine = embedded(url, &options).await?;
                 Self::new(Arc::new(engine), options.seal)
             }
-            Some("ws" | "wss") => Self::new(Remote::open(url).await?, options.seal),
+            Some("ws" | "wss") => Self::new(Remote::open(url, options.tls).await?, options.seal),
             _ => return Err(Error::Address(format!("it is none of {SCHEMES}"))),
         };
         if let Err(error) = store.settle(&Mark::of(url)).await {

@@ -14,7 +14,9 @@ use std::time::Duration;
 
 use backon::Retryable;
 use futures::future::BoxFuture;
+use rustls::ClientConfig;
 use surrealdb::engine::any::{self, Any};
+use surrealdb::opt::Config;
 use surrealdb::opt::auth::Root;
 use surrealdb::types::{ConnectionError, Error as EngineError, Variables};
 use surrealdb::{IndexedResults, Surreal};
@@ -40,16 +42,20 @@ pub(crate) struct Remote {
 
 impl Remote {
     /// Connects and signs in; from then on the connection is looked after.
-    pub(crate) async fn open(url: &str) -> Result<Arc<dyn Engine>, Error> {
+    pub(crate) async fn open(
+        url: &str,
+        tls: Option<Arc<ClientConfig>>,
+    ) -> Result<Arc<dyn Engine>, Error> {
         let server = Server::parse(url)?;
+        let config = tls.map_or_else(Config::new, |tls| Config::new().rustls((*tls).clone()));
         // Of nodes that start at once on an empty server, one makes the database.
-        let client = (|| connect(&server))
+        let client = (|| connect(&server, &config))
             .retry(RETRIES)
             .when(is_conflict)
             .await
             .map_err(|error| Error::Unavailable(error.message().to_owned()))?;
         let link = Link::new(Some(client));
-        let keeper = tokio::spawn(keep(server, link.clone()));
+        let keeper = tokio::spawn(keep(server, config, link.clone()));
         Ok(Arc::new(Self { link, keeper }))
     }
 }
@@ -100,7 +106,7 @@ impl Engine for Remote {
 }
 
 /// Asks the server whether it is there, and connects again when it was not.
-async fn keep(server: Server, link: Link) {
+async fn keep(server: Server, config: Config, link: Link) {
     loop {
         sleep(PACE).await;
         let client = link.borrow().clone();
@@ -110,7 +116,7 @@ async fn keep(server: Server, link: Link) {
                     let_go(&link, &client, &error);
                 }
             }
-            None => match connect(&server).await {
+            None => match connect(&server, &config).await {
                 Ok(client) => {
                     link.send_replace(Some(client));
                     tracing::info!("the database is back");
@@ -144,10 +150,13 @@ fn let_go(link: &Link, client: &Client, cause: &EngineError) {
 }
 
 /// Its type ends here: callers need not know what a connection is made of.
-fn connect(server: &Server) -> BoxFuture<'_, Result<Client, EngineError>> {
+fn connect<'a>(
+    server: &'a Server,
+    config: &'a Config,
+) -> BoxFuture<'a, Result<Client, EngineError>> {
     Box::pin(async move {
         let opened = timeout(OPENING, async {
-            let client = any::connect(server.address.clone()).await?;
+            let client = any::connect((server.address.clone(), config.clone())).await?;
             let user = Root { username: server.user.clone(), password: server.password.clone() };
             client.signin(user).await?;
             client.use_ns(&server.namespace).use_db(&server.database).await?;

@@ -5,8 +5,9 @@
 mod database;
 mod failure;
 mod sharing;
+mod tls;
 
-use std::{fmt::Debug, io::Write, os::unix::fs::OpenOptionsExt, time::Duration};
+use std::{fmt::Debug, io::Write, os::unix::fs::OpenOptionsExt, path::Path, time::Duration};
 
 use anyhow::Context;
 use serde_json::{Value, json};
@@ -38,14 +39,9 @@ impl Cluster {
         let lab = Lab::start().await?;
         let database = Database::start().await?;
         let folder = TempDir::with_prefix("vedette-cluster-")?;
-        let key = folder.path().join("key");
-        let mut file =
-            std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&key)?;
-        // 32 bytes of nothing in base64.
-        writeln!(file, "{}=", "A".repeat(43))?;
         let mut settings = lab.settings();
         settings.db = Some(database.url());
-        settings.toml = format!("{toml}\n[secrets]\nkey_file = \"{}\"\n", key.display());
+        settings.toml = format!("{toml}\n{}", secrets(folder.path())?);
         let nodes = tokio::try_join!(Service::start(settings.clone()), Service::start(settings))?;
         let owner = nodes.0.account("owner@example.com", "pro").await?;
         Ok(Self { lab, database, nodes: nodes.into(), owner, _folder: folder })
@@ -96,6 +92,16 @@ impl Cluster {
         let page = self.at(1).get("/alerts?resolved=all&limit=200").await.expect(200);
         page["alerts"].as_array().cloned().expect("a list")
     }
+}
+
+/// The lines of the configuration that name a new key in this folder: one for all nodes.
+fn secrets(folder: &Path) -> anyhow::Result<String> {
+    let key = folder.join("key");
+    let mut file =
+        std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&key)?;
+    // 32 bytes of nothing in base64.
+    writeln!(file, "{}=", "A".repeat(43))?;
+    Ok(format!("[secrets]\nkey_file = \"{}\"\n", key.display()))
 }
 
 /// Looks until there is an answer; fails the test when there is none in time.

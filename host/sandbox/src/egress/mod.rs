@@ -46,7 +46,7 @@ pub use net_error::{NOT_TLS, NetError, Phase, code};
 pub use policy::{Audience, Policy};
 pub use refusal::Refusal;
 pub use resolver::Resolver;
-pub use tls::accepting_authorities;
+pub use tls::{accepting_authorities, verifying_config};
 pub use trust::Trust;
 pub use vendor::Vendor;
 

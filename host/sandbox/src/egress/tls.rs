@@ -62,7 +62,7 @@ pub(crate) fn client_config(recorder: &Arc<Recorder>, alpn: &[String]) -> Arc<Cl
 }
 
 /// A configuration that verifies against the roots of `trust`.
-pub(super) fn verifying_config(trust: &Trust, alpn: &[&[u8]]) -> Arc<ClientConfig> {
+pub fn verifying_config(trust: &Trust, alpn: &[&[u8]]) -> Arc<ClientConfig> {
     let roots = Arc::clone(trust.store());
     let webpki = WebPkiServerVerifier::builder_with_provider(roots, Arc::clone(&PROVIDER));
     let webpki = webpki.build().expect("the Mozilla roots are never empty");
