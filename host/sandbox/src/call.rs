@@ -47,6 +47,8 @@ pub(crate) enum End {
 /// Probes end this much before the call does, so that a plugin can still say that its target did
 /// not answer in time.
 const GRACE: Duration = Duration::from_millis(250);
+/// From when on a limit was noticed too late.
+const LATE: Duration = Duration::from_secs(1);
 
 impl Terms {
     /// Of a pure call; `at` is the time that the guest reads, in Unix milliseconds.
@@ -68,12 +70,12 @@ impl Plugin {
         terms: Terms,
         work: impl for<'a> FnOnce(&'a mut Store<Guest>) -> BoxFuture<'a, wasmtime::Result<T>>,
     ) -> Ended<T> {
-        let (cpu, wall) = (terms.cpu, terms.wall);
+        let (cpu, wall, begun) = (terms.cpu, terms.wall, Instant::now());
         let mut store = self.store(terms);
         let answer = match timeout(wall, work(&mut store)).await {
             Ok(Ok(answer)) => Ok(answer),
             Ok(Err(error)) => Err(end(&error, store.data().meter.refused, cpu)),
-            Err(_) => Err(End::stopped(Stop::Wall, over(wall))),
+            Err(_) => Err(late(wall, begun.elapsed())),
         };
         let guest = store.data_mut();
         let taken = guest.run.as_ref().map(|run| run.budget.taken(&self.limits));
@@ -134,6 +136,16 @@ impl From<End> for PluginError {
     }
 }
 
+/// What it means that a call of `wall` was over after so long. A limit that is noticed much too late
+/// says nothing of the guest: our process stood still, as when its machine is moved, or has time for
+/// nobody.
+fn late(wall: Duration, taken: Duration) -> End {
+    if taken >= wall + LATE {
+        return End::Overloaded;
+    }
+    End::stopped(Stop::Wall, over(wall))
+}
+
 /// What an error of wasmtime means. The message is the cause alone: a backtrace shows the guest's
 /// symbols, and goes to the operator's log.
 fn end(error: &wasmtime::Error, memory_refused: bool, cpu: Duration) -> End {
@@ -161,4 +173,19 @@ fn end(error: &wasmtime::Error, memory_refused: bool, cpu: Duration) -> End {
 
 fn over(limit: Duration) -> String {
     format!("{} ms are over", limit.as_millis())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_limit_that_is_noticed_much_too_late_is_not_the_guests_doing() {
+        let wall = Duration::from_secs(30);
+        for (taken, is_ours) in [(30_000, false), (30_900, false), (31_000, true), (112_000, true)]
+        {
+            let end = late(wall, Duration::from_millis(taken));
+            assert_eq!(matches!(end, End::Overloaded), is_ours, "{taken} ms");
+        }
+    }
 }

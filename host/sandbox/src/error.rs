@@ -43,7 +43,7 @@ pub enum RunError {
     /// A source is throttling: due again in so long (5 s to a day).
     #[error("try again in {} seconds", .0.as_secs())]
     RetryIn(Duration),
-    /// No slot came free in time. Our own trouble: `unknown`.
+    /// No slot came free in time, or the machine stood still meanwhile. Our own trouble: `unknown`.
     #[error("too many checks are running")]
     Overloaded,
     /// The plugin broke or was stopped: `unknown`, and the operator hears of it.

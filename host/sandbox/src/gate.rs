@@ -312,7 +312,7 @@ where
 {
     for _ in 1..TRIES {
         match once().await {
-            Err(End::Stopped { why: Stop::Cpu | Stop::Wall, .. }) => {}
+            Err(End::Overloaded | End::Stopped { why: Stop::Cpu | Stop::Wall, .. }) => {}
             ended => return ended.map_err(|end| call_failed(call, end)),
         }
     }
