@@ -21,6 +21,7 @@ mod sample;
 mod scheduler;
 mod session_keys;
 mod set_back;
+mod trouble;
 
 use std::{sync::Arc, time::Duration};
 

@@ -31,7 +31,10 @@ use tokio_util::sync::CancellationToken;
 use vedette_model::{Delivery, Timestamp, delivery::Gathering};
 
 use self::lease::Lease;
-use super::lanes::{Lanes, Receiver, receiver};
+use super::{
+    lanes::{Lanes, Receiver, receiver},
+    trouble::Trouble,
+};
 use crate::App;
 
 /// The loop. After `shutdown` it finishes what is on its way and gives back the rest.
@@ -47,6 +50,7 @@ pub(super) async fn run(app: Arc<App>, shutdown: CancellationToken) {
         due: Some(counted),
         rested: None,
         counted,
+        unread: Trouble::default(),
         app,
     };
     while !shutdown.is_cancelled() {
@@ -88,6 +92,7 @@ struct Outbox {
     rested: Option<Timestamp>,
     /// When what is not finished was counted last.
     counted: Timestamp,
+    unread: Trouble,
 }
 
 struct Work {

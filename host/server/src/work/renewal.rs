@@ -5,19 +5,26 @@
 
 use std::{sync::Arc, time::Duration};
 
-use tokio::task::{JoinError, JoinSet};
+use tokio::{
+    task::{JoinError, JoinSet},
+    time::Instant,
+};
 use tokio_util::sync::CancellationToken;
 use vedette_store::RenewalLease;
 
+use super::trouble::Trouble;
 use crate::{App, Result, service::renewal::carry_out};
 
 /// The loop. After `shutdown` it waits for what is under way, which ends early and is given back.
 pub(super) async fn run(app: Arc<App>, shutdown: CancellationToken) {
     let mut tasks = JoinSet::new();
+    let mut unread = Trouble::default();
     while !shutdown.is_cancelled() {
         if let Err(cause) = take_up(&app, &mut tasks, &shutdown).await {
             let error = format!("{cause:#?}");
-            tracing::error!(error, "renewals cannot be taken up: {cause}");
+            if unread.is_news(&error, Instant::now()) {
+                tracing::error!(error, "renewals cannot be taken up: {cause}");
+            }
         }
         tokio::select! {
             () = shutdown.cancelled() => {}

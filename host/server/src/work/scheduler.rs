@@ -11,12 +11,18 @@ use std::{
     time::Duration,
 };
 
-use tokio::task::{Id, JoinError, JoinSet};
+use tokio::{
+    task::{Id, JoinError, JoinSet},
+    time::Instant,
+};
 use tokio_util::sync::CancellationToken;
 use vedette_model::{CheckType, Source, Timestamp};
 use vedette_store::Lease;
 
-use super::set_back::{self, Reach};
+use super::{
+    set_back::{self, Reach},
+    trouble::Trouble,
+};
 use crate::{
     App,
     service::planned::{self, Ending, LEASE, Turn},
@@ -52,6 +58,7 @@ struct Scheduler {
     longest: BTreeMap<CheckType, Duration>,
     /// What may be planned for too late a moment; none = nothing.
     doubted: Option<Reach>,
+    unread: Trouble,
 }
 
 impl Scheduler {
@@ -60,7 +67,15 @@ impl Scheduler {
         // It may have been set while we were away.
         let doubted = Some(Reach::Longest);
         let longest = set_back::longest(&app);
-        Self { app, runs: JoinSet::new(), leases: HashMap::new(), shown, longest, doubted }
+        Self {
+            app,
+            runs: JoinSet::new(),
+            leases: HashMap::new(),
+            shown,
+            longest,
+            doubted,
+            unread: Trouble::default(),
+        }
     }
 
     /// Plans anew what a clock that was set back left behind, and what a plugin's version before
@@ -117,10 +132,10 @@ impl Scheduler {
             let leased = match app.store.lease_due(&app.node, &types, now, LEASE, room).await {
                 Ok(leased) => leased,
                 Err(cause) => {
-                    tracing::error!(
-                        error = format!("{cause:#?}"),
-                        "the schedule cannot be read: {cause}"
-                    );
+                    let error = format!("{cause:#?}");
+                    if self.unread.is_news(&error, Instant::now()) {
+                        tracing::error!(error, "the schedule cannot be read: {cause}");
+                    }
                     return;
                 }
             };

@@ -20,7 +20,10 @@ impl Outbox {
         let next = self.look().await;
         metrics::gauge!("vedette_outbox_held").set(self.lanes.held() as f64);
         next.unwrap_or_else(|cause| {
-            tracing::error!(error = format!("{cause:#?}"), "the outbox cannot be read: {cause}");
+            let error = format!("{cause:#?}");
+            if self.unread.is_news(&error, Instant::now()) {
+                tracing::error!(error, "the outbox cannot be read: {cause}");
+            }
             (self.looked, self.due) = (Instant::now(), None);
             self.app.clock.now() + POLL
         })
