@@ -71,7 +71,58 @@ impl Schema {
 fn told(error: &ValidationError<'_>) -> String {
     match error.kind() {
         ValidationErrorKind::FalseSchema => "holds what may not be there".to_owned(),
+        // All of them: who is told of "other candidates" knows no more than before.
+        ValidationErrorKind::Enum { options } => {
+            format!("value is not one of {}", listed(options))
+        }
+        ValidationErrorKind::AnyOf { context } | ValidationErrorKind::OneOfNotValid { context } => {
+            let mut refusals = refusals(context, &error.instance_path().to_string());
+            refusals.dedup();
+            format!("value fits no alternative: {}", refusals.join("; "))
+        }
         _ => error.masked().to_string(),
+    }
+}
+
+/// Why each of the alternatives does not take the value at `at`; where one is nothing but
+/// alternatives again, why each of these does not.
+fn refusals(context: &[Vec<ValidationError<'_>>], at: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for errors in context.iter().take(ALTERNATIVES) {
+        match errors.as_slice() {
+            [error] if error.instance_path().to_string() == at => match error.kind() {
+                ValidationErrorKind::AnyOf { context }
+                | ValidationErrorKind::OneOfNotValid { context } => {
+                    found.extend(refusals(context, at));
+                }
+                _ => found.push(told(error)),
+            },
+            errors => {
+                let told = errors.iter().take(PROBLEMS).map(|error| told_below(error, at));
+                found.push(told.collect::<Vec<_>>().join(" and "));
+            }
+        }
+    }
+    found
+}
+
+/// With the place, where that is not `at` itself.
+fn told_below(error: &ValidationError<'_>, at: &str) -> String {
+    let place = error.instance_path().to_string();
+    match place.strip_prefix(at) {
+        None | Some("") => told(error),
+        Some(below) => format!("{below}: {}", told(error)),
+    }
+}
+
+/// `"a", "b" or "c"`.
+fn listed(options: &Value) -> String {
+    let options: Vec<String> =
+        options.as_array().into_iter().flatten().map(Value::to_string).collect();
+    match options.split_last() {
+        Some((last, [])) => last.clone(),
+        Some((last, others)) => format!("{} or {last}", others.join(", ")),
+        None => "nothing".to_owned(),
     }
 }
 
@@ -112,6 +163,8 @@ fn outside(value: &Value) -> Option<&str> {
     }
 }
 
+/// How many of one value's alternatives are told.
+const ALTERNATIVES: usize = 16;
 const MOMENT: &str = "date-time";
 const DRAFT: &str = "https://json-schema.org/draft/2020-12/schema";
 
@@ -149,6 +202,51 @@ mod tests {
         let none = json!({"properties": {"path": false}});
         let refused = told(none, json!({"path": "/"})).expect_err("no path may be there");
         assert_eq!(refused, "/path: holds what may not be there");
+    }
+
+    #[test]
+    fn what_fits_no_alternative_is_told_what_each_would_have_taken() {
+        let schema = json!({
+            "properties": {
+                "starttls": {"anyOf": [{"$ref": "#/$defs/protocol"}, {"type": "null"}]},
+                "status": {"anyOf": [
+                    {"type": "integer", "minimum": 100},
+                    {"type": "string", "pattern": "^[0-9]+$"},
+                ]},
+                "proxy": {"oneOf": [
+                    {
+                        "required": ["host"],
+                        "properties": {"port": {"type": "integer"}},
+                        "type": "object",
+                    },
+                    {"const": "none"},
+                ]},
+                "long": {"anyOf": (0..99).map(|n| json!({"minimum": n})).collect::<Vec<_>>()},
+            },
+            "$defs": {
+                "protocol": {"oneOf": [
+                    {"enum": ["smtp", "imap", "pop3", "ftp"]},
+                    {"const": "none", "description": "TLS from the first byte."},
+                ]},
+            },
+        });
+        let schema = Schema::new(&schema.to_string()).expect("a schema");
+        let told = |value: Value| schema.check(&value).expect_err("it does not fit");
+        assert_eq!(
+            told(json!({"starttls": "a secret"})),
+            "/starttls: value fits no alternative: value is not one of \"smtp\", \"imap\", \
+             \"pop3\" or \"ftp\"; \"none\" was expected; value is not of type \"null\"",
+        );
+        assert_eq!(
+            told(json!({"status": 9})),
+            "/status: value fits no alternative: value is less than the minimum of 100; value is \
+             not of type \"string\"",
+        );
+        let proxy = told(json!({"proxy": {"port": "a secret"}}));
+        assert!(proxy.contains("/port: value is not of type \"integer\""), "{proxy}");
+        assert!(proxy.contains(" and ") && proxy.contains("\"host\" is a required"), "{proxy}");
+        assert!(!proxy.contains("secret"), "{proxy}");
+        assert!(told(json!({"long": -1})).len() <= 512 + "/long: ".len());
     }
 
     #[test]
