@@ -9,7 +9,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use tokio::process::Command;
 use uuid::Uuid;
-use vedette_tests::{Account, Answer, Client, Lab, Service, Settings};
+use vedette_tests::{Account, Answer, Client, Lab, Received, Service, Settings};
 
 use crate::world::{World, text};
 
@@ -42,16 +42,47 @@ impl Description {
             let least = self.follow(header)["schema"]["minimum"].as_i64().expect("a bound");
             assert!(number >= least, "{at}: {name} is {number}");
         }
-        let mut schema = response["content"]["application/json"]["schema"].clone();
+        self.fits(&response["content"]["application/json"]["schema"], &answer.json(), &at);
+    }
+
+    /// Fails unless a value is as a schema of the document wants it.
+    #[track_caller]
+    fn fits(&self, schema: &Value, value: &Value, at: &str) {
+        let mut schema = schema.clone();
         schema["components"] = self.0["components"].clone();
         let options = jsonschema::options().should_validate_formats(true).offline();
         let validator = options.build(&schema).expect("the schema is one");
-        let body = answer.json();
         let problems: Vec<String> = validator
-            .iter_errors(&body)
+            .iter_errors(value)
             .map(|problem| format!("{}: {problem}", problem.instance_path()))
             .collect();
-        assert!(problems.is_empty(), "{at}: {body}\n{problems:#?}");
+        assert!(problems.is_empty(), "{at}: {value}\n{problems:#?}");
+    }
+
+    /// Fails unless a signed webhook is the one that is described, with no field more.
+    #[track_caller]
+    fn holds_webhook(&self, received: &Received) {
+        let webhook = &self.0["webhooks"]["alerts"]["post"];
+        for parameter in webhook["parameters"].as_array().expect("it has headers") {
+            let name = text(&parameter["name"]);
+            let value = received.header(&name).unwrap_or_else(|| panic!("there is no {name}"));
+            let number = value.parse::<i64>().map(Value::from);
+            self.fits(&parameter["schema"], &number.unwrap_or_else(|_| value.into()), &name);
+        }
+        let body = received.json().expect("JSON");
+        self.fits(&webhook["requestBody"]["content"]["application/json"]["schema"], &body, "body");
+        self.names_all("WebhookPayload", &body);
+        for alert in body["alerts"].as_array().expect("a list") {
+            self.names_all("WebhookAlert", alert);
+        }
+    }
+
+    #[track_caller]
+    fn names_all(&self, schema: &str, value: &Value) {
+        let described = &self.0["components"]["schemas"][schema]["properties"];
+        for (field, _) in value.as_object().expect("an object") {
+            assert!(described[field].is_object(), "{schema} has no {field}");
+        }
     }
 }
 
@@ -215,6 +246,27 @@ async fn answers_are_as_they_are_described() {
     description.holds("patch", "/api-keys", &expiry);
     let deleted = client.delete(&format!("/api-keys?id={key}")).await;
     description.holds("delete", "/api-keys", &deleted);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn webhooks_are_as_they_are_described() {
+    let world = World::start().await;
+    let description = Description::read(&world).await;
+    world.hook().await;
+    let secret = json!({"webhook_secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"});
+    world.owner.client.patch("/settings/notifications", secret).await.expect(200);
+    let site = world.site("hooked.example", 5).await;
+    let id = world.watch("hooked.example", &site).await;
+    world.lab.receiver.wait_for(1).await.expect("the alert arrives");
+    let changed = json!({"alert_days": 3});
+    world.owner.client.patch(&format!("/sites?id={id}"), changed).await.expect(200);
+    world.lab.receiver.wait_for(2).await.expect("its end arrives");
+    world.send_test().await;
+    let received = world.lab.receiver.wait_for(3).await.expect("the test arrives");
+    received.iter().for_each(|hook| description.holds_webhook(hook));
+    let statuses = received.iter().map(|hook| hook.json().expect("JSON"));
+    let statuses: Vec<String> = statuses.map(|body| text(&body["alerts"][0]["status"])).collect();
+    assert_eq!(statuses, ["raised", "resolved", "raised"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]

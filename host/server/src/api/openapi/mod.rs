@@ -30,6 +30,7 @@ mod served;
 mod settings;
 mod site;
 mod team;
+mod webhook;
 mod welcome;
 
 use std::{
@@ -152,8 +153,9 @@ fn document(subject: &Subject<'_>, public_url: Option<&Url>) -> Value {
         .filter(|(name, _)| uses(&paths, name))
         .map(|(name, description)| json!({ "name": name, "description": description }))
         .collect();
+    let webhooks = webhook::webhooks(subject);
     let responses = answer::responses();
-    let schemas = reachable(schemas(subject), &[&paths, &responses]);
+    let schemas = reachable(schemas(subject), &[&paths, &webhooks, &responses]);
     json!({
         "openapi": "3.1.0",
         "info": about::info(subject.edition),
@@ -161,6 +163,7 @@ fn document(subject: &Subject<'_>, public_url: Option<&Url>) -> Value {
         "security": [{ "bearer": [] }],
         "tags": tags,
         "paths": paths,
+        "webhooks": webhooks,
         "components": {
             "securitySchemes": about::security(subject.edition),
             "headers": answer::headers(),
@@ -203,6 +206,7 @@ fn schemas(subject: &Subject<'_>) -> BTreeMap<String, Value> {
     schemas.extend(api_key::schemas());
     schemas.extend(incident::schemas());
     schemas.extend(settings::schemas(subject));
+    schemas.extend(webhook::schemas(subject));
     schemas.extend(renewal::schemas());
     schemas.extend(mcp::schemas());
     schemas.extend(account::schemas(subject));

@@ -27,11 +27,12 @@ pub(super) fn render(document: &Value) -> Page {
          <style>{STYLE}</style>\n</head>\n<body>\n\
          <a class=\"skip\" href=\"#content\">Skip to the content</a>\n\
          <nav aria-label=\"Contents\">\n<details open>\n<summary>Contents</summary>\n{menu}\
-         </details>\n</nav>\n<main id=\"content\">\n{intro}{operations}{errors}{schemas}\
+         </details>\n</nav>\n<main id=\"content\">\n{intro}{operations}{webhooks}{errors}{schemas}\
          </main>\n</body>\n</html>\n",
         menu = menu(document),
         intro = intro(document, &title, &version),
         operations = tags(document).map(|tag| chapter(document, tag)).collect::<String>(),
+        webhooks = webhooks(document),
         errors = errors(document),
         schemas = schemas(document),
     );
@@ -40,22 +41,26 @@ pub(super) fn render(document: &Value) -> Page {
 
 fn menu(document: &Value) -> String {
     let chapters = tags(document).map(|tag| {
-        let links = operations(document, tag).map(|operation| {
-            let id = escape(text(&operation.value["operationId"]));
-            let summary = inline(text(&operation.value["summary"]));
-            let method = operation.method;
-            format!(
-                "<li><a href=\"#{id}\"><span class=\"method {method}\">{}</span> {summary}</a></li>\n",
-                method.to_uppercase()
-            )
-        });
+        let links = operations(document, tag).map(|operation| link(&operation));
         let (name, links) = (inline(text(&tag["name"])), links.collect::<String>());
         format!("<h2>{name}</h2>\n<ul>\n{links}</ul>\n")
     });
     let chapters = chapters.collect::<String>();
+    let sent = sent(document).map(|operation| link(&operation)).collect::<String>();
     format!(
-        "{chapters}<h2>Further</h2>\n<ul>\n<li><a href=\"#errors\">Errors</a></li>\n\
+        "{chapters}<h2>Webhooks</h2>\n<ul>\n{sent}</ul>\n\
+         <h2>Further</h2>\n<ul>\n<li><a href=\"#errors\">Errors</a></li>\n\
          <li><a href=\"#schemas\">Schemas</a></li>\n</ul>\n"
+    )
+}
+
+fn link(operation: &Operation<'_>) -> String {
+    let id = escape(text(&operation.value["operationId"]));
+    let summary = inline(text(&operation.value["summary"]));
+    let method = operation.method;
+    format!(
+        "<li><a href=\"#{id}\"><span class=\"method {method}\">{}</span> {summary}</a></li>\n",
+        method.to_uppercase()
     )
 }
 
@@ -84,11 +89,12 @@ fn chapter(document: &Value, tag: &Value) -> String {
 }
 
 fn section(document: &Value, operation: &Operation<'_>) -> String {
-    let Operation { path, method, value } = operation;
+    let Operation { path, method, sent, value } = operation;
     let id = escape(text(&value["operationId"]));
     let public = value["security"].as_array().is_some_and(Vec::is_empty);
     let marks = [
-        (public, "<span class=\"mark\">public</span>"),
+        (public && !sent, "<span class=\"mark\">public</span>"),
+        (*sent, "<span class=\"mark\">sent to you</span>"),
         (value["deprecated"] == true, "<span class=\"mark old\">deprecated</span>"),
     ];
     let marks: String = marks.into_iter().filter(|(on, _)| *on).map(|(_, mark)| mark).collect();
@@ -152,6 +158,15 @@ fn media(content: &Value) -> String {
     format!("<p class=\"kind\">{}</p>{}{}\n", kind(schema), members(schema), example(content))
 }
 
+fn webhooks(document: &Value) -> String {
+    let shown = sent(document).map(|operation| section(document, &operation));
+    format!(
+        "<section class=\"chapter\" id=\"webhooks\">\n<h2>Webhooks</h2>\n\
+         <p>What is sent to you, and what you answer.</p>\n{}</section>\n",
+        shown.collect::<String>()
+    )
+}
+
 fn errors(document: &Value) -> String {
     let responses = document["components"]["responses"].as_object().into_iter().flatten();
     let shown = responses.map(|(name, response)| {
@@ -190,6 +205,8 @@ fn schemas(document: &Value) -> String {
 struct Operation<'a> {
     path: &'a str,
     method: &'static str,
+    /// The service sends it, and the reader answers.
+    sent: bool,
     value: &'a Value,
 }
 
@@ -197,11 +214,20 @@ struct Operation<'a> {
 fn operations<'a>(document: &'a Value, tag: &'a Value) -> impl Iterator<Item = Operation<'a>> {
     let paths = document["paths"].as_object().into_iter().flatten();
     let all = paths.flat_map(|(path, item)| {
-        let present =
-            move |method: &'static str| Some(Operation { path, method, value: item.get(method)? });
+        let present = move |method: &'static str| {
+            Some(Operation { path, method, sent: false, value: item.get(method)? })
+        };
         METHODS.into_iter().filter_map(present)
     });
     all.filter(move |operation| operation.value["tags"][0] == tag["name"])
+}
+
+/// What the service itself sends.
+fn sent(document: &Value) -> impl Iterator<Item = Operation<'_>> {
+    let webhooks = document["webhooks"].as_object().into_iter().flatten();
+    webhooks.filter_map(|(path, item)| {
+        Some(Operation { path, method: "post", sent: true, value: item.get("post")? })
+    })
 }
 
 fn tags(document: &Value) -> impl Iterator<Item = &Value> {

@@ -380,6 +380,27 @@ fn whoever_is_unwelcome_is_told_why() {
 }
 
 #[test]
+fn webhooks_need_what_the_plan_says_and_name_every_event() {
+    for (edition, plan) in [(&STANDARD, "`starter`"), (&TEAM, "`team`")] {
+        let document = whole(edition);
+        let webhook = &document["webhooks"]["alerts"]["post"];
+        let description = webhook["description"].as_str().expect("it is described");
+        assert!(description.contains(plan), "{description}");
+        let schemas = &document["components"]["schemas"];
+        let told = schemas["WebhookAlert"]["properties"]["type"]["description"].as_str();
+        let told = told.expect("the types are told");
+        for event in CHECKS.iter().flat_map(|check| &check.events) {
+            assert!(told.contains(&event.name), "{}", event.name);
+        }
+        let payload = validator(&document, &schema::reference("WebhookPayload"));
+        assert!(!payload.is_valid(&json!({ "source": "vedette", "alerts": [] })));
+        let html = page::render(&document).html;
+        assert!(html.contains(" id=\"receiveAlerts\""));
+        assert!(html.contains("<dt><code>webhook-signature</code>"));
+    }
+}
+
+#[test]
 fn operators_address_is_the_server() {
     let url = Url::parse("https://watch.example.com/").expect("a URL");
     let document = document(&subject(&STANDARD), Some(&url));
