@@ -1,5 +1,5 @@
-//! The status page in a real browser: Chromium shows it at phone and desk widths, light and dark,
-//! and axe-core judges whether everybody can read it.
+//! The status page and the description in a real browser: Chromium shows them at phone and desk
+//! widths, light and dark, and axe-core judges whether everybody can read them.
 
 use std::path::PathBuf;
 
@@ -31,8 +31,9 @@ async fn pages_can_be_read_by_everybody_and_ask_for_nothing_that_is_forbidden() 
     }];
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/peers/status_page/look.mjs");
     let chromium = find("chromium").expect("it was found before");
+    let description = format!("http://{}/v1/docs", service.api);
     let mut look = command("node");
-    look.arg(script).arg(folder).arg(chromium).args(pages);
+    look.arg(script).arg(folder).arg(chromium).args(pages).arg(description);
     let findings = succeed(&mut look).await.expect("the browser runs");
     assert_eq!(findings, "");
 }
