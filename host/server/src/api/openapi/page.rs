@@ -66,16 +66,26 @@ fn link(operation: &Operation<'_>) -> String {
 
 fn intro(document: &Value, title: &str, version: &str) -> String {
     let info = &document["info"];
+    let base = text(&document["servers"][0]["url"]);
     format!(
         "<header>\n<h1>{title} <small>API {version}</small></h1>\n\
          <p class=\"lead\">{summary}</p>\n{description}\
          <p>Base address: <code>{base}</code>. For programs: \
-         <a href=\"openapi.json\">openapi.json</a>, OpenAPI {openapi}.</p>\n</header>\n",
+         <a href=\"{path}/openapi.json\">openapi.json</a>, OpenAPI {openapi}.</p>\n</header>\n",
         summary = inline(text(&info["summary"])),
         description = prose(text(&info["description"])),
-        base = escape(text(&document["servers"][0]["url"])),
+        base = escape(base),
+        path = escape(path(base)),
         openapi = escape(text(&document["openapi"])),
     )
+}
+
+/// The path of an address. A link by it leads to the same from `/docs` and from `/docs/`.
+fn path(url: &str) -> &str {
+    match url.split_once("://") {
+        Some((_, rest)) => rest.find('/').map_or("", |at| &rest[at..]),
+        None => url,
+    }
 }
 
 fn chapter(document: &Value, tag: &Value) -> String {

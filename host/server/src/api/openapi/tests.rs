@@ -408,6 +408,17 @@ fn operators_address_is_the_server() {
 }
 
 #[test]
+fn page_leads_to_the_document_from_wherever_it_is_read() {
+    let leads = |url: &str, to: &str| {
+        let url = Url::parse(url).expect("a URL");
+        let html = page::render(&document(&subject(&STANDARD), Some(&url))).html;
+        assert!(html.contains(&format!("<a href=\"{to}\">openapi.json</a>")), "{url}");
+    };
+    leads("https://watch.example.com/", "/v1/openapi.json");
+    leads("https://example.com/watch/", "/watch/v1/openapi.json");
+}
+
+#[test]
 fn page_shows_every_operation_and_every_link_leads_somewhere() {
     let document = whole(&STANDARD);
     let html = page::render(&document).html;
@@ -420,7 +431,7 @@ fn page_shows_every_operation_and_every_link_leads_somewhere() {
     for link in links.map(|rest| rest.split('"').next().unwrap_or_default()) {
         let leads = match link.strip_prefix('#') {
             Some(id) => html.contains(&format!(" id=\"{id}\"")),
-            None => ["openapi.json", "data:,"].contains(&link),
+            None => ["/v1/openapi.json", "data:,"].contains(&link),
         };
         assert!(leads, "{link}");
     }
