@@ -76,6 +76,16 @@ pub(crate) fn parse_date(text: &str, order: Order) -> Option<i64> {
     grammar::read(text, order)
 }
 
+/// Before the first domain names, and in calendars of other eras, a date of a registration means
+/// something else: the zero of some computer's clock, or nothing.
+pub(crate) fn is_plausible(at: i64, tld: &str) -> bool {
+    let is_thai = tld.rsplit('.').next().is_some_and(|label| label.eq_ignore_ascii_case("th"));
+    at >= YEAR_1985 && !(is_thai && at >= YEAR_2400)
+}
+
+pub(crate) const YEAR_1985: i64 = 473_385_600;
+const YEAR_2400: i64 = 13_569_465_600;
+
 /// They write the month first.
 const MONTH_FIRST: &[&str] =
     &["as", "cf", "fm", "ga", "gq", "gu", "mh", "ml", "mp", "pr", "pw", "tk", "us", "vi"];

@@ -96,7 +96,7 @@ pub(super) fn read(body: &[u8], name: &Name) -> Answer {
     if !domain.is_about(name) {
         return Answer::Unreadable;
     }
-    let registration = domain.registration();
+    let registration = domain.registration(name);
     let is_empty = registration.registrar.is_none() && registration.expires_at.is_none();
     if is_empty && registration.status.iter().any(|status| status == "reserved") {
         return Answer::Reserved;
@@ -119,13 +119,13 @@ impl<'a> Domain<'a> {
         is_domain && is_same
     }
 
-    fn registration(&self) -> Registration {
+    fn registration(&self, name: &Name) -> Registration {
         let entities = entities(self.entities);
         let registrar = entities.iter().find(|entity| entity.has_role("registrar"));
         let statuses = json::texts(self.status);
         let registration = Registration {
             registrar: registrar.and_then(Entity::name),
-            expires_at: self.expires_at(),
+            expires_at: self.expires_at(name.tld()),
             name_servers: self.name_servers(),
             privacy_protected: registrant::is_protected(&entities, self.redacted),
             status: statuses.iter().filter_map(|status| canonical_status(status)).collect(),
@@ -133,7 +133,7 @@ impl<'a> Domain<'a> {
         registration.bounded()
     }
 
-    fn expires_at(&self) -> Option<i64> {
+    fn expires_at(&self, tld: &str) -> Option<i64> {
         let events: Vec<Event<'_>> =
             json::items(self.events).into_iter().take(MAX_ITEMS).map(json::object).collect();
         let date = |action: &str| {
@@ -142,7 +142,7 @@ impl<'a> Domain<'a> {
                 stated.is_some_and(|stated| stated.eq_ignore_ascii_case(action))
             };
             let mut dates = events.iter().filter(of_action);
-            dates.find_map(|event| read_date(&json::text(event.event_date)?))
+            dates.find_map(|event| read_date(&json::text(event.event_date)?, tld))
         };
         // The registry's date beats what the registrar told the registry.
         date("expiration").or_else(|| date("registrar expiration"))
@@ -195,9 +195,11 @@ fn entities<'a>(raw: Raw<'a>) -> Vec<Entity<'a>> {
     found
 }
 
-/// RFC 3339 as RFC 9083 wants it, or whatever a registry writes instead.
-fn read_date(text: &str) -> Option<i64> {
-    moment::parse(text).or_else(|| date::parse_date(text, Order::Unknown))
+/// RFC 3339 as RFC 9083 wants it, or whatever a registry writes instead. What its software puts
+/// where it has no date (`0001-01-01T00:00:00Z`) is none.
+fn read_date(text: &str, tld: &str) -> Option<i64> {
+    let read = moment::parse(text).or_else(|| date::parse_date(text, Order::Unknown));
+    read.filter(|at| date::is_plausible(*at, tld))
 }
 
 fn host(text: &str) -> String {

@@ -3,7 +3,7 @@
 use super::label::{Label, Source};
 use super::layout::Entry;
 use super::object::Objects;
-use crate::date::{Order, parse_date};
+use crate::date::{Order, YEAR_1985, is_plausible, parse_date};
 
 /// The dates of an answer.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -79,12 +79,6 @@ fn is_foreign(objects: &Objects<'_, '_>, entry: &Entry<'_>) -> bool {
     objects.is_of_contact(entry) || objects.blocks(entry).any(|block| block.meaning.is_foreign)
 }
 
-/// Before the first domain names, and in calendars of other eras, a date means something else.
-fn is_plausible(at: i64, tld: &str) -> bool {
-    let is_thai = tld.rsplit('.').next().is_some_and(|label| label.eq_ignore_ascii_case("th"));
-    at >= YEAR_1985 && !(is_thai && at >= YEAR_2400)
-}
-
 fn first(objects: &Objects<'_, '_>, label: Label, order: Order) -> Option<i64> {
     objects
         .own()
@@ -114,5 +108,3 @@ fn order(objects: &Objects<'_, '_>, tld: &str) -> Order {
 
 /// Local midnights of one day may be this far apart.
 const SAME: u64 = 2 * 86_400;
-const YEAR_1985: i64 = 473_385_600;
-const YEAR_2400: i64 = 13_569_465_600;

@@ -96,6 +96,15 @@ fn expiry_is_the_registrys_before_the_registrars() {
         ),
         (json!(event("expiration", json!("2027-01-01T00:00:00Z"))), Some("2027-01-01T00:00:00Z")),
         (json!([event("expiration", json!("tomorrow"))]), None),
+        (json!([event("expiration", json!("0001-01-01T00:00:00Z"))]), None),
+        (json!([event("expiration", json!("1970-01-01T00:00:00Z"))]), None),
+        (
+            json!([
+                event("expiration", json!("0001-01-01T00:00:00Z")),
+                event("registrar expiration", json!("2027-01-01T00:00:00Z")),
+            ]),
+            Some("2027-01-01T00:00:00Z"),
+        ),
         (json!([event("registration", json!("2027-01-01T00:00:00Z"))]), None),
         (json!([]), None),
         (json!(null), None),
