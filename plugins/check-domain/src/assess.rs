@@ -2,8 +2,9 @@
 //!
 //! A fold over time: each assessment remembers the last registration that was seen, so that a run
 //! which saw none neither resolves nor forgets what the registry said before; expiry goes on by
-//! the calendar meanwhile. That a name is registered no more counts once both sources say so, or
-//! one says it twice in a row.
+//! the calendar meanwhile. So it does where a source that publishes no date stands in for the one
+//! that told it. That a name is registered no more counts once both sources say so, or one says it
+//! twice in a row.
 //!
 //! *Invariant:* pure; the only clock is the evidence's own time.
 
@@ -69,6 +70,7 @@ impl Memory {
     fn judge(&mut self, sight: Sight, alert_days: u16, now: i64) -> (Health, Vec<Finding>) {
         match sight {
             Sight::Registered(seen) => {
+                let seen = seen.dated_by(self.registered.as_ref());
                 let findings = seen.findings(alert_days, now);
                 self.lost = None;
                 self.registered = Some(seen);

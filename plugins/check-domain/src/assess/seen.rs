@@ -6,7 +6,7 @@ use vedette_sdk::Finding;
 use super::wording;
 use crate::{
     moment::{self, DAY},
-    result::DomainResult,
+    result::{DomainResult, Source},
     text::cut,
 };
 
@@ -20,6 +20,8 @@ pub(super) struct Seen {
     pub(super) registrar: Option<String>,
     /// Unix seconds; none where the registry does not publish it.
     pub(super) expires_at: Option<i64>,
+    /// Who told the date, or that there is none; none where the result does not say it.
+    source: Option<Source>,
     /// As the result said it.
     days_remaining: Option<i64>,
     /// How the registry says that the registration is lost but for a last chance.
@@ -48,9 +50,23 @@ impl Seen {
             domain: cut(&result.domain, MAX_TEXT),
             registrar: result.registrar.as_ref().map(|text| cut(text, MAX_TEXT)),
             expires_at,
+            source: result.source,
             days_remaining: result.days_remaining,
             last_chance: LastChance::of(&result.status),
         })
+    }
+
+    /// With the date of the registration before, where another source told it and this one tells
+    /// none: a registry need not publish the same over both protocols, and the one that stands in
+    /// while the other is away takes nothing back.
+    pub(super) fn dated_by(self, before: Option<&Self>) -> Self {
+        let is_other = |before: &Self| before.source.is_some() && before.source != self.source;
+        match before.filter(|before| is_other(before)) {
+            Some(before) if self.expires_at.is_none() && self.source.is_some() => {
+                Self { expires_at: before.expires_at, source: before.source, ..self }
+            }
+            _ => self,
+        }
     }
 
     /// Whole days, rounded down: as stated at the time, by the calendar later on.

@@ -162,6 +162,36 @@ fn registration_without_a_published_expiry_is_well() {
 }
 
 #[test]
+fn source_without_a_date_takes_none_back_from_the_other() {
+    let undated = |source| DomainResult {
+        expires_at: None,
+        days_remaining: None,
+        data_availability: DataAvailability::Partial,
+        source: Some(source),
+        ..registered(0, NOW)
+    };
+    let mut site = Site::new();
+    site.judge(registered(10, NOW), NOW);
+    // RDAP is away for two days, and WHOIS stands in.
+    for days in [1, 2] {
+        let assessment = site.judge(undated(Source::Whois), NOW + days * DAY);
+        let told = (assessment.health, events(&assessment));
+        assert_eq!(told, (Health::Degraded, vec!["domain.expiring"]));
+        assert!(assessment.findings[0].message.contains(&format!("in {} days", 10 - days)));
+    }
+    // What published the date publishes it no longer: then there is none.
+    let withdrawn = site.judge(undated(Source::Rdap), NOW + 3 * DAY);
+    assert_eq!((withdrawn.health, events(&withdrawn)), (Health::Ok, vec![]));
+    assert_eq!(events(&site.judge(undated(Source::Whois), NOW + 4 * DAY)), [""; 0]);
+
+    // A source that nobody named is not another one.
+    let mut site = Site::new();
+    site.judge(registered(10, NOW), NOW);
+    let unnamed = DomainResult { source: None, ..undated(Source::Whois) };
+    assert_eq!(events(&site.judge(unnamed, NOW + DAY)), [""; 0]);
+}
+
+#[test]
 fn renewal_ends_the_alert() {
     let mut site = Site::new();
     assert_eq!(events(&site.judge(registered(3, NOW), NOW)), ["domain.expiring"]);
