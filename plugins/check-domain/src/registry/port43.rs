@@ -36,6 +36,8 @@ enum Known {
     Nowhere,
     /// The root could not be asked.
     Untold(Token),
+    /// The root is to be left alone for so long.
+    Throttled(Duration),
 }
 
 /// What came over a connection.
@@ -58,6 +60,7 @@ impl<'a> Port43<'a> {
             Known::At(server) => server,
             Known::Nowhere => return self.ask_root(),
             Known::Untold(token) => return Ok(Some(Reply::Failed(token))),
+            Known::Throttled(left) => return Ok(Some(Reply::Throttled(Some(left)))),
         };
         let id = server.to_string();
         if let Some(left) = self.throttle.left(&id) {
@@ -79,7 +82,8 @@ impl<'a> Port43<'a> {
     }
 
     /// A root of the operator's own may keep names itself. Where it has no record either, nobody
-    /// knows of any: it is not the registry, whose "no match" would say something.
+    /// knows of any: it is not the registry, whose "no match" would say something. One that does
+    /// not let itself be asked has not said even that.
     fn ask_root(&self) -> Result<Option<Reply>, CheckError> {
         if self.settings.has_public_root() {
             return Ok(None);
@@ -89,7 +93,11 @@ impl<'a> Port43<'a> {
             Ok(Answer::Record(record)) if record.is_expiry_stated || record.registrar.is_some() => {
                 Some(Reply::Registered(self.complete(root, record)))
             }
-            Ok(_) | Err(_) => None,
+            Ok(Answer::Throttled) => {
+                Some(Reply::Throttled(Some(self.throttle.begin(&root.to_string(), None))))
+            }
+            Ok(_) => None,
+            Err(token) => Some(Reply::Failed(token)),
         })
     }
 
@@ -115,6 +123,10 @@ impl<'a> Port43<'a> {
             });
         }
         let root = &self.settings.whois_root;
+        let id = root.to_string();
+        if let Some(left) = self.throttle.left(&id) {
+            return Ok(Known::Throttled(left));
+        }
         let received = match self.receive(root, format!("{domain}\r\n").into_bytes(), ROOT)? {
             Ok(received) => received,
             Err(token) => return Ok(Known::Untold(token)),
@@ -130,6 +142,9 @@ impl<'a> Port43<'a> {
             // Silence is not "there is none".
             None if received.is_cut => Known::Untold(Token::Timeout),
             None if text.trim().is_empty() => Known::Untold(Token::RegistryUnavailable),
+            None if whois::read(received.whole_lines(), domain, domain) == Answer::Throttled => {
+                Known::Throttled(self.throttle.begin(&id, None))
+            }
             None => {
                 self.shared.set(&key, NOWHERE, NOWHERE_KEPT);
                 Known::Nowhere

@@ -427,6 +427,40 @@ fn root_that_does_not_answer_is_no_reason_to_call_it_unsupported() {
 }
 
 #[test]
+fn root_that_throttles_is_left_alone_and_makes_nothing_unsupported() {
+    let throttled = "% Query rate limit exceeded. Please try again later.\r\n";
+    let world = World::new().whois(move |server, _| {
+        assert_eq!(server, ROOT);
+        Ok(throttled.to_owned())
+    });
+    assert_eq!(error(&world.check("example.de")), "rate_limited");
+    assert_eq!(asked(&world), ["whois.iana.org:43 de"]);
+    assert_eq!(error(&world.check("example.de")), "rate_limited");
+    assert_eq!(asked(&world), [""; 0], "not before its time is over");
+    assert_eq!(error(&world.check("other.de")), "rate_limited");
+    assert_eq!(asked(&world), ["whois.iana.org:43 de"], "nothing was learnt of .de");
+}
+
+#[test]
+fn operators_root_that_keeps_names_but_cannot_be_asked_says_nothing_of_them() {
+    let own = r#"{"whois_root": "127.0.0.1:4343"}"#;
+    let world = World::new().settings(own).whois(|_, query| match query {
+        "throttled.lab" => Ok("Quota exceeded\r\n".to_owned()),
+        "silent.lab" => Err(NetError::Timeout(Phase::Connect)),
+        "closed.lab" => Err(NetError::Refused),
+        _ => Ok("% This query returned 0 objects.\r\n".to_owned()),
+    });
+    for (name, token) in [
+        ("throttled.lab", "rate_limited"),
+        ("silent.lab", "timeout"),
+        ("closed.lab", "registry_unavailable"),
+        ("free.lab", "tld_not_supported"),
+    ] {
+        assert_eq!(error(&world.check(name)), token, "{name}");
+    }
+}
+
+#[test]
 fn zone_of_its_own_is_asked_and_not_its_parent() {
     let world = World::new().whois(|server, query| {
         assert_eq!((server, query), ("whois.centralnic.net:43", "shop.uk.com"));
