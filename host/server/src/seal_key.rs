@@ -4,9 +4,9 @@
 //! *Invariant:* a database that was sealed with another key is left as it is.
 
 use std::{
-    fs::{self, File},
+    fs::{self, DirBuilder, File},
     io::{self, Read},
-    os::unix::fs::PermissionsExt,
+    os::unix::fs::{DirBuilderExt, PermissionsExt},
     path::{Path, PathBuf},
 };
 
@@ -122,7 +122,8 @@ fn read(path: &Path) -> anyhow::Result<Option<Seal>> {
 /// False when somebody else was faster.
 fn make(path: &Path) -> io::Result<bool> {
     if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder)?;
+        // Where it is the database's, names and addresses of customers will lie in it.
+        DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     }
     let is_new = key_file::make(path, Seal::new_key().as_bytes())?;
     if is_new {

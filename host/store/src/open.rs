@@ -1,5 +1,8 @@
 //! Opening and closing: embedded with bounded memory, or a server elsewhere.
 
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::Path;
 use std::sync::Arc;
 
 use rustls::ClientConfig;
@@ -93,12 +96,16 @@ pub(crate) async fn embedded(url: &str, options: &Options) -> Result<Embedded> {
     // of the descriptors that connections need.
     sysinfo::set_open_files_limit(0);
     let background = Background::start().map_err(refused)?;
+    if let Some(folder) = folder(url) {
+        make_private(folder)?;
+    }
     let path = durable(url);
     let opened = async move {
         let builder = Datastore::builder().with_config(config).without_maintenance_tasks();
         builder.build_with_path(&path).await
     };
-    let datastore = background.run(opened).await.map_err(refused)?.map_err(refused)?;
+    let opened = background.run(opened).await.map_err(refused)?;
+    let datastore = opened.map_err(|error| unopened(&error.to_string()))?;
     datastore.check_version().await.map_err(refused)?;
     datastore.bootstrap().await.map_err(refused)?;
     datastore.start_maintenance_tasks();
@@ -117,6 +124,32 @@ fn durable(url: &str) -> String {
         None if is_file => format!("{url}?sync=every"),
         _ => url.to_owned(),
     }
+}
+
+/// The folder of a database of files.
+pub(crate) fn folder(url: &str) -> Option<&Path> {
+    let rest = url.strip_prefix("surrealkv://")?;
+    Some(Path::new(rest.split_once('?').map_or(rest, |(folder, _)| folder)))
+}
+
+/// Makes a folder that is not there yet, for its owner alone: addresses and names of customers lie
+/// in it unsealed.
+fn make_private(folder: &Path) -> Result<()> {
+    let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
+    made.map_err(|cause| {
+        Error::Address(format!("the folder {} cannot be made: {cause}", folder.display()))
+    })
+}
+
+/// The engine has no other sign for it than its words.
+fn unopened(reason: &str) -> Error {
+    if reason.contains("already locked") {
+        return Error::Address(
+            "another process has it open; stop that one, or give this one a folder of its own"
+                .to_owned(),
+        );
+    }
+    refused(reason)
 }
 
 fn refused(error: impl std::fmt::Display) -> Error {

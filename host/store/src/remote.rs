@@ -53,7 +53,7 @@ impl Remote {
             .retry(RETRIES)
             .when(is_conflict)
             .await
-            .map_err(|error| Error::Unavailable(error.message().to_owned()))?;
+            .map_err(|error| unopened(&error))?;
         let link = Link::new(Some(client));
         let keeper = tokio::spawn(keep(server, config, link.clone()));
         Ok(Arc::new(Self { link, keeper }))
@@ -164,6 +164,15 @@ fn connect<'a>(
         });
         opened.await.unwrap_or_else(|_| Err(lost("it does not answer")))
     })
+}
+
+/// Why a connection that never was could not be made.
+fn unopened(error: &EngineError) -> Error {
+    let reason = error.message();
+    if error.is_not_allowed() {
+        return Error::Address(format!("its user or password is refused: {reason}"));
+    }
+    Error::Unavailable(reason.to_owned())
 }
 
 fn lost(why: &str) -> EngineError {

@@ -6,15 +6,14 @@
 use std::{fs, path::PathBuf};
 
 use crate::error::{Error, Result};
+use crate::open;
 
 /// The file that says so; none of a database that is in memory or elsewhere.
 pub(crate) struct Mark(Option<PathBuf>);
 
 impl Mark {
     pub(crate) fn of(url: &str) -> Self {
-        let rest = url.strip_prefix("surrealkv://");
-        let folder = rest.map(|rest| rest.split_once('?').map_or(rest, |(folder, _)| folder));
-        Self(folder.map(|folder| PathBuf::from(folder).join(FILE)))
+        Self(open::folder(url).map(|folder| folder.join(FILE)))
     }
 
     /// Whether the folder has held a database.

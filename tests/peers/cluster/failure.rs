@@ -161,7 +161,8 @@ async fn nodes_outlive_the_database_and_come_back_by_themselves() {
             assert!((500..600).contains(&refused.status), "{} {}", refused.status, refused.text);
             assert!(refused.json()["error"].is_string(), "{}", refused.text);
             let ready = cluster.nodes[node].operator().get("/readyz").await;
-            assert!(ready.status >= 500, "{} {}", ready.status, ready.text);
+            assert_eq!(ready.status, 503, "{}", ready.text);
+            assert_eq!(ready.json()["status"], "not ready", "{}", ready.text);
         }
         // What was refused is not done later.
         let body = json!({"domain": format!("lost{round}.example"), "monitoring_enabled": false});

@@ -121,9 +121,15 @@ async fn health(app: State, res: &mut Response) {
 
 /// The store answers, so requests can be served.
 #[handler]
-async fn readiness(app: State) -> Answer {
-    app.store.any_account().await?;
-    Ok(Json(json!({ "status": "ready" })))
+async fn readiness(app: State, res: &mut Response) {
+    match app.store.any_account().await {
+        Ok(_) => res.render(Json(json!({ "status": "ready" }))),
+        Err(cause) => {
+            res.status_code(StatusCode::SERVICE_UNAVAILABLE);
+            let message = cause.to_string();
+            res.render(Json(json!({ "status": "not ready", "message": message })));
+        }
+    }
 }
 
 #[handler]

@@ -37,7 +37,10 @@ pub(super) async fn run(args: Args) -> anyhow::Result<ExitCode> {
 /// One line of an answer: its status, or what went wrong.
 fn said(answer: &Value) -> String {
     let word = |name: &str| answer[name].as_str().map(str::to_owned);
-    let said = word("status").or_else(|| word("message")).unwrap_or_else(|| answer.to_string());
+    let said = match (word("status"), word("message")) {
+        (Some(status), Some(why)) => format!("{status}: {why}"),
+        (status, why) => status.or(why).unwrap_or_else(|| answer.to_string()),
+    };
     match answer["seconds"].as_u64() {
         Some(seconds) => format!("{said} by {seconds} s"),
         None => said,
@@ -58,6 +61,7 @@ mod tests {
         for (answer, line) in [
             (json!({ "status": "ok" }), "ok"),
             (json!({ "status": "behind", "seconds": 42 }), "behind by 42 s"),
+            (json!({ "status": "not ready", "message": "no disk" }), "not ready: no disk"),
             (json!({ "error": "unauthorized", "message": "send a token" }), "send a token"),
             (json!([]), "[]"),
         ] {

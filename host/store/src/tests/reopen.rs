@@ -1,5 +1,7 @@
 //! What is on disk stays, and what does not fit is refused.
 
+use std::os::unix::fs::PermissionsExt;
+
 use super::*;
 use crate::error::Error;
 
@@ -113,6 +115,22 @@ fn a_server_that_does_not_answer_is_unavailable() {
         let refused = Store::open(&url, options()).await.unwrap_err();
         assert!(matches!(refused, Error::Unavailable(_)), "{refused:?}");
         assert!(!refused.to_string().contains("hunter2"), "{refused}");
+    });
+}
+
+#[test]
+fn a_folder_is_made_for_its_owner_alone_and_opened_once() {
+    let directory = tempfile::tempdir().unwrap();
+    let folder = directory.path().join("new/db");
+    let url = on_disk(&folder);
+    runtime().block_on(async {
+        let store = open(&url).await;
+        let mode = std::fs::metadata(&folder).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o700);
+        let refused = Store::open(&url, options()).await.unwrap_err();
+        assert!(matches!(refused, Error::Address(_)), "{refused:?}");
+        assert!(refused.to_string().contains("another process has it open"), "{refused}");
+        store.close().await.unwrap();
     });
 }
 
