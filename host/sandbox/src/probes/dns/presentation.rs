@@ -40,11 +40,25 @@ pub(super) fn rrtype(rrtype: RecordType) -> String {
 /// A name as plugins are given it, equal to the one that they ask for: in lower case, without the
 /// trailing dot; the root is the dot.
 pub(super) fn name(name: &Name) -> String {
-    let absolute = name.to_ascii().to_ascii_lowercase();
-    match absolute.strip_suffix('.') {
-        Some(relative) if !relative.is_empty() => relative.to_owned(),
-        _ => absolute,
+    let labels: Vec<String> = name.iter().map(label).collect();
+    if labels.is_empty() { ".".to_owned() } else { labels.join(".") }
+}
+
+/// What stands for something else in a master file is escaped, as other tools do; what is not
+/// printable is a number in decimal.
+fn label(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len());
+    for &byte in bytes {
+        match byte {
+            b'.' | b'\\' | b'"' | b';' | b'@' | b'$' | b'(' | b')' => {
+                text.push('\\');
+                text.push(char::from(byte));
+            }
+            b'!'..=b'~' => text.push(char::from(byte.to_ascii_lowercase())),
+            _ => write!(text, "\\{byte:03}").expect("writing to a string does not fail"),
+        }
     }
+    text
 }
 
 /// The data of a record. Character strings are quoted, and bytes that are not printable ASCII
@@ -155,6 +169,14 @@ mod tests {
         assert_eq!(data(&RData::SOA(soa)), "ns.example.com admin.example.com 1 2 3 4 5");
         let service = SVCB::new(1, named("Svc.example.com."), Vec::new());
         assert_eq!(data(&RData::HTTPS(HTTPS(service))), "1 svc.example.com");
+    }
+
+    #[test]
+    fn names_hold_any_byte() {
+        let of = |labels: &[&[u8]]| name(&Name::from_labels(labels.iter().copied()).unwrap());
+        assert_eq!(of(&[b"sp ace", b"By\xffte", b"a.b"]), r"sp\032ace.by\255te.a\.b");
+        assert_eq!(of(&[b"\0\x09\x7f", b"q\"\\;"]), r#"\000\009\127.q\"\\\;"#);
+        assert_eq!(of(&[b"0/25", b"-a+b", b"*"]), "0/25.-a+b.*");
     }
 
     #[test]
