@@ -133,6 +133,19 @@ pub(crate) static CASES: &[Case] = &[
         ..WELL
     },
     Case {
+        zone: "wild-alias",
+        about: "a wildcard is an alias of a name that is not, NSEC",
+        below: "a.gone.",
+        ..WELL
+    },
+    Case {
+        zone: "wild-alias-nsec3",
+        about: "a wildcard is an alias of a name that is not, NSEC3",
+        options: NSEC3,
+        below: "a.gone.",
+        ..WELL
+    },
+    Case {
         zone: "unsigned",
         about: "delegated without keys",
         keys: Keys::None,

@@ -77,6 +77,7 @@ async fn spoiled(case: &Case, folder: &Path) -> anyhow::Result<Zone> {
         "alias." => text += "alias CNAME link\nlink CNAME host\nhost A 127.0.0.1\n",
         "a.moved." => text += "moved DNAME here\na.here A 127.0.0.1\n",
         "to-wild." => text += "to-wild CNAME a.w\n",
+        "a.gone." => text += "*.gone CNAME nowhere\n",
         _ => {}
     }
     let delegation = format!("{origin}. NS ns.example.\n");

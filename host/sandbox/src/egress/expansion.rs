@@ -1,4 +1,4 @@
-//! Positive answers that a wildcard made, in zones signed with NSEC (RFC 4035 section 5.3.4).
+//! Positive answers that a wildcard made (RFC 4035 section 5.3.4; with NSEC3, RFC 5155 section 8.8).
 //!
 //! What is asked for is proof that no closer name exists than the wildcard's parent: else the
 //! wildcard's records could be passed off as those of a name that has its own.
@@ -8,7 +8,7 @@
 use hickory_resolver::proto::{
     dnssec::{
         Proof,
-        rdata::{DNSSECRData, NSEC, RRSIG},
+        rdata::{DNSSECRData, NSEC, NSEC3, RRSIG},
     },
     op::Query,
     rr::{Name, RData, Record, RecordType},
@@ -34,28 +34,72 @@ pub(super) fn is_sound(query: &Query, answers: &[Record], authorities: &[Record]
             .all(|(name, signature)| has_no_closer_match(authorities, name, signature))
 }
 
-/// An NSEC record of the same zone that covers the name, and shows that the wildcard's parent is
-/// the closest name there is above it.
+/// A denial of the same zone that covers the name, and shows that the wildcard's parent is the
+/// closest name there is above it.
 pub(super) fn has_no_closer_match(authorities: &[Record], name: &Name, made_by: &RRSIG) -> bool {
     let zone = &made_by.input().signer_name;
-    let denials = secure(authorities).filter_map(|record| Some((&record.name, denial(record)?)));
-    // A parent's record at a zone cut says nothing of the names below it (RFC 6840, 4.1).
-    let mut of_zone = denials.filter(|(owner, _)| is_signed_by(authorities, owner, zone));
-    of_zone.any(|(owner, nsec)| {
-        let next = nsec.next_domain_name();
-        // The last record of a zone points back to its apex.
-        let covers = owner < name && (name < next || next <= owner);
-        let closest = common_labels(name, owner).max(common_labels(name, next));
-        covers && closest == made_by.input().num_labels
+    let labels = made_by.input().num_labels;
+    secure(authorities).any(|record| {
+        let denies = match &record.data {
+            RData::DNSSEC(DNSSECRData::NSEC(nsec)) => covers(&record.name, nsec, name, labels),
+            RData::DNSSEC(DNSSECRData::NSEC3(nsec3)) => {
+                record.name.base_name() == *zone
+                    && covers_hash(&record.name, nsec3, &name.trim_to(usize::from(labels) + 1))
+            }
+            _ => false,
+        };
+        // A parent's record at a zone cut says nothing of the names below it (RFC 6840, 4.1).
+        denies && is_signed_by(authorities, record, zone)
     })
 }
 
-fn is_signed_by(authorities: &[Record], owner: &Name, zone: &Name) -> bool {
-    let mut signatures = secure(authorities).filter(|record| record.name == *owner);
+/// Whether the name is denied, and the closest that exists above it has so many labels.
+fn covers(owner: &Name, nsec: &NSEC, name: &Name, labels: u8) -> bool {
+    let next = nsec.next_domain_name();
+    // The last record of a zone points back to its apex.
+    let is_between = owner < name && (name < next || next <= owner);
+    let closest = common_labels(name, owner).max(common_labels(name, next));
+    is_between && closest == labels
+}
+
+/// Whether the name is denied by its hash. What is asked about is the name just below the
+/// wildcard's parent: where that is not, nothing is below it.
+fn covers_hash(owner: &Name, nsec3: &NSEC3, next_closer: &Name) -> bool {
+    if nsec3.iterations() > MOST_ITERATIONS {
+        return false;
+    }
+    let hash = nsec3.hash_algorithm().hash(nsec3.salt(), next_closer, nsec3.iterations());
+    let (Some(from), Ok(hash)) = (owner.iter().next().and_then(hash_of), hash) else {
+        return false;
+    };
+    let hash: &[u8] = hash.as_ref();
+    let (from, to) = (from.as_slice(), nsec3.next_hashed_owner_name());
+    // The last record of a zone points back to the first.
+    if from < to { from < hash && hash < to } else { from < hash || hash < to }
+}
+
+/// The hash that a label spells in base 32 (RFC 4648 section 7), whose digits are those of numbers
+/// to the base 32.
+fn hash_of(label: &[u8]) -> Option<Vec<u8>> {
+    let (mut bytes, mut kept, mut bits) = (Vec::new(), 0_u32, 0);
+    for &letter in label {
+        kept = (kept << 5) | char::from(letter).to_digit(32)?;
+        bits += 5;
+        if bits >= 8 {
+            bits -= 8;
+            bytes.push(u8::try_from(kept >> bits).ok()?);
+            kept &= (1 << bits) - 1;
+        }
+    }
+    Some(bytes)
+}
+
+fn is_signed_by(authorities: &[Record], denial: &Record, zone: &Name) -> bool {
+    let mut signatures = secure(authorities).filter(|record| record.name == denial.name);
     signatures.any(|record| {
         signature(record).is_some_and(|signature| {
             let input = signature.input();
-            input.type_covered == RecordType::NSEC && input.signer_name == *zone
+            input.type_covered == denial.record_type() && input.signer_name == *zone
         })
     })
 }
@@ -78,16 +122,12 @@ pub(super) fn signature(record: &Record) -> Option<&RRSIG> {
     }
 }
 
-fn denial(record: &Record) -> Option<&NSEC> {
-    match &record.data {
-        RData::DNSSEC(DNSSECRData::NSEC(nsec)) => Some(nsec),
-        _ => None,
-    }
-}
+/// What the validator works out of NSEC3; of more it passes the zone over.
+const MOST_ITERATIONS: u16 = 100;
 
 #[cfg(test)]
 mod tests {
-    use hickory_resolver::proto::rr::rdata::A;
+    use hickory_resolver::proto::{dnssec::Nsec3HashAlgorithm, rr::rdata::A};
 
     use super::{
         super::sample::{name, record, signed},
@@ -161,6 +201,47 @@ mod tests {
             answers[unproven].proof = Proof::Indeterminate;
             assert!(!is_sound(&query, &answers, &proof));
         }
+    }
+
+    /// The hashes of `example.` with salt `aabbccdd`, from one of its names to the next.
+    fn nsec3(from: &str, to: &str, iterations: u16) -> Vec<Record> {
+        let to = hash_of(to.as_bytes()).expect("a test writes a hash");
+        let sha1 = Nsec3HashAlgorithm::SHA1;
+        let salt = vec![0xaa, 0xbb, 0xcc, 0xdd];
+        let nsec3 = NSEC3::new(sha1, false, iterations, salt, to, [RecordType::A]);
+        let owner = format!("{from}.{ZONE}");
+        let data = RData::DNSSEC(DNSSECRData::NSEC3(nsec3));
+        vec![record(&owner, data), signed(&owner, RecordType::NSEC3, 2, ZONE)]
+    }
+
+    #[test]
+    fn what_covers_the_hash_below_the_wildcards_parent_is_proof() {
+        // a.w.example. hashes to a15ncbkod016umbilppsiigrc23ddds4.
+        let (before, after) =
+            ("a0000000000000000000000000000000", "a2000000000000000000000000000000");
+        let (low, high) = ("0".repeat(32), "v".repeat(32));
+        for (owner, from, to, expected) in [
+            ("a.w.example.", before, after, true),
+            ("A.W.example.", before, after, true),
+            // Nothing is below a name that is not.
+            ("b.a.w.example.", before, after, true),
+            ("b.w.example.", before, after, false),
+            ("a.w.example.", low.as_str(), before, false),
+            ("a.w.example.", after, high.as_str(), false),
+            // The last of the zone.
+            ("a.w.example.", before, low.as_str(), true),
+            ("a.w.example.", high.as_str(), after, true),
+            ("a.w.example.", after, before, false),
+            // The name itself.
+            ("a.w.example.", "a15ncbkod016umbilppsiigrc23ddds4", after, false),
+            ("a.w.example.", "no-hash", after, false),
+        ] {
+            assert_eq!(is_proven(owner, 2, &nsec3(from, to, 0)), expected, "{owner} {from} {to}");
+        }
+        assert!(!is_proven("a.w.example.", 2, &nsec3(&low, &high, MOST_ITERATIONS + 1)));
+        let mut unsigned = nsec3(before, after, 0);
+        unsigned[1].proof = Proof::Bogus;
+        assert!(!is_proven("a.w.example.", 2, &unsigned));
     }
 
     #[test]
