@@ -100,6 +100,18 @@ fn is_server_failure(error: &net::NetError) -> bool {
     }
 }
 
+/// A server that only names those of another zone does not ask them for us. That says nothing of
+/// what the name has (RFC 2308 section 2.2: a denial comes with the zone's SOA, or with nothing).
+pub(super) fn referral_is_refusal(error: net::NetError) -> net::NetError {
+    let is_referral = match &error {
+        net::NetError::Dns(DnsError::NoRecordsFound(none)) => {
+            none.response_code == ResponseCode::NoError && none.soa.is_none() && none.ns.is_some()
+        }
+        _ => false,
+    };
+    if is_referral { DnsError::ResponseCode(ResponseCode::Refused).into() } else { error }
+}
+
 /// The strings of a TXT record, put together.
 pub(super) fn text(data: &RData) -> Option<String> {
     let RData::TXT(txt) = data else { return None };

@@ -25,7 +25,10 @@ use vedette_model::DomainName;
 
 use super::{
     DnsServer, NetError, Phase, SetupError, Trust,
-    answer::{Answered, Failure, is_confused, is_knowledge, is_silence, negative, text},
+    answer::{
+        Answered, Failure, is_confused, is_knowledge, is_silence, negative, referral_is_refusal,
+        text,
+    },
     code,
     resolv_conf::{RESOLV_CONF, system_servers},
     upstream::Upstream,
@@ -170,6 +173,7 @@ impl Resolver {
         for round in 0..2 {
             for server in &self.servers {
                 let outcome = ask(server, name, rtype, validation).await;
+                let outcome = outcome.map_err(referral_is_refusal);
                 let answered = Answered { server: server.server.address, outcome };
                 if answered.outcome.as_ref().err().is_none_or(is_knowledge) {
                     *self.heard.lock() = Some(Instant::now());

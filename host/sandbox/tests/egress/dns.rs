@@ -288,6 +288,29 @@ async fn where_the_root_has_no_keys_nothing_is_validated() {
 }
 
 #[tokio::test]
+async fn a_server_that_refers_to_others_refuses() {
+    let dns = Dns::new(|asked, rtype, _| {
+        let record = |owner, data| Record::from_rdata(name(owner), 300, data);
+        let servers = || record("example.", RData::NS(rdata::NS(name("ns.example."))));
+        match (asked, rtype) {
+            ("", RecordType::NS) => Reply::Records(vec![record(".", servers().data)]),
+            ("none.example", _) => {
+                let (server, person) = (name("ns.example."), name("admin.example."));
+                let soa = rdata::SOA::new(server, person, 1, 60, 60, 600, 60);
+                Reply::Denied(vec![servers(), record("example.", RData::SOA(soa))])
+            }
+            _ => Reply::Denied(vec![servers()]),
+        }
+    })
+    .await;
+    for (host, expected) in [("site.example", "REFUSED"), ("none.example", "NOERROR")] {
+        let found = lookup(authenticated(&to_loopback(Some(&dns))), question(host, "A"));
+        let found = found.await.unwrap();
+        assert_eq!((found.rcode.as_str(), found.records.len()), (expected, 0), "{host}");
+    }
+}
+
+#[tokio::test]
 async fn an_own_resolver_is_vetted_like_any_address() {
     let canary = Canary::on("127.0.0.1").await;
     let dns = Dns::fixed(&["192.0.2.1"]).await;
