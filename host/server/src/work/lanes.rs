@@ -205,6 +205,20 @@ impl Lanes {
         behind
     }
 
+    /// When a batch is to go that was gathered together with one which is to be tried again, and
+    /// speaks of a site of that; none = now. What was tried itself waits for nobody.
+    pub(super) fn goes_after(&self, batch: &Delivery, now: Timestamp) -> Option<Timestamp> {
+        let batches = self.again.get(&receiver(batch))?;
+        if batches.iter().any(|tried| tried.batch == batch.id) {
+            return None;
+        }
+        let is_told = |tried: &&Again| {
+            batch.notices.iter().any(|notice| tried.sites.contains(&notice.site_id))
+        };
+        let before = batches.iter().filter(|tried| tried.is_awaited(now)).filter(is_told);
+        before.map(|tried| (tried.until - TRIED_WITHIN).max(now) + LOOK_AFTER).max()
+    }
+
     /// The receiver's delivery is back; answers the one that goes next, and when its lease began.
     /// Those whose lease is about to end are left to whoever leases them again.
     pub(super) fn back(
@@ -296,6 +310,8 @@ const BEGIN_WITHIN: TimeDelta = TimeDelta::seconds(45);
 const MOST_WAITING: usize = 7;
 /// How long after its moment an attempt is awaited that another node makes: it has ended by then.
 const TRIED_WITHIN: Duration = Duration::from_secs(15);
+/// How long after that moment it is looked whether the attempt has succeeded.
+const LOOK_AFTER: Duration = Duration::from_secs(1);
 /// A receiver may ask for a minute.
 const LONGEST_AWAITED: Duration = Duration::from_secs(75);
 /// So much of one look at what waits.

@@ -139,7 +139,12 @@ impl Outbox {
         let held = Arc::new(Mutex::new(Some(delivery.clone())));
         let lease = Lease::since(leased, Arc::clone(&held));
         let app = Arc::clone(&self.app);
+        let before = self.lanes.goes_after(&delivery, app.clock.now());
         let task = async move {
+            if let Some(at) = before {
+                send::give_back(&app, delivery, at).await;
+                return Ended::Done(Some(at));
+            }
             let again = send::step(&app, delivery, lease).await;
             Ended::Tried { again, next: None }
         };

@@ -245,3 +245,21 @@ fn sites_of_a_batch_are_behind_it_until_it_is_through() {
     lanes.sort(Vec::new(), at(75));
     assert!(lanes.again.is_empty());
 }
+
+#[test]
+fn batch_goes_after_one_of_its_gathering_that_speaks_of_its_site() {
+    let mut lanes = Lanes::default();
+    let (first, second, other) = (about(1, &[6, 7]), about(2, &[7]), about(3, &[8]));
+    assert_eq!(lanes.goes_after(&second, at(0)), None);
+    lanes.settled(&first, Some(at(3)));
+    assert_eq!(lanes.goes_after(&second, at(0)), Some(at(4)));
+    assert_eq!(lanes.goes_after(&second, at(5)), Some(at(6)), "it is being tried");
+    assert_eq!(lanes.goes_after(&other, at(0)), None);
+    assert_eq!(lanes.goes_after(&first, at(3)), None);
+    assert_eq!(lanes.goes_after(&second, at(60)), None, "another node has tried it");
+    lanes.settled(&second, Some(at(9)));
+    assert_eq!(lanes.goes_after(&second, at(9)), None, "neither waits for the other");
+    lanes.settled(&second, None);
+    lanes.settled(&first, None);
+    assert_eq!(lanes.goes_after(&second, at(9)), None);
+}
