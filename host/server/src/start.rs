@@ -64,11 +64,11 @@ pub struct Stopped;
 
 /// Starts everything and comes back once requests are answered. Cancelling `shutdown` ends it:
 /// no new connections, ten seconds for what runs, then the work loops, then the store. Cancelled
-/// before it is up, it does not come up first.
+/// before its plugins are there, it does not come up first.
 ///
 /// # Errors
 /// When an address cannot be bound, the database not be opened, or a built-in plugin not be
-/// installed; [`Stopped`] when `shutdown` came before it was up.
+/// installed; [`Stopped`] when `shutdown` came before then.
 pub async fn serve(
     config: Config,
     clock: Clock,
@@ -87,11 +87,7 @@ pub async fn serve(
         .ok_or(Stopped)?
         .map_err(|cause| key.explain(cause))
         .with_context(|| format!("cannot open the database {}", without_password(&config.db)))?;
-    // Compiling the plugins can take longer than whoever stops us waits.
-    let starting =
-        with_store(config, clock, shutdown.clone(), store.clone(), identity, [api, admin]);
-    let started =
-        shutdown.run_until_cancelled(starting).await.unwrap_or_else(|| Err(Stopped.into()));
+    let started = with_store(config, clock, shutdown, store.clone(), identity, [api, admin]).await;
     if started.is_err() {
         // The error says why; an engine that is dropped open would say more, and of nothing else.
         let _ = store.close().await;
@@ -110,7 +106,11 @@ async fn with_store(
 ) -> anyhow::Result<Running> {
     let (api_addr, admin_addr) = (api.local_addr()?, admin.local_addr()?);
     let tasks = TaskTracker::new();
-    let app = assemble(config, clock, &shutdown, store, [api_addr, admin_addr], &tasks).await?;
+    let assembling = assemble(config, clock, &shutdown, store, [api_addr, admin_addr], &tasks);
+    // Compiling the plugins can take longer than whoever stops us waits.
+    let app = shutdown.run_until_cancelled(assembling).await.ok_or(Stopped)??;
+    // From here on it comes up first: the key of an account that is made is shown then or never, and
+    // loops that were begun are waited for before the store is closed.
     let first_account = first_account(&app).await?;
 
     work::start(&app, &tasks, &shutdown).await?;
