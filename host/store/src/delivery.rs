@@ -48,7 +48,7 @@ impl Store {
         lease: Duration,
         limit: usize,
     ) -> Result<Vec<Delivery>> {
-        let _turn = self.turn(Uuid::max()).await;
+        let _turn = self.inner.sending.lock().await;
         let rows: Vec<DeliveryRow> = self.take_due(DUE, node, now, lease, limit).await?;
         let opened = rows.into_iter().filter_map(|row| {
             let opened = row.open(&self.inner.seal);

@@ -93,6 +93,10 @@ struct Inner {
     /// Writers of this process to one and the same row take turns: the engine would let one of
     /// them through and send all others back.
     turns: [Mutex<()>; 64],
+    /// Apart from those, for leasing checks and deliveries: a change of a site that its checks are in
+    /// conflict with may keep its turn for seconds.
+    scheduling: Mutex<()>,
+    sending: Mutex<()>,
     calls: usage::Turnstile,
     known: known::Known,
     revisions: check::Revisions,
@@ -105,6 +109,8 @@ impl Store {
             engine,
             seal,
             turns,
+            scheduling: Mutex::default(),
+            sending: Mutex::default(),
             calls: usage::Turnstile::default(),
             known: known::Known::default(),
             revisions: check::Revisions::default(),

@@ -79,7 +79,7 @@ impl Store {
         if types.is_empty() || limit == 0 {
             return Ok(Vec::new());
         }
-        let _turn = self.turn(Uuid::nil()).await;
+        let _turn = self.inner.scheduling.lock().await;
         let mut binds = Binds::new()
             .with("node", node)
             .with("now", now)
@@ -183,7 +183,7 @@ impl Store {
         if planned.is_empty() {
             return Ok(());
         }
-        let _turn = self.turn(Uuid::nil()).await;
+        let _turn = self.inner.scheduling.lock().await;
         let mut binds = Binds::new();
         let mut unit = String::new();
         for (nth, (site, at)) in planned.iter().enumerate() {
