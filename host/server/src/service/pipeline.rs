@@ -130,9 +130,6 @@ fn in_turn(arrival: &Arrival, latest: Option<&CheckRecord>, now: Timestamp) -> T
         })
 }
 
-/// What the clocks of two nodes may differ by.
-const CLOCKS_DIFFER: Duration = Duration::from_secs(5);
-
 /// A decision and what is committed with it.
 struct Decided {
     decision: Decision,
@@ -376,6 +373,8 @@ pub(super) const TRIES: ExponentialBuilder = ExponentialBuilder::new()
     .with_max_delay(Duration::from_millis(200))
     .with_max_times(24)
     .with_jitter();
+/// What the clocks of two nodes may differ by.
+const CLOCKS_DIFFER: Duration = Duration::from_secs(5);
 
 #[cfg(test)]
 mod tests {
