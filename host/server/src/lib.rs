@@ -33,6 +33,7 @@ mod seal_key;
 mod start;
 mod status_page;
 mod tls;
+mod trouble;
 
 pub use app::{Agent, App, Caller};
 pub use clock::Clock;

@@ -13,7 +13,7 @@ use std::{
         Arc,
         atomic::{AtomicU64, Ordering},
     },
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use anyhow::Context;
@@ -26,13 +26,16 @@ use salvo::{
     },
     server::{Server, ServerHandle},
 };
-use tokio::net::{TcpListener, TcpSocket};
+use tokio::{
+    net::{TcpListener, TcpSocket},
+    time::Instant,
+};
 use tokio_util::{
     sync::{CancellationToken, DropGuard},
     task::TaskTracker,
 };
 
-use crate::tls::Identity;
+use crate::{tls::Identity, trouble::Trouble};
 
 /// A listener that is served.
 pub(crate) struct Listening {
@@ -94,7 +97,7 @@ fn run<A: Acceptor + 'static>(
     let closing = Closing {
         holdings: acceptor.holdings().to_vec(),
         inner: Some(acceptor),
-        told_at: None,
+        exhausted: Trouble::default(),
         shutdown: shutdown.clone(),
         closed: closed.clone(),
     };
@@ -120,7 +123,7 @@ fn run<A: Acceptor + 'static>(
 /// in that queue, and the log says so now and then.
 struct Closing<A> {
     inner: Option<A>,
-    told_at: Option<Instant>,
+    exhausted: Trouble,
     holdings: Vec<Holding>,
     shutdown: CancellationToken,
     closed: CancellationToken,
@@ -158,8 +161,7 @@ impl<A: Acceptor> Acceptor for Closing<A> {
 
 impl<A> Closing<A> {
     fn tell(&mut self, cause: &io::Error) {
-        if self.told_at.is_none_or(|at| at.elapsed() >= TELL_EVERY) {
-            self.told_at = Some(Instant::now());
+        if self.exhausted.is_news(&cause.to_string(), Instant::now()) {
             tracing::error!(
                 "connections wait, for this process can open no more: {cause}; give it more (ulimit -n)"
             );
@@ -310,8 +312,6 @@ const MOST_STREAMS: u32 = 128;
 const LARGEST_HEAD: usize = 16 << 10;
 /// Between two looks for whether there is room for another connection again.
 const EXHAUSTED_PAUSE: Duration = Duration::from_millis(100);
-/// It can last for hours, and the log may be on the same machine.
-const TELL_EVERY: Duration = Duration::from_secs(60);
 /// How long a listener may take to notice the shutdown.
 const CLOSE: Duration = Duration::from_millis(500);
 

@@ -21,7 +21,6 @@ mod sample;
 mod scheduler;
 mod session_keys;
 mod set_back;
-mod trouble;
 
 use std::{sync::Arc, time::Duration};
 

@@ -31,11 +31,8 @@ use tokio_util::sync::CancellationToken;
 use vedette_model::{Delivery, Timestamp, delivery::Gathering};
 
 use self::lease::Lease;
-use super::{
-    lanes::{Lanes, Receiver, receiver},
-    trouble::Trouble,
-};
-use crate::App;
+use super::lanes::{Lanes, Receiver, receiver};
+use crate::{App, trouble::Trouble};
 
 /// The loop. After `shutdown` it finishes what is on its way and gives back the rest.
 pub(super) async fn run(app: Arc<App>, shutdown: CancellationToken) {

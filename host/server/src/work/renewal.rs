@@ -12,8 +12,7 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 use vedette_store::RenewalLease;
 
-use super::trouble::Trouble;
-use crate::{App, Result, service::renewal::carry_out};
+use crate::{App, Result, service::renewal::carry_out, trouble::Trouble};
 
 /// The loop. After `shutdown` it waits for what is under way, which ends early and is given back.
 pub(super) async fn run(app: Arc<App>, shutdown: CancellationToken) {

@@ -19,13 +19,11 @@ use tokio_util::sync::CancellationToken;
 use vedette_model::{CheckType, Source, Timestamp};
 use vedette_store::Lease;
 
-use super::{
-    set_back::{self, Reach},
-    trouble::Trouble,
-};
+use super::set_back::{self, Reach};
 use crate::{
     App,
     service::planned::{self, Ending, LEASE, Turn},
+    trouble::Trouble,
 };
 
 /// The loop. After `shutdown` it lets runs end and gives back those that do not.

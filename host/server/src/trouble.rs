@@ -1,5 +1,5 @@
-//! What a loop says of a trouble that it meets at every turn: a database that is away for an hour is
-//! one line a minute in the log, not two a second.
+//! What a loop says of a trouble that it meets at every turn: a database that is away for an hour, or
+//! descriptors that are used up, are one line a minute in the log, not many a second.
 
 use std::time::Duration;
 
@@ -7,12 +7,12 @@ use tokio::time::Instant;
 
 /// The trouble that a loop told last, and when.
 #[derive(Default)]
-pub(super) struct Trouble(Option<(String, Instant)>);
+pub(crate) struct Trouble(Option<(String, Instant)>);
 
 impl Trouble {
     /// Whether this has to be told: it is another trouble than the last one, or that was told a while
     /// ago.
-    pub(super) fn is_news(&mut self, trouble: &str, now: Instant) -> bool {
+    pub(crate) fn is_news(&mut self, trouble: &str, now: Instant) -> bool {
         let is_known = self
             .0
             .as_ref()
