@@ -44,7 +44,7 @@ pub enum RunError {
     #[error("try again in {} seconds", .0.as_secs())]
     RetryIn(Duration),
     /// No slot came free in time, or the machine stood still meanwhile. Our own trouble: `unknown`.
-    #[error("too many checks are running")]
+    #[error("too many checks are running, or this machine has no time for them")]
     Overloaded,
     /// The plugin broke or was stopped: `unknown`, and the operator hears of it.
     #[error("the plugin broke: {why} ({message})")]

@@ -71,7 +71,8 @@ impl Store {
         }
         self.migrate().await?;
         self.settle_seal().await?;
-        mark.make()
+        mark.make();
+        Ok(())
     }
 
     /// Whether the database is a part of this process, so that no other node shares it.

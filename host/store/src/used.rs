@@ -5,7 +5,7 @@
 
 use std::{fs, path::PathBuf};
 
-use crate::error::{Error, Result};
+use crate::error::Error;
 use crate::open;
 
 /// The file that says so; none of a database that is in memory or elsewhere.
@@ -27,13 +27,17 @@ impl Mark {
         Error::Lost(file.unwrap_or_default())
     }
 
-    /// Makes it; once the database is one that can be opened again.
-    pub(crate) fn make(&self) -> Result<()> {
-        match &self.0 {
-            Some(file) if !file.exists() => fs::write(file, TEXT).map_err(|cause| {
-                Error::Engine(format!("cannot write {}: {cause}", file.display()))
-            }),
-            _ => Ok(()),
+    /// Makes it; once the database is one that can be opened again. Without it the database works
+    /// as well.
+    pub(crate) fn make(&self) {
+        let Some(file) = self.0.as_deref().filter(|file| !file.exists()) else { return };
+        if let Err(cause) = fs::write(file, TEXT) {
+            let path = file.display();
+            tracing::warn!(
+                %path, %cause,
+                "cannot write {path}: {cause}; if the files of the database are lost, the next \
+                 start begins an empty one"
+            );
         }
     }
 }
@@ -50,14 +54,14 @@ mod tests {
     fn only_a_database_of_files_has_one() {
         for url in ["mem://", "ws://u:p@db.example:8000"] {
             let mark = Mark::of(url);
-            mark.make().unwrap();
+            mark.make();
             assert!(!mark.is_there(), "{url}");
         }
         let folder = tempfile::tempdir().unwrap();
         let mark = Mark::of(&format!("surrealkv://{}?sync=every", folder.path().display()));
         assert!(!mark.is_there());
         for _ in 0..2 {
-            mark.make().unwrap();
+            mark.make();
             assert!(mark.is_there() && folder.path().join(FILE).is_file());
         }
     }
