@@ -26,6 +26,7 @@ pub(super) const OPENERS: &[&str] = &[
 
 /// What an answer may be about.
 pub(super) const SUBJECTS: &[&str] = &[
+    "a",
     "above",
     "an",
     "are",
@@ -76,6 +77,19 @@ pub(super) const SUBJECTS: &[&str] = &[
     "o",
     "nom",
 ];
+
+/// Of the subjects, those that are the domain, and those that may be it.
+pub(super) const DOMAIN: &[&str] = &["domain", "domaine", "domains", "dominio", "domena"];
+pub(super) const DOMAIN_NAME: &[&str] = &["name", "names", "nom"];
+
+/// Beside one of these the domain is not what the sentence is about: "your query for the domain".
+pub(super) const OTHERS: &[&str] = &[
+    "code", "error", "errors", "failed", "failure", "query", "request", "response", "result",
+    "results", "search", "status", "you",
+];
+
+/// Of the domain, with nothing behind it but what it is called.
+pub(super) const UNKNOWN: &str = "unknown";
 
 /// A sentence that begins so says that the name is not registered.
 pub(super) const NOT_FOUND: &[&str] = &[

@@ -296,6 +296,10 @@ fn unregistered_names_are_not_found() {
         "Invalid query or domain name not known in Dot TK Domain Registry\n",
         "El dominio no se encuentra registrado en NIC Argentina\n",
         "This query returned 0 objects.\n",
+        "Domain unknown\n",
+        "% Error: the domain example.test is unknown.\n",
+        "***UnknownDomain***\n",
+        "Unknown domain name: example.test\n",
         "% This is the registry's server; its terms are at https://registry.example/terms\nNOT FOUND\n",
         "NOT FOUND\n\nYou may not access this server if the query limit was exceeded. Users who exceed\nquotas may be blacklisted or told that they are\nnot found worthy. Please try again later if the service\nis unavailable: that may happen.\n",
     ] {
@@ -338,6 +342,9 @@ fn throttled_answers_are_never_not_found() {
         "No match for example.test\n\nQuota exceeded\n",
         "Domain: example.test\nStatus: free\n\nYour IP address has been blocked.\n",
         "The WHOIS service is not available: try again in 5 minutes. Domain not found.\n",
+        "Your IP address is blocked by the registry\n",
+        "Your request for the domain is blocked by the registry\n",
+        "The domain is blocked by the registry, and your IP address has been blocked.\n",
     ] {
         assert_eq!(parse(text, "example.test", "test"), Answer::Throttled, "{text}");
     }
@@ -353,6 +360,10 @@ fn withheld_names_are_reserved() {
         "Domain: example.test\nStatus: NOT ALLOWED\n",
         "This name is not available for registration:\nexample.test\n",
         "This domain cannot be registered.\n",
+        "Domain is blocked by the registry\n",
+        "The domain example.test has been blocked by the registry operator for reasons of policy\n",
+        "example.test is blocked.\n",
+        "example.test is a reserved name\n",
         "No match for example.test.\n\nThe name is reserved.\n",
         "The registration of this domain is restricted, as it is protected by a policy.\n",
     ] {
@@ -380,6 +391,10 @@ fn what_says_nothing_about_the_name_is_unparsable() {
     for text in [
         "<!DOCTYPE html><html><head><title>503</title></head></html>",
         "Hello, world.\n",
+        "Error: unknown\n",
+        "Domain status: unknown\n",
+        "Name: unknown\n",
+        "Unknown domain extension\n",
         "Domain Name: other.test\nRegistrar: Registrar Example\nExpires: 2031-03-04\n",
         "Domain Name: notexample.test\nExpires: 2031-03-04\nRegistrar: Registrar Example\n",
         "domain: TEST\norganisation: Registry Example\ncreated: 1999-01-01\nwhois: whois.registry.example\n",

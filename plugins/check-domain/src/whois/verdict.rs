@@ -7,8 +7,8 @@
 //! *Invariant:* at most [`MOST_LINES`] lines and [`MOST_SENTENCES`] sentences are looked at.
 
 use super::phrases::{
-    CONDITIONS, COUNTED, NOT_FOUND, NOT_FOUND_ALONE, OPENERS, REFUSED, REFUSED_ALONE,
-    REFUSED_ANYWHERE, RESERVED, RESERVED_ALONE, SUBJECTS,
+    CONDITIONS, COUNTED, DOMAIN, DOMAIN_NAME, NOT_FOUND, NOT_FOUND_ALONE, OPENERS, OTHERS, REFUSED,
+    REFUSED_ALONE, REFUSED_ANYWHERE, RESERVED, RESERVED_ALONE, SUBJECTS, UNKNOWN,
 };
 use super::words::words;
 
@@ -33,12 +33,14 @@ impl Verdict {
             verdict.is_refused |= is_refused(&words);
             let said = without_subject(&words, &name);
             verdict.is_reserved |= begins(said, RESERVED) || is_one(said, RESERVED_ALONE);
-            verdict.is_not_found |= begins(said, NOT_FOUND) || is_one(said, NOT_FOUND_ALONE);
+            verdict.is_not_found |= begins(said, NOT_FOUND)
+                || is_one(said, NOT_FOUND_ALONE)
+                || is_unknown(&words, &name);
         }
         verdict.is_throttled = verdict.is_refused
             || sentences(text, Break::Mark).iter().any(|sentence| {
                 let words = words(sentence, MOST_WORDS);
-                has_refused(&words.iter().map(String::as_str).collect::<Vec<&str>>())
+                has_refused(&words.iter().map(String::as_str).collect::<Vec<&str>>(), &name)
             });
         verdict
     }
@@ -146,13 +148,12 @@ fn keep(found: &mut Vec<String>, sentence: &mut String) {
 }
 
 fn is_refused(words: &[&str]) -> bool {
-    let start = words.iter().position(|word| !is_number(word) && !OPENERS.contains(word));
-    let words = start.and_then(|start| words.get(start..)).unwrap_or_default();
+    let words = without_openers(words);
     let begun = REFUSED.iter().find_map(|phrase| length_of(words, phrase));
     begun.is_some_and(|length| !is_conditional(words, 0, length)) || is_one(words, REFUSED_ALONE)
 }
 
-fn has_refused(words: &[&str]) -> bool {
+fn has_refused(words: &[&str], name: &[String]) -> bool {
     let has = |list: &[&str]| words.iter().any(|word| list.contains(word));
     let verb = |list: &[&str]| {
         words
@@ -165,10 +166,31 @@ fn has_refused(words: &[&str]) -> bool {
         verb(&["reached", "passed"]).is_some() && has(&["limit", "limits", "quota", "maximum"]);
     is_over
         || is_full
-        || (0..words.len()).any(|at| {
+        || (withheld(words, name)..words.len()).any(|at| {
             let found = REFUSED_ANYWHERE.iter().find_map(|phrase| length_of(&words[at..], phrase));
             found.is_some_and(|length| !is_conditional(words, at, length))
         })
+}
+
+/// How many of the words say that the domain, and not whoever asks, is blocked: none but where the
+/// sentence begins so.
+fn withheld(words: &[&str], name: &[String]) -> usize {
+    let (subject, said) = subject(without_openers(words), name);
+    let phrase = RESERVED.iter().find_map(|phrase| length_of(said, phrase));
+    let length = phrase.or_else(|| is_one(said, RESERVED_ALONE).then_some(said.len()));
+    match length.filter(|_| subject.is_domain_name && !subject.is_other) {
+        Some(length) => words.len() - said.len() + length,
+        None => 0,
+    }
+}
+
+/// "Domain unknown", "Unknown domain: example.com": of anything else it says nothing of the name.
+fn is_unknown(words: &[&str], name: &[String]) -> bool {
+    let (before, said) = subject(without_openers(words), name);
+    let Some((&UNKNOWN, behind)) = said.split_first() else { return false };
+    let (behind, rest) = subject(behind, name);
+    let is_domain = before.is_domain || behind.is_domain;
+    rest.is_empty() && is_domain && !before.is_other && !behind.is_other
 }
 
 /// Terms of use speak of what may happen, an answer of what has happened: whether the words
@@ -197,22 +219,48 @@ fn length_of(words: &[&str], phrase: &str) -> Option<usize> {
     Some(length)
 }
 
+fn without_openers<'w>(words: &'w [&'w str]) -> &'w [&'w str] {
+    let start = words.iter().position(|word| !is_number(word) && !OPENERS.contains(word));
+    start.and_then(|start| words.get(start..)).unwrap_or_default()
+}
+
+/// What a sentence is about.
+#[derive(Clone, Copy, Debug, Default)]
+struct Subject {
+    /// The domain, called so or by its name.
+    is_domain: bool,
+    /// The same, or "the name".
+    is_domain_name: bool,
+    is_other: bool,
+}
+
 /// What is said of the name: the sentence without what it is about.
 fn without_subject<'w>(words: &'w [&'w str], name: &[String]) -> &'w [&'w str] {
+    subject(words, name).1
+}
+
+/// What the sentence is about, and what it says of that.
+fn subject<'w>(words: &'w [&'w str], name: &[String]) -> (Subject, &'w [&'w str]) {
+    let mut subject = Subject::default();
     let mut rest = words;
     while let Some(first) = rest.first() {
         let is_name = !name.is_empty()
             && rest.len() >= name.len()
             && rest.iter().zip(name).all(|(word, part)| word == part);
         if is_name {
+            subject.is_domain = true;
             rest = rest.get(name.len()..).unwrap_or_default();
         } else if is_number(first) || SUBJECTS.contains(first) || OPENERS.contains(first) {
+            subject.is_domain |= DOMAIN.contains(first);
+            subject.is_domain_name |= DOMAIN_NAME.contains(first);
+            subject.is_other |= OTHERS.contains(first);
             rest = rest.get(1..).unwrap_or_default();
         } else {
             break;
         }
     }
-    rest
+    subject.is_domain_name |= subject.is_domain;
+    (subject, rest)
 }
 
 fn begins(words: &[&str], phrases: &[&str]) -> bool {
