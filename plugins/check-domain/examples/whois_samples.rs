@@ -19,6 +19,9 @@ use serde_json::{Value, json};
 #[path = "../src/date/mod.rs"]
 mod date;
 #[allow(dead_code, unused_imports, reason = "the plugin uses what this example does not")]
+#[path = "../src/name.rs"]
+mod name;
+#[allow(dead_code, unused_imports, reason = "the plugin uses what this example does not")]
 #[path = "../src/privacy.rs"]
 mod privacy;
 #[allow(dead_code, unused_imports, reason = "the plugin uses what this example does not")]

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     error::Token,
     moment,
-    name::Name,
+    name::{Name, a_labels},
     result::{DataAvailability, DomainResult, Source},
     text::cut,
 };
@@ -72,7 +72,8 @@ fn hosts(names: Vec<String>) -> Option<Vec<String>> {
     let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'.' | b'_');
     let is_host = |name: &String| (1..=MAX_NAME).contains(&name.len()) && name.bytes().all(plain);
     let was_empty = names.is_empty();
-    let mut hosts: Vec<String> = names.into_iter().filter(is_host).take(MAX_ITEMS).collect();
+    let names = names.iter().map(|name| a_labels(name));
+    let mut hosts: Vec<String> = names.filter(is_host).take(MAX_ITEMS).collect();
     hosts.sort_unstable();
     hosts.dedup();
     (was_empty || !hosts.is_empty()).then_some(hosts)
@@ -192,6 +193,10 @@ mod tests {
             Some("a.example b.example")
         );
         assert_eq!(bounded(&["a.example", "<b>", ""]).as_deref(), Some("a.example"));
+        assert_eq!(
+            bounded(&["ns.bücher.example", "ns.a.example", "ns.xn--bcher-kva.example"]).as_deref(),
+            Some("ns.a.example ns.xn--bcher-kva.example")
+        );
         assert_eq!(bounded(&["none at all"]), None);
         assert_eq!(bounded(&[]).as_deref(), Some(""));
     }

@@ -7,6 +7,7 @@
 
 use std::net::IpAddr;
 
+use url::Host;
 use vedette_sdk::{CheckError, suffix};
 
 /// The registrable name of a target.
@@ -80,9 +81,23 @@ pub(crate) fn is_below(name: &str, parent: &str) -> bool {
     name.strip_suffix(parent).is_some_and(|before| before.ends_with('.'))
 }
 
+/// A host in A-labels, as registries also write it in letters beyond ASCII; what is none as it was.
+pub(crate) fn a_labels(host: &str) -> String {
+    if host.is_ascii() || host.len() > LONGEST_UNICODE {
+        return host.to_owned();
+    }
+    match Host::parse(host) {
+        Ok(Host::Domain(name)) => name,
+        _ => host.to_owned(),
+    }
+}
+
 fn unsupported<T>(reason: &str) -> Result<T, CheckError> {
     Err(CheckError::UnsupportedTarget(reason.to_owned()))
 }
+
+/// In bytes, of what may be a name of 253 once it is in A-labels.
+const LONGEST_UNICODE: usize = 1_024;
 
 const EU_ORG: &str = "eu.org";
 
@@ -193,6 +208,19 @@ mod tests {
         ] {
             let read = Name::of(target);
             assert!(matches!(read, Err(CheckError::UnsupportedTarget(_))), "{target}: {read:?}");
+        }
+    }
+
+    #[test]
+    fn letters_beyond_ascii_become_a_labels() {
+        for (host, expected) in [
+            ("ns1.bücher.example", "ns1.xn--bcher-kva.example"),
+            ("НС1.пример.рф", "xn--1-ytbm.xn--e1afmkfd.xn--p1ai"),
+            ("NS_1.Example.com", "NS_1.Example.com"),
+            ("１２７.0.0.1", "１２７.0.0.1"),
+            ("bü cher.example", "bü cher.example"),
+        ] {
+            assert_eq!(a_labels(host), expected, "{host}");
         }
     }
 

@@ -3,11 +3,10 @@
 //! Answers hold several objects: contacts, sets of servers, hosts with the name inside theirs,
 //! now and then other domains. What they say about dates and registrars is theirs.
 
-use url::Host;
-
 use super::label::Label;
 use super::layout::Entry;
 use super::split::host;
+use crate::name::a_labels;
 
 /// The entries of an answer and whom they are about.
 pub(super) struct Objects<'e, 'a> {
@@ -58,7 +57,7 @@ impl<'e, 'a> Objects<'e, 'a> {
 
     /// Whether this is the name that was asked for.
     pub(super) fn is_asked(&self, host: &str) -> bool {
-        canonical(host) == self.name
+        a_labels(host) == self.name
     }
 
     /// Entries about the domain, its server sets included.
@@ -125,14 +124,7 @@ fn names(entry: &Entry<'_>, name: &str) -> Option<bool> {
         .filter_map(host)
         .peekable();
     hosts.peek()?;
-    Some(name.is_empty() || hosts.any(|host| canonical(&host) == name))
-}
-
-fn canonical(host: &str) -> String {
-    if host.is_ascii() {
-        return host.to_owned();
-    }
-    Host::parse(host).map_or_else(|_| host.to_owned(), |host| host.to_string())
+    Some(name.is_empty() || hosts.any(|host| a_labels(&host) == name))
 }
 
 /// Per paragraph, whether it is the object of somebody else (it begins with the handle of a
