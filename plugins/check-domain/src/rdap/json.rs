@@ -1,15 +1,19 @@
 //! JSON of which only the parts that are asked for are read, one at a time: a document made to
 //! fill the memory fills none, and a value of the wrong kind is a value that is not there.
 
-use serde::Deserialize;
+use std::collections::BTreeMap;
+
 use serde_json::value::RawValue;
 
 /// A value, still as text; none where the member is missing or null.
 pub(super) type Raw<'a> = Option<&'a RawValue>;
 
-/// The object that the value is; the empty one where it is none.
-pub(super) fn object<'a, T: Deserialize<'a> + Default>(raw: Raw<'a>) -> T {
-    raw.and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or_default()
+/// The members of these names of the object that the value is; none where it is no object. Of
+/// several with one name the last counts, as with most readers of JSON.
+pub(super) fn members<'a, const N: usize>(raw: Raw<'a>, names: [&str; N]) -> [Raw<'a>; N] {
+    let read = raw.and_then(|raw| serde_json::from_str(raw.get()).ok());
+    let mut all: BTreeMap<String, Raw<'a>> = read.unwrap_or_default();
+    names.map(|name| all.remove(name).flatten())
 }
 
 /// The elements of an array; a value where an array should be stands for itself.
@@ -81,6 +85,22 @@ mod tests {
             (r#""\ud800""#, None),
         ] {
             assert_eq!(text(raw(value)).as_deref(), expected, "{value}");
+        }
+    }
+
+    #[test]
+    fn last_member_of_a_name_counts() {
+        let said = |object: &str| members(raw(object), ["a", "b"]).map(text);
+        let told = |text: &str| Some(text.to_owned());
+        for (object, expected) in [
+            (r#"{"b": "1", "a": "2", "c": {"a": "3"}}"#, [told("2"), told("1")]),
+            (r#"{"a": "1", "b": "2", "a": "3", "c": 0, "c": 0}"#, [told("3"), told("2")]),
+            (r#"{"a": "1", "a": null}"#, [None, None]),
+            ("{}", [None, None]),
+            (r#"["a", "b"]"#, [None, None]),
+            ("null", [None, None]),
+        ] {
+            assert_eq!(said(object), expected, "{object}");
         }
     }
 

@@ -1,6 +1,6 @@
 //! The domain object class (RFC 9083, 5.3), as the registries of the world fill it.
 
-use serde::Deserialize;
+use serde_json::value::RawValue;
 
 use super::{
     json::{self, Raw},
@@ -26,60 +26,30 @@ pub(super) enum Answer {
     Unreadable,
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
 struct Domain<'a> {
-    #[serde(borrow)]
     object_class_name: Raw<'a>,
-    #[serde(borrow)]
     error_code: Raw<'a>,
-    #[serde(borrow)]
     ldh_name: Raw<'a>,
-    #[serde(borrow)]
     handle: Raw<'a>,
-    #[serde(borrow)]
     events: Raw<'a>,
-    #[serde(borrow)]
     entities: Raw<'a>,
-    #[serde(borrow)]
     nameservers: Raw<'a>,
-    #[serde(borrow)]
     status: Raw<'a>,
-    #[serde(borrow)]
     redacted: Raw<'a>,
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
 struct Event<'a> {
-    #[serde(borrow)]
-    event_action: Raw<'a>,
-    #[serde(borrow)]
-    event_date: Raw<'a>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-struct Nameserver<'a> {
-    #[serde(borrow)]
-    ldh_name: Raw<'a>,
+    action: Raw<'a>,
+    date: Raw<'a>,
 }
 
 /// Somebody who has to do with the domain (RFC 9083, 5.1).
-#[derive(Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
 pub(super) struct Entity<'a> {
-    #[serde(borrow)]
     handle: Raw<'a>,
-    #[serde(borrow)]
     pub(super) roles: Raw<'a>,
-    #[serde(borrow)]
     vcard_array: Raw<'a>,
-    #[serde(borrow)]
     entities: Raw<'a>,
-    #[serde(borrow)]
     pub(super) remarks: Raw<'a>,
-    #[serde(borrow)]
     pub(super) status: Raw<'a>,
 }
 
@@ -87,9 +57,10 @@ pub(super) struct Entity<'a> {
 pub(super) fn read(body: &[u8], name: &Name) -> Answer {
     let text = String::from_utf8_lossy(body);
     let text = text.trim_start_matches('\u{feff}');
-    let Ok(domain) = serde_json::from_str::<Domain<'_>>(text) else {
+    let Ok(raw) = serde_json::from_str::<&RawValue>(text) else {
         return Answer::Unreadable;
     };
+    let domain = Domain::of(Some(raw));
     if let Some(code) = json::text(domain.error_code) {
         return code.parse().map_or(Answer::Unreadable, Answer::Error);
     }
@@ -105,6 +76,33 @@ pub(super) fn read(body: &[u8], name: &Name) -> Answer {
 }
 
 impl<'a> Domain<'a> {
+    fn of(raw: Raw<'a>) -> Self {
+        let names = [
+            "objectClassName",
+            "errorCode",
+            "ldhName",
+            "handle",
+            "events",
+            "entities",
+            "nameservers",
+            "status",
+            "redacted",
+        ];
+        let [class, error_code, ldh_name, handle, events, entities, nameservers, status, redacted] =
+            json::members(raw, names);
+        Self {
+            object_class_name: class,
+            error_code,
+            ldh_name,
+            handle,
+            events,
+            entities,
+            nameservers,
+            status,
+            redacted,
+        }
+    }
+
     /// Missing members are forgiven, contradictions are not.
     fn is_about(&self, name: &Name) -> bool {
         let is_domain = match json::text(self.object_class_name) {
@@ -135,14 +133,14 @@ impl<'a> Domain<'a> {
 
     fn expires_at(&self, tld: &str) -> Option<i64> {
         let events: Vec<Event<'_>> =
-            json::items(self.events).into_iter().take(MAX_ITEMS).map(json::object).collect();
+            json::items(self.events).into_iter().take(MAX_ITEMS).map(Event::of).collect();
         let date = |action: &str| {
             let of_action = |event: &&Event<'_>| {
-                let stated = json::text(event.event_action);
+                let stated = json::text(event.action);
                 stated.is_some_and(|stated| stated.eq_ignore_ascii_case(action))
             };
             let mut dates = events.iter().filter(of_action);
-            dates.find_map(|event| read_date(&json::text(event.event_date)?, tld))
+            dates.find_map(|event| read_date(&json::text(event.date)?, tld))
         };
         // The registry's date beats what the registrar told the registry.
         date("expiration").or_else(|| date("registrar expiration"))
@@ -152,14 +150,27 @@ impl<'a> Domain<'a> {
         self.nameservers?;
         let servers = json::items(self.nameservers).into_iter().take(MAX_ITEMS);
         let names = servers.map(|server| {
-            let server: Nameserver<'_> = json::object(server);
-            host(&json::text(server.ldh_name).unwrap_or_default())
+            let [ldh_name] = json::members(server, ["ldhName"]);
+            host(&json::text(ldh_name).unwrap_or_default())
         });
         Some(names.collect())
     }
 }
 
-impl Entity<'_> {
+impl<'a> Event<'a> {
+    fn of(raw: Raw<'a>) -> Self {
+        let [action, date] = json::members(raw, ["eventAction", "eventDate"]);
+        Self { action, date }
+    }
+}
+
+impl<'a> Entity<'a> {
+    fn of(raw: Raw<'a>) -> Self {
+        let [handle, roles, vcard_array, entities, remarks, status] =
+            json::members(raw, ["handle", "roles", "vcardArray", "entities", "remarks", "status"]);
+        Self { handle, roles, vcard_array, entities, remarks, status }
+    }
+
     pub(super) fn has_role(&self, role: &str) -> bool {
         json::texts(self.roles).iter().any(|stated| stated.eq_ignore_ascii_case(role))
     }
@@ -189,7 +200,7 @@ fn entities<'a>(raw: Raw<'a>) -> Vec<Entity<'a>> {
     for _ in 0..MAX_DEPTH {
         let start = found.len();
         let room = MAX_ITEMS.saturating_sub(start);
-        found.extend(level.into_iter().take(room).map(json::object::<Entity<'_>>));
+        found.extend(level.into_iter().take(room).map(Entity::of));
         level = found[start..].iter().flat_map(|entity| json::items(entity.entities)).collect();
     }
     found

@@ -3,51 +3,16 @@
 //! RFC 9537 lists what was redacted; older servers say so in remarks or in place of the name; and
 //! privacy services are a registrant like any other, but for their name.
 
-use serde::Deserialize;
-
 use super::{
     json::{self, Raw},
     object::Entity,
 };
 use crate::privacy;
 
-#[derive(Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-struct Redaction<'a> {
-    #[serde(borrow)]
-    name: Raw<'a>,
-    #[serde(borrow)]
-    pre_path: Raw<'a>,
-    #[serde(borrow)]
-    post_path: Raw<'a>,
-    #[serde(borrow)]
-    replacement_path: Raw<'a>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Named<'a> {
-    #[serde(borrow)]
-    description: Raw<'a>,
-    #[serde(borrow, rename = "type")]
-    kind: Raw<'a>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Remark<'a> {
-    #[serde(borrow)]
-    title: Raw<'a>,
-    #[serde(borrow, rename = "type")]
-    kind: Raw<'a>,
-    #[serde(borrow)]
-    description: Raw<'a>,
-}
-
 /// True: hidden; false: a name or an organisation is shown; none: nothing is said of a registrant.
 pub(super) fn is_protected(entities: &[Entity<'_>], redacted: Raw<'_>) -> Option<bool> {
-    let redactions = json::items(redacted).into_iter().take(MAX_REDACTIONS);
-    if redactions.map(json::object::<Redaction<'_>>).any(|redaction| redaction.hides_registrant()) {
+    let mut redactions = json::items(redacted).into_iter().take(MAX_REDACTIONS);
+    if redactions.any(hides_registrant) {
         return Some(true);
     }
     let registrant = entities.iter().find(|entity| entity.has_role("registrant"))?;
@@ -60,24 +25,22 @@ pub(super) fn is_protected(entities: &[Entity<'_>], redacted: Raw<'_>) -> Option
     (name.is_some() || organisation.is_some()).then_some(false)
 }
 
-impl Redaction<'_> {
-    /// Who it is, or how to reach it; a telephone number or a street says little beside a name.
-    fn hides_registrant(&self) -> bool {
-        let name: Named<'_> = json::object(self.name);
-        let paths = [self.pre_path, self.post_path, self.replacement_path];
-        let named = [name.description, name.kind].into_iter().find_map(json::text);
-        let said = named.or_else(|| paths.into_iter().find_map(json::text)).unwrap_or_default();
-        let said = said.to_ascii_lowercase();
-        said.contains("registrant") && !MINOR.iter().any(|minor| said.contains(minor))
-    }
+/// Who it is, or how to reach it; a telephone number or a street says little beside a name.
+fn hides_registrant(redaction: Raw<'_>) -> bool {
+    let [name, pre_path, post_path, replacement_path] =
+        json::members(redaction, ["name", "prePath", "postPath", "replacementPath"]);
+    let named = json::members(name, ["description", "type"]).into_iter().find_map(json::text);
+    let mut paths = [pre_path, post_path, replacement_path].into_iter();
+    let said = named.or_else(|| paths.find_map(json::text)).unwrap_or_default();
+    let said = said.to_ascii_lowercase();
+    said.contains("registrant") && !MINOR.iter().any(|minor| said.contains(minor))
 }
 
 fn says_hidden(registrant: &Entity<'_>) -> bool {
     json::items(registrant.remarks).into_iter().take(MAX_REMARKS).any(|raw| {
-        let remark: Remark<'_> = json::object(raw);
-        let mut said =
-            [remark.title, remark.kind].into_iter().filter_map(json::text).collect::<Vec<_>>();
-        said.extend(json::texts(remark.description));
+        let [title, kind, description] = json::members(raw, ["title", "type", "description"]);
+        let mut said = [title, kind].into_iter().filter_map(json::text).collect::<Vec<_>>();
+        said.extend(json::texts(description));
         said.iter().any(|text| is_privacy(text) || is_truncation(text))
     })
 }

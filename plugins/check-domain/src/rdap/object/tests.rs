@@ -66,6 +66,23 @@ fn encoding_is_forgiven() {
 }
 
 #[test]
+fn last_member_counts_where_a_name_is_told_twice() {
+    let event = |year: u32| {
+        format!(r#"[{{"eventAction":"expiration","eventDate":"{year}-01-01T00:00:00Z"}}]"#)
+    };
+    let text = format!(
+        r#"{{"objectClassName":"domain","events":{},"status":["locked"],"events":{},
+            "entities":[{{"roles":["abuse"],"handle":"7","roles":["registrar"]}}],
+            "notices":[],"notices":[]}}"#,
+        event(2027),
+        event(2028),
+    );
+    let Answer::Domain(read) = read(text.as_bytes(), &name()) else { panic!("a domain: {text}") };
+    assert_eq!(read.expires_at, parse("2028-01-01T00:00:00Z"));
+    assert_eq!(read.registrar.as_deref(), Some("7"));
+}
+
+#[test]
 fn expiry_is_the_registrys_before_the_registrars() {
     let event = |action: &str, date: Value| json!({"eventAction": action, "eventDate": date});
     for (events, expected) in [
@@ -183,6 +200,7 @@ fn name_servers_are_null_or_a_sorted_set() {
             Some("a.example"),
         ),
         (json!({"ldhName": "a.example"}), Some("a.example")),
+        (json!([{"ldhName": "NS.Bücher.example"}]), Some("ns.xn--bcher-kva.example")),
         (json!([]), Some("")),
         (json!([{"unicodeName": "ä.example"}]), None),
         (json!(null), None),
