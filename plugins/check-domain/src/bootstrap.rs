@@ -46,12 +46,12 @@ impl<'a> Bootstrap<'a> {
         Self { cx, settings, shared: Shared::new(cx), now }
     }
 
-    /// The base URL for a name; none when its registry has no RDAP server.
-    pub(crate) fn base(&self, name: &Name) -> Option<String> {
+    /// The base URLs for a name, the preferred one first; none when its registry has no RDAP server.
+    pub(crate) fn bases(&self, name: &Name) -> Vec<String> {
         let fetched = self.fetched(name);
         let is_complete = fetched.is_some() && !self.settings.has_public_bootstrap();
-        let found = fetched.as_deref().and_then(|table| find(Table(table), name));
-        if found.is_some() || is_complete {
+        let found = fetched.map(|table| find(Table(&table), name)).unwrap_or_default();
+        if !found.is_empty() || is_complete {
             return found;
         }
         find(Table(EMBEDDED), name)
@@ -149,15 +149,15 @@ impl Times {
 
 /// The longest match for the name. A zone with a registry of its own is not its parent's to
 /// answer for.
-fn find(table: Table<'_>, name: &Name) -> Option<String> {
-    let found = table.find(name.as_str())?;
+fn find(table: Table<'_>, name: &Name) -> Vec<String> {
+    let Some(found) = table.find(name.as_str()) else { return Vec::new() };
     if let Some(zone) = name.zone()
         && found.label != zone.name
         && !is_below(found.label, zone.name)
     {
-        return None;
+        return Vec::new();
     }
-    Some(found.base.to_owned())
+    found.bases().map(str::to_owned).collect()
 }
 
 /// The services in parts that each fit one value; all that is known below a top-level domain is in
@@ -171,7 +171,7 @@ fn shards(services: &[document::Service]) -> Option<Vec<String>> {
             let shard = &mut shards[at];
             if !begun[at] {
                 shard.push_str(if shard.is_empty() { "" } else { "\n" });
-                shard.push_str(&service.base);
+                shard.push_str(&service.bases.join(" "));
                 begun[at] = true;
             }
             shard.push(' ');

@@ -23,8 +23,13 @@ mod object;
 mod registrant;
 
 /// Asks the server at `base` about a name.
-pub(crate) fn ask(cx: &Cx, base: &str, name: &Name) -> Result<Reply, CheckError> {
-    let Some(timeout_ms) = time::timeout_ms(cx, TIMEOUT) else {
+pub(crate) fn ask(
+    cx: &Cx,
+    base: &str,
+    name: &Name,
+    at_most: Duration,
+) -> Result<Reply, CheckError> {
+    let Some(timeout_ms) = time::timeout_ms(cx, at_most) else {
         return Ok(Reply::Failed(Token::Timeout));
     };
     // RFC 9224, 4: the base is used with or without a slash at its end.
@@ -77,7 +82,8 @@ fn retry_after(response: &Response, now: i64) -> Option<Duration> {
 
 /// Each is vetted by the host.
 pub(crate) const MAX_REDIRECTS: u8 = 5;
-const TIMEOUT: Duration = Duration::from_secs(8);
+/// Of a server that is asked first.
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(8);
 /// Bytes.
 const MAX_ANSWER: u32 = 256 << 10;
 

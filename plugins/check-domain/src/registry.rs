@@ -1,5 +1,7 @@
 //! How a name stands: what is kept, then RDAP, then WHOIS.
 //!
+//! A registry may name several RDAP servers. One that fails leaves the question to the next, in
+//! the time that WHOIS does not need.
 //! A registration that either tells is the answer. "Not registered" is a grave thing to say, so
 //! that WHOIS is asked about it as well; where WHOIS has nothing to say, RDAP's word stands alone.
 //! A server that throttles ends the search: it is the registry's wish, on whichever protocol.
@@ -97,18 +99,31 @@ impl Search<'_> {
         })
     }
 
-    /// None where the registry has no RDAP server.
+    /// None where the registry has no RDAP server. Of several that fail, how the first did.
     fn ask_rdap(&self) -> Result<Option<Reply>, CheckError> {
-        let Some(base) = self.bootstrap.base(self.name) else { return Ok(None) };
-        let server = rdap::authority(&base);
-        if let Some(left) = self.throttle.left(server) {
-            return Ok(Some(Reply::Throttled(Some(left))));
+        let mut failed = None;
+        for base in self.bootstrap.bases(self.name) {
+            let at_most = match failed {
+                None => rdap::TIMEOUT,
+                Some(_) => rdap::TIMEOUT.min(self.cx.remaining().saturating_sub(port43::LONGEST)),
+            };
+            match self.ask_rdap_server(&base, at_most)? {
+                reply @ Reply::Failed(_) => failed = failed.or(Some(reply)),
+                reply => return Ok(Some(reply)),
+            }
         }
-        let reply = rdap::ask(self.cx, &base, self.name)?;
-        Ok(Some(match reply {
+        Ok(failed)
+    }
+
+    fn ask_rdap_server(&self, base: &str, at_most: Duration) -> Result<Reply, CheckError> {
+        let server = rdap::authority(base);
+        if let Some(left) = self.throttle.left(server) {
+            return Ok(Reply::Throttled(Some(left)));
+        }
+        Ok(match rdap::ask(self.cx, base, self.name, at_most)? {
             Reply::Throttled(asked) => Reply::Throttled(Some(self.throttle.begin(server, asked))),
             other => other,
-        }))
+        })
     }
 }
 

@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use vedette_sdk::Cx;
 
-/// The timeout of an exchange: `at_most`, or what is left of the run. None when too little is left
+/// The timeout of an exchange: `at_most`, or what is left of the run. None when that is too little
 /// for one to be worth starting.
 pub(crate) fn timeout_ms(cx: &Cx, at_most: Duration) -> Option<u32> {
     let left = cx.remaining().saturating_sub(RESERVE);
-    (left >= LEAST).then(|| cx.timeout_ms(at_most, RESERVE))
+    (left.min(at_most) >= LEAST).then(|| cx.timeout_ms(at_most, RESERVE))
 }
 
 /// What a run needs after its last exchange.
@@ -34,5 +34,7 @@ mod tests {
             host.set_remaining(Duration::from_millis(left_ms));
             assert_eq!(timeout_ms(&host.cx(), Duration::from_secs(8)), expected, "{left_ms}");
         }
+        host.set_remaining(Duration::from_secs(30));
+        assert_eq!(timeout_ms(&host.cx(), Duration::from_millis(400)), None);
     }
 }

@@ -14,8 +14,8 @@ pub struct Document {
 /// One server and the names it answers for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Service {
-    /// Its base URL.
-    pub base: String,
+    /// Its base URLs, the preferred one first; at least one.
+    pub bases: Vec<String>,
     /// Domains in lower case, A-labels, without dots at their ends.
     pub labels: Vec<String>,
 }
@@ -30,22 +30,31 @@ struct Written<'a> {
 
 /// Reads the file. None when it is not one; services that cannot be used are left out.
 pub fn read(bytes: &[u8]) -> Option<Document> {
+    let bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
     let written: Written<'_> = serde_json::from_slice(bytes).ok()?;
     let services = written.services.into_iter().filter_map(|raw| {
-        let (labels, urls): (Vec<String>, Vec<String>) = serde_json::from_str(raw.get()).ok()?;
-        let labels: Vec<String> = labels.into_iter().filter_map(label).collect();
-        let base = preferred(urls)?;
-        (!labels.is_empty()).then_some(Service { base, labels })
+        let (labels, urls): (Vec<&RawValue>, Vec<&RawValue>) =
+            serde_json::from_str(raw.get()).ok()?;
+        let labels: Vec<String> = texts(labels).filter_map(label).collect();
+        let bases = preferred(texts(urls));
+        (!labels.is_empty() && !bases.is_empty()).then_some(Service { bases, labels })
     });
     let services = services.collect();
     Some(Document { publication: written.publication.unwrap_or_default(), services })
 }
 
-/// Not every registry has a certificate: where there is no https URL, http will do.
-fn preferred(urls: Vec<String>) -> Option<String> {
-    let mut usable: Vec<String> = urls.into_iter().filter(|url| is_usable(url)).collect();
-    let https = usable.iter().position(|url| has_scheme(url, "https://"));
-    (!usable.is_empty()).then(|| usable.swap_remove(https.unwrap_or(0)))
+/// Those of the values that are strings.
+fn texts(raws: Vec<&RawValue>) -> impl Iterator<Item = String> {
+    raws.into_iter().filter_map(|raw| serde_json::from_str(raw.get()).ok())
+}
+
+/// The ones to ask, in this order. Not every registry has a certificate: http comes last.
+fn preferred(urls: impl Iterator<Item = String>) -> Vec<String> {
+    let mut usable: Vec<String> = urls.filter(|url| is_usable(url)).collect();
+    usable.sort_by_key(|url| !has_scheme(url, "https://"));
+    usable.dedup();
+    usable.truncate(MOST_BASES);
+    usable
 }
 
 fn is_usable(url: &str) -> bool {
@@ -64,6 +73,10 @@ fn label(text: String) -> Option<String> {
     good.then_some(text)
 }
 
+/// In UTF-8. JSON has none (RFC 8259, 8.1), and some editors write it.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+/// Of one service: whoever fails twice is left to WHOIS.
+const MOST_BASES: usize = 2;
 /// Bytes.
 const MAX_URL: usize = 512;
 const MAX_LABEL: usize = 253;
@@ -74,7 +87,7 @@ mod tests {
 
     fn services(text: &str) -> Option<Vec<(String, String)>> {
         let document = read(text.as_bytes())?;
-        let pair = |service: Service| (service.base, service.labels.join(" "));
+        let pair = |service: Service| (service.bases.join(" "), service.labels.join(" "));
         Some(document.services.into_iter().map(pair).collect())
     }
 
@@ -89,7 +102,7 @@ mod tests {
         }"#;
         let expected = [
             ("https://registry.example.com/myrdap/", "net com"),
-            ("https://example.org/rdap", "org mytld"),
+            ("https://example.org/rdap http://example.org/", "org mytld"),
         ];
         let expected = expected.map(|(base, labels)| (base.to_owned(), labels.to_owned()));
         assert_eq!(services(text).as_deref(), Some(&expected[..]));
@@ -100,9 +113,27 @@ mod tests {
     }
 
     #[test]
+    fn what_is_no_url_costs_the_others_nothing() {
+        for (urls, expected) in [
+            (r#"null, "http://a.example/", 7, {}"#, "http://a.example/"),
+            (r#""http://a.example/", "http://a.example/""#, "http://a.example/"),
+            (
+                r#""http://a.example/", "https://b.example/", "HTTPS://c.example/""#,
+                "https://b.example/ HTTPS://c.example/",
+            ),
+        ] {
+            let text = format!("\u{feff}{{\"services\": [[[null, \"a\"], [{urls}]]]}}");
+            let expected = vec![(expected.to_owned(), "a".to_owned())];
+            assert_eq!(services(&text), Some(expected), "{urls}");
+        }
+    }
+
+    #[test]
     fn services_that_cannot_be_used_are_left_out() {
         for service in [
             r#"[["a"], []]"#,
+            r#"[["a"], [null]]"#,
+            r#"[[7], ["https://a.example/"]]"#,
             r#"[["a"], ["ftp://a.example/"]]"#,
             r#"[["a"], ["https://a.example/ x"]]"#,
             r#"[["a"], ["https://a.example/\n"]]"#,

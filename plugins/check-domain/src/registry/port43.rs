@@ -305,6 +305,8 @@ fn merged(known: Registration, is_expiry_stated: bool, more: Registration) -> Re
     }
 }
 
+/// What the root and the registry together may take.
+pub(super) const LONGEST: Duration = ROOT.saturating_add(ANSWER);
 /// Beyond the registry.
 const MAX_HOPS: usize = 2;
 /// Bytes.

@@ -164,6 +164,60 @@ fn rdap_that_cannot_be_read_leaves_the_question_to_whois() {
     }
 }
 
+/// A registry that names two servers, of which the first answers as given.
+fn two_servers(first: impl Fn() -> Result<Response, NetError> + 'static) -> World {
+    const OWN: &str = r#"{"rdap_bootstrap_url": "http://own.example/dns.json"}"#;
+    let file =
+        r#"{"services": [[["com"], ["http://two.example/", null, "https://one.example/"]]]}"#;
+    World::new().settings(OWN).http(move |url| match url {
+        "http://own.example/dns.json" => Ok(response(200, file)),
+        "https://one.example/domain/example.com" => first(),
+        "http://two.example/domain/example.com" => Ok(response(200, &rdap("example.com", LATER))),
+        other => panic!("nobody else is asked, not {other}"),
+    })
+}
+
+/// Which of the two were asked.
+fn asked_of_two(world: &World) -> Vec<String> {
+    let asked = world.asked().into_iter().filter(|question| question.ends_with(".com"));
+    asked.filter_map(|url| url.strip_prefix("GET ").map(str::to_owned)).collect()
+}
+
+type Answer = fn() -> Result<Response, NetError>;
+
+#[test]
+fn rdap_server_that_fails_leaves_the_question_to_the_next() {
+    let (one, two) =
+        ("https://one.example/domain/example.com", "http://two.example/domain/example.com");
+    let failures: [Answer; 4] = [
+        || Err(NetError::Refused),
+        || Err(NetError::Timeout(Phase::Connect)),
+        || Ok(response(503, "")),
+        || Ok(response(200, "<html>welcome</html>")),
+    ];
+    for failure in failures {
+        let world = two_servers(failure);
+        let result = world.check("example.com");
+        assert_eq!((error(&result), result.source), ("", Some(Source::Rdap)));
+        assert_eq!(asked_of_two(&world), [one, two]);
+        // Not where that would cost WHOIS its time.
+        let world = two_servers(failure);
+        world.host.set_remaining(std::time::Duration::from_secs(15));
+        assert_ne!(error(&world.check("example.com")), "");
+        assert_eq!(asked_of_two(&world), [one]);
+    }
+    let answers: [(Answer, &str); 3] = [
+        (|| Ok(response(200, &rdap("example.com", LATER))), ""),
+        (|| Ok(response(404, "")), "domain_not_found"),
+        (|| Ok(response(429, "")), "rate_limited"),
+    ];
+    for (answer, token) in answers {
+        let world = two_servers(answer);
+        assert_eq!(error(&world.check("example.com")), token);
+        assert_eq!(asked_of_two(&world), [one]);
+    }
+}
+
 #[test]
 fn failures_have_their_tokens() {
     let without_whois = |answer: fn() -> Result<Response, NetError>| {
