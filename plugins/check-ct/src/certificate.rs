@@ -181,6 +181,29 @@ mod tests {
     }
 
     #[test]
+    fn sighting_without_a_serial_number_joins_the_one_that_is_like_it() {
+        let numbered = Certificate {
+            names: vec!["a.example.com".to_owned(), "example.com".to_owned()],
+            ..crate::fixture::certificate("01")
+        };
+        let bare = Certificate {
+            names: vec!["example.com".to_owned(), "a.example.com".to_owned()],
+            serial: String::new(),
+            logged_at: None,
+            fingerprint: Some("f".to_owned()),
+            ..numbered.clone()
+        };
+        for sightings in [[&numbered, &bare], [&bare, &numbered]] {
+            let mut catalogue = Catalogue::default();
+            sightings.into_iter().cloned().for_each(|sighting| catalogue.add(sighting));
+            let certificates = catalogue.into_certificates();
+            assert_eq!(certificates.len(), 1);
+            assert_eq!(certificates[0].serial, "01");
+            assert_eq!(certificates[0].fingerprint.as_deref(), Some("f"));
+        }
+    }
+
+    #[test]
     fn serial_numbers_have_one_spelling() {
         for (text, expected) in
             [("00AB", "ab"), ("0a:0B", "a0b"), ("0", ""), ("xyz", ""), (" 1 ", "1"), ("", "")]

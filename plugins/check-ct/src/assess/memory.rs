@@ -159,18 +159,22 @@ impl From<Memory> for Written {
 }
 
 /// The most recent ones. Four times as many as a run lists, and below 64 KiB in all.
-const CERTIFICATES: usize = 1_200;
+const CERTIFICATES: usize = 1_000;
 const ISSUERS: usize = 400;
 const SUSPECTS: usize = 200;
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::digest::mark;
+    use crate::{
+        digest::mark,
+        identity::{LIKENESS, Likeness},
+    };
 
     fn identity(n: usize) -> Identity {
         let name = mark(&[&n.to_string()]);
-        Identity { tbs: Some(mark(&["tbs", &name])), name }
+        let likeness = Likeness { mark: name[..LIKENESS].to_owned(), is_numbered: true };
+        Identity { tbs: Some(mark(&["tbs", &name])), name, likeness: Some(likeness) }
     }
 
     fn written(memory: &Memory) -> String {
@@ -204,7 +208,7 @@ mod tests {
 
     #[test]
     fn memory_of_another_kind_is_read_as_far_as_it_goes() {
-        let text = r#"{"certificates": ["", "!", "short", "!0123456789abcdef"], "more": 1}"#;
+        let text = r#"{"certificates": ["", "!", "short", "!0123456789abcdef", "~"], "more": 1}"#;
         let memory: Memory = serde_json::from_str(text).expect("read");
         assert_eq!(memory.certificates.len(), 1);
     }

@@ -211,6 +211,28 @@ fn served_certificate_counts_only_where_it_is_proven() {
 }
 
 #[test]
+fn certificate_that_another_source_tells_without_its_serial_number_is_not_told_again() {
+    let bare = |certificate: Certificate| Certificate {
+        serial_number: String::new(),
+        fingerprint: Some("ab".repeat(32)),
+        ..certificate
+    };
+    let mut site = Site::new();
+    site.judge(first_run(vec![good("01")]));
+    for (seen, findings) in [
+        (evil("02"), 1),
+        (bare(evil("02")), 0),
+        (evil("02"), 0),
+        (evil("03"), 1),
+        (bare(evil("03")), 0),
+    ] {
+        let assessment = site.judge(result(vec![good("01"), seen.clone()]));
+        assert_eq!(assessment.findings.len(), findings, "{seen:?}");
+        assert_eq!(assessment.health, Health::Degraded);
+    }
+}
+
+#[test]
 fn copied_serial_number_with_other_names_or_dates_is_not_the_served_one() {
     let served_issuer = |certificate: &Certificate| {
         // An issuer without a family of its own: nothing but the match can make it expected.
