@@ -35,20 +35,17 @@ impl SealKey {
     /// # Errors
     /// When the file cannot be read or made, when others may read it, and when it holds no key.
     pub(crate) fn of(config: &Config) -> anyhow::Result<Self> {
-        let (scheme, rest) = config.db.split_once("://").unwrap_or_default();
+        let (scheme, _) = config.db.split_once("://").unwrap_or_default();
         let is_shared = matches!(scheme, "ws" | "wss");
-        let file = match (&config.secrets.key_file, scheme) {
+        let file = match (&config.secrets.key_file, vedette_store::folder(&config.db)) {
             (Some(file), _) => file.clone(),
-            (None, "surrealkv") => {
-                let folder = rest.split_once('?').map_or(rest, |(folder, _)| folder);
-                Path::new(folder).join(FILE)
-            }
-            (None, "ws" | "wss") => bail!(
+            (None, Some(folder)) => folder.join(FILE),
+            (None, None) if is_shared => bail!(
                 "secrets.key_file must be set where nodes share a database: make one file with \
                  {HOW_TO_MAKE}, give every node a copy and name it there"
             ),
             // In memory; what is no database at all the store will tell.
-            (None, _) => {
+            (None, None) => {
                 return Ok(Self { seal: Seal::ephemeral(), file: None, is_new: false });
             }
         };

@@ -80,7 +80,7 @@ pub async fn serve(
     let admin = listen::bind(config.admin_listen)?;
     let key = SealKey::of(&config)?;
     let mut options = vedette_store::Options::new(key.seal.clone());
-    options.tls = database_tls(&config.ca_file)?;
+    options.tls = database_tls(&config)?;
     let store = shutdown
         .run_until_cancelled(Store::open(&config.db, options))
         .await
@@ -336,12 +336,11 @@ pub(crate) fn roots(files: &[PathBuf]) -> anyhow::Result<Vec<CertificateDer<'sta
 
 /// How a database server is verified where the operator names roots of his own; else by the public
 /// ones alone.
-fn database_tls(files: &[PathBuf]) -> anyhow::Result<Option<Arc<ClientConfig>>> {
-    let roots = roots(files)?;
-    if roots.is_empty() {
+fn database_tls(config: &Config) -> anyhow::Result<Option<Arc<ClientConfig>>> {
+    if !config.db.starts_with("wss://") || config.ca_file.is_empty() {
         return Ok(None);
     }
-    let trust = egress::Trust::new(&roots).context("ca_file")?;
+    let trust = egress::Trust::new(&roots(&config.ca_file)?).context("ca_file")?;
     Ok(Some(egress::verifying_config(&trust, &[])))
 }
 

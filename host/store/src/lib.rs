@@ -71,7 +71,7 @@ pub use error::{Error, Result};
 pub use event::EventPage;
 pub use known::{Found, Person, Stamp, Team};
 pub use lane::{Claim, LaneContext, Look};
-pub use open::Options;
+pub use open::{Options, folder};
 pub use page::{CheckFilter, Page};
 pub use plugin_state::StateScope;
 pub use renewal::RenewalLease;

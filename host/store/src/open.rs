@@ -127,8 +127,8 @@ fn durable(url: &str) -> String {
     }
 }
 
-/// The folder of a database of files.
-pub(crate) fn folder(url: &str) -> Option<&Path> {
+/// The folder of a database of files, by its address (`surrealkv://path?…`); none of any other.
+pub fn folder(url: &str) -> Option<&Path> {
     let rest = url.strip_prefix("surrealkv://")?;
     Some(Path::new(rest.split_once('?').map_or(rest, |(folder, _)| folder)))
 }
