@@ -5,6 +5,7 @@
 //!
 //! *Invariant:* pure; it judges records that were validated before, and believes no other.
 
+use data_encoding::BASE32_DNSSEC;
 use hickory_resolver::proto::{
     dnssec::{
         Proof,
@@ -78,20 +79,9 @@ fn covers_hash(owner: &Name, nsec3: &NSEC3, next_closer: &Name) -> bool {
     if from < to { from < hash && hash < to } else { from < hash || hash < to }
 }
 
-/// The hash that a label spells in base 32 (RFC 4648 section 7), whose digits are those of numbers
-/// to the base 32.
+/// The hash that a label spells (RFC 5155 section 3.3).
 fn hash_of(label: &[u8]) -> Option<Vec<u8>> {
-    let (mut bytes, mut kept, mut bits) = (Vec::new(), 0_u32, 0);
-    for &letter in label {
-        kept = (kept << 5) | char::from(letter).to_digit(32)?;
-        bits += 5;
-        if bits >= 8 {
-            bits -= 8;
-            bytes.push(u8::try_from(kept >> bits).ok()?);
-            kept &= (1 << bits) - 1;
-        }
-    }
-    Some(bytes)
+    BASE32_DNSSEC.decode(label).ok()
 }
 
 fn is_signed_by(authorities: &[Record], denial: &Record, zone: &Name) -> bool {
