@@ -18,6 +18,10 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
+/// Longer than a check takes that a busy machine has to try again; a test that waits this long has
+/// failed.
+const PATIENCE: Duration = Duration::from_secs(90);
+
 /// One request as it arrived.
 #[derive(Clone, Debug)]
 pub struct Received {
@@ -101,9 +105,12 @@ impl Receiver {
     pub async fn wait_for(&self, count: usize) -> anyhow::Result<Vec<Received>> {
         let mut arrived = self.inbox.count.subscribe();
         let enough = arrived.wait_for(|&so_far| so_far >= count);
-        match tokio::time::timeout(Duration::from_secs(30), enough).await {
+        match tokio::time::timeout(PATIENCE, enough).await {
             Ok(Ok(_)) => Ok(self.received()),
-            _ => anyhow::bail!("{} of {count} requests arrived in 30 s", self.received().len()),
+            _ => {
+                let arrived = self.received().len();
+                anyhow::bail!("{arrived} of {count} requests arrived in {PATIENCE:?}")
+            }
         }
     }
 }

@@ -15,7 +15,7 @@ use vedette_tests::{Ran, Reply, Service, plugin_in};
 
 use crate::{
     guest::{Guest, I32, Says},
-    world::{World, until},
+    world::{World, text, until},
 };
 
 /// A service with a plugin folder, and where components come from.
@@ -26,9 +26,15 @@ pub(crate) struct Operated {
 
 impl Operated {
     pub(crate) async fn start() -> Self {
+        Self::with("").await
+    }
+
+    /// The same, with further lines of the configuration.
+    async fn with(lines: &str) -> Self {
         let home = TempDir::with_prefix("vedette-plugins-").expect("a folder");
-        let line = format!("[plugins]\nfolder = '{}'\n", home.path().join("plugins").display());
-        let world = World::with(|settings| settings.toml = line).await;
+        let folder = home.path().join("plugins");
+        let toml = format!("[plugins]\nfolder = '{}'\n{lines}", folder.display());
+        let world = World::with(|settings| settings.toml = toml).await;
         let address = "127.0.0.1".parse().expect("an address");
         world.lab.dns.answer("shop.example", Reply::address(address));
         Self { world, home }
@@ -543,6 +549,27 @@ async fn a_plugin_that_broke_too_often_is_shown_as_paused() {
     let paused = shown["paused_for_seconds"].as_u64();
     assert!(paused.is_some_and(|seconds| (1..=30).contains(&seconds)), "{shown}");
     assert_eq!(operated.shown("vedette.check-ssl").await["paused_for_seconds"], Value::Null);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn check_that_broke_has_its_answer_long_before_its_next_regular_run() {
+    let operated = Operated::with("[confirm]\nrecheck = \"1s\"\n").await;
+    let mut broken = Guest::check("", &[]);
+    broken.run(|code| {
+        code.unreachable();
+    });
+    operated.install(&operated.file("broken.wasm", &broken)).await;
+    operated.change(&["approve", "acme.test"]).await;
+    let site = json!({ "domain": "shop.example", "check_types": ["test"] });
+    let made = operated.world.owner.client.post("/sites", site).await.expect(200);
+    let id = text(&made["site"]["id"]);
+    let first = operated.world.latest("test", &id, |_| true).await;
+    assert_eq!((&first["status"], &first["error"]), (&json!("unknown"), &json!("plugin_failed")));
+    let mut mended = Guest::check_saying(&Says { version: "1.0.1", ..Says::default() }, "", &[]);
+    mended.manifest = mended.manifest.replace("1.0.0", "1.0.1");
+    operated.install(&operated.file("mended.wasm", &mended)).await;
+    operated.change(&["approve", "acme.test"]).await;
+    operated.world.latest("test", &id, |record| record["status"] == "ok").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 use vedette_tests::{Account, Lab, Service, Settings, Site};
 
-/// Long enough for a loaded machine; a test that waits this long has failed.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// Longer than a check takes that a busy machine has to try again; a test that waits this long has failed.
+const PATIENCE: Duration = Duration::from_secs(90);
 /// Between two looks at a state that only the API shows.
 const LOOK_AGAIN: Duration = Duration::from_millis(200);
 

@@ -80,6 +80,12 @@ pub fn recheck_after(unconfirmed_runs: u32, recheck: Duration) -> Option<Duratio
     }
 }
 
+/// How soon a check runs again whose run had no answer through no fault of its target: after
+/// `recheck`; where the run before had none either, after twice as long as that is ago.
+pub fn retry_after(since_last: Option<Duration>, recheck: Duration) -> Duration {
+    since_last.map_or(recheck, |since| recheck.max(since.saturating_mul(2)))
+}
+
 /// A wait that a plugin asks for, between 5 seconds and the check's own interval.
 pub fn wait_of(seconds: u32, interval: Duration) -> Duration {
     Duration::from_secs(u64::from(seconds)).max(SHORTEST_WAIT).min(interval.max(SHORTEST_WAIT))

@@ -106,3 +106,18 @@ proptest! {
         prop_assert_eq!(next_due(site, &ssl, interval, due - TimeDelta::milliseconds(1)), due);
     }
 }
+
+#[test]
+fn check_that_broke_is_tried_again_soon_and_then_less_and_less_often() {
+    let (second, recheck) = (Duration::from_secs, Duration::from_secs(10));
+    for (since, wait) in [
+        (None, second(10)),
+        (Some(Duration::ZERO), second(10)),
+        (Some(second(4)), second(10)),
+        (Some(second(12)), second(24)),
+        (Some(second(3600)), second(7200)),
+        (Some(Duration::MAX), Duration::MAX),
+    ] {
+        assert_eq!(retry_after(since, recheck), wait, "{since:?}");
+    }
+}

@@ -7,7 +7,7 @@ mod view;
 
 use serde_json::Value;
 use vedette_model::{
-    CheckRecord, CheckStatus, CheckType, SiteId, Source,
+    CheckRecord, CheckType, SiteId, Source,
     parse::{self, Body},
 };
 
@@ -55,9 +55,7 @@ pub async fn record(app: &App, caller: &Caller, body: &Value) -> Result<CheckRec
 
 /// A result that the plugin could not judge is our trouble, and the caller hears that it was.
 pub(crate) fn judged(record: &CheckRecord) -> Result<()> {
-    let broke = record.status == CheckStatus::Unknown
-        && record.error.as_deref().is_some_and(run::is_own_trouble);
-    if broke {
+    if run::is_own_trouble(record) {
         let CheckRecord { check_type, site_id, .. } = record;
         return Err(anyhow::anyhow!("check {check_type} of {site_id} was stored unjudged").into());
     }

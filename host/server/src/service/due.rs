@@ -3,10 +3,11 @@
 use std::time::Duration;
 
 use vedette_model::{
-    CheckType, Decision, Edition, Plan, SiteId, Timestamp,
-    schedule::{Intervals, next_due, recheck_after},
+    CheckRecord, CheckType, Decision, Edition, Plan, SiteId, Timestamp,
+    schedule::{Intervals, next_due, put_off, recheck_after, retry_after},
 };
 
+use super::run;
 use crate::App;
 
 /// The interval of a check on a plan, never shorter than the plan allows.
@@ -53,18 +54,21 @@ pub(crate) fn regular(
     next_due(site, check_type, interval(app, check_type, plan), now)
 }
 
-/// The next run after one that led to `decision`: soon, when a finding awaits confirmation; when
-/// the plugin asked for it, within the bounds of plan and plugin; else when it is regular.
+/// The next run after one that led to `decision`: soon, when a finding awaits confirmation or our
+/// own trouble kept it from an answer; when the plugin asked for it, within the bounds of plan and
+/// plugin; else when it is regular. `before` is the record before this one.
 pub(crate) fn after(
     app: &App,
     decision: &Decision,
+    before: Option<&CheckRecord>,
     hint: Option<u32>,
     plan: &Plan,
     now: Timestamp,
 ) -> Timestamp {
     let (site, check_type) = (decision.record.site_id, &decision.record.check_type);
     let regular = regular(app, site, check_type, plan, now);
-    if let Some(soon) = recheck(app, decision, now) {
+    let soon = recheck(app, decision, now).or_else(|| retry(app, &decision.record, before, now));
+    if let Some(soon) = soon {
         return soon.min(regular);
     }
     let Some(seconds) = hint else { return regular };
@@ -78,6 +82,23 @@ pub(crate) fn after(
 pub(crate) fn recheck(app: &App, decision: &Decision, now: Timestamp) -> Option<Timestamp> {
     let wait = recheck_after(decision.unconfirmed_runs, app.config.confirm.recheck);
     wait.filter(|_| decision.recheck).map(|wait| now + wait)
+}
+
+/// When to look again where our own trouble kept a run from an answer, each time later while it
+/// goes on: the regular run may be a day away. What broke together does not come back together.
+fn retry(
+    app: &App,
+    record: &CheckRecord,
+    before: Option<&CheckRecord>,
+    now: Timestamp,
+) -> Option<Timestamp> {
+    if !run::is_own_trouble(record) {
+        return None;
+    }
+    let before = before.filter(|before| run::is_own_trouble(before));
+    let since = before.map(|before| (now - before.checked_at).to_std().unwrap_or_default());
+    let least = retry_after(since, app.config.confirm.recheck);
+    Some(now + put_off(record.site_id, &record.check_type, least))
 }
 
 const SHORTEST_HINT: Duration = Duration::from_secs(5);

@@ -165,7 +165,8 @@ async fn decide(
     let next_due = match arrival.source {
         Source::Scheduler | Source::Cron if is_doubted => Some(now + app.config.confirm.recheck),
         Source::Scheduler | Source::Cron => {
-            Some(due::after(app, &decision, arrival.seen.wish(), plan, now))
+            let before = context.state.latest.as_ref();
+            Some(due::after(app, &decision, before, arrival.seen.wish(), plan, now))
         }
         Source::OnDemand => due::recheck(app, &decision, now),
         // Whoever reported it reports the confirmation, too.

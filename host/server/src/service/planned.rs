@@ -7,7 +7,8 @@
 //! *Invariant:* at most two runs connect to one host at a time, and of one account, as of the
 //! process, only so many go on; what has to wait stays with whoever holds its lease. A check that
 //! asks others about a host (DNS, registries, logs) does not wait for that host.
-//! *Invariant:* a run that tells nothing of its target is `unknown`, and due again like any other.
+//! *Invariant:* a run that tells nothing of its target is `unknown`; it is due again like any other,
+//! or sooner where the trouble was our own.
 
 mod busy;
 

@@ -4,7 +4,7 @@
 //! nothing and resolves nothing; the operator hears of it through the log and a metric.
 
 use anyhow::anyhow;
-use vedette_model::CheckType;
+use vedette_model::{CheckRecord, CheckStatus, CheckType};
 use vedette_sandbox::{Problem, RunError, Stop};
 
 use crate::{App, Error};
@@ -97,9 +97,12 @@ fn first(problems: &[Problem]) -> String {
     said.unwrap_or_else(|| "it does not say why".to_owned())
 }
 
-/// Whether a token says that the trouble was ours, and not the result's own.
-pub(crate) fn is_own_trouble(token: &str) -> bool {
-    [PLUGIN_FAILED, PLUGIN_UNAVAILABLE, OVERLOADED].contains(&token)
+/// Whether a record has no answer through trouble of ours, and not through the target or what is
+/// configured for it.
+pub(crate) fn is_own_trouble(record: &CheckRecord) -> bool {
+    let ours = [PLUGIN_FAILED, PLUGIN_UNAVAILABLE, OVERLOADED];
+    record.status == CheckStatus::Unknown
+        && record.error.as_deref().is_some_and(|token| ours.contains(&token))
 }
 
 /// The plugin broke or was stopped, in `run` or in `assess`.
