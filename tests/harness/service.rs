@@ -23,6 +23,8 @@ use crate::{Client, Ran};
 const START: Duration = Duration::from_secs(240);
 /// What it prints is all that tells.
 const LOOK: Duration = Duration::from_millis(50);
+/// Lines of a service's output that a failed test shows.
+const SHOWN: usize = 40;
 /// The service finishes what it has begun within 10 s.
 const STOP: Duration = Duration::from_secs(30);
 
@@ -216,6 +218,17 @@ impl Service {
 
     pub fn folder(&self) -> &Path {
         self.folder.path()
+    }
+}
+
+impl Drop for Service {
+    /// A test that fails shows what the service said last.
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            let lines = self.output.lines.lock();
+            let last = &lines[lines.len().saturating_sub(SHOWN)..];
+            eprintln!("the last lines of the service at {}:\n{}", self.api, last.join("\n"));
+        }
     }
 }
 
