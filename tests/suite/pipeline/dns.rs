@@ -175,7 +175,7 @@ async fn what_vanished_has_to_be_missed_three_times() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_scheduler_confirms_a_change_by_itself() {
     let world = World::with(|settings| {
-        settings.toml = "[intervals]\ndns = \"2s\"\n[confirm]\nrecheck = \"200ms\"\n".into();
+        settings.toml = "[intervals]\ndns = \"2s\"\n[confirm]\nrecheck = \"1s\"\n".into();
     })
     .await;
     world.hook().await;

@@ -33,7 +33,7 @@ async fn after(world: &World, id: &str, runs: u32) -> Vec<Value> {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_site_that_goes_down_and_comes_back_is_told_both_times() {
     let world = World::with(|settings| {
-        settings.toml = "[intervals]\nuptime = \"1s\"\n[confirm]\nrecheck = \"200ms\"\n".into();
+        settings.toml = "[intervals]\nuptime = \"1s\"\n[confirm]\nrecheck = \"1s\"\n".into();
     })
     .await;
     world.hook().await;

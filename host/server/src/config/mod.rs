@@ -101,6 +101,7 @@ impl Config {
         self.smtp.check()?;
         self.tls.check()?;
         self.intervals.check()?;
+        self.confirm.check()?;
         self.cors.check()?;
         self.channels.check()?;
         self.plugins.check()?;

@@ -223,11 +223,22 @@ impl Intervals {
             ("intervals.ct", self.ct),
             ("intervals.uptime", self.uptime),
         ];
-        match spans.into_iter().find(|(_, span)| *span < SHORTEST_INTERVAL) {
-            Some((key, _)) => Err(Error::key(key, "must be at least 1s")),
-            None => Ok(()),
-        }
+        spans.into_iter().try_for_each(|(key, span)| long_enough(key, span))
     }
+}
+
+impl Confirm {
+    /// While nothing that is found is believed, this alone keeps a check from running all the time.
+    pub(super) fn check(&self) -> Result<(), Error> {
+        long_enough("confirm.recheck", self.recheck)
+    }
+}
+
+fn long_enough(key: &str, span: Duration) -> Result<(), Error> {
+    if span < SHORTEST_INTERVAL {
+        return Err(Error::key(key, "must be at least 1s"));
+    }
+    Ok(())
 }
 
 impl Cors {
