@@ -40,13 +40,13 @@ pub(super) fn address<'de, D: Deserializer<'de>>(input: D) -> Result<SocketAddr,
     })
 }
 
-/// Of the web: whatever else is a URL would be found out by its first use alone.
+/// Of the web: whatever else is a URL would be found out by its first use alone. What stands there
+/// instead is not repeated: the path of a URL that others gave out is often its secret.
 pub(super) fn url<'de, D: Deserializer<'de>>(input: D) -> Result<Url, D::Error> {
     let text = String::deserialize(input)?;
     let url = Url::parse(&text).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
     url.ok_or_else(|| {
-        let shown = without_user(&text);
-        de::Error::custom(format!("{shown} is no URL such as https://example.com/"))
+        de::Error::custom("must be a URL with http:// or https://, such as https://example.com/")
     })
 }
 
