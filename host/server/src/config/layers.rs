@@ -45,18 +45,27 @@ impl Config {
         flags: Table,
     ) -> Result<Self, Error> {
         let mut table = file.map(read).transpose()?.unwrap_or_default();
+        let mut layers = Vec::new();
+        if let Some(path) = file {
+            layers.push((format!("set in {}", path.display()), table.clone()));
+        }
         for (key, variable, kind) in KEYS {
             if let Some(text) = environment(variable) {
                 let value =
                     kind.value(&text).map_err(|reason| Error::Variable { variable, reason })?;
+                let mut layer = Table::new();
+                set(&mut layer, key, value.clone());
+                layers.push((format!("set in {variable}"), layer));
                 set(&mut table, key, value);
             }
         }
+        layers.push(("set by a flag".to_owned(), flags.clone()));
         merge(&mut table, flags);
-        let config: Self = serde_path_to_error::deserialize(table).map_err(|cause| {
-            Error::key(cause.path().to_string(), without_value(cause.inner().message()))
-        })?;
-        config.check()
+        let config: Result<Self, Error> =
+            serde_path_to_error::deserialize(table).map_err(|cause| {
+                Error::key(cause.path().to_string(), without_value(cause.inner().message()))
+            });
+        config.and_then(Self::check).map_err(|wrong| wrong.placed(&layers))
     }
 
     /// Whether a configuration may have this key at its top.
@@ -68,6 +77,17 @@ impl Config {
 impl Error {
     pub(super) fn key(key: impl Into<String>, reason: impl Into<String>) -> Self {
         Self::Key { key: key.into(), reason: reason.into() }
+    }
+
+    /// The same with the uppermost layer that holds the key; a key that is missing is in none.
+    fn placed(self, layers: &[(String, Table)]) -> Self {
+        let Self::Key { key, reason } = self else { return self };
+        let layer = layers.iter().rev().find(|(_, table)| holds(table, &key));
+        let reason = match layer {
+            Some((place, _)) => format!("{reason} ({place})"),
+            None => reason,
+        };
+        Self::Key { key, reason }
     }
 
     fn in_file(path: &Path, text: &str, cause: &toml::de::Error) -> Self {
@@ -98,6 +118,16 @@ pub fn set(table: &mut Table, key: &str, value: Value) {
     }
     if let Value::Table(inner) = inner {
         set(inner, rest, value);
+    }
+}
+
+/// Whether the table says something about a key such as `egress.allow` or `plugins.ct.sources[0].url`.
+/// What is no table comes from one layer as a whole.
+fn holds(table: &Table, key: &str) -> bool {
+    let (first, rest) = key.split_once(['.', '[']).unwrap_or((key, ""));
+    match table.get(first) {
+        Some(Value::Table(inner)) if !rest.is_empty() => holds(inner, rest),
+        value => value.is_some(),
     }
 }
 

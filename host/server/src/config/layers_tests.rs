@@ -94,6 +94,30 @@ fn a_bad_value_is_refused_with_its_key() {
 }
 
 #[test]
+fn a_bad_value_is_told_with_the_layer_that_it_comes_from() {
+    let told = |file: Option<&Path>, variable: (&str, &str), flags: Table| {
+        let environment = |name: &str| (name == variable.0).then(|| variable.1.to_owned());
+        Config::load(file, environment, flags).unwrap_err().to_string()
+    };
+    let file = file("[intervals]\nssl = \"1ms\"\n");
+    let mut flags = Table::new();
+    set(&mut flags, "intervals.ssl", "3ms".into());
+    let variable = ("VEDETTE_INTERVALS_SSL", "2ms");
+    let short = "intervals.ssl must be at least 1s (set";
+    let path = file.path().display();
+    assert_eq!(told(Some(file.path()), ("", ""), Table::new()), format!("{short} in {path})"));
+    let of_variable = told(Some(file.path()), variable, Table::new());
+    assert_eq!(of_variable, format!("{short} in VEDETTE_INTERVALS_SSL)"));
+    assert_eq!(told(Some(file.path()), variable, flags), format!("{short} by a flag)"));
+
+    let source = "[{ kind = \"crtsh\", url = \"http://mirror:8080/\" }]";
+    let inside = told(None, ("VEDETTE_CT_SOURCES", source), Table::new());
+    assert!(inside.ends_with("(set in VEDETTE_CT_SOURCES)"), "{inside}");
+    let missing = told(None, ("VEDETTE_SMTP_URL", "smtp://mail.example"), Table::new());
+    assert!(missing.starts_with("smtp.from is required") && !missing.contains("(set"), "{missing}");
+}
+
+#[test]
 fn a_url_is_one_of_the_web() {
     for (variable, named) in [
         ("VEDETTE_PUBLIC_URL", "public_url"),
