@@ -184,9 +184,12 @@ impl Entry {
         format!("{}: {}", self.mark.word(), self.domain)
     }
 
-    /// `Critical: example.com: the certificate expires in 5 days`.
+    /// `Critical: example.com: the certificate expires in 5 days`. Most messages begin with the
+    /// domain: it is there once all the same.
     pub fn line(&self) -> String {
-        format!("{}: {}", self.title(), self.message)
+        let unnamed = self.message.strip_prefix(&self.domain);
+        let unnamed = unnamed.and_then(|rest| rest.strip_prefix(": "));
+        format!("{}: {}", self.title(), unnamed.unwrap_or(&self.message))
     }
 }
 

@@ -50,6 +50,13 @@ fn headline_names_one_alert_and_counts_many() {
     let one = told(false, vec![alert(Severity::Critical, false)]);
     assert_eq!(headline(&one), "Critical: example.com");
     assert_eq!(one[0].line(), "Critical: example.com: the certificate expires");
+    for (message, line) in [
+        ("example.com: it expires", "Critical: example.com: it expires"),
+        ("example.com is down", "Critical: example.com: example.com is down"),
+    ] {
+        let named = Entry { message: message.to_owned(), ..one[0].clone() };
+        assert_eq!(named.line(), line);
+    }
     let many = told(
         false,
         vec![
