@@ -77,7 +77,7 @@ pub(super) async fn run(args: &Args) -> Done {
         inspect::title(manifest),
         asked::lines("asks for", &asked),
         asked::lines("granted", &granted),
-        reminders(&lock, &args.id),
+        reminders(&lock, &args.id, &args.place.again()),
         args.place.take_up(&args.id, held).await?,
         inspect::told(manifest)
     );
@@ -175,7 +175,7 @@ fn enter(lock: &mut Lock, id: &str, next: Previous) -> Vec<String> {
 }
 
 /// What is still to be done before it does its work.
-fn reminders(lock: &Lock, id: &str) -> String {
+fn reminders(lock: &Lock, id: &str, again: &str) -> String {
     let Some(locked) = lock.find(id) else { return String::new() };
     let mut text = String::new();
     for name in granted_secrets(&locked.granted) {
@@ -187,7 +187,7 @@ fn reminders(lock: &Lock, id: &str) -> String {
         }
     }
     if !locked.enabled {
-        text += &format!("It is disabled: vedette plugin enable {id}\n");
+        text += &format!("It is disabled: vedette plugin enable {id}{again}\n");
     }
     text
 }
@@ -221,10 +221,13 @@ mod tests {
     }
 
     #[test]
-    fn a_secret_without_a_value_is_told() {
+    fn what_is_still_to_be_done_is_told() {
         let mut lock = Lock::default();
         enter(&mut lock, "acme.banner", version("1", 'a'));
-        assert!(reminders(&lock, "acme.banner").contains("The secret token has no value"));
-        assert_eq!(reminders(&lock, "acme.other"), "");
+        assert!(reminders(&lock, "acme.banner", "").contains("The secret token has no value"));
+        lock.plugins[0].enabled = false;
+        let told = reminders(&lock, "acme.banner", " --folder data");
+        assert!(told.contains("vedette plugin enable acme.banner --folder data\n"), "{told}");
+        assert_eq!(reminders(&lock, "acme.other", ""), "");
     }
 }

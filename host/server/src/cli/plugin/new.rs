@@ -12,6 +12,7 @@ use vedette_sandbox::{Kind as Plugs, Manifest};
 
 use super::{
     outcome::{Done, Said},
+    place::word,
     template::{self, Gaps, Kind},
 };
 use crate::plugins::{is_ours, refusal};
@@ -60,11 +61,12 @@ pub(super) fn run(args: &Args) -> Done {
     for (path, text) in template::files(args.kind, &gaps) {
         write(&folder.join(path), &text)?;
     }
-    let place = folder.display();
     let text = format!(
-        "{} is begun in {place}; its README.md says how to go on.\n\
-         Build it with: vedette plugin build --dir {place}\n",
-        args.id
+        "{} is begun in {}; its README.md says how to go on.\n\
+         Build it with: vedette plugin build --dir {}\n",
+        args.id,
+        folder.display(),
+        word(&folder)
     );
     Ok(Said { json: json!({ "id": args.id, "dir": folder }), text })
 }

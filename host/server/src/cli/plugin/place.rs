@@ -1,6 +1,10 @@
 //! Which folder is meant, and which running service is to take up a change.
 
-use std::{fs::File, path::PathBuf, time::Duration};
+use std::{
+    fs::File,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use anyhow::{Context, anyhow};
 use reqwest::Url;
@@ -43,8 +47,8 @@ impl Place {
     /// What another command is given to mean the same folder; empty where it needs nothing.
     pub(super) fn again(&self) -> String {
         match (&self.folder, &self.config) {
-            (Some(folder), _) => format!(" --folder {}", folder.display()),
-            (None, Some(file)) => format!(" --config {}", file.display()),
+            (Some(folder), _) => format!(" --folder {}", word(folder)),
+            (None, Some(file)) => format!(" --config {}", word(file)),
             (None, None) => String::new(),
         }
     }
@@ -121,6 +125,13 @@ impl Place {
     }
 }
 
+/// A path as a shell takes it for one word, whatever is in its name.
+pub(super) fn word(path: &Path) -> String {
+    let text = path.display().to_string();
+    // Only a NUL cannot be quoted, and no path has one.
+    shlex::try_quote(&text).map(Into::into).unwrap_or(text)
+}
+
 /// What [`Folder::hold`] answers.
 type Held = Option<File>;
 
@@ -136,3 +147,21 @@ const LOADING: Duration = Duration::from_secs(60);
 
 const UNTOLD: &str =
     "A running service takes it up at SIGHUP, or at once where --admin names it.\n";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn advice_can_be_given_to_a_shell_whatever_the_folder_is_called() {
+        for (folder, advice) in [
+            ("data/plugins", " --folder data/plugins"),
+            ("/srv/our plugins", " --folder '/srv/our plugins'"),
+            ("/srv/$(x)", " --folder '/srv/$(x)'"),
+        ] {
+            let place =
+                Place { config: None, folder: Some(folder.into()), admin: None, json: false };
+            assert_eq!(place.again(), advice);
+        }
+    }
+}
