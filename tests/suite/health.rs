@@ -69,4 +69,9 @@ async fn every_metric_is_shown_with_its_help() {
     ] {
         assert!(figures.lines().any(|shown| shown == line), "{line}: {figures}");
     }
+    let is_stop = |line: &str| {
+        line.starts_with("vedette_plugin_stops_total{plugin=\"vedette.check-dns\"")
+            && line.ends_with("why=\"trap\"} 0")
+    };
+    assert!(figures.lines().any(is_stop), "{figures}");
 }

@@ -78,6 +78,18 @@ pub enum ValidateError {
 }
 
 impl Stop {
+    /// All but `Paused`: a paused plugin is not called.
+    pub(crate) const COUNTED: [Self; 8] = [
+        Self::Cpu,
+        Self::Wall,
+        Self::Stack,
+        Self::HostCall,
+        Self::Memory,
+        Self::Trap,
+        Self::Output,
+        Self::Failed,
+    ];
+
     /// The code in metrics and logs.
     pub fn code(self) -> &'static str {
         match self {

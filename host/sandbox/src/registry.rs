@@ -108,6 +108,7 @@ impl Registry {
     /// Puts a plugin in its place; running calls end on the one before. Where that had another
     /// place, it leaves it.
     pub(crate) fn swap_in(&self, installed: &Installed) {
+        installed.plugin().begin_counting();
         self.0.rcu(|plugins| {
             let mut plugins = plugins.without(&installed.plugin().id);
             match installed {
@@ -188,11 +189,7 @@ impl Plugin {
     ) {
         let (plugin, version) = (&*self.id, &*self.version);
         if let Some((why, _)) = stopped {
-            metrics::counter!(
-                "vedette_plugin_stops_total",
-                "plugin" => plugin.to_owned(), "version" => version.to_owned(), "why" => why.code(),
-            )
-            .increment(1);
+            self.stops(why).increment(1);
         }
         // A plugin that says it could not work, as without DNS all must, has not broken: paused, it
         // would be away when the trouble is over, and judge no result that others bring. Nor was it
@@ -219,5 +216,20 @@ impl Plugin {
             Some(Change::Closed) => tracing::info!(plugin, version, "plugin {plugin} works again"),
             None => {}
         }
+    }
+
+    /// Has its stops be counted from 0: else the first one would be no growth for Prometheus.
+    fn begin_counting(&self) {
+        for why in Stop::COUNTED {
+            self.stops(why).increment(0);
+        }
+    }
+
+    fn stops(&self, why: Stop) -> metrics::Counter {
+        metrics::counter!(
+            "vedette_plugin_stops_total",
+            "plugin" => self.id.to_string(), "version" => self.version.to_string(),
+            "why" => why.code(),
+        )
     }
 }
