@@ -1,30 +1,31 @@
 //! What a loop says of a trouble that it meets at every turn: a database that is away for an hour, or
-//! descriptors that are used up, are one line a minute in the log, not many a second.
+//! descriptors that are used up, are a line or a few a minute in the log, not many a second.
 
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// The trouble that a loop told last, and when.
+/// The troubles that a loop told within the last minute, each with when.
 #[derive(Default)]
-pub(crate) struct Trouble(Option<(String, Instant)>);
+pub(crate) struct Trouble(Vec<(String, Instant)>);
 
 impl Trouble {
-    /// Whether this has to be told: it is another trouble than the last one, or that was told a while
-    /// ago.
+    /// Whether this has to be told: it is another trouble than those that were told within a minute,
+    /// and they are not many.
     pub(crate) fn is_news(&mut self, trouble: &str, now: Instant) -> bool {
-        let is_known = self
-            .0
-            .as_ref()
-            .is_some_and(|(told, at)| told == trouble && now.duration_since(*at) < REMINDER);
-        if !is_known {
-            self.0 = Some((trouble.to_owned(), now));
+        self.0.retain(|(_, at)| now.duration_since(*at) < REMINDER);
+        let is_known = self.0.iter().any(|(told, _)| told == trouble);
+        if is_known || self.0.len() >= MOST {
+            return false;
         }
-        !is_known
+        self.0.push((trouble.to_owned(), now));
+        true
     }
 }
 
 const REMINDER: Duration = Duration::from_secs(60);
+/// Lines a minute: one trouble may come in several texts by turns, or in another text each time.
+const MOST: usize = 4;
 
 #[cfg(test)]
 mod tests {
@@ -41,10 +42,24 @@ mod tests {
             (60, "lost", true),
             (61, "refused", true),
             (62, "refused", false),
-            (63, "lost", true),
+            (63, "lost", false),
+            (64, "refused", false),
+            (119, "lost", false),
+            (120, "lost", true),
         ] {
             let now = start + Duration::from_secs(seconds);
             assert_eq!(trouble.is_news(what, now), is_news, "{what} after {seconds} s");
         }
+    }
+
+    #[test]
+    fn a_trouble_in_another_text_each_time_does_not_fill_the_log() {
+        let start = Instant::now();
+        let mut trouble = Trouble::default();
+        let told = (0..120_u32).filter(|number| {
+            let now = start + Duration::from_millis(500) * *number;
+            trouble.is_news(&format!("lost {number}"), now)
+        });
+        assert_eq!(told.count(), MOST);
     }
 }
