@@ -175,6 +175,8 @@ async fn what_is_off_or_never_was_is_not_there() {
     let html = visitor.get(&path).await;
     assert_eq!(html.header("content-type"), Some("text/html; charset=utf-8"));
     assert!(html.text.contains("no status page here"));
+    // Else browsers ask for /favicon.ico, which counts in the window of their address.
+    assert!(html.text.contains("rel=\"icon\" href=\"data:,\""), "{}", html.text);
     page(&visitor, "/status/style.css").await;
     assert!(visitor.get(&format!("{path}.json")).await.json()["error"].is_string());
     for path in ["/status/..%2f..%2fetc", "/status/A", "/status/%00", "/status/a.xml", "/status"] {
@@ -249,7 +251,7 @@ async fn answers_are_for_everybody_and_for_caches() {
         assert_eq!(
             answer.header("content-security-policy"),
             Some(
-                "default-src 'none'; style-src 'self'; img-src 'self' https:; \
+                "default-src 'none'; style-src 'self'; img-src 'self' https: data:; \
                  form-action 'none'; frame-ancestors 'none'; base-uri 'none'"
             )
         );
