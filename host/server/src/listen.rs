@@ -162,10 +162,18 @@ impl<A: Acceptor> Acceptor for Closing<A> {
 impl<A> Closing<A> {
     fn tell(&mut self, cause: &io::Error) {
         if self.exhausted.is_news(&cause.to_string(), Instant::now()) {
-            tracing::error!(
-                "connections wait, for this process can open no more: {cause}; give it more (ulimit -n)"
-            );
+            let advice = advice(cause);
+            tracing::error!("connections wait, for no more can be opened: {cause}; {advice}");
         }
+    }
+}
+
+/// What ends an exhaustion.
+fn advice(cause: &io::Error) -> &'static str {
+    match Errno::from_io_error(cause) {
+        Some(Errno::MFILE) => "give this process more descriptors (ulimit -n)",
+        Some(Errno::NFILE) => "give this machine more descriptors (sysctl fs.file-max)",
+        _ => "this machine has no memory left for them",
     }
 }
 
@@ -327,6 +335,16 @@ mod tests {
         let is_ours = |errno: Errno| is_exhausted(&io::Error::from(errno));
         assert!(is_ours(Errno::MFILE) && is_ours(Errno::NFILE) && is_ours(Errno::NOMEM));
         assert!(!is_ours(Errno::CONNABORTED) && !is_exhausted(&io::Error::other("TLS")));
+    }
+
+    #[test]
+    fn advice_is_about_what_is_used_up() {
+        let advice = |errno: Errno| advice(&io::Error::from(errno));
+        assert!(advice(Errno::MFILE).contains("ulimit -n"));
+        assert!(advice(Errno::NFILE).contains("fs.file-max"));
+        assert!(
+            advice(Errno::NOBUFS).contains("memory") && advice(Errno::NOMEM).contains("memory")
+        );
     }
 
     #[tokio::test]
