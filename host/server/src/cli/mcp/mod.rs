@@ -34,7 +34,8 @@ pub(super) struct Args {
     /// The MCP endpoint of the service
     #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:8080/v1/mcp")]
     url: Url,
-    /// The API key to call it with
+    /// The API key to call it with; better left to VEDETTE_KEY, for every user of this machine can
+    /// read a flag while it runs
     #[arg(long, env = "VEDETTE_KEY", hide_env_values = true)]
     key: Option<String>,
     /// Use the public endpoint: three tools, no key
