@@ -15,7 +15,7 @@ use super::{
     reply::Answer,
     routes,
 };
-use crate::{Agent, App, Caller, Error, Result, service};
+use crate::{Agent, App, Caller, Error, Result, limits::TokenHash, service};
 
 pub(super) fn routes(edition: &'static Edition) -> Router {
     let callers = Router::new()
@@ -103,7 +103,9 @@ impl Recognise {
 impl Recognise {
     async fn admit(&self, app: &App, headers: &HeaderMap, depot: &mut Depot) -> Result<Agent> {
         let key = caller::bearer(headers).map_err(|_| Error::Unauthenticated(MISSING.into()))?;
-        let agent = service::agent::authenticate(app, self.edition, key).await?;
+        let agent = service::agent::authenticate(app, self.edition, key)
+            .await
+            .inspect_err(|_| app.limits.recent.disown(&TokenHash::of(key)))?;
         let payer = Payer { account: &agent.account, edition: agent.edition, stamp: agent.stamp };
         caller::count_call(app, payer, key, depot).await?;
         service::account::included(&agent.account, agent.edition, Feature::Agents)?;

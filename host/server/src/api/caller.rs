@@ -151,7 +151,10 @@ impl Authenticate {
     }
 
     async fn recognise(&self, app: &App, credential: Credential<'_>) -> Result<Caller> {
-        let caller = service::account::authenticate(app, self.edition, credential).await?;
+        let token = credential.bearer;
+        let caller = service::account::authenticate(app, self.edition, credential)
+            .await
+            .inspect_err(|_| app.limits.recent.disown(&TokenHash::of(token)))?;
         if caller.edition.id != self.edition.id {
             return Err(Error::Unauthenticated("the credential is not valid here".into()));
         }

@@ -70,6 +70,11 @@ impl Recent {
         self.known.lock().seen.remove(&account);
     }
 
+    /// Forgets whose a credential was that is refused: where that account stands is told to it no more.
+    pub fn disown(&self, token: &TokenHash) {
+        self.known.lock().accounts.remove(token);
+    }
+
     pub(super) fn get(&self, token: &TokenHash) -> Option<Seen> {
         let known = self.known.lock();
         known.seen.get(known.accounts.get(token)?).cloned()

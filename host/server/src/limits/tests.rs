@@ -184,6 +184,22 @@ fn all_credentials_of_an_account_know_what_the_last_one_used() {
     assert!(!limits.month_is_over(&other, now), "another plan has other limits");
 }
 
+#[test]
+fn a_credential_that_is_refused_is_told_nothing_of_the_account_it_led_to() {
+    let (limits, hand) = limits();
+    let (account, now) = (AccountId(uuid::Uuid::nil()), hand.now());
+    let limit = Limit { max: 2, span: Duration::from_secs(10) };
+    let (former, owners) = (TokenHash::of("ct_former"), TokenHash::of("ct_owners"));
+    let until = now + Duration::from_secs(86_400);
+    for token in [former, owners] {
+        limits.recent.note(token, account, limit, usage(now, Some(until)));
+    }
+    limits.recent.disown(&former);
+    assert!(!limits.month_is_over(&former, now));
+    assert_eq!(limits.wait_of_account(&former, now), None);
+    assert!(limits.month_is_over(&owners, now));
+}
+
 fn usage(at: Timestamp, exhausted: Option<Timestamp>) -> Usage {
     Usage { at, month: "2027-01".to_owned(), used: 7, exhausted }
 }
