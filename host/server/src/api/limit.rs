@@ -142,8 +142,12 @@ impl Standing {
     /// of checks that run at a time (decisions: monthly calls).
     async fn give_back(&mut self, app: &App) {
         let Some(Charge { account, at }) = self.charge.take() else { return };
-        match app.store.take_back_call(account, &quota::month(at)).await {
-            Ok(()) => self.month.used = self.month.used.saturating_sub(1),
+        let month = quota::month(at);
+        match app.store.take_back_call(account, &month).await {
+            Ok(()) => {
+                self.month.used = self.month.used.saturating_sub(1);
+                app.limits.recent.take_back(account, &month);
+            }
             Err(cause) => tracing::warn!(%cause, "a call that is none stays counted: {cause}"),
         }
     }

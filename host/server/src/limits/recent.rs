@@ -65,6 +65,17 @@ impl Recent {
         known.seen.insert(account, Seen { account, limit, usage });
     }
 
+    /// A call of the month was taken back, so there is one more.
+    pub fn take_back(&self, account: AccountId, month: &str) {
+        let mut known = self.known.lock();
+        if let Some(Seen { usage, .. }) = known.seen.get_mut(&account)
+            && usage.month == month
+        {
+            usage.used = usage.used.saturating_sub(1);
+            usage.exhausted = None;
+        }
+    }
+
     /// Forgets where an account stands, because its plan is another one now.
     pub fn forget(&self, account: AccountId) {
         self.known.lock().seen.remove(&account);

@@ -200,6 +200,23 @@ fn a_credential_that_is_refused_is_told_nothing_of_the_account_it_led_to() {
     assert!(limits.month_is_over(&owners, now));
 }
 
+#[test]
+fn a_last_call_that_is_taken_back_leaves_one() {
+    let (limits, hand) = limits();
+    let (account, now) = (AccountId(uuid::Uuid::nil()), hand.now());
+    let limit = Limit { max: 2, span: Duration::from_secs(10) };
+    let token = TokenHash::of("ct_token");
+    let until = now + Duration::from_secs(86_400);
+    limits.recent.note(token, account, limit, usage(now, Some(until)));
+    limits.recent.take_back(account, "2026-12");
+    assert!(limits.month_is_over(&token, now), "it was one of another month");
+    limits.recent.take_back(account, "2027-01");
+    assert!(!limits.month_is_over(&token, now));
+    assert_eq!(limits.wait_of_account(&token, now), None);
+    let known = limits.recent.used(account, "2027-01", now);
+    assert_eq!(known.map(|usage| usage.used), Some(6));
+}
+
 fn usage(at: Timestamp, exhausted: Option<Timestamp>) -> Usage {
     Usage { at, month: "2027-01".to_owned(), used: 7, exhausted }
 }
