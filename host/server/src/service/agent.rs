@@ -175,7 +175,7 @@ async fn take_in(app: &App, agent: &Agent, look: &Look, at: Timestamp) -> Result
         domain: None,
     };
     let Some(stored) = pipeline::submit(app, arrival).await? else { return Ok(0) };
-    judged(&stored.record)?;
+    judged(&stored)?;
     Ok(stored.raised)
 }
 

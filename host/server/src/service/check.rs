@@ -11,10 +11,7 @@ use vedette_model::{
     parse::{self, Body},
 };
 
-use super::{
-    pipeline::{self, Arrival, Seen},
-    run,
-};
+use super::pipeline::{self, Arrival, Seen, Stored};
 use crate::{App, Caller, Error, Result};
 
 pub use history::{CheckQuery, cert_history, latest, page};
@@ -48,15 +45,16 @@ pub async fn record(app: &App, caller: &Caller, body: &Value) -> Result<CheckRec
         lease: None,
         domain: None,
     };
-    let record = pipeline::submit(app, arrival).await?.ok_or(NO_SITE)?.record;
-    judged(&record)?;
-    Ok(shown_record(caller.edition, record))
+    let stored = pipeline::submit(app, arrival).await?.ok_or(NO_SITE)?;
+    judged(&stored)?;
+    Ok(shown_record(caller.edition, stored.record))
 }
 
-/// A result that the plugin could not judge is our trouble, and the caller hears that it was.
-pub(crate) fn judged(record: &CheckRecord) -> Result<()> {
-    if run::is_own_trouble(record) {
-        let CheckRecord { check_type, site_id, .. } = record;
+/// A result that the plugin could not judge is our trouble, and the caller hears that it was. One that
+/// was judged and is not believed is what was seen all the same.
+pub(crate) fn judged(stored: &Stored) -> Result<()> {
+    if !stored.is_judged {
+        let CheckRecord { check_type, site_id, .. } = &stored.record;
         return Err(anyhow::anyhow!("check {check_type} of {site_id} was stored unjudged").into());
     }
     Ok(())
@@ -74,7 +72,32 @@ const NO_SITE: Error = Error::NotFound("site");
 
 #[cfg(test)]
 mod tests {
+    use uuid::Uuid;
+    use vedette_model::{CheckId, CheckStatus, Timestamp};
+
     use super::*;
+
+    #[test]
+    fn result_that_is_only_doubted_is_answered_and_an_unjudged_one_not() {
+        let stored = |is_judged| Stored {
+            record: CheckRecord {
+                id: CheckId(Uuid::nil()),
+                site_id: SiteId(Uuid::nil()),
+                check_type: "ssl".parse().expect("a check's name"),
+                checked_at: Timestamp::UNIX_EPOCH,
+                status: CheckStatus::Unknown,
+                result: Value::Null,
+                error: Some(crate::service::run::OVERLOADED.to_owned()),
+                duration_ms: 0,
+                source: Source::OnDemand,
+                location: "default".to_owned(),
+            },
+            raised: 0,
+            is_judged,
+        };
+        assert!(judged(&stored(true)).is_ok());
+        assert!(matches!(judged(&stored(false)), Err(Error::Internal(_))));
+    }
 
     #[test]
     fn only_installed_checks_take_results_from_outside() {

@@ -55,6 +55,8 @@ pub(crate) struct Stored {
     pub(crate) record: CheckRecord,
     /// How many alerts it raised.
     pub(crate) raised: usize,
+    /// Whether the plugin gave its verdict, believed or not; else there was trouble of ours.
+    pub(crate) is_judged: bool,
 }
 
 /// Stores a result and what follows from it. None when it counts for nothing: the site is gone or
@@ -133,6 +135,7 @@ fn in_turn(arrival: &Arrival, latest: Option<&CheckRecord>, now: Timestamp) -> T
 /// A decision and what is committed with it.
 struct Decided {
     decision: Decision,
+    is_judged: bool,
     expected_version: u64,
     deliveries: Vec<vedette_model::Delivery>,
     /// When the next planned run is due; for a run without a lease only when it should be sooner.
@@ -149,6 +152,7 @@ async fn decide(
     let descriptor = app.sandbox.check(&arrival.check_type);
     let judged = judge(app, arrival, context, id).await?;
     let Judged { record, assessment, is_doubted, at: now } = judged;
+    let is_judged = assessment.is_some() || is_doubted;
     let ground = alert::Context {
         account_id: arrival.account_id,
         site: &context.site,
@@ -172,7 +176,8 @@ async fn decide(
         // Whoever reported it reports the confirmation, too.
         Source::Api | Source::Agent => None,
     };
-    Ok(Decided { decision, expected_version: context.state.version, deliveries, next_due })
+    let expected_version = context.state.version;
+    Ok(Decided { decision, is_judged, expected_version, deliveries, next_due })
 }
 
 /// A record and what it means.
@@ -241,7 +246,7 @@ impl Decided {
         self.announce(app);
         app.streams.announce(arrival.account_id);
         let Decision { record, raised, .. } = self.decision;
-        Ok(Stored { record, raised: raised.len() })
+        Ok(Stored { record, raised: raised.len(), is_judged: self.is_judged })
     }
 
     /// Tells metrics and the work loops what has just become real.

@@ -85,7 +85,7 @@ async fn store(
         own_site(app, caller, site.id, &site.domain).await?;
         return Err(NO_SITE);
     };
-    judged(&stored.record)
+    judged(&stored)
 }
 
 /// The TLS check without a credential: names only, port 443 only, and the documented part of the
