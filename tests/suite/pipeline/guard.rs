@@ -149,6 +149,31 @@ async fn while_no_dns_server_answers_nobody_is_alerted() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_was_found_on_demand_and_not_believed_is_looked_at_again() {
+    let world =
+        World::with(|settings| settings.toml = "[confirm]\nrecheck = \"1s\"\n".into()).await;
+    let origin = world.site("origin.example", 90).await;
+    // Found by its own address, without DNS; its next regular run is hours away.
+    let body = json!({"domain": "origin.example", "custom_port": origin.port(),
+        "origin_ip": "127.0.0.1", "check_types": ["ssl"]});
+    let created = world.owner.client.post("/sites", body).await.expect(200);
+    let id = text(&created["site"]["id"]);
+    world.latest("ssl", &id, |record| record["status"] == "ok").await;
+
+    world.lab.dns.fall_silent();
+    guard_says(&world, "offline", true).await;
+    let wrong = world.lab.certificate("else.example", 90).expect("signed");
+    origin.renew(wrong).expect("a valid chain");
+    world.run("ssl", "origin.example", &id).await;
+    world.latest("ssl", &id, |record| is_doubted(record, "offline")).await;
+
+    world.lab.dns.answer_again();
+    world.alerts("ssl", 1).await;
+    let record = world.latest("ssl", &id, |record| !record["result"].is_null()).await;
+    assert_eq!(record["source"], "scheduler");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn many_sites_that_fall_at_once_are_held_back_and_then_believed() {
     let world =
         World::with(|settings| settings.toml = "[confirm]\nrecheck = \"5s\"\n".into()).await;

@@ -167,7 +167,7 @@ async fn decide(
     // A channel whose plugin was taken out stays in the settings, and is none until it is back.
     deliveries.retain(|delivery| app.sandbox.channel(&delivery.channel).is_some());
     let next_due = match arrival.source {
-        Source::Scheduler | Source::Cron if is_doubted => Some(now + app.config.confirm.recheck),
+        _ if is_doubted => Some(now + app.config.confirm.recheck),
         Source::Scheduler | Source::Cron => {
             let before = context.state.latest.as_ref();
             Some(due::after(app, &decision, before, arrival.seen.wish(), plan, now))
