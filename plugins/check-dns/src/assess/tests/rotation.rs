@@ -1,0 +1,112 @@
+//! Addresses that take turns, and those that an alias of others leads to.
+
+use super::*;
+
+#[test]
+fn rotation_inside_the_addresses_of_a_week_is_no_alert() {
+    let mut site = Site::new();
+    let sets: [&[&str]; 6] = [
+        &["192.0.2.1", "192.0.2.2"],
+        &["192.0.2.2", "192.0.2.3"],
+        &["192.0.2.3", "192.0.2.4"],
+        &["192.0.2.1"],
+        &["192.0.2.4", "192.0.2.1"],
+        &["192.0.2.2"],
+    ];
+    for _ in 0..20 {
+        for set in sets {
+            assert_eq!(site.counts(&a(set), 3), [0; 3], "{set:?}");
+        }
+    }
+}
+
+#[test]
+fn pool_of_single_addresses_settles_by_itself() {
+    let mut site = Site::new();
+    for run in 0..40 {
+        let address = format!("192.0.2.{}", 1 + run % 4);
+        assert_eq!(site.run(a(&[&address])), [""; 0], "run {run}");
+    }
+    // By now each of them may stay.
+    assert_eq!(site.counts(&a(&["192.0.2.3"]), 3), [0; 3]);
+}
+
+#[test]
+fn volatile_name_says_nothing_while_its_alias_and_servers_stand() {
+    let with = |address: &str, ns: &str| result(json!({"A": [address], "NS": [ns]}));
+    let volatile = || {
+        let mut site = Site::new();
+        let first = DnsResult { rotating: true, ..with("192.0.2.1", "ns1.example") };
+        assert_eq!(site.run(first), [""; 0]);
+        site
+    };
+    assert_eq!(volatile().counts(&with("203.0.113.9", "ns1.example"), 3), [0; 3]);
+    let mut site = volatile();
+    assert_eq!(site.counts(&with("203.0.113.9", "ns2.example"), 3), [0, 1, 0]);
+    assert_eq!(
+        site.raised[0].message,
+        "www.example.com: DNS changed: A 192.0.2.1 → 203.0.113.9; NS ns1.example → ns2.example",
+    );
+    // That the last address is gone is told all the same.
+    let none = result(json!({"NS": ["ns1.example"]}));
+    assert_eq!(volatile().counts(&none, 4), [0, 0, 1, 0]);
+    // After a week without a turn the name counts as quiet again.
+    let mut site = volatile();
+    site.now += 8 * DAY;
+    site.run(with("192.0.2.1", "ns1.example"));
+    assert_eq!(site.counts(&with("203.0.113.9", "ns1.example"), 3), [0, 1, 0]);
+}
+
+#[test]
+fn one_way_back_does_not_make_a_name_volatile() {
+    let mut site = Site::new();
+    site.run(a(&["192.0.2.1"]));
+    assert_eq!(site.counts(&a(&["192.0.2.2"]), 2), [0, 1]);
+    assert_eq!(site.counts(&a(&["192.0.2.1"]), 2), [0, 0]);
+    assert_eq!(site.counts(&a(&["192.0.2.3"]), 2), [0, 1]);
+}
+
+#[test]
+fn address_that_joins_the_known_ones_is_a_change() {
+    let mut site = Site::new();
+    site.run(a(&["192.0.2.1"]));
+    assert_eq!(site.counts(&a(&["192.0.2.1", "203.0.113.9"]), 3), [0, 1, 0]);
+    // One that leaves is not: what is left was all there before.
+    assert_eq!(site.counts(&a(&["203.0.113.9"]), 3), [0, 0, 0]);
+}
+
+#[test]
+fn address_of_long_ago_is_new_again() {
+    let mut site = Site::new();
+    site.run(a(&["192.0.2.1"]));
+    site.counts(&a(&["192.0.2.2"]), 2);
+    site.now += 8 * DAY;
+    assert_eq!(site.counts(&a(&["192.0.2.1"]), 2), [0, 1]);
+}
+
+#[test]
+fn addresses_behind_an_alias_of_others_only_inform() {
+    let behind = |alias: &str, address: &str| result(json!({"CNAME": [alias], "A": [address]}));
+    for (alias, alerts) in [
+        ("d111.cloudfront.net", 0),
+        ("example.org", 0),
+        ("a.b.example.co.uk", 0),
+        ("origin.example.com", 1),
+        ("example.com", 1),
+    ] {
+        let mut site = Site::new();
+        site.run(behind(alias, "192.0.2.1"));
+        let raised: usize = site.counts(&behind(alias, "203.0.113.9"), 4).iter().sum();
+        assert_eq!(raised, alerts, "{alias}");
+    }
+    // The alias itself is the name's own, and so is that nothing is left behind it.
+    let mut site = Site::new();
+    site.run(behind("d111.cloudfront.net", "192.0.2.1"));
+    assert_eq!(site.counts(&behind("d222.cloudfront.net", "203.0.113.9"), 3), [0, 1, 0]);
+    assert_eq!(
+        site.raised[0].message,
+        "www.example.com: DNS changed: CNAME d111.cloudfront.net → d222.cloudfront.net",
+    );
+    let empty = result(json!({"CNAME": ["d222.cloudfront.net"]}));
+    assert_eq!(site.counts(&empty, 4), [0, 0, 1, 0]);
+}
