@@ -1,0 +1,47 @@
+//! Answers that are kept: for how long, and how they age.
+
+use super::*;
+use crate::fixture::{HOUR, rdap};
+
+#[test]
+fn kept_answer_is_dated_anew_and_asked_for_again_after_a_day() {
+    let world = rdap_says(|| Ok(response(200, &rdap("example.com", LATER))));
+    assert_eq!(world.check("example.com").days_remaining, Some(60));
+    asked(&world);
+    world.pass(20 * HOUR);
+    assert_eq!(world.check("www.example.com").days_remaining, Some(59));
+    assert_eq!(asked(&world), [""; 0]);
+    // The next of the runs that are a day apart.
+    world.pass(4 * HOUR);
+    world.check("example.com");
+    assert_eq!(asked(&world), [COM]);
+}
+
+#[test]
+fn registration_that_ran_out_while_it_was_kept_is_asked_for_again() {
+    let mut renewed = false;
+    let world = World::new().http(move |url| {
+        if url == IANA {
+            return Err(NetError::Refused);
+        }
+        let until = if renewed { "2027-01-01T05:00:00Z" } else { "2026-01-01T05:00:00Z" };
+        renewed = true;
+        Ok(response(200, &rdap("example.com", until)))
+    });
+    assert_eq!(world.check("example.com").days_remaining, Some(0));
+    world.pass(6 * HOUR);
+    assert_eq!(world.check("example.com").days_remaining, Some(364));
+}
+
+#[test]
+fn failure_is_kept_for_minutes_only() {
+    let world = both_say(|| Ok(response(500, "")), || Err(NetError::Refused));
+    world.check("example.com");
+    asked(&world);
+    world.pass(599);
+    assert_eq!(error(&world.check("example.com")), "registry_unavailable");
+    assert_eq!(asked(&world), [""; 0]);
+    world.pass(1);
+    world.check("example.com");
+    assert_eq!(asked(&world).first().map(String::as_str), Some(COM));
+}
