@@ -1,0 +1,153 @@
+//! Servers that speak HTTP/2 alone.
+
+use std::{convert::Infallible, net::SocketAddr, sync::Arc};
+
+use http_body_util::{BodyExt, Full};
+use hyper::{
+    Request, Response,
+    body::{Bytes, Incoming},
+    server::conn::http2,
+    service::service_fn,
+};
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use rustls::{RootCertStore, ServerConfig, server::WebPkiClientVerifier};
+use tokio_rustls::TlsAcceptor;
+
+use crate::{
+    egress::{NetError, Phase},
+    lab::{authenticated, serve, to_loopback},
+    pki::{Pki, server_config},
+    probes::http::fetch,
+    vectors::get,
+};
+
+#[tokio::test]
+async fn a_server_of_http2_alone_is_asked_in_it() {
+    let (address, _server) = speaks_http2_alone().await;
+    let egress = to_loopback(None);
+    let mut request = get(&format!("https://{address}/moved"));
+    request.method = "POST".to_owned();
+    request.headers = vec![("X-Own".to_owned(), "1".to_owned())];
+    request.body = Some(b"four".to_vec());
+    request.verify_tls = false;
+    let moved = fetch(authenticated(&egress), request.clone()).await.unwrap();
+    assert_eq!((moved.status, moved.body.as_slice()), (307, b"".as_slice()));
+
+    request.max_redirects = 1;
+    let response = fetch(authenticated(&egress), request).await.unwrap();
+    let said = String::from_utf8(response.body).unwrap();
+    assert_eq!(said, format!("HTTP/2.0 POST https://{address}/told?a=b x-own=1 body=4"));
+    assert_eq!((response.status, response.hops.len()), (200, 1));
+    assert_eq!(response.final_url, format!("https://{address}/told?a=b"));
+    assert_eq!(response.peer_address, "127.0.0.1");
+    let timing = response.timing;
+    assert!(timing.connect_us.is_some() && timing.tls_us.is_some());
+    assert!(timing.first_byte_us.unwrap() <= timing.total_us);
+}
+
+#[tokio::test]
+async fn the_limits_hold_over_http2_too() {
+    let (address, _server) = speaks_http2_alone().await;
+    let egress = to_loopback(None);
+    let request = |path: &str| {
+        let mut request = get(&format!("https://{address}{path}"));
+        request.verify_tls = false;
+        request
+    };
+    for (max_body, read) in [(1000, (1000, true)), (4 << 20, (LONG, false))] {
+        let mut long = request("/long");
+        long.max_body = max_body;
+        let response = fetch(authenticated(&egress), long).await.unwrap();
+        assert_eq!((response.body.len(), response.truncated), read);
+    }
+    let mut silent = request("/silent");
+    // The handshake is to be through by then.
+    silent.timeout_ms = 3_000;
+    let error = fetch(authenticated(&egress), silent).await.unwrap_err();
+    assert_eq!(error, NetError::Timeout(Phase::Receive));
+    assert!(fetch(authenticated(&egress), request("/endless-head")).await.is_err());
+    let mut verified = request("/told");
+    verified.verify_tls = true;
+    let stranger = fetch(authenticated(&egress), verified).await.unwrap_err();
+    assert!(matches!(stranger, NetError::Tls(_)), "{stranger}");
+}
+
+#[tokio::test]
+async fn a_server_of_http2_that_misses_a_certificate_of_ours_is_one_of_failed_tls() {
+    let (address, _server) = wants_a_certificate().await;
+    let mut request = get(&format!("https://{address}/"));
+    request.verify_tls = false;
+    let error = fetch(authenticated(&to_loopback(None)), request).await.unwrap_err();
+    assert!(matches!(error, NetError::Tls(_)), "{error}");
+}
+
+/// A server of HTTP/2 that asks everybody for a certificate. With TLS 1.3 it says that there is none
+/// when the handshake is over for the other side.
+async fn wants_a_certificate() -> (SocketAddr, impl Sized) {
+    let pki = Pki::new();
+    let leaf = pki.leaf(&["site.example"]);
+    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    let mut roots = RootCertStore::empty();
+    roots.add(pki.root.der().clone()).unwrap();
+    let verifier = WebPkiClientVerifier::builder_with_provider(roots.into(), Arc::clone(&provider));
+    let chain: Vec<_> = pki.chain(&leaf).into_iter().map(Into::into).collect();
+    let mut config = ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_client_cert_verifier(verifier.build().unwrap())
+        .with_single_cert(chain, leaf.key.serialize_der().try_into().unwrap())
+        .unwrap();
+    config.alpn_protocols = vec![b"h2".to_vec()];
+    let acceptor = TlsAcceptor::from(Arc::new(config));
+    serve(move |stream| {
+        let acceptor = acceptor.clone();
+        async move {
+            let accepted = acceptor.accept(stream).into_fallible().await;
+            let Err((_, mut stream)) = accepted else { return };
+            // Closed at once, what it said might be lost.
+            let _ = tokio::io::copy(&mut stream, &mut tokio::io::sink()).await;
+        }
+    })
+    .await
+}
+
+/// A server that refuses whoever does not offer HTTP/2.
+async fn speaks_http2_alone() -> (SocketAddr, impl Sized) {
+    let pki = Pki::new();
+    let leaf = pki.leaf(&["site.example"]);
+    let mut config = server_config(&pki.chain(&leaf), &leaf.key, None);
+    config.alpn_protocols = vec![b"h2".to_vec()];
+    let acceptor = TlsAcceptor::from(Arc::new(config));
+    serve(move |stream| {
+        let acceptor = acceptor.clone();
+        async move {
+            let Ok(stream) = acceptor.accept(stream).await else { return };
+            let builder = http2::Builder::new(TokioExecutor::new());
+            let _ = builder.serve_connection(TokioIo::new(stream), service_fn(answer)).await;
+        }
+    })
+    .await
+}
+
+/// Tells what was asked, but for the paths that say what is wanted.
+async fn answer(request: Request<Incoming>) -> Result<Response<Full<Bytes>>, Infallible> {
+    let (asked, body) = request.into_parts();
+    let own = asked.headers.get("x-own").map(|own| own.to_str().unwrap()).unwrap_or_default();
+    let body = body.collect().await.map(|body| body.to_bytes().len()).unwrap_or_default();
+    let response = Response::builder();
+    let (response, said) = match asked.uri.path() {
+        "/moved" => (response.status(307).header("location", "/told?a=b"), Vec::new()),
+        "/long" => (response, vec![b'.'; LONG]),
+        "/endless-head" => (response.header("x-long", "y".repeat(80_000)), Vec::new()),
+        "/silent" => std::future::pending().await,
+        _ => {
+            let (version, method, uri) = (asked.version, &asked.method, &asked.uri);
+            let said = format!("{version:?} {method} {uri} x-own={own} body={body}");
+            (response, said.into_bytes())
+        }
+    };
+    Ok(response.body(Full::from(said)).unwrap())
+}
+
+/// More than may come before it is read.
+const LONG: usize = 3 << 20;

@@ -1,0 +1,134 @@
+//! HTTP over TLS: verification, and servers that close without a word.
+
+use std::{net::SocketAddr, sync::Arc};
+
+use rustls::ServerConfig;
+use tokio::io::AsyncWriteExt;
+use tokio_rustls::TlsAcceptor;
+
+use crate::{
+    egress::NetError,
+    lab::{Dns, authenticated, ok, policy, read_request, serve, to_loopback},
+    pki::{Pki, server_config},
+    probes::http::fetch,
+    vectors::get,
+};
+
+#[tokio::test]
+async fn certificates_are_verified_unless_told_otherwise() {
+    let pki = Pki::new();
+    // Verification uses the clock of the machine: this leaf is valid today.
+    let mut params = crate::pki::leaf_params(&["site.example"]);
+    (params.not_before, params.not_after) =
+        (rcgen::date_time_ymd(2020, 1, 1), rcgen::date_time_ymd(9999, 1, 1));
+    let root = long_lived_root();
+    let leaf = crate::pki::issue(params, &root);
+    let config = server_config(std::slice::from_ref(&leaf.der), &leaf.key, None);
+    let (address, _server) = says_secure(config).await;
+    let dns = Dns::fixed(&["127.0.0.1"]).await;
+    let allow = || policy(&["127.0.0.1/32"], &[]);
+    let (trusting, stranger) =
+        (crate::pki::trusting(&[&root], allow(), Some(&dns)), pki.egress(allow(), Some(&dns)));
+    let request = |host: &str, verify| {
+        let mut request = get(&format!("https://{host}:{}/", address.port()));
+        request.verify_tls = verify;
+        request
+    };
+    let response = fetch(authenticated(&trusting), request("site.example", true)).await.unwrap();
+    assert_eq!(response.body, b"secure");
+    assert!(response.timing.tls_us.is_some());
+    for (egress, host) in [(&stranger, "site.example"), (&trusting, "other.example")] {
+        let error = fetch(authenticated(egress), request(host, true)).await.unwrap_err();
+        assert!(matches!(error, NetError::Tls(_)), "{host}: {error}");
+        assert!(fetch(authenticated(egress), request(host, false)).await.is_ok(), "{host}");
+    }
+}
+
+/// What `openssl req -x509` makes: a server certificate that says it is a CA.
+#[tokio::test]
+async fn a_leaf_that_says_it_is_a_ca_is_verified_as_the_ssl_check_does() {
+    let mut params = crate::pki::leaf_params(&["site.example"]);
+    params.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
+    (params.not_before, params.not_after) =
+        (rcgen::date_time_ymd(2020, 1, 1), rcgen::date_time_ymd(9999, 1, 1));
+    let own = crate::pki::Ca::self_signed(params, rcgen::KeyPair::generate().unwrap()).unwrap();
+    let config = server_config(&[crate::pki::der(&own)], own.key(), None);
+    let (address, _server) = says_secure(config).await;
+    let dns = Dns::fixed(&["127.0.0.1"]).await;
+    let allow = || policy(&["127.0.0.1/32"], &[]);
+    let trusting = crate::pki::trusting(&[&own], allow(), Some(&dns));
+    let stranger = Pki::new().egress(allow(), Some(&dns));
+    let request = |host: &str| get(&format!("https://{host}:{}/", address.port()));
+    let response = fetch(authenticated(&trusting), request("site.example")).await.unwrap();
+    assert_eq!(response.body, b"secure");
+    for (egress, host, token) in [
+        (&stranger, "site.example", "self_signed_certificate"),
+        (&trusting, "other.example", "hostname_mismatch"),
+    ] {
+        let error = fetch(authenticated(egress), request(host)).await.unwrap_err();
+        let NetError::Tls(said) = &error else { panic!("{host}: {error}") };
+        assert!(said.starts_with(&format!("certificate {token} ")), "{host}: {said}");
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_closes_without_saying_so_in_tls_is_read_to_its_end() {
+    /// What is sent; the body, or why there is none.
+    type Case = (&'static [u8], Result<&'static [u8], NetError>);
+
+    let pki = Pki::new();
+    let leaf = pki.leaf(&["site.example"]);
+    let egress = to_loopback(None);
+    let table: [Case; 7] = [
+        (b"HTTP/1.0 200 OK\r\n\r\nto the end", Ok(b"to the end")),
+        (b"HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n", Ok(b"")),
+        (b"HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nfour", Ok(b"four")),
+        (b"HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf", Err(NetError::Reset)),
+        (b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n4\r\nha", Err(NetError::Reset)),
+        (b"HTTP/1.1 200 OK\r\ncontent-le", Err(NetError::Reset)),
+        (b"", Err(NetError::Reset)),
+    ];
+    for (answer, expected) in table {
+        let config = server_config(&pki.chain(&leaf), &leaf.key, None);
+        let acceptor = TlsAcceptor::from(Arc::new(config));
+        let (address, _server) = serve(move |stream| {
+            let acceptor = acceptor.clone();
+            async move {
+                let Ok(mut stream) = acceptor.accept(stream).await else { return };
+                read_request(&mut stream).await;
+                let _ = stream.write_all(answer).await;
+                let _ = stream.flush().await;
+                // Of the connection alone: no `close_notify`.
+                let _ = stream.get_mut().0.shutdown().await;
+            }
+        })
+        .await;
+        let mut request = get(&format!("https://{address}/"));
+        request.verify_tls = false;
+        let read = fetch(authenticated(&egress), request).await.map(|response| response.body);
+        let said = String::from_utf8_lossy(answer);
+        assert_eq!(read, expected.map(<[u8]>::to_vec), "{said}");
+    }
+}
+
+/// A server that answers `secure` to every request.
+async fn says_secure(config: ServerConfig) -> (SocketAddr, impl Sized) {
+    let acceptor = TlsAcceptor::from(Arc::new(config));
+    serve(move |stream| {
+        let acceptor = acceptor.clone();
+        async move {
+            let Ok(mut stream) = acceptor.accept(stream).await else { return };
+            read_request(&mut stream).await;
+            let _ = stream.write_all(&ok("", b"secure")).await;
+            let _ = stream.shutdown().await;
+        }
+    })
+    .await
+}
+
+fn long_lived_root() -> crate::pki::Ca {
+    let mut params = crate::pki::ca_params("Long Root");
+    (params.not_before, params.not_after) =
+        (rcgen::date_time_ymd(2020, 1, 1), rcgen::date_time_ymd(9999, 1, 1));
+    crate::pki::Ca::self_signed(params, rcgen::KeyPair::generate().unwrap()).unwrap()
+}
