@@ -13,8 +13,6 @@ mod log;
 mod mcp_bridge;
 mod pipeline;
 mod plugin;
-mod plugin_channel;
-mod plugin_project;
 mod refusal;
 mod team;
 mod tenant;

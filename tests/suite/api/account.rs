@@ -83,6 +83,20 @@ async fn the_operator_moves_an_account_to_another_plan_of_its_edition() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn plans_are_shown_with_their_limits_and_gates() {
+    let world = World::start().await;
+    let plans = world.service.operator().get("/admin/plans").await.expect(200);
+    let editions = plans["editions"].as_array().expect("a list");
+    assert_eq!(editions.len(), 2);
+    assert_eq!((&editions[0]["id"], &editions[0]["mounted"]), (&json!("standard"), &json!(true)));
+    assert_eq!((&editions[1]["id"], &editions[1]["mounted"]), (&json!("team"), &json!(false)));
+    let starter = &editions[0]["plans"][1];
+    assert_eq!((&starter["id"], &starter["sites"]), (&json!("starter"), &json!(10)));
+    assert_eq!(starter["features"], json!(["email", "chat_webhooks", "custom_webhook"]));
+    assert_eq!(editions[0]["plans"][0]["min_interval_seconds"], json!({ "uptime": 300 }));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn the_first_start_prints_one_key_of_the_highest_plan() {
     let world = World::with(|settings| settings.first_account = true).await;
     let key = world.service.first_key.clone().expect("printed");

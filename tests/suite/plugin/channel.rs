@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 use vedette_tests::Client;
 
-use crate::{guest::Guest, plugin::Operated, world::text};
+use super::Operated;
+use crate::{guest::Guest, world::text};
 
 const SETTINGS: &str = "/settings/notifications";
 

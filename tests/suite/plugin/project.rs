@@ -16,7 +16,7 @@ use vedette_sandbox::{
 };
 use vedette_tests::{Manner, Peer, Ran, plugin};
 
-use crate::plugin::Operated;
+use super::Operated;
 
 /// This checkout, whose SDK the projects are written with.
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");

@@ -1,0 +1,148 @@
+//! A plugin becomes a check, gives way to its next version, comes back and goes.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use super::{Operated, path};
+use crate::{
+    guest::{Guest, Says},
+    world::until,
+};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_plugin_becomes_a_check_when_it_is_approved_and_is_none_when_it_is_disabled() {
+    let operated = Operated::start().await;
+    let client = &operated.world.owner.client;
+    let file = operated.component("acme.banner", "1.0.0", true);
+    let installed = operated.install(&file).await;
+    assert_eq!(
+        (&installed["state"], &installed["check_type"]),
+        (&json!("pending"), &json!("banner"))
+    );
+    let shown = operated.shown("acme.banner").await;
+    assert_eq!((&shown["state"], &shown["built_in"]), (&json!("pending"), &json!(false)));
+    assert_eq!(operated.statuses("one.example").await, (404, 400));
+
+    operated.change(&["approve", "acme.banner", "--by", "ops@example.com"]).await;
+    let shown = operated.shown("acme.banner").await;
+    assert_eq!((&shown["state"], &shown["version"]), (&json!("running"), &json!("1.0.0")));
+    assert_eq!(shown["sha256"], installed["sha256"]);
+    assert_eq!(operated.banner().await, true);
+    assert_eq!(operated.statuses("two.example").await, (200, 200));
+    assert_eq!(client.get("/check-banner").await.status, 405);
+    assert_eq!(client.anonymous().post("/check-banner", json!({})).await.status, 401);
+    let document = client.get("/openapi.json").await.expect(200).to_string();
+    assert!(document.contains("/check-banner") && document.contains("BannerResult"));
+    let refused = client.get("/alerts?type=other").await.expect(400);
+    let known = "type must be one of ssl, dns, domain, ct, cert_change, uptime, test";
+    assert_eq!(refused["message"], known);
+    let tools = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list" });
+    assert!(client.post("/mcp", tools).await.expect(200).to_string().contains("check_banner"));
+
+    operated.change(&["disable", "acme.banner"]).await;
+    assert_eq!(operated.shown("acme.banner").await["state"], "disabled");
+    assert_eq!(operated.statuses("three.example").await, (404, 400));
+    assert!(!client.get("/openapi.json").await.expect(200).to_string().contains("/check-banner"));
+    operated.change(&["enable", "acme.banner"]).await;
+    assert_eq!(operated.banner().await, true);
+
+    operated.change(&["remove", "acme.banner"]).await;
+    assert_eq!(operated.shown("acme.banner").await, Value::Null);
+    assert_eq!(operated.statuses("four.example").await, (404, 400));
+    let left = fs::read_dir(operated.folder()).expect("the folder").count();
+    assert_eq!(left, 1, "the lock alone");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_second_version_takes_the_place_of_the_first_and_gives_it_back() {
+    let operated = Operated::start().await;
+    operated.install(&operated.component("acme.banner", "1.0.0", true)).await;
+    operated.change(&["approve", "acme.banner"]).await;
+    assert_eq!(operated.banner().await, true);
+    operated.install(&operated.component("acme.banner", "2.0.0", false)).await;
+    assert_eq!(operated.banner().await, true, "it waits for approval");
+    operated.change(&["approve", "acme.banner"]).await;
+    assert_eq!(operated.shown("acme.banner").await["version"], "2.0.0");
+    assert_eq!(operated.banner().await, false);
+    operated.change(&["rollback", "acme.banner"]).await;
+    assert_eq!(operated.shown("acme.banner").await["version"], "1.0.0");
+    assert_eq!(operated.banner().await, true);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_plugin_saw_can_be_read_when_it_is_gone() {
+    let operated = Operated::start().await;
+    let client = &operated.world.owner.client;
+    operated.install(&operated.component("acme.banner", "1.0.0", true)).await;
+    operated.change(&["approve", "acme.banner"]).await;
+    let site = json!({ "domain": "shop.example", "check_types": ["banner"] });
+    let site = client.post("/sites", site).await.expect(200);
+    let history = |check_type| {
+        let id = site["site"]["id"].as_str().expect("an id");
+        format!("/checks?site_id={id}&check_type={check_type}")
+    };
+    let seen = until("the first run", async || {
+        let page = client.get(&history("banner")).await.expect(200);
+        (page["total"] != 0).then_some(page)
+    })
+    .await;
+    operated.change(&["remove", "acme.banner"]).await;
+    let kept = client.get(&history("banner")).await.expect(200);
+    let oldest = |page: &Value| page["checks"].as_array().and_then(|all| all.last().cloned());
+    assert_eq!(oldest(&kept), oldest(&seen));
+    let refused = client.get(&history("other")).await.expect(400);
+    assert!(refused["message"].to_string().contains("check_type must be one of"), "{refused}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_version_that_asks_for_more_runs_has_them_at_once() {
+    let operated = Operated::start().await;
+    let client = &operated.world.owner.client;
+    let asking = |version: &str, interval: &str| {
+        let says = Says { id: "acme.banner", version, event: "banner.bad", ..Says::default() };
+        let mut guest = Guest::check_saying(&says, "", &[]);
+        guest.manifest = format!(
+            "[plugin]\nid = \"acme.banner\"\nversion = \"{version}\"\nkind = \"check\"\n\
+             check-type = \"banner\"\nwit = \"vedette:plugin@1\"\n\
+             [schedule]\ninterval = \"{interval}\"\n"
+        );
+        operated.file(&format!("{version}.wasm"), &guest)
+    };
+    operated.install(&asking("1.0.0", "720h")).await;
+    operated.change(&["approve", "acme.banner"]).await;
+    let site = json!({ "domain": "shop.example", "check_types": ["banner"] });
+    let site = client.post("/sites", site).await.expect(200);
+    let id = site["site"]["id"].as_str().expect("an id").to_owned();
+    let runs = async |at_least: u64| {
+        let page = client.get(&format!("/checks?site_id={id}&check_type=banner")).await.expect(200);
+        (page["total"].as_u64() >= Some(at_least)).then_some(())
+    };
+    until("the first run", async || runs(1).await).await;
+    operated.install(&asking("2.0.0", "5s")).await;
+    operated.change(&["approve", "acme.banner"]).await;
+    until("the next", async || runs(2).await).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_version_that_is_kept_can_be_gone_back_to() {
+    let operated = Operated::start().await;
+    let first = operated.component("acme.banner", "1.0.0", true);
+    let hash = operated.install(&first).await["sha256"].as_str().expect("a hash").to_owned();
+    operated.change(&["approve", "acme.banner"]).await;
+    for version in ["2.0.0", "3.0.0"] {
+        operated.install(&operated.component("acme.banner", version, false)).await;
+        operated.change(&["approve", "acme.banner"]).await;
+    }
+    let again = operated.run(&["install", path(&first)]).await;
+    assert_eq!(again.code, Some(2), "{again:?}");
+    let folder = format!("--folder {}", operated.folder().display());
+    let how = format!("vedette plugin approve acme.banner --sha256 {} {folder}", &hash[..12]);
+    assert!(again.json().to_string().contains(&how), "{again:?}");
+
+    operated.change(&["approve", "acme.banner", "--sha256", &hash[..12]]).await;
+    assert_eq!(operated.shown("acme.banner").await["version"], "1.0.0");
+    assert_eq!(operated.banner().await, true);
+    operated.change(&["rollback", "acme.banner"]).await;
+    assert_eq!(operated.shown("acme.banner").await["version"], "3.0.0");
+}
