@@ -3,7 +3,8 @@
 //! Finding (reported by a run) → counted until confirmed → [`Alert`] (open) → resolved by itself,
 //! when its event is of that kind and the finding is gone, or by its owner.
 //!
-//! *Invariant:* one open alert per site, event and key; a repeat changes its words at most.
+//! *Invariant:* one open alert per site, alert type and key; a repeat changes its words, severity and
+//! event at most.
 
 mod reconcile;
 mod reported;
@@ -23,8 +24,8 @@ pub enum Severity {
     Critical,
 }
 
-/// A stored alert. One is open per (site, event, key) at most: keys of different events are
-/// different troubles, also where the events share an alert type.
+/// A stored alert. One is open per (site, alert type, key) at most: events of one alert type that
+/// report equal keys are one trouble, which changes its form (a slow site that goes down).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Alert {
     pub id: AlertId,
