@@ -21,6 +21,7 @@ use vedette_sandbox::{
 };
 
 use super::{
+    COULD_NOT,
     chain::{self, Chain},
     environment, flags,
     print::{self, Report, Shown, Style},
@@ -350,7 +351,6 @@ fn shown(seen: &Seen) -> Vec<Shown<'_>> {
 
 const OK: u8 = 0;
 const FINDINGS: u8 = 1;
-const COULD_NOT: u8 = 2;
 /// Spec: Site, `alert_days`.
 const DEFAULT_ALERT_DAYS: u16 = 14;
 /// What a name server answered is the check's to tell.

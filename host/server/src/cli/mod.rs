@@ -98,6 +98,9 @@ fn environment(name: &str) -> Option<String> {
     std::env::var(name).ok()
 }
 
+/// The exit code of commands whose 1 is an answer: there is none.
+const COULD_NOT: u8 = 2;
+
 #[cfg(test)]
 mod tests {
     use clap::CommandFactory;

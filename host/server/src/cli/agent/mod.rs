@@ -40,7 +40,7 @@ use self::{
     server::{About, Server},
     targets::{Host, Place},
 };
-use super::{environment, flags, signals, start_log};
+use super::{COULD_NOT, environment, flags, signals, start_log};
 use crate::{Clock, Config, config::parse_span, default_folder};
 
 #[derive(clap::Args)]
@@ -253,7 +253,6 @@ const LONGEST: Duration = Duration::from_secs(24 * 3600);
 /// In characters.
 const LONGEST_NAME: usize = 100;
 const STOPPING: &str = "stopping: what is being sent may end; a second signal ends it now";
-const COULD_NOT: u8 = 2;
 
 #[cfg(test)]
 mod tests {

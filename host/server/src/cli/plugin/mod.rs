@@ -1,7 +1,7 @@
 //! `vedette plugin …`: plugins of one's own, from the first line to one that runs.
 //!
-//! `new` (a project) → `build` (a file) → `install` (a copy in the folder: pending) → `approve` (an entry in the lock) → the service
-//! reads the lock anew. One file per command.
+//! `new` (a project) → `build` (a file) → `install` (a copy in the folder: pending) → `approve` (an
+//! entry in the lock) → the service reads the lock anew. One file per command.
 //!
 //! *Invariant:* nothing of a plugin runs here but by `run`, behind the gate that a service has: the
 //! rest is for the service.
@@ -27,6 +27,7 @@ use std::{io::Write, process::ExitCode};
 use clap::Subcommand;
 use serde_json::json;
 
+use super::COULD_NOT;
 use outcome::{Done, Failure, Said};
 use switch::Switch;
 
@@ -108,4 +109,3 @@ fn print(text: &str) {
 
 const FINE: u8 = 0;
 const AT_FAULT: u8 = 1;
-const COULD_NOT: u8 = 2;
