@@ -159,6 +159,11 @@ impl Alert {
     }
 }
 
+impl Severity {
+    /// As they are written, in their order.
+    pub const WORDS: [&'static str; 3] = ["info", "warning", "critical"];
+}
+
 impl std::str::FromStr for Severity {
     type Err = Invalid;
 

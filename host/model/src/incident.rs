@@ -224,6 +224,9 @@ impl Incident {
 }
 
 impl IncidentStatus {
+    /// As they are written, in their usual order.
+    pub const WORDS: [&'static str; 4] = ["investigating", "identified", "monitoring", "resolved"];
+
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Investigating => "investigating",
@@ -249,6 +252,11 @@ impl std::str::FromStr for IncidentStatus {
             )),
         }
     }
+}
+
+impl IncidentSeverity {
+    /// As they are written, the least first.
+    pub const WORDS: [&'static str; 3] = ["minor", "major", "critical"];
 }
 
 impl std::str::FromStr for IncidentSeverity {

@@ -159,6 +159,8 @@ fn bad_updates_name_their_field() {
 fn any_status_follows_any() {
     use IncidentStatus::{Identified, Investigating, Monitoring, Resolved};
     let all = [Investigating, Identified, Monitoring, Resolved];
+    assert_eq!(all.map(IncidentStatus::as_str), IncidentStatus::WORDS);
+    assert!(IncidentSeverity::WORDS.iter().all(|word| word.parse::<IncidentSeverity>().is_ok()));
     for from in all {
         for to in all {
             let mut incident = incident();

@@ -1,7 +1,7 @@
 //! The schemas of what tools take and answer: JSON Schema 2020-12, each on its own.
 
 use serde_json::{Value, json};
-use vedette_model::Edition;
+use vedette_model::{Edition, IncidentStatus, Severity, incident::IncidentSeverity};
 use vedette_sandbox::CheckDescriptor;
 
 use crate::schema::{
@@ -159,7 +159,7 @@ pub(super) fn alert() -> Value {
         "id": uuid(),
         "type": text(),
         "event": text(),
-        "severity": one_of(&SEVERITIES),
+        "severity": one_of(&Severity::WORDS),
         "message": text(),
         "suggestion": or_null(text()),
         "is_resolved": boolean(),
@@ -173,15 +173,15 @@ pub(super) fn alert() -> Value {
 
 pub(super) fn incident() -> Value {
     let update = record(json!({
-        "status": one_of(&STATUSES), "message": text(), "created_at": moment(),
+        "status": one_of(&IncidentStatus::WORDS), "message": text(), "created_at": moment(),
     }));
     record(json!({
         "id": uuid(),
         "title": text(),
-        "severity": one_of(&INCIDENT_SEVERITIES),
+        "severity": one_of(&IncidentSeverity::WORDS),
         "affected_sites": or_null(list(uuid())),
         "auto_create": boolean(),
-        "status": one_of(&STATUSES),
+        "status": one_of(&IncidentStatus::WORDS),
         "updates": list(update),
         "created_at": moment(),
         "updated_at": moment(),
@@ -223,6 +223,3 @@ pub(super) fn private_cert() -> Value {
 
 pub(super) const ORIGIN_IP: &str =
     "Dialled instead of what the domain resolves to; uptime asks as visitors do.";
-pub(super) const SEVERITIES: [&str; 3] = ["info", "warning", "critical"];
-pub(super) const INCIDENT_SEVERITIES: [&str; 3] = ["minor", "major", "critical"];
-pub(super) const STATUSES: [&str; 4] = ["investigating", "identified", "monitoring", "resolved"];

@@ -35,6 +35,7 @@ fn the_query_asks_for_open_alerts_unless_told_otherwise() {
         assert_eq!(resolved_filter(text).ok(), filter, "{text:?}");
     }
     assert_eq!("warning".parse(), Ok(Severity::Warning));
+    assert!(Severity::WORDS.iter().all(|word| word.parse::<Severity>().is_ok()));
     assert_eq!("fatal".parse::<Severity>().unwrap_err().field, "severity");
     assert!(Severity::Info < Severity::Warning && Severity::Warning < Severity::Critical);
 }

@@ -1,6 +1,7 @@
 //! `/alerts`.
 
 use serde_json::{Value, json};
+use vedette_model::Severity;
 
 use super::{
     Subject,
@@ -26,7 +27,7 @@ pub(super) fn operations(subject: &Subject<'_>) -> Vec<Operation> {
         Operation::get("/alerts", TAG, "listAlerts", "List the alerts")
             .says("Newest first; without `resolved` only those that are unresolved.")
             .with(query("type", one_of(&types), "Only alerts of this type."))
-            .with(query("severity", one_of(&SEVERITIES), "Only alerts of this severity."))
+            .with(query("severity", one_of(&Severity::WORDS), "Only alerts of this severity."))
             .with(query(
                 "resolved",
                 one_of(&["true", "false", "all"]),
@@ -102,7 +103,7 @@ pub(super) fn schemas(subject: &Subject<'_>) -> Vec<(String, Value)> {
         "id": uuid(),
         "type": said(text(), &format!("One of {types}.")),
         "event": said(text(), "What happened, e.g. `ssl.expiring`."),
-        "severity": one_of(&SEVERITIES),
+        "severity": one_of(&Severity::WORDS),
         "message": text(),
         "suggestion": or_null(said(text(), "What to do about it.")),
         "is_resolved": boolean(),
@@ -140,4 +141,3 @@ fn example(resolved: bool) -> Value {
 
 const DELIVERY_STATES: [&str; 6] =
     ["pending", "delivered", "failed", "silenced", "merged", "summarised"];
-const SEVERITIES: [&str; 3] = ["info", "warning", "critical"];

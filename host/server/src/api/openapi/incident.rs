@@ -1,6 +1,7 @@
 //! `/incidents` and `/maintenance-windows`.
 
 use serde_json::{Value, json};
+use vedette_model::{IncidentStatus, incident::IncidentSeverity};
 
 use super::{
     operation::{Operation, page, path_id, query, required},
@@ -25,7 +26,7 @@ fn list_incidents() -> Operation {
     let listing = record(json!({ "incidents": list(reference("Incident")), "total": count() }));
     Operation::get("/incidents", TAG, "listIncidents", "List the incidents")
         .says("Newest first.")
-        .with(query("status", one_of(&STATUSES), "Only incidents with this status."))
+        .with(query("status", one_of(&IncidentStatus::WORDS), "Only incidents with this status."))
         .with(limit)
         .with(offset)
         .answers("The incidents.", listing, json!({ "incidents": [incident()], "total": 1 }))
@@ -65,7 +66,7 @@ fn update() -> Operation {
     let patch = object(
         &[],
         json!({
-            "status": one_of(&STATUSES),
+            "status": one_of(&IncidentStatus::WORDS),
             "affected_sites": affected_sites(),
         }),
     );
@@ -88,7 +89,7 @@ fn updates() -> Operation {
 
 fn append() -> Operation {
     let message = json!({ "type": "string", "minLength": 1, "maxLength": 10_000 });
-    let body = record(json!({ "status": one_of(&STATUSES), "message": message }));
+    let body = record(json!({ "status": one_of(&IncidentStatus::WORDS), "message": message }));
     let appended = record(json!({
         "incident": reference("Incident"),
         "update": reference("IncidentUpdate"),
@@ -142,10 +143,10 @@ pub(super) fn schemas() -> Vec<(String, Value)> {
         json!({
             "id": uuid(),
             "title": { "type": "string", "maxLength": 200 },
-            "severity": one_of(&SEVERITIES),
+            "severity": one_of(&IncidentSeverity::WORDS),
             "affected_sites": or_null(list(uuid())),
             "auto_create": boolean(),
-            "status": one_of(&STATUSES),
+            "status": one_of(&IncidentStatus::WORDS),
             "updates": list(reference("IncidentUpdate")),
             "created_at": moment(),
             "updated_at": moment(),
@@ -163,7 +164,7 @@ pub(super) fn schemas() -> Vec<(String, Value)> {
             },
             "severity": {
                 "type": "string",
-                "enum": SEVERITIES,
+                "enum": IncidentSeverity::WORDS,
                 "default": "minor",
             },
             "affected_sites": affected_sites(),
@@ -179,7 +180,7 @@ pub(super) fn schemas() -> Vec<(String, Value)> {
         json!({
             "id": uuid(),
             "incident_id": uuid(),
-            "status": one_of(&STATUSES),
+            "status": one_of(&IncidentStatus::WORDS),
             "message": text(),
             "author_id": or_null(uuid()),
             "created_at": moment(),
@@ -262,8 +263,6 @@ fn planned() -> Value {
     })
 }
 
-const STATUSES: [&str; 4] = ["investigating", "identified", "monitoring", "resolved"];
-const SEVERITIES: [&str; 3] = ["minor", "major", "critical"];
 const FULL: &str = "The incident holds as many updates as it can.";
 const TITLE: &str = "Checkout is slow";
 const MESSAGE: &str = "We are looking into it.";

@@ -1,6 +1,7 @@
 //! Alerts: listed and resolved.
 
 use serde_json::{Map, Value, json};
+use vedette_model::Severity;
 
 use super::{Act, Hints, Tool, tool};
 use crate::{
@@ -17,7 +18,7 @@ use crate::{
 pub(super) fn tools() -> Vec<Tool> {
     let filters = json!({
         "type": said(text(), "Only alerts of this type, such as ssl, dns, domain or cert_change."),
-        "severity": one_of(&schema::SEVERITIES),
+        "severity": one_of(&Severity::WORDS),
     });
     vec![
         tool(

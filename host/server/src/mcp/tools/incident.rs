@@ -1,7 +1,7 @@
 //! Incidents: listed, opened, changed, told on.
 
 use serde_json::{Map, Value, json};
-use vedette_model::{IncidentFilter, IncidentStatus};
+use vedette_model::{IncidentFilter, IncidentStatus, incident::IncidentSeverity};
 
 use super::{Act, Hints, Tool, tool};
 use crate::{
@@ -17,7 +17,7 @@ use crate::{
 
 pub(super) fn tools() -> Vec<Tool> {
     let id = || schema::id("The id of the incident, from list_incidents.");
-    let status = || one_of(&schema::STATUSES);
+    let status = || one_of(&IncidentStatus::WORDS);
     let sites = || {
         or_null(json!({
             "type": "array", "items": uuid(), "maxItems": 200,
@@ -52,7 +52,7 @@ pub(super) fn tools() -> Vec<Tool> {
                     "type": "string", "minLength": 1, "maxLength": 200,
                     "description": "Required unless auto_create is true.",
                 },
-                "severity": one_of(&schema::INCIDENT_SEVERITIES),
+                "severity": one_of(&IncidentSeverity::WORDS),
                 "affected_sites": sites(),
                 "auto_create": said(boolean(), "Made from the critical alerts that are open."),
             }),
