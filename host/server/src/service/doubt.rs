@@ -1,8 +1,8 @@
 //! Whether a result that found trouble is believed, or the trouble may be our own
 //! (decisions: our own trouble).
 //!
-//! *Invariant:* what is not believed is stored as `unknown` and looked at again soon; nothing is
-//! dropped for good.
+//! *Invariant:* what is not believed is stored as `unknown` and looked at again soon
+//! ([`super::due`]); nothing is dropped for good.
 
 use vedette_model::{
     Assessment, CheckState, CheckStatus, Health, SiteId, Source, Timestamp, guard::Verdict,
@@ -39,7 +39,12 @@ pub(crate) fn doubt(
     }
 }
 
+/// Whether a token of an `unknown` record says that what was found was not believed.
+pub(crate) fn is_ours(token: &str) -> bool {
+    [OFFLINE, super::run::OVERLOADED, HELD_BACK].contains(&token)
+}
+
 /// Our resolvers answered nobody.
-const OFFLINE: &str = "offline";
+pub(crate) const OFFLINE: &str = "offline";
 /// It came with too many others at once, see [`vedette_model::guard`].
-const HELD_BACK: &str = "held_back";
+pub(crate) const HELD_BACK: &str = "held_back";

@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use vedette_model::{
-    CheckRecord, CheckType, Decision, Edition, Plan, SiteId, Timestamp,
+    CheckRecord, CheckStatus, CheckType, Decision, Edition, Plan, SiteId, Timestamp,
     schedule::{Intervals, next_due, put_off, recheck_after, retry_after},
 };
 
-use super::run;
+use super::{doubt, run};
 use crate::App;
 
 /// The interval of a check on a plan, never shorter than the plan allows.
@@ -67,8 +67,7 @@ pub(crate) fn after(
 ) -> Timestamp {
     let (site, check_type) = (decision.record.site_id, &decision.record.check_type);
     let regular = regular(app, site, check_type, plan, now);
-    let soon = recheck(app, decision, now).or_else(|| retry(app, &decision.record, before, now));
-    if let Some(soon) = soon {
+    if let Some(soon) = soon(app, decision, before, now) {
         return soon.min(regular);
     }
     let Some(seconds) = hint else { return regular };
@@ -78,28 +77,47 @@ pub(crate) fn after(
     now + Duration::from_secs(seconds.into()).min(LONGEST_HINT).max(shortest)
 }
 
-/// When to look again for the confirmation of a finding; none when there is nothing to confirm.
-pub(crate) fn recheck(app: &App, decision: &Decision, now: Timestamp) -> Option<Timestamp> {
-    let wait = recheck_after(decision.unconfirmed_runs, app.config.confirm.recheck);
-    wait.filter(|_| decision.recheck).map(|wait| now + wait)
-}
-
-/// When to look again where our own trouble kept a run from an answer, each time later while it
-/// goes on: the regular run may be a day away. What broke together does not come back together.
-fn retry(
+/// When to look again before the regular run: for the confirmation of a finding, or because our own
+/// trouble kept a run from an answer. None when neither is so.
+pub(crate) fn soon(
     app: &App,
-    record: &CheckRecord,
+    decision: &Decision,
     before: Option<&CheckRecord>,
     now: Timestamp,
 ) -> Option<Timestamp> {
-    if !run::is_own_trouble(record) {
-        return None;
-    }
-    let before = before.filter(|before| run::is_own_trouble(before));
-    let since = before.map(|before| (now - before.checked_at).to_std().unwrap_or_default());
-    let least = retry_after(since, app.config.confirm.recheck);
-    Some(now + put_off(record.site_id, &record.check_type, least))
+    let recheck = app.config.confirm.recheck;
+    let confirmed = recheck_after(decision.unconfirmed_runs, recheck).filter(|_| decision.recheck);
+    let wait = confirmed.or_else(|| retry(&decision.record, before, recheck, now))?;
+    Some(now + wait)
 }
 
+/// How soon after our own trouble: each time later while it goes on. What failed together does not
+/// come back together.
+fn retry(
+    record: &CheckRecord,
+    before: Option<&CheckRecord>,
+    recheck: Duration,
+    now: Timestamp,
+) -> Option<Duration> {
+    let longest = match trouble(record)? {
+        // A jump is believed or over within a few rechecks.
+        doubt::HELD_BACK => return Some(recheck),
+        // It passes at once for all checks.
+        doubt::OFFLINE | run::OVERLOADED => LONGEST_RETRY,
+        _ => Duration::MAX,
+    };
+    let before = before.filter(|before| trouble(before).is_some());
+    let since = before.map(|before| (now - before.checked_at).to_std().unwrap_or_default());
+    let least = retry_after(since, recheck).min(longest);
+    Some(put_off(record.site_id, &record.check_type, least))
+}
+
+/// The trouble of ours that left a record without an answer.
+fn trouble(record: &CheckRecord) -> Option<&str> {
+    let error = record.error.as_deref().filter(|_| record.status == CheckStatus::Unknown);
+    error.filter(|error| doubt::is_ours(error) || run::is_ours(error))
+}
+
+const LONGEST_RETRY: Duration = Duration::from_secs(5 * 60);
 const SHORTEST_HINT: Duration = Duration::from_secs(5);
 const LONGEST_HINT: Duration = Duration::from_secs(24 * 3600);

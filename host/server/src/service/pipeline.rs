@@ -151,8 +151,7 @@ async fn decide(
     let plan = account::plan(&context.account)?;
     let descriptor = app.sandbox.check(&arrival.check_type);
     let judged = judge(app, arrival, context, id).await?;
-    let Judged { record, assessment, is_doubted, at: now } = judged;
-    let is_judged = assessment.is_some() || is_doubted;
+    let Judged { record, assessment, is_judged, at: now } = judged;
     let ground = alert::Context {
         account_id: arrival.account_id,
         site: &context.site,
@@ -166,13 +165,12 @@ async fn decide(
     let mut deliveries = delivery::queue(&decision, &context.account, &context.settings, now);
     // A channel whose plugin was taken out stays in the settings, and is none until it is back.
     deliveries.retain(|delivery| app.sandbox.channel(&delivery.channel).is_some());
+    let before = context.state.latest.as_ref();
     let next_due = match arrival.source {
-        _ if is_doubted => Some(now + app.config.confirm.recheck),
         Source::Scheduler | Source::Cron => {
-            let before = context.state.latest.as_ref();
             Some(due::after(app, &decision, before, arrival.seen.wish(), plan, now))
         }
-        Source::OnDemand => due::recheck(app, &decision, now),
+        Source::OnDemand => due::soon(app, &decision, before, now),
         // Whoever reported it reports the confirmation, too.
         Source::Api | Source::Agent => None,
     };
@@ -185,7 +183,8 @@ struct Judged {
     record: CheckRecord,
     /// None where nobody could tell, and where what was told is not believed.
     assessment: Option<Assessment>,
-    is_doubted: bool,
+    /// Whether the plugin told, believed or not.
+    is_judged: bool,
     at: Timestamp,
 }
 
@@ -206,6 +205,7 @@ async fn judge(
             }
         },
     };
+    let is_judged = told.is_some();
     let at = app.clock.now();
     let doubted = told.as_ref().and_then(|assessment| {
         doubt(app, arrival.source, arrival.site_id, &context.state, assessment, at)
@@ -216,7 +216,7 @@ async fn judge(
         record.error = Some(token.to_owned());
     }
     let assessment = told.filter(|_| doubted.is_none());
-    Ok(Judged { record, assessment, is_doubted: doubted.is_some(), at })
+    Ok(Judged { record, assessment, is_judged, at })
 }
 
 impl Seen {

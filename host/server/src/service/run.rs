@@ -4,7 +4,7 @@
 //! nothing and resolves nothing; the operator hears of it through the log and a metric.
 
 use anyhow::anyhow;
-use vedette_model::{CheckRecord, CheckStatus, CheckType};
+use vedette_model::CheckType;
 use vedette_sandbox::{Problem, RunError, Stop};
 
 use crate::{App, Error};
@@ -97,12 +97,10 @@ fn first(problems: &[Problem]) -> String {
     said.unwrap_or_else(|| "it does not say why".to_owned())
 }
 
-/// Whether a record has no answer through trouble of ours, and not through the target or what is
+/// Whether a token of an `unknown` record names trouble of ours, and not of the target or of what is
 /// configured for it.
-pub(crate) fn is_own_trouble(record: &CheckRecord) -> bool {
-    let ours = [PLUGIN_FAILED, PLUGIN_UNAVAILABLE, OVERLOADED];
-    record.status == CheckStatus::Unknown
-        && record.error.as_deref().is_some_and(|token| ours.contains(&token))
+pub(crate) fn is_ours(token: &str) -> bool {
+    [PLUGIN_FAILED, PLUGIN_UNAVAILABLE, OVERLOADED].contains(&token)
 }
 
 /// The plugin broke or was stopped, in `run` or in `assess`.
