@@ -36,18 +36,18 @@ pub struct App {
     /// The operator's own plugins.
     pub(crate) plugins: Operators,
     pub clock: Clock,
-    pub limits: Limits,
+    pub(crate) limits: Limits,
     /// Who issues session tokens; none where no issuer is configured.
-    pub oidc: Option<Oidc>,
+    pub(crate) oidc: Option<Oidc>,
     /// Who takes our mail; none where no relay is configured.
-    pub relay: Option<Relay>,
-    pub wake: Wake,
+    pub(crate) relay: Option<Relay>,
+    pub(crate) wake: Wake,
     /// What is waited for at a stop: what a request began and goes on without it, too.
     pub(crate) tasks: TaskTracker,
     /// Who follows the events of which account.
-    pub streams: Arc<Streams>,
+    pub(crate) streams: Arc<Streams>,
     /// Whether the background work keeps up.
-    pub pulse: Pulse,
+    pub(crate) pulse: Pulse,
     /// What runs of planned checks share.
     pub(crate) planned: Planned,
     /// Who has how many checks on demand going on.
@@ -55,31 +55,31 @@ pub struct App {
     /// What calls of the operator's scheduler share.
     pub(crate) cron: Cron,
     /// Whether what the checks find can be believed.
-    pub guard: Mutex<Guard>,
+    pub(crate) guard: Mutex<Guard>,
     /// Where clients reach the service, without a slash at the end.
-    pub origin: String,
+    pub(crate) origin: String,
     /// Status pages as they are shown.
-    pub status_pages: StatusPages,
+    pub(crate) status_pages: StatusPages,
     /// Lists of sites as they are answered, by whose they are.
-    pub site_lists: Cache<AccountId, SiteList>,
+    pub(crate) site_lists: Cache<AccountId, SiteList>,
     /// Whose status page a host shows, as far as it was asked lately.
-    pub domains: Domains,
+    pub(crate) domains: Domains,
     /// Sites with the state of their checks, by whose they are.
-    pub overviews: Cache<AccountId, Arc<Overview>>,
+    pub(crate) overviews: Cache<AccountId, Arc<Overview>>,
     /// Names this process in leases; new with every start.
-    pub node: String,
+    pub(crate) node: String,
 }
 
 /// What `GET /sites` answers while the account stands at `stamp`.
 #[derive(Clone)]
-pub struct SiteList {
+pub(crate) struct SiteList {
     pub(crate) stamp: Stamp,
     pub(crate) document: Arc<Document>,
 }
 
 impl SiteList {
     /// Room for the lists that are asked for most lately, bounded in bytes.
-    pub fn memory() -> Cache<AccountId, Self> {
+    pub(crate) fn memory() -> Cache<AccountId, Self> {
         // The packed forms are never longer together.
         let weight = |_: &AccountId, list: &Self| {
             u32::try_from(2 * list.document.plain.len()).unwrap_or(u32::MAX)

@@ -7,37 +7,36 @@
 //! `service` never names salvo.
 //! *Invariant:* the time is asked of [`Clock`] alone, so that a test can move it.
 
-pub mod app;
 pub mod cli;
 pub mod clock;
 pub mod config;
-pub mod error;
 pub mod limits;
-pub mod oidc;
-pub mod pulse;
 pub mod service;
-pub mod streams;
-pub mod wake;
-pub mod work;
 
 mod api;
+mod app;
 mod default_folder;
 mod document;
+mod error;
 mod listen;
 mod mcp;
 mod metric_help;
+mod oidc;
 mod plugin_state;
 mod plugins;
+mod pulse;
 mod schema;
 mod seal_key;
 mod start;
 mod status_page;
+mod streams;
 mod tls;
 mod trouble;
+mod wake;
+mod work;
 
 pub use app::{Agent, App, Caller};
 pub use clock::Clock;
 pub use config::Config;
 pub use error::{Error, Result};
 pub use start::{Running, Stopped, serve};
-pub use wake::Wake;

@@ -10,7 +10,7 @@ use vedette_model::Timestamp;
 
 /// Moments that the loops leave behind, in Unix milliseconds.
 #[derive(Debug)]
-pub struct Pulse {
+pub(crate) struct Pulse {
     started: Timestamp,
     /// The scheduler's last turn.
     looked: AtomicI64,
@@ -22,7 +22,7 @@ pub struct Pulse {
 
 impl Pulse {
     /// Of a process that starts now.
-    pub fn new(now: Timestamp) -> Self {
+    pub(crate) fn new(now: Timestamp) -> Self {
         Self {
             started: now,
             looked: AtomicI64::new(now.timestamp_millis()),

@@ -21,7 +21,7 @@ use vedette_sandbox::{
 use vedette_store::Store;
 
 use crate::{
-    App, Clock, Config, Wake, api,
+    App, Clock, Config, api,
     app::SiteList,
     config::without_user,
     default_folder,
@@ -32,8 +32,8 @@ use crate::{
     plugins::{self, Folder, Operators},
     pulse::Pulse,
     seal_key::SealKey,
-    service,
     service::{
+        self,
         account::CreatedAccount,
         check::Places,
         cron::Cron,
@@ -43,6 +43,7 @@ use crate::{
     },
     streams::Streams,
     tls::Identity,
+    wake::Wake,
     work,
 };
 

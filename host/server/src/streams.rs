@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 use vedette_model::AccountId;
 
 /// One per process.
-pub struct Streams {
+pub(crate) struct Streams {
     shutdown: CancellationToken,
     rooms: Mutex<Rooms>,
 }
@@ -44,7 +44,7 @@ pub(crate) enum Full {
 
 impl Streams {
     /// `shutdown` ends all streams.
-    pub fn new(shutdown: CancellationToken) -> Arc<Self> {
+    pub(crate) fn new(shutdown: CancellationToken) -> Arc<Self> {
         Arc::new(Self { shutdown, rooms: Mutex::default() })
     }
 

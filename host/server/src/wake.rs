@@ -11,47 +11,47 @@ use vedette_model::AccountId;
 
 /// One hint for each loop; one per process.
 #[derive(Default)]
-pub struct Wake {
+pub(crate) struct Wake {
     /// A check became due: a site was created or changed.
-    pub schedule: Notify,
+    pub(crate) schedule: Notify,
     /// A delivery was queued.
-    pub outbox: Queued,
+    pub(crate) outbox: Queued,
     /// A renewal has begun.
-    pub renewal: Notify,
+    pub(crate) renewal: Notify,
     /// Something was deleted whose rows are still there.
-    pub purge: Notify,
+    pub(crate) purge: Notify,
 }
 
 /// The lanes that something was queued in: one channel of one account each.
 #[derive(Default)]
-pub struct Queued {
+pub(crate) struct Queued {
     told: Mutex<Told>,
     notify: Notify,
 }
 
 /// What the outbox was told since it asked last.
 #[derive(Debug, Default, PartialEq)]
-pub struct Told {
-    pub lanes: HashSet<(AccountId, String)>,
+pub(crate) struct Told {
+    pub(crate) lanes: HashSet<(AccountId, String)>,
     /// There may be more to do than in these.
-    pub elsewhere: bool,
+    pub(crate) elsewhere: bool,
 }
 
 impl Queued {
     /// Something was queued in these lanes.
-    pub fn tell(&self, lanes: impl IntoIterator<Item = (AccountId, String)>) {
+    pub(crate) fn tell(&self, lanes: impl IntoIterator<Item = (AccountId, String)>) {
         self.keep(lanes);
         self.notify.notify_one();
     }
 
     /// Something changed, and nobody knows which lanes it is about.
-    pub fn tell_of_all(&self) {
+    pub(crate) fn tell_of_all(&self) {
         self.told.lock().elsewhere = true;
         self.notify.notify_one();
     }
 
     /// These cannot be gathered yet: they are named again when somebody asks.
-    pub fn keep(&self, lanes: impl IntoIterator<Item = (AccountId, String)>) {
+    pub(crate) fn keep(&self, lanes: impl IntoIterator<Item = (AccountId, String)>) {
         let mut told = self.told.lock();
         for lane in lanes {
             if told.lanes.len() < MOST_NAMED {
@@ -63,12 +63,12 @@ impl Queued {
     }
 
     /// What was told so far, once.
-    pub fn take(&self) -> Told {
+    pub(crate) fn take(&self) -> Told {
         std::mem::take(&mut self.told.lock())
     }
 
     /// Ends when something was told since it ended last.
-    pub async fn told(&self) {
+    pub(crate) async fn told(&self) {
         self.notify.notified().await;
     }
 }

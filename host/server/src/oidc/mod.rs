@@ -28,7 +28,7 @@ use source::Source;
 
 /// One per process where an issuer is configured. Clones share the keys.
 #[derive(Clone)]
-pub struct Oidc {
+pub(crate) struct Oidc {
     inner: Arc<Inner>,
 }
 
@@ -50,7 +50,7 @@ struct Known {
 
 impl Oidc {
     /// None when no issuer is configured.
-    pub fn new(config: &config::Oidc, egress: Egress, clock: Clock) -> Option<Self> {
+    pub(crate) fn new(config: &config::Oidc, egress: Egress, clock: Clock) -> Option<Self> {
         let (issuer, audience) = (config.issuer.clone()?, config.audience.clone()?);
         // An error only says that one was named already; without one the first token would panic
         // in a build where two are compiled in.
@@ -67,7 +67,7 @@ impl Oidc {
         Some(Self { inner: Arc::new(inner) })
     }
 
-    pub fn issuer(&self) -> &str {
+    pub(crate) fn issuer(&self) -> &str {
         &self.inner.issuer
     }
 

@@ -7,8 +7,8 @@
 //!
 //! *Invariant:* work is taken by a lease in the store, and its result counts only under that
 //! lease's epoch: nothing here is remembered that a crash could lose.
-//! *Invariant:* every loop looks at the store by itself; the hints of [`crate::Wake`] only make it
-//! look sooner.
+//! *Invariant:* every loop looks at the store by itself; the hints of [`crate::wake::Wake`] only make
+//! it look sooner.
 
 mod guard;
 mod heartbeat;
@@ -33,7 +33,7 @@ use crate::{
 
 /// Starts the loops as tasks of `tasks`; they end within some ten seconds once `shutdown` is
 /// cancelled. On an embedded store the leases of the process before, which is dead, end at once.
-pub async fn start(
+pub(crate) async fn start(
     app: &Arc<App>,
     tasks: &TaskTracker,
     shutdown: &CancellationToken,
@@ -60,7 +60,7 @@ pub async fn start(
 }
 
 /// By how much the scheduler is behind; none while it keeps up.
-pub fn behind(app: &App) -> Option<Duration> {
+pub(crate) fn behind(app: &App) -> Option<Duration> {
     app.pulse.behind(app.clock.now())
 }
 
