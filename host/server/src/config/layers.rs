@@ -226,5 +226,4 @@ const KEYS: &[(&str, &str, Kind)] = &[
 ];
 
 #[cfg(test)]
-#[path = "layers_tests.rs"]
 mod tests;

@@ -222,7 +222,7 @@ fn a_file_that_is_refused_shows_where_and_no_secret() {
 
 #[test]
 fn the_example_shows_every_key_with_its_default() {
-    let text = include_str!("../../../../deploy/vedette.example.toml");
+    let text = include_str!("../../../../../deploy/vedette.example.toml");
     let mut shown = Table::new();
     // A key without a default is shown commented out: it counts once its `#` is taken away.
     let plain: String = text
