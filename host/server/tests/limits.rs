@@ -185,7 +185,8 @@ impl Service {
 
     async fn used(&self, account: &CreatedAccount) -> u64 {
         let month = quota::month(self.hand.now());
-        self.app.store.usage(account.account.id, &month).await.expect("the store answers")
+        let so_far = self.app.store.calls_so_far(account.account.id, &month).await;
+        so_far.expect("the store answers").used
     }
 
     /// So many requests at once, each from an address of its own.

@@ -119,14 +119,6 @@ impl Store {
         Ok(Counted { used: row.used.unwrap_or(0), stamp: row.stamp.unwrap_or(Stamp::GONE) })
     }
 
-    /// How many calls were counted in a month.
-    pub async fn usage(&self, account: AccountId, month: &str) -> Result<u64> {
-        let used: Option<u64> = self
-            .read("RETURN $usage.used", Binds::new().with("usage", key::usage(account, month)))
-            .await?;
-        Ok(used.unwrap_or(0))
-    }
-
     async fn count_waiting(&self) {
         let in_charge = InCharge(&self.inner.calls);
         while let Some(batch) = self.inner.calls.next() {

@@ -68,7 +68,7 @@ fn a_strangers_id_finds_and_changes_nothing() {
         assert_eq!(store.roll_api_key(stranger, key.id, "h", "p").await.unwrap(), None);
         assert!(!store.delete_api_key(stranger, key.id).await.unwrap());
         store.touch_api_key(stranger, &key, noon()).await.unwrap();
-        assert_eq!(store.usage(stranger, "2026-11").await.unwrap(), 0);
+        assert_eq!(store.calls_so_far(stranger, "2026-11").await.unwrap().used, 0);
 
         let committed =
             store.commit(Commit { account_id: stranger, ..plain(&owner, 1, &decision) });

@@ -23,7 +23,7 @@ fn no_update_is_lost_when_32_tasks_count_on_one_row() {
             }
         };
         at_once(32, each).await;
-        assert_eq!(store.usage(account.id, "2026-11").await.unwrap(), 320);
+        assert_eq!(store.calls_so_far(account.id, "2026-11").await.unwrap().used, 320);
     });
 }
 
@@ -44,7 +44,7 @@ fn what_is_tried_once_says_whether_it_was_done() {
             }
         };
         let done = at_once(32, once).await.into_iter().filter(|done| *done).count();
-        let counted = store.usage(account.id, "2026-11").await.unwrap();
+        let counted = store.calls_so_far(account.id, "2026-11").await.unwrap().used;
         assert!(done > 0 && usize::try_from(counted).unwrap() == done, "{counted} of {done}");
     });
 }

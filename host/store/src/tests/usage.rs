@@ -25,7 +25,7 @@ fn with_150_calls_left_200_at_once_admit_exactly_150() {
             .filter(|answer| matches!(answer, Err(Error::Exhausted { used: 150, .. })))
             .count();
         assert_eq!(refused, 50);
-        assert_eq!(store.usage(account.id, "2026-11").await.unwrap(), 150);
+        assert_eq!(store.calls_so_far(account.id, "2026-11").await.unwrap().used, 150);
     });
 }
 
@@ -34,7 +34,7 @@ fn a_call_that_is_taken_back_can_be_made_again() {
     on_both(|store| async move {
         let account = signed_up(&store).await;
         store.take_back_call(account.id, "2026-11").await.unwrap();
-        assert_eq!(store.usage(account.id, "2026-11").await.unwrap(), 0);
+        assert_eq!(store.calls_so_far(account.id, "2026-11").await.unwrap().used, 0);
         store.count_call(account.id, "2026-11", 1).await.unwrap();
         assert!(store.count_call(account.id, "2026-11", 1).await.is_err());
         store.take_back_call(account.id, "2026-11").await.unwrap();
@@ -50,7 +50,7 @@ fn months_and_accounts_are_counted_apart() {
         assert!(store.count_call(one.id, "2026-11", 1).await.is_err());
         assert_eq!(store.count_call(one.id, "2026-12", 1).await.unwrap().used, 1);
         assert_eq!(store.count_call(other.id, "2026-11", 1).await.unwrap().used, 1);
-        assert_eq!(store.usage(other.id, "2026-12").await.unwrap(), 0);
+        assert_eq!(store.calls_so_far(other.id, "2026-12").await.unwrap().used, 0);
     });
 }
 
