@@ -3,9 +3,10 @@
 //! A request goes limits → caller → parse → service → {store, sandbox, model} → JSON; a due check
 //! goes lease → sandbox → pipeline → store → outbox. [`serve`] starts all of it in one process.
 //!
-//! *Invariant:* inside the crate dependencies go one way: `api → service` and `work → service`;
-//! `service` never names salvo.
-//! *Invariant:* the time is asked of [`Clock`] alone, so that a test can move it.
+//! *Invariant:* inside the crate dependencies go one way: `api → mcp → service` and
+//! `work → service`; only `api` and `listen` name salvo.
+//! *Invariant:* what time it is is asked of [`Clock`] alone, so that a test can move it. How long
+//! something has taken is the runtime's to say.
 
 pub mod cli;
 pub mod clock;
