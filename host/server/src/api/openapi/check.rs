@@ -102,7 +102,10 @@ fn bring(subject: &Subject<'_>) -> Operation {
     }));
     let brought = json!({ "valid": true, "issuer": "R11", "days_remaining": 60 });
     Operation::post("/checks", HISTORY, "storeCheck", "Store a result")
-        .says("A result measured elsewhere; judged like one of the service's own.")
+        .says(
+            "A result measured elsewhere; judged like one of the service's own. Members that its \
+             schema does not require may be left out.",
+        )
         .takes(body, json!({ "site_id": SITE, "check_type": "ssl", "result": brought }))
         .answers(
             "The record.",
@@ -155,7 +158,8 @@ pub(super) fn schemas(subject: &Subject<'_>) -> Vec<(String, Value)> {
     }));
     let mut schemas = vec![
         ("OnDemandCheck".to_owned(), said(on_demand, "What is to be checked.")),
-        ("CheckRecord".to_owned(), said(stored(subject), "One stored run.")),
+        ("CheckRecord".to_owned(), any_record(subject)),
+        (UNINSTALLED.to_owned(), uninstalled(subject)),
         ("CheckPage".to_owned(), said(page, "A page of records, newest first.")),
         ("LatestChecks".to_owned(), latest(subject)),
         ("CertificateChange".to_owned(), said(change, "How a certificate changed.")),
@@ -166,25 +170,57 @@ pub(super) fn schemas(subject: &Subject<'_>) -> Vec<(String, Value)> {
         None => json!({ "type": "object" }),
     };
     schemas.extend(hoisted("PublicSslResult", result));
+    schemas.extend(subject.installed().map(|check_type| {
+        let description = format!("A stored run of the check `{check_type}`.");
+        (record_name(check_type), said(record_of(check_type), &description))
+    }));
     schemas
 }
 
-fn stored(subject: &Subject<'_>) -> Value {
-    let mut results = any_result(subject.installed());
-    results.push(json!({ "type": "null" }));
+/// The component that the records of a check are.
+fn record_name(check_type: &str) -> String {
+    format!("{}CheckRecord", pascal(check_type))
+}
+
+/// A record of any check. Each check has a schema of its own: the results have too little in common
+/// to be told apart by what is in them.
+fn any_record(subject: &Subject<'_>) -> Value {
+    let mut records: Vec<Value> =
+        subject.installed().map(|check_type| reference(&record_name(check_type))).collect();
+    records.push(reference(UNINSTALLED));
+    json!({
+        "anyOf": records,
+        "description": "One stored run; `check_type` says what its result looks like.",
+    })
+}
+
+fn record_of(check_type: &str) -> Value {
+    stored(one_of(&[check_type]), or_null(reference(&result_name(check_type))))
+}
+
+/// What is left of a plugin that is no longer there to describe it.
+fn uninstalled(subject: &Subject<'_>) -> Value {
+    let installed: Vec<&str> = subject.installed().collect();
+    let check_type = json!({ "type": "string", "not": { "enum": installed } });
+    let record = stored(check_type, or_null(json!({ "type": "object" })));
+    said(record, "A stored run of a check that is not installed any more.")
+}
+
+fn stored(check_type: Value, result: Value) -> Value {
     record(json!({
         "id": uuid(),
         "site_id": uuid(),
-        "check_type": said(text(), "Which check ran."),
+        "check_type": said(check_type, "Which check ran."),
         "checked_at": moment(),
         "status": said(
             one_of(&["ok", "degraded", "down", "unknown"]),
             "`unknown` is the service's own trouble, never the site's.",
         ),
-        "result": {
-            "anyOf": results,
-            "description": "As `POST /check-<type>` answers it; null where there is none.",
-        },
+        "result": said(
+            result,
+            "As `POST /check-<type>` answers it, and what was brought as it came; null where there \
+             is none.",
+        ),
         "error": or_null(said(text(), "One token; the result's own, or what kept it from being.")),
         "duration_ms": count(),
         "source": one_of(&["scheduler", "on_demand", "api", "agent", "cron"]),
@@ -193,7 +229,7 @@ fn stored(subject: &Subject<'_>) -> Value {
 }
 
 fn latest(subject: &Subject<'_>) -> Value {
-    let of = |check_type: &str| (check_type.to_owned(), reference("CheckRecord"));
+    let of = |check_type: &str| (check_type.to_owned(), reference(&record_name(check_type)));
     let properties: Map<String, Value> = subject.installed().map(of).collect();
     json!({
         "type": "object",
@@ -218,4 +254,6 @@ fn example(subject: &Subject<'_>) -> Value {
     })
 }
 
+/// The component that the other records are.
+const UNINSTALLED: &str = "UninstalledCheckRecord";
 const FINGERPRINT: &str = "5f1c3a0e9b7d42c86a10f3e5d4b2c9780e6f1a2b3c4d5e6f708192a3b4c5d6e7";

@@ -156,7 +156,7 @@ fn component(root: &str, definition: &str) -> String {
     format!("{root}{}", definition.chars().map(allowed).collect::<String>())
 }
 
-/// Any of the results, as records hold them.
+/// Any of the results, as they are brought.
 pub(super) fn any_result<'a>(checks: impl Iterator<Item = &'a str>) -> Vec<Value> {
     checks.map(|check_type| reference(&result_name(check_type))).collect()
 }

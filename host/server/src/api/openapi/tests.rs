@@ -368,6 +368,33 @@ fn a_text_or_list_that_is_refused_fits_no_schema_either() {
 }
 
 #[test]
+fn records_are_told_apart_by_their_check() {
+    let document = whole(&STANDARD);
+    let stored = &document["paths"]["/checks"]["post"]["responses"]["200"]["content"];
+    let example = &stored["application/json"]["example"]["check"];
+    let fits = |schema: &str, check_type: &str, result: Value| {
+        let mut record = example.clone();
+        record["check_type"] = json!(check_type);
+        record["result"] = result;
+        validator(&document, &schema::reference(schema)).is_valid(&record)
+    };
+    for (schema, check_type, result, wanted) in [
+        ("SslCheckRecord", "ssl", json!({ "valid": true }), true),
+        ("SslCheckRecord", "ssl", Value::Null, true),
+        ("SslCheckRecord", "ssl", json!({ "records": [] }), false),
+        ("DomainCheckRecord", "ssl", json!({ "valid": true }), false),
+        ("UninstalledCheckRecord", "ssl", json!({ "valid": true }), false),
+        ("UninstalledCheckRecord", "smtp_banner", json!({ "text": "220" }), true),
+        ("CheckRecord", "ssl", json!({ "valid": true }), true),
+        ("CheckRecord", "smtp_banner", json!({ "text": "220" }), true),
+    ] {
+        assert_eq!(fits(schema, check_type, result), wanted, "{schema} {check_type}");
+    }
+    let latest = &document["components"]["schemas"]["LatestChecks"]["properties"];
+    assert_eq!(latest["ssl"], schema::reference("SslCheckRecord"));
+}
+
+#[test]
 fn whoever_is_unwelcome_is_told_why() {
     let document = whole(&TEAM);
     let refused = &document["paths"]["/auth/welcome"]["get"]["responses"]["403"];
