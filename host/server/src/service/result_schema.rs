@@ -1,6 +1,6 @@
 //! What a plugin says its results look like, cut to what is shown of them.
 
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 use vedette_model::Edition;
 
 /// The schema of a result as an edition shows it.
@@ -9,23 +9,60 @@ pub(crate) fn shown(result: &Value, edition: &Edition) -> Value {
     for field in edition.omitted() {
         leave_out(&mut schema, &field);
     }
-    plain_numbers(&mut schema);
+    plain(schema)
+}
+
+/// The schema in words that all clients know. Formats that say how a plugin holds a number are no
+/// part of JSON Schema, and clients warn of each. Texts of which each is a schema of its own, to say
+/// what it means, become one list of texts: some clients take the first of them alone.
+pub(crate) fn plain(mut schema: Value) -> Value {
+    make_plain(&mut schema);
     schema
 }
 
-/// Takes out the formats that say how a plugin holds a number: JSON Schema knows none of them, and
-/// clients warn of each.
-fn plain_numbers(schema: &mut Value) {
+fn make_plain(schema: &mut Value) {
     match schema {
         Value::Object(members) => {
             if members.get("format").and_then(Value::as_str).is_some_and(is_of_number) {
                 members.remove("format");
             }
-            members.values_mut().for_each(plain_numbers);
+            list_texts(members);
+            members.values_mut().for_each(make_plain);
         }
-        Value::Array(items) => items.iter_mut().for_each(plain_numbers),
+        Value::Array(items) => items.iter_mut().for_each(make_plain),
         _ => {}
     }
+}
+
+/// Writes `oneOf` as `enum` where every choice is a text or a few, and keeps what is said of them.
+fn list_texts(members: &mut Map<String, Value>) {
+    let Some(choices) = members.get("oneOf").and_then(Value::as_array) else { return };
+    let Some(texts) = choices.iter().map(texts).collect::<Option<Vec<_>>>() else { return };
+    let whole = members.get("description").and_then(Value::as_str).map(str::to_owned);
+    let each = choices.iter().zip(&texts).filter_map(|(choice, texts)| {
+        let names: Vec<String> =
+            texts.iter().filter_map(Value::as_str).map(|text| format!("`{text}`")).collect();
+        Some(format!("{}: {}", names.join(", "), choice["description"].as_str()?))
+    });
+    let description: Vec<String> = whole.into_iter().chain(each).collect();
+    if !description.is_empty() {
+        members.insert("description".to_owned(), json!(description.join(" ")));
+    }
+    members.remove("oneOf");
+    members.insert("type".to_owned(), json!("string"));
+    members.insert("enum".to_owned(), Value::Array(texts.concat()));
+}
+
+/// The texts that a schema lets pass, where it does nothing else.
+fn texts(choice: &Value) -> Option<Vec<Value>> {
+    let known = ["type", "const", "enum", "description", "title"];
+    let plain = choice.as_object()?.keys().all(|keyword| known.contains(&keyword.as_str()));
+    let texts = match (choice.get("const"), choice.get("enum")) {
+        (Some(text), None) => vec![text.clone()],
+        (None, Some(Value::Array(texts))) => texts.clone(),
+        _ => return None,
+    };
+    (plain && texts.iter().all(Value::is_string)).then_some(texts)
 }
 
 fn is_of_number(format: &str) -> bool {
@@ -84,7 +121,7 @@ mod tests {
                 "format": { "type": ["integer", "null"], "format": "int64" },
             },
         });
-        plain_numbers(&mut schema);
+        make_plain(&mut schema);
         assert_eq!(
             schema["properties"],
             json!({
@@ -94,6 +131,33 @@ mod tests {
                 "format": { "type": ["integer", "null"] },
             })
         );
+    }
+
+    #[test]
+    fn texts_with_meanings_become_one_list() {
+        let told = json!({
+            "description": "How much is known.",
+            "oneOf": [
+                { "type": "string", "enum": ["full", "whole"] },
+                { "type": "string", "const": "part", "description": "Not all." },
+            ],
+        });
+        let listed = json!({
+            "description": "How much is known. `part`: Not all.",
+            "type": "string",
+            "enum": ["full", "whole", "part"],
+        });
+        assert_eq!(
+            plain(json!({ "$defs": { "Share": told } })),
+            json!({ "$defs": { "Share": listed } })
+        );
+        for other in [
+            json!({ "oneOf": [{ "const": "up" }, { "type": "null" }] }),
+            json!({ "oneOf": [{ "const": "up" }, { "const": 1 }] }),
+            json!({ "properties": { "oneOf": { "type": "string" } } }),
+        ] {
+            assert_eq!(plain(other.clone()), other);
+        }
     }
 
     #[test]

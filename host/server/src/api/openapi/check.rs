@@ -6,7 +6,7 @@ use vedette_sandbox::CheckDescriptor;
 use super::{
     Subject,
     operation::{Operation, page, query, required},
-    plugin::{any_result, hoisted, part, pascal, result_name},
+    plugin::{any_result, hoisted, part, pascal, result_name, shown},
     result,
     sample::{DOMAIN, NOW, RECORD, SITE},
     schema::{
@@ -166,7 +166,7 @@ pub(super) fn schemas(subject: &Subject<'_>) -> Vec<(String, Value)> {
     ];
     let ssl = subject.checks.iter().find(|check| check.check_type.as_str() == "ssl");
     let result = match ssl {
-        Some(check) => part(&check.result_schema, &PUBLIC),
+        Some(check) => part(&shown(&check.result_schema, subject.edition), &PUBLIC),
         None => json!({ "type": "object" }),
     };
     schemas.extend(hoisted("PublicSslResult", result));

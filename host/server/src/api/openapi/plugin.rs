@@ -9,8 +9,8 @@ use vedette_model::Edition;
 use vedette_sandbox::{ChannelDescriptor, CheckDescriptor};
 
 use super::schema::{reference, said};
-pub(super) use crate::service::result_schema::part;
-use crate::service::result_schema::shown;
+use crate::service::result_schema::plain;
+pub(super) use crate::service::result_schema::{part, shown};
 
 /// The component that a check's result is.
 pub(super) fn result_name(check_type: &str) -> String {
@@ -37,7 +37,7 @@ pub(super) fn components(check: &CheckDescriptor, edition: &Edition) -> Vec<(Str
     let check_type = check.check_type.as_str();
     let result = shown(&check.result_schema, edition);
     let mut components = hoisted(&result_name(check_type), result);
-    components.extend(hoisted(&config_name(check_type), check.config_schema.clone()));
+    components.extend(hoisted(&config_name(check_type), plain(check.config_schema.clone())));
     components
 }
 
@@ -57,7 +57,7 @@ pub(super) fn channel_components(channel: &ChannelDescriptor) -> Vec<(String, Va
     });
     let properties: Map<String, Value> = secrets.collect();
     let required: Vec<&String> = channel.url_field.iter().collect();
-    let mut components = hoisted(&fields, channel.config_schema.clone());
+    let mut components = hoisted(&fields, plain(channel.config_schema.clone()));
     let settings = json!({
         "type": "object",
         "properties": properties,
