@@ -147,13 +147,12 @@ fn document(subject: &Subject<'_>, public_url: Option<&Url>) -> Value {
         let (path, method) = (operation.path.clone(), operation.method);
         paths.entry(path).or_default().insert(method.to_owned(), operation.finish(teams));
     }
-    let paths = json!(paths);
+    let (paths, webhooks) = (json!(paths), webhook::webhooks(subject));
     let tags: Vec<Value> = TAGS
         .iter()
-        .filter(|(name, _)| uses(&paths, name))
+        .filter(|(name, _)| uses(&paths, name) || uses(&webhooks, name))
         .map(|(name, description)| json!({ "name": name, "description": description }))
         .collect();
-    let webhooks = webhook::webhooks(subject);
     let responses = answer::responses();
     let schemas = reachable(schemas(subject), &[&paths, &webhooks, &responses]);
     json!({
@@ -269,7 +268,7 @@ fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
 }
 
 /// In the order in which the page shows them.
-const TAGS: [(&str, &str); 17] = [
+const TAGS: [(&str, &str); 18] = [
     (site::TAG, "The domains that are watched."),
     (check::TAG, "Looking at any domain now."),
     (check::HISTORY, "What was seen of a site so far."),
@@ -287,6 +286,7 @@ const TAGS: [(&str, &str); 17] = [
     (renewal::TAG, "Renewing certificates. Deprecated, and closed to new users."),
     (mcp::TAG, "Everything as tools for AI assistants (Model Context Protocol)."),
     (about::TAG, "This description."),
+    (webhook::TAG, "What is sent to you, and what you answer."),
 ];
 
 #[cfg(test)]

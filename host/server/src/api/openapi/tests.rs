@@ -434,6 +434,12 @@ fn webhooks_need_what_the_plan_says_and_name_every_event() {
         assert!(!payload.is_valid(&json!({ "source": "vedette", "alerts": [] })));
         let html = page::render(&document).html;
         assert!(html.contains(" id=\"receiveAlerts\""));
+        assert_eq!(html.matches("<h2>Webhooks</h2>").count(), 2, "in the menu, and as a chapter");
+        let tag = &webhook["tags"][0];
+        let tags = document["tags"].as_array().expect("there are tags");
+        assert!(tags.iter().any(|told| told["name"] == *tag), "{tag}");
+        let shared = |(_, _, operation): (_, _, &Value)| operation["tags"][0] == *tag;
+        assert!(!described(&document).into_iter().any(shared), "{tag}");
         assert!(html.contains("<dt><code>webhook-signature</code>"));
     }
 }

@@ -8,8 +8,10 @@ use super::{
     Subject, distinct,
     sample::{ALERT, DELIVERY, DOMAIN, NOW, SITE},
     schema::{moment, one_of, or_null, record, reference, said, text, uuid},
-    settings,
 };
+
+/// Its own: generators of clients write a file for each tag, and this one is of what clients receive.
+pub(super) const TAG: &str = "Webhooks";
 
 /// `webhooks`: a Path Item Object for each.
 pub(super) fn webhooks(subject: &Subject<'_>) -> Value {
@@ -20,7 +22,7 @@ pub(super) fn webhooks(subject: &Subject<'_>) -> Value {
             "Sent to `custom_webhook_url`, which needs {}. {SAYS}",
             subject.plans_with(Feature::CustomWebhook)
         ),
-        "tags": [settings::TAG],
+        "tags": [TAG],
         // Whoever receives it asks for no key; what proves the sender is the signature.
         "security": [],
         "parameters": headers(),
