@@ -2,18 +2,22 @@
 
 use serde_json::{Map, Value, json};
 
-use super::schema::reference;
+use super::schema::{reference, text};
 
 /// The headers of every response.
-pub(super) fn limit_headers() -> Value {
+pub(super) fn common_headers() -> Value {
     LIMIT_HEADERS
         .iter()
-        .map(|(name, ..)| {
-            let header = json!({ "$ref": format!("#/components/headers/{name}") });
-            ((*name).to_owned(), header)
-        })
+        .map(|(name, ..)| *name)
+        .chain([REQUEST_ID])
+        .map(|name| (name.to_owned(), header(name)))
         .collect::<Map<String, Value>>()
         .into()
+}
+
+/// A header of [`headers`].
+pub(super) fn header(name: &str) -> Value {
+    json!({ "$ref": format!("#/components/headers/{name}") })
 }
 
 /// `components/headers`.
@@ -31,18 +35,30 @@ pub(super) fn headers() -> Value {
         .map(|(name, description, example)| ((*name).to_owned(), integer(description, 0, *example)))
         .collect();
     let wait = "Seconds until every limit that is used up admits a request again.";
-    headers.insert("Retry-After".to_owned(), integer(wait, 1, 42));
+    headers.insert(RETRY_AFTER.to_owned(), integer(wait, 1, 42));
+    for (name, description, example) in TEXT_HEADERS {
+        let header = json!({
+            "description": description,
+            "required": true,
+            "schema": text(),
+            "example": example,
+        });
+        headers.insert(name.to_owned(), header);
+    }
     headers.into()
 }
 
 /// `components/responses`: the errors, each with the body that it has.
 pub(super) fn responses() -> Value {
     let described = FAILURES.iter().map(|failure| {
-        let mut headers = limit_headers();
+        let mut headers = common_headers();
         let mut example = json!({ "error": failure.error, "message": failure.message });
         let mut schema = "Error";
+        if failure.status == 401 {
+            headers[CHALLENGE] = header(CHALLENGE);
+        }
         if failure.status == 429 {
-            headers["Retry-After"] = json!({ "$ref": "#/components/headers/Retry-After" });
+            headers[RETRY_AFTER] = header(RETRY_AFTER);
             example["retry_after"] = json!(42);
             schema = "RateLimitError";
         }
@@ -114,6 +130,25 @@ struct Failure {
     message: &'static str,
 }
 
+/// On what is read, for `If-None-Match`.
+pub(super) const ETAG: &str = "ETag";
+const REQUEST_ID: &str = "X-Request-Id";
+const CHALLENGE: &str = "WWW-Authenticate";
+const RETRY_AFTER: &str = "Retry-After";
+
+const TEXT_HEADERS: [(&str, &str, &str); 3] = [
+    (
+        REQUEST_ID,
+        "The id that the request came with, or one made for it; the operator's log names it.",
+        "0b6d7c1e-5f3a-4a58-9d27-1c0e8f4b2a96",
+    ),
+    (
+        ETAG,
+        "Names the content: sent as `If-None-Match`, it is answered with 304 until that changes.",
+        "W/\"5f1c3a0e9b7d42c8\"",
+    ),
+    (CHALLENGE, "The kind of credential that is wanted.", "Bearer"),
+];
 const LIMIT_HEADERS: [(&str, &str, u32); 6] = [
     ("X-RateLimit-Limit", "Requests that this address may make in a minute.", 60),
     ("X-RateLimit-Remaining", "Requests that are left to it now.", 59),

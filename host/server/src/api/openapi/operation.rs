@@ -4,7 +4,7 @@
 use serde_json::{Map, Value, json};
 
 use super::{
-    answer::{failure_name, limit_headers},
+    answer::{ETAG, common_headers, failure_name, header},
     schema::uuid,
 };
 
@@ -114,7 +114,7 @@ impl Operation {
     pub(super) fn answers_with(mut self, description: &str, kind: &str, content: Value) -> Self {
         let response = json!({
             "description": description,
-            "headers": limit_headers(),
+            "headers": common_headers(),
             "content": { kind: content },
         });
         self.responses.insert("200".to_owned(), response);
@@ -123,7 +123,7 @@ impl Operation {
 
     /// An answer without a body, and when it is given.
     pub(super) fn answers_nothing(mut self, status: u16, when: &str) -> Self {
-        let response = json!({ "description": when, "headers": limit_headers() });
+        let response = json!({ "description": when, "headers": common_headers() });
         self.responses.insert(status.to_string(), response);
         self
     }
@@ -149,7 +149,7 @@ impl Operation {
     ) -> Self {
         let response = json!({
             "description": when,
-            "headers": limit_headers(),
+            "headers": common_headers(),
             "content": { "application/json": { "schema": schema, "example": example } },
         });
         self.responses.insert(status.to_string(), response);
@@ -176,6 +176,9 @@ impl Operation {
         if self.method == "get" && !self.is_stream() {
             self = self
                 .answers_nothing(304, "`If-None-Match` has the `ETag` of what would be answered.");
+            for status in ["200", "304"] {
+                self.responses[status]["headers"][ETAG] = header(ETAG);
+            }
         }
         self = self
             .fails(429, "A limit is used up; `Retry-After` tells for how long.")

@@ -238,11 +238,13 @@ fn every_operation_is_complete() {
                 None => response,
             };
             let headers = response["headers"].as_object().expect("every answer has headers");
-            assert!(headers.len() >= 6, "{id}");
+            assert!(headers.len() >= 7, "{id}");
         }
     }
     let limited = &document["components"]["responses"]["RateLimited"]["headers"];
     assert!(limited.get("Retry-After").is_some());
+    let unknown = &document["components"]["responses"]["Unauthorized"]["headers"];
+    assert!(unknown.get("WWW-Authenticate").is_some());
 }
 
 #[test]
@@ -302,6 +304,10 @@ fn all_that_is_read_but_the_stream_may_be_unchanged() {
     for (method, path, operation) in described(&document) {
         let unchanged = operation["responses"].get("304").is_some();
         assert_eq!(unchanged, method == "get" && path != "/events", "{method} {path}");
+        for status in ["200", "304"] {
+            let tag = operation["responses"][status]["headers"].get("ETag");
+            assert_eq!(tag.is_some(), unchanged, "{method} {path} {status}");
+        }
     }
 }
 
