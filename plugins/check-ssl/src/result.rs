@@ -27,7 +27,7 @@ pub struct SslResult {
     pub valid_from: Option<String>,
     #[schemars(extend("format" = "date-time"))]
     pub valid_to: Option<String>,
-    /// Equal to `valid_to`.
+    /// When the leaf expires.
     #[schemars(extend("format" = "date-time"))]
     pub expires_at: Option<String>,
     /// Whole days until the leaf expires, rounded down; negative once it has.

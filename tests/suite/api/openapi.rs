@@ -241,6 +241,10 @@ async fn answers_are_as_they_are_described() {
     let key = text(&key.json()["id"]);
     let rolled = client.post("/api-keys/roll", json!({"id": key})).await;
     description.holds("post", "/api-keys/roll", &rolled);
+    let incident = client.post("/incidents", json!({"title": "Slow"})).await;
+    description.holds("post", "/incidents", &incident);
+    let path = format!("/incidents/{}", text(&incident.json()["incident"]["id"]));
+    description.holds("get", "/incidents/{id}", &client.get(&path).await);
     let expiry = client.patch(&format!("/api-keys?id={key}"), json!({"expiresAt": null})).await;
     description.holds("patch", "/api-keys", &expiry);
     let deleted = client.delete(&format!("/api-keys?id={key}")).await;

@@ -165,10 +165,16 @@ pub(super) fn schemas(subject: &Subject<'_>) -> Vec<(String, Value)> {
         ("CertificateChange".to_owned(), said(change, "How a certificate changed.")),
     ];
     let ssl = subject.checks.iter().find(|check| check.check_type.as_str() == "ssl");
-    let result = match ssl {
+    let mut result = match ssl {
         Some(check) => part(&shown(&check.result_schema, subject.edition), &PUBLIC),
         None => json!({ "type": "object" }),
     };
+    // Nobody brings this one, and a run fills in every field.
+    let fields =
+        result["properties"].as_object().map(|all| all.keys().cloned().collect::<Vec<_>>());
+    if let Some(fields) = fields {
+        result["required"] = json!(fields);
+    }
     schemas.extend(hoisted("PublicSslResult", result));
     schemas.extend(subject.installed().map(|check_type| {
         let description = format!("A stored run of the check `{check_type}`.");

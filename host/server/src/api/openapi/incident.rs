@@ -82,6 +82,7 @@ fn update() -> Operation {
 fn updates() -> Operation {
     let listing = record(json!({ "updates": list(reference("IncidentUpdate")), "total": count() }));
     Operation::get("/incidents/{id}/updates", TAG, "listIncidentUpdates", "List the updates")
+        .says("Oldest first.")
         .with(id())
         .answers("The updates.", listing, json!({ "updates": [entry()], "total": 1 }))
         .fails(404, "There is no such incident.")
@@ -116,11 +117,9 @@ fn maintenance() -> [Operation; 3] {
     let new = json!({ "site_id": SITE, "starts_at": NOW, "ends_at": SOON });
     let window = || json!({ "window": reference("MaintenanceWindow") });
     [
-        Operation::get(path, MAINTENANCE, "listMaintenanceWindows", "List the windows").answers(
-            "The windows.",
-            listing,
-            json!({ "windows": [planned()], "total": 1 }),
-        ),
+        Operation::get(path, MAINTENANCE, "listMaintenanceWindows", "List the windows")
+            .says("Those that start first in front.")
+            .answers("The windows.", listing, json!({ "windows": [planned()], "total": 1 })),
         Operation::post(path, MAINTENANCE, "createMaintenanceWindow", "Plan a window")
             .says(
                 "Checks go on inside the window; what they find is stored and silenced. What \
@@ -138,21 +137,18 @@ fn maintenance() -> [Operation; 3] {
 }
 
 pub(super) fn schemas() -> Vec<(String, Value)> {
-    let incident = object(
-        &["id", "title", "severity", "affected_sites", "status", "created_at", "updated_at"],
-        json!({
-            "id": uuid(),
-            "title": { "type": "string", "maxLength": 200 },
-            "severity": one_of(&IncidentSeverity::WORDS),
-            "affected_sites": or_null(list(uuid())),
-            "auto_create": boolean(),
-            "status": one_of(&IncidentStatus::WORDS),
-            "updates": list(reference("IncidentUpdate")),
-            "created_at": moment(),
-            "updated_at": moment(),
-            "resolved_at": or_null(said(moment(), "Since when it is resolved.")),
-        }),
-    );
+    let incident = record(json!({
+        "id": uuid(),
+        "title": { "type": "string", "maxLength": 200 },
+        "severity": one_of(&IncidentSeverity::WORDS),
+        "affected_sites": or_null(list(uuid())),
+        "auto_create": said(boolean(), "Whether it was made from critical alerts."),
+        "status": one_of(&IncidentStatus::WORDS),
+        "updates": said(list(reference("IncidentStep")), "Oldest first."),
+        "created_at": moment(),
+        "updated_at": moment(),
+        "resolved_at": or_null(said(moment(), "Since when it is resolved; null while it is not.")),
+    }));
     let new = object(
         &[],
         json!({
@@ -175,17 +171,19 @@ pub(super) fn schemas() -> Vec<(String, Value)> {
             },
         }),
     );
-    let update = object(
-        &["status", "message", "created_at"],
-        json!({
-            "id": uuid(),
-            "incident_id": uuid(),
-            "status": one_of(&IncidentStatus::WORDS),
-            "message": text(),
-            "author_id": or_null(uuid()),
-            "created_at": moment(),
-        }),
-    );
+    let step = record(json!({
+        "status": one_of(&IncidentStatus::WORDS),
+        "message": text(),
+        "created_at": moment(),
+    }));
+    let update = record(json!({
+        "id": uuid(),
+        "incident_id": uuid(),
+        "status": one_of(&IncidentStatus::WORDS),
+        "message": text(),
+        "author_id": or_null(uuid()),
+        "created_at": moment(),
+    }));
     let description = || or_null(json!({ "type": "string", "maxLength": 500 }));
     let scope = || or_null(said(uuid(), "Null: all sites."));
     let window = record(json!({
@@ -208,6 +206,7 @@ pub(super) fn schemas() -> Vec<(String, Value)> {
     vec![
         ("Incident".to_owned(), said(incident, "Trouble that its owner tells about.")),
         ("NewIncident".to_owned(), said(new, "An incident to be opened.")),
+        ("IncidentStep".to_owned(), said(step, "An update, as its incident shows it.")),
         ("IncidentUpdate".to_owned(), said(update, "A step in an incident's story.")),
         ("MaintenanceWindow".to_owned(), said(window, "Planned downtime: alerts are silenced.")),
         ("NewMaintenanceWindow".to_owned(), said(planned, "A window to be planned.")),
@@ -233,6 +232,7 @@ fn incident() -> Value {
         "title": TITLE,
         "severity": "major",
         "affected_sites": [SITE],
+        "auto_create": false,
         "status": "investigating",
         "updates": [{ "status": "investigating", "message": MESSAGE, "created_at": NOW }],
         "created_at": NOW,

@@ -412,6 +412,17 @@ fn records_are_told_apart_by_their_check() {
 }
 
 #[test]
+fn what_always_comes_is_required() {
+    let document = whole(&STANDARD);
+    for name in ["Incident", "IncidentStep", "IncidentUpdate", "PublicSslResult"] {
+        let schema = &document["components"]["schemas"][name];
+        let members = schema["properties"].as_object().expect("it has members");
+        let required = schema["required"].as_array().expect("some are required");
+        assert_eq!(required.len(), members.len(), "{name}");
+    }
+}
+
+#[test]
 fn whoever_is_unwelcome_is_told_why() {
     let document = whole(&TEAM);
     let refused = &document["paths"]["/auth/welcome"]["get"]["responses"]["403"];
