@@ -13,7 +13,11 @@ pub(super) fn operations() -> Vec<Operation> {
         "schema": {
             "type": "object",
             "required": ["openapi", "info", "paths"],
-            "properties": { "openapi": { "type": "string" } },
+            "properties": {
+                "openapi": { "type": "string" },
+                "info": { "type": "object" },
+                "paths": { "type": "object" },
+            },
         },
     });
     vec![

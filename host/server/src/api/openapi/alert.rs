@@ -37,6 +37,9 @@ pub(super) fn operations(subject: &Subject<'_>) -> Vec<Operation> {
             .with(offset)
             .answers("A page of alerts.", listing, listed),
         Operation::patch("/alerts", TAG, "resolveAlert", "Resolve or reopen an alert")
+            .says(
+                "For alerts about changes, which no check resolves; conditions resolve themselves.",
+            )
             .with(required("id", uuid(), "The alert.", ALERT))
             .takes(
                 record(json!({ "is_resolved": said(boolean(), "false reopens.") })),

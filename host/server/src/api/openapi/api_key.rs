@@ -30,6 +30,7 @@ pub(super) fn operations(subject: &Subject<'_>) -> Vec<Operation> {
                 json!({ "keys": [example(subject)] }),
             ),
         Operation::post("/api-keys", TAG, "createApiKey", "Make a key")
+            .says("Without `expiresAt` it does not expire. How many there may be is the plan's.")
             .takes(
                 object(&["name"], json!({ "name": name, "expiresAt": expiry() })),
                 json!({ "name": "ci", "expiresAt": LATER }),

@@ -81,6 +81,8 @@ fn events() -> Operation {
 
 fn event() -> Value {
     let named = |what: &str| or_null(said(object(&[], json!({ "id": or_null(text()) })), what));
+    let mut customer = named("Who pays.");
+    customer["properties"]["email"] = or_null(text());
     let metadata = json!({
         "planId": or_null(text()),
         "billing": or_null(text()),
@@ -99,7 +101,7 @@ fn event() -> Value {
             "eventType": text(),
             "created_at": moment,
             "product": named("What is paid for."),
-            "customer": named("Who pays."),
+            "customer": customer,
             "subscription": named("What is paid again and again."),
             "metadata": or_null(said(object(&[], metadata), "What the checkout gave along.")),
             "object": said(json!({}), "An object whose members stand for those that are missing."),
