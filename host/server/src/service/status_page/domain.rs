@@ -31,7 +31,7 @@ use self::holder::{Proofs, standing, token, undisputed};
 use crate::{App, Error, Result, service::account};
 
 /// What this process remembers of domains, for a minute and bounded.
-pub struct Domains {
+pub(crate) struct Domains {
     /// Whose page a host shows; none for hosts that are nobody's.
     hosts: Cache<String, Option<Shown>>,
     proofs: Cache<String, Proofs>,
