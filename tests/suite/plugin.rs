@@ -51,6 +51,10 @@ impl Operated {
 
     /// A check of that id and version whose every run answers `{"ok": …}`; its file.
     fn component(&self, id: &str, version: &str, ok: bool) -> PathBuf {
+        self.file(&format!("{id}-{version}.wasm"), &Self::guest(id, version, ok))
+    }
+
+    fn guest(id: &str, version: &str, ok: bool) -> Guest {
         let name = id.split_once('.').expect("publisher.name").1;
         let event = format!("{name}.bad");
         let says = Says { id, version, event: &event, ..Says::default() };
@@ -60,7 +64,7 @@ impl Operated {
              check-type = \"{name}\"\nwit = \"vedette:plugin@1\"\n"
         );
         guest.run_answers(&json!({ "ok": ok }).to_string());
-        self.file(&format!("{id}-{version}.wasm"), &guest)
+        guest
     }
 
     /// Writes a component to a file of this name.

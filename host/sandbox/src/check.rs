@@ -1,6 +1,6 @@
 //! What the server hands to a check and gets back.
 
-use std::{net::IpAddr, time::Duration};
+use std::{fmt, net::IpAddr, sync::Arc, time::Duration};
 
 use serde::Serialize;
 use serde_json::Value;
@@ -8,7 +8,11 @@ use vedette_model::{
     CheckType, Observation, SiteId, Timestamp, assessment::EventType, domain_name::Target,
 };
 
-use crate::egress::Audience;
+use crate::{
+    egress::Audience,
+    hidden::{Hidden, hide},
+    registry::Check,
+};
 
 /// What an installed check plugin says of itself, as the gate accepted it.
 #[derive(Clone, Debug, PartialEq)]
@@ -68,9 +72,43 @@ pub struct Job {
     pub site: Option<SiteId>,
 }
 
+/// One version of a check plugin, which stays what it is when another takes its place.
+#[derive(Clone)]
+pub struct CheckVersion(Hidden<Arc<Check>>);
+
+impl CheckVersion {
+    pub(crate) fn of(check: &Arc<Check>) -> Self {
+        Self(hide(Arc::clone(check)))
+    }
+
+    pub(crate) fn check(&self) -> &Arc<Check> {
+        &self.0
+    }
+
+    /// What it says of itself.
+    pub fn descriptor(&self) -> &CheckDescriptor {
+        &self.check().descriptor
+    }
+}
+
+impl PartialEq for CheckVersion {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(self.check(), other.check())
+    }
+}
+
+impl fmt::Debug for CheckVersion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let CheckDescriptor { id, version, .. } = self.descriptor();
+        f.debug_tuple("CheckVersion").field(id).field(version).finish()
+    }
+}
+
 /// A run that brought an observation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ran {
+    /// What ran, and what is to judge what it saw.
+    pub version: CheckVersion,
     pub observation: Observation,
     /// From taking up the job to the observation, waiting for a slot excluded.
     pub duration: Duration,

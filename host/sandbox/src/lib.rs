@@ -50,7 +50,7 @@ mod slots;
 mod state;
 
 pub use channel::{ChannelDescriptor, Notification, Receipt, Verdict};
-pub use check::{CheckDescriptor, Cost, Job, MetricDef, Problem, Ran};
+pub use check::{CheckDescriptor, CheckVersion, Cost, Job, MetricDef, Problem, Ran};
 pub use error::{PluginError, RunError, Stop, ValidateError};
 pub use gate::{GateError, Read};
 pub use grants::{
@@ -225,6 +225,11 @@ impl Sandbox {
         self.inner.registry.check(check_type).map(|check| Arc::clone(&check.descriptor))
     }
 
+    /// The version of a check that is installed now.
+    pub fn version(&self, check_type: &CheckType) -> Option<CheckVersion> {
+        self.inner.registry.check(check_type).map(|check| CheckVersion::of(&check))
+    }
+
     /// Whether runs of an installed check connect to what they are about; others ask somebody else
     /// about it.
     pub fn reaches_target(&self, check_type: &CheckType) -> bool {
@@ -329,6 +334,17 @@ impl Sandbox {
         evidence: Evidence,
     ) -> Result<Assessment, PluginError> {
         let check = self.installed(check_type)?;
+        self.assess_by(&CheckVersion::of(&check), target, evidence).await
+    }
+
+    /// The same by one version of a check, whether or not another has its place by now.
+    pub async fn assess_by(
+        &self,
+        version: &CheckVersion,
+        target: &str,
+        evidence: Evidence,
+    ) -> Result<Assessment, PluginError> {
+        let check = Arc::clone(version.check());
         // Agents and clients send results too: what does not fit never reaches the plugin.
         check.result.check(&evidence.current).map_err(PluginError::InvalidInput)?;
         let work = async move |check: Arc<Check>| pure::assess(&check, evidence).await;

@@ -14,7 +14,7 @@ use crate::{
     bindings::check::exports::vedette::plugin::checker as wit,
     breaker::Subject,
     call::{End, Terms},
-    check::{Job, Ran},
+    check::{CheckVersion, Job, Ran},
     egress::{Egress, NetError},
     error::{RunError, Stop},
     grants::About,
@@ -29,7 +29,7 @@ impl Inner {
     /// Runs a check: the schema, a turn, the egress policy, then the plugin.
     pub(crate) async fn run(
         &self,
-        check: &Check,
+        check: &Arc<Check>,
         job: Job,
         prober: Prober,
     ) -> Result<Ran, RunError> {
@@ -75,7 +75,8 @@ impl Inner {
         }
         let observation = outcome?;
         let (duration, host_time) = (started.elapsed(), ended.host_time);
-        Ok(Ran { observation, duration, host_time, cost: ended.cost })
+        let version = CheckVersion::of(check);
+        Ok(Ran { version, observation, duration, host_time, cost: ended.cost })
     }
 
     fn reach(&self, check: &Check, job: &Job, vetted: Vec<IpAddr>, prober: Prober) -> Run {

@@ -3,6 +3,7 @@
 use std::fs;
 
 use serde_json::{Value, json};
+use vedette_tests::{RecordType, Reply};
 
 use super::{Operated, path};
 use crate::{
@@ -52,6 +53,37 @@ async fn a_plugin_becomes_a_check_when_it_is_approved_and_is_none_when_it_is_dis
     assert_eq!(operated.statuses("four.example").await, (404, 400));
     let left = fs::read_dir(operated.folder()).expect("the folder").count();
     assert_eq!(left, 1, "the lock alone");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_run_saw_is_judged_by_the_version_that_ran() {
+    let operated = Operated::start().await;
+    let (world, dns) = (&operated.world, &operated.world.lab.dns);
+    let mut strict = Operated::guest("acme.banner", "1.0.0", true);
+    let found = strict.data().findings("banner.bad", 1);
+    strict.assess(move |code| {
+        code.i32_const(found);
+    });
+    operated.install(&operated.file("strict.wasm", &strict)).await;
+    operated.change(&["approve", "acme.banner"]).await;
+    operated.install(&operated.component("acme.banner", "2.0.0", true)).await;
+    operated.change(&["approve", "acme.banner"]).await;
+    dns.answer("held.example", Reply::address("127.0.0.1".parse().expect("an address")));
+    let site = world.quiet_with("held.example", json!({ "check_types": ["banner"] })).await;
+
+    // The run waits for the address of its target while the version before comes back.
+    dns.fall_silent();
+    let goes_back = async {
+        until("the run", async || (dns.asked("held.example", RecordType::A) > 0).then_some(()))
+            .await;
+        operated.change(&["rollback", "acme.banner"]).await;
+        dns.answer_again();
+    };
+    tokio::join!(world.run("banner", "held.example", &site), goes_back);
+    assert_eq!(world.latest("banner", &site, |_| true).await["status"], "ok");
+    assert_eq!(world.alerts_now("test").await, Vec::<Value>::new());
+    let brought = world.bring("banner", &site, json!({ "ok": true })).await;
+    assert_eq!(brought["status"], "degraded", "by the one that is installed");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -5,13 +5,13 @@ use std::{fs, path::Path, sync::Arc};
 use serde_json::{Value, json};
 use vedette_model::{DeliveryId, delivery::Rendered};
 use vedette_sandbox::{
-    Grant, MemoryState, Notification, Options, PluginError, Receipt, RunError, Sandbox, Stop,
-    ValidateError, Verdict, egress::Policy,
+    CheckVersion, Grant, MemoryState, Notification, Options, PluginError, Receipt, RunError,
+    Sandbox, Stop, ValidateError, Verdict, egress::Policy,
 };
 
 use crate::{
     guest::{Guest, Says},
-    lab::{holding, now, refusal, replay},
+    lab::{evidence, holding, now, refusal, replay, test},
 };
 
 fn caching(folder: &Path) -> Sandbox {
@@ -44,6 +44,29 @@ async fn a_new_version_takes_the_place_of_the_old() {
     sandbox.install(&broken.build(), Grant::AsAsked).expect_err("refused");
     let ran = replay(&sandbox, Vec::new()).await.expect("the old one is still there");
     assert_eq!(ran.observation.result, json!({"ok": false}));
+}
+
+#[tokio::test]
+async fn what_a_version_saw_is_judged_by_the_same_version() {
+    let sandbox = holding(&Guest::check("", &[]));
+    let ran = replay(&sandbox, Vec::new()).await.expect("an observation");
+    let found = async |by: &CheckVersion| {
+        let evidence = evidence(ran.observation.result.clone());
+        let assessed = sandbox.assess_by(by, "example.com", evidence).await.expect("judged");
+        assessed.findings.len()
+    };
+    let mut stricter = Guest::check("", &[]);
+    let answer = stricter.data().findings("test.bad", 1);
+    stricter.assess(move |code| {
+        code.i32_const(answer);
+    });
+    sandbox.install(&stricter.build(), Grant::AsAsked).expect("installed");
+    let installed = sandbox.version(&test()).expect("installed");
+    assert_ne!(installed, ran.version);
+    assert_eq!((found(&ran.version).await, found(&installed).await), (0, 1));
+    assert!(sandbox.uninstall("acme.test"));
+    assert_eq!(sandbox.version(&test()), None);
+    assert_eq!(found(&ran.version).await, 0, "it is gone, and judges what it saw");
 }
 
 #[tokio::test]

@@ -167,7 +167,7 @@ async fn take_in(app: &App, agent: &Agent, look: &Look, at: Timestamp) -> Result
         account_id: account,
         site_id: look.place.id(account, agent.id),
         check_type: check_type(),
-        seen: Seen::Result { result: look.result(at), next_run_in_s: None },
+        seen: Seen::Result { result: look.result(at), next_run_in_s: None, version: None },
         checked_at: at,
         duration: Duration::ZERO,
         source: Source::Agent,

@@ -38,7 +38,11 @@ pub async fn record(app: &App, caller: &Caller, body: &Value) -> Result<CheckRec
         account_id: caller.account.id,
         site_id: SiteId(site_id),
         check_type,
-        seen: Seen::Result { result: Value::Object(result.clone()), next_run_in_s: None },
+        seen: Seen::Result {
+            result: Value::Object(result.clone()),
+            next_run_in_s: None,
+            version: None,
+        },
         checked_at: app.clock.now(),
         duration: std::time::Duration::ZERO,
         source: Source::Api,

@@ -4,6 +4,7 @@
 //! context → the plugin's `assess` → `model::alert::reconcile` → deliveries → one commit. When
 //! somebody else decided meanwhile, the commit is refused and everything is judged anew.
 //!
+//! *Invariant:* what a run saw is judged by the version of the plugin that ran.
 //! *Invariant:* only the commit changes anything, and it is all or nothing.
 //! *Invariant:* a result that nobody could judge is `unknown`: it raises and resolves nothing.
 
@@ -17,7 +18,7 @@ use vedette_model::{
     alert::{self, reconcile},
     delivery,
 };
-use vedette_sandbox::{CheckDescriptor, PluginError};
+use vedette_sandbox::{CheckVersion, PluginError};
 use vedette_store::{CheckContext, Commit, Error as StoreError, Lease, Settle};
 
 use super::{account, doubt::doubt, due, random, run};
@@ -43,8 +44,8 @@ pub(crate) struct Arrival {
 /// What a run brought.
 #[derive(Clone, Debug)]
 pub(crate) enum Seen {
-    /// `next_run_in_s` is the plugin's wish.
-    Result { result: Value, next_run_in_s: Option<u32> },
+    /// `next_run_in_s` is the plugin's wish, and `version` what ran; none where others measured.
+    Result { result: Value, next_run_in_s: Option<u32>, version: Option<CheckVersion> },
     /// Nothing about the target; a token says why (see [`run::token`]).
     Unknown(&'static str),
 }
@@ -149,14 +150,14 @@ async fn decide(
     id: CheckId,
 ) -> Result<Decided> {
     let plan = account::plan(&context.account)?;
-    let descriptor = app.sandbox.check(&arrival.check_type);
-    let judged = judge(app, arrival, context, id).await?;
+    let version = version(app, arrival);
+    let judged = judge(app, arrival, context, version.as_ref(), id).await?;
     let Judged { record, assessment, is_judged, at: now } = judged;
     let ground = alert::Context {
         account_id: arrival.account_id,
         site: &context.site,
         check_type: &arrival.check_type,
-        events: descriptor.as_deref().map_or(&[], |check: &CheckDescriptor| &check.events),
+        events: version.as_ref().map_or(&[], |version| &version.descriptor().events),
         state: &context.state,
         open: &context.open,
         now,
@@ -178,6 +179,16 @@ async fn decide(
     Ok(Decided { decision, is_judged, expected_version, deliveries, next_due })
 }
 
+/// What judges a result: the version that ran, else the one that is installed. One that was put in
+/// its place meanwhile may understand results that it never brings otherwise.
+fn version(app: &App, arrival: &Arrival) -> Option<CheckVersion> {
+    let ran = match &arrival.seen {
+        Seen::Result { version, .. } => version.clone(),
+        Seen::Unknown(_) => None,
+    };
+    ran.or_else(|| app.sandbox.version(&arrival.check_type))
+}
+
 /// A record and what it means.
 struct Judged {
     record: CheckRecord,
@@ -192,18 +203,21 @@ async fn judge(
     app: &App,
     arrival: &Arrival,
     context: &CheckContext,
+    version: Option<&CheckVersion>,
     id: CheckId,
 ) -> Result<Judged> {
     let mut record = record(app, arrival, id);
     let told = match &arrival.seen {
         Seen::Unknown(_) => None,
-        Seen::Result { result, .. } => match assess(app, arrival, context, result).await? {
-            Ok(assessment) => Some(assessment),
-            Err(token) => {
-                record.error = Some(token.to_owned());
-                None
+        Seen::Result { result, .. } => {
+            match assess(app, arrival, context, version, result).await? {
+                Ok(assessment) => Some(assessment),
+                Err(token) => {
+                    record.error = Some(token.to_owned());
+                    None
+                }
             }
-        },
+        }
     };
     let is_judged = told.is_some();
     let at = app.clock.now();
@@ -278,6 +292,7 @@ async fn assess(
     app: &App,
     arrival: &Arrival,
     context: &CheckContext,
+    version: Option<&CheckVersion>,
     result: &Value,
 ) -> Result<Result<Assessment, &'static str>> {
     let CheckContext { site, state, siblings, .. } = context;
@@ -300,7 +315,11 @@ async fn assess(
         alert_days: site.alert_days,
         memory: state.memory.clone(),
     };
-    let cause = match app.sandbox.assess(check_type, site.name(), evidence).await {
+    let told = match version {
+        Some(version) => app.sandbox.assess_by(version, site.name(), evidence).await,
+        None => Err(PluginError::NotInstalled),
+    };
+    let cause = match told {
         Ok(assessment) => return Ok(Ok(assessment)),
         Err(cause) => cause,
     };

@@ -182,6 +182,7 @@ async fn probe(
             let seen = Seen::Result {
                 result: ran.observation.result,
                 next_run_in_s: ran.observation.next_run_in_s,
+                version: Some(ran.version),
             };
             (seen, ran.duration)
         }

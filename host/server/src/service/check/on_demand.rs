@@ -73,6 +73,7 @@ async fn store(
         seen: Seen::Result {
             result: ran.observation.result.clone(),
             next_run_in_s: ran.observation.next_run_in_s,
+            version: Some(ran.version.clone()),
         },
         checked_at: seen_at,
         duration: ran.duration,
