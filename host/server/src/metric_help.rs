@@ -53,6 +53,10 @@ const COUNTERS: &[Help] = &[
 ];
 
 const GAUGES: &[Help] = &[
+    (
+        "vedette_clock_ahead_seconds",
+        "By how much the clock of this machine is ahead of the database server's",
+    ),
     ("vedette_event_streams", "Event streams that are open"),
     ("vedette_guard", "1 while trouble that checks find is not believed, by the reason why"),
     ("vedette_loop_lag_seconds", "How late the threads of this process are"),

@@ -10,11 +10,13 @@ use surrealdb::Surreal;
 use surrealdb::engine::local::Db;
 use surrealdb_cnf::ConfigMap;
 use surrealdb_core::kvs::Datastore;
+use vedette_model::Timestamp;
 
 use crate::background::Background;
 use crate::engine::Embedded;
 use crate::error::{Error, Result};
 use crate::remote::Remote;
+use crate::tx::Binds;
 use crate::used::Mark;
 use crate::{Seal, Store};
 
@@ -78,6 +80,15 @@ impl Store {
     /// Whether the database is a part of this process, so that no other node shares it.
     pub fn embedded(&self) -> bool {
         self.inner.engine.is_embedded()
+    }
+
+    /// What the clock of the server shows that nodes share; none where the database is a part of this
+    /// process.
+    pub async fn server_time(&self) -> Result<Option<Timestamp>> {
+        if self.embedded() {
+            return Ok(None);
+        }
+        self.read("RETURN time::now()", Binds::new()).await.map(Some)
     }
 
     /// Flushes and closes the embedded engine, so that the directory can be opened again. Nothing

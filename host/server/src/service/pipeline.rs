@@ -399,7 +399,7 @@ pub(super) const TRIES: ExponentialBuilder = ExponentialBuilder::new()
     .with_max_times(24)
     .with_jitter();
 /// What the clocks of two nodes may differ by.
-const CLOCKS_DIFFER: Duration = Duration::from_secs(5);
+pub(crate) const CLOCKS_DIFFER: Duration = Duration::from_secs(5);
 
 #[cfg(test)]
 mod tests {

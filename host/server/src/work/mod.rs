@@ -2,14 +2,15 @@
 //!
 //! due check → [`scheduler`] → `service::planned`; queued delivery → [`outbox`] → receiver; deleted
 //! site or account → [`purge`]; renewal that was asked for → [`renewal`]; our own network and threads →
-//! [`guard`]; and, where configured, the keys of session tokens → [`session_keys`] and a sign of
-//! life → [`heartbeat`].
+//! [`guard`]; the time of nodes that share a database → [`clocks`]; and, where configured, the keys
+//! of session tokens → [`session_keys`] and a sign of life → [`heartbeat`].
 //!
 //! *Invariant:* work is taken by a lease in the store, and its result counts only under that
 //! lease's epoch: nothing here is remembered that a crash could lose.
 //! *Invariant:* every loop looks at the store by itself; the hints of [`crate::wake::Wake`] only make
 //! it look sooner.
 
+mod clocks;
 mod guard;
 mod heartbeat;
 mod lanes;
@@ -50,6 +51,9 @@ pub(crate) async fn start(
     keep(tasks, "guard", app, shutdown, guard::run);
     keep(tasks, "purge", app, shutdown, purge::run);
     keep(tasks, "renewal", app, shutdown, renewal::run);
+    if !app.store.embedded() {
+        keep(tasks, "clocks", app, shutdown, clocks::run);
+    }
     if app.oidc.is_some() {
         keep(tasks, "session keys", app, shutdown, session_keys::run);
     }

@@ -22,6 +22,7 @@ mod renewal;
 mod reopen;
 mod schedule;
 mod seal;
+mod server_time;
 mod settings;
 mod site;
 mod status_page;
