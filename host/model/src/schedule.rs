@@ -91,8 +91,9 @@ pub fn wait_of(seconds: u32, interval: Duration) -> Duration {
     Duration::from_secs(u64::from(seconds)).max(SHORTEST_WAIT).min(interval.max(SHORTEST_WAIT))
 }
 
-/// For how long a check is put off that found no place: `least`, and up to as long again by site and
-/// type, so that not all of a burst come back in one moment.
+/// For how long a check is put off that found no place, or had no answer through trouble of ours:
+/// `least`, and up to as long again by site and type, so that not all of a burst come back in one
+/// moment.
 pub fn put_off(site_id: SiteId, check_type: &CheckType, least: Duration) -> Duration {
     let range = i64::try_from(least.as_millis()).unwrap_or(i64::MAX).max(1);
     least + Duration::from_millis(phase(site_id, check_type, range).unsigned_abs())

@@ -123,6 +123,9 @@ async fn while_no_dns_server_answers_nobody_is_alerted() {
     let created = world.owner.client.post("/sites", body).await.expect(200);
     let by_name = text(&created["site"]["id"]);
     guard_says(&world, "offline", true).await;
+    let body = json!({"domain": "late.example", "check_types": ["ssl"]});
+    let created = world.owner.client.post("/sites", body).await.expect(200);
+    let late = text(&created["site"]["id"]);
     let wrong = world.lab.certificate("else.example", 90).expect("signed");
     origin.renew(wrong).expect("a valid chain");
     for _ in 0..2 {
@@ -135,6 +138,8 @@ async fn while_no_dns_server_answers_nobody_is_alerted() {
         let said = (&record["status"], &record["result"], record["error"].is_string());
         assert_eq!(said, (&json!("unknown"), &Value::Null, true), "{record:#}");
     }
+    // It could not even begin, and its plugin is not to blame.
+    world.latest("ssl", &late, |record| is_doubted(record, "offline")).await;
     world.open_alerts(0).await;
 
     world.lab.dns.answer_again();

@@ -39,11 +39,6 @@ pub(crate) fn doubt(
     }
 }
 
-/// Whether a token of an `unknown` record says that what was found was not believed.
-pub(crate) fn is_ours(token: &str) -> bool {
-    [OFFLINE, super::run::OVERLOADED, HELD_BACK].contains(&token)
-}
-
 /// Our resolvers answered nobody.
 pub(crate) const OFFLINE: &str = "offline";
 /// It came with too many others at once, see [`vedette_model::guard`].

@@ -108,16 +108,83 @@ fn retry(
     };
     let before = before.filter(|before| trouble(before).is_some());
     let since = before.map(|before| (now - before.checked_at).to_std().unwrap_or_default());
-    let least = retry_after(since, recheck).min(longest);
+    let least = retry_after(since, recheck).min(longest.max(recheck));
     Some(put_off(record.site_id, &record.check_type, least))
 }
 
 /// The trouble of ours that left a record without an answer.
 fn trouble(record: &CheckRecord) -> Option<&str> {
     let error = record.error.as_deref().filter(|_| record.status == CheckStatus::Unknown);
-    error.filter(|error| doubt::is_ours(error) || run::is_ours(error))
+    error.filter(|error| run::is_ours(error))
 }
 
 const LONGEST_RETRY: Duration = Duration::from_secs(5 * 60);
 const SHORTEST_HINT: Duration = Duration::from_secs(5);
 const LONGEST_HINT: Duration = Duration::from_secs(24 * 3600);
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+    use uuid::Uuid;
+    use vedette_model::{CheckId, Source};
+
+    use super::*;
+
+    const RECHECK: Duration = Duration::from_secs(10);
+
+    fn at(seconds: u32) -> Timestamp {
+        Timestamp::UNIX_EPOCH + Duration::from_secs(seconds.into())
+    }
+
+    fn unknown(error: &str, seconds: u32) -> CheckRecord {
+        CheckRecord {
+            id: CheckId(Uuid::nil()),
+            site_id: SiteId(Uuid::nil()),
+            check_type: "ssl".parse().expect("a check's name"),
+            checked_at: at(seconds),
+            status: CheckStatus::Unknown,
+            result: Value::Null,
+            error: Some(error.to_owned()),
+            duration_ms: 0,
+            source: Source::Scheduler,
+            location: "default".to_owned(),
+        }
+    }
+
+    #[test]
+    fn our_own_trouble_is_waited_for_longer_and_longer_within_what_its_kind_allows() {
+        for (error, since, least) in [
+            ("offline", 4, 10),
+            ("offline", 12, 24),
+            ("offline", 3_600, 300),
+            ("overloaded", 3_600, 300),
+            ("plugin_failed", 3_600, 7_200),
+            ("plugin_unavailable", 3_600, 7_200),
+        ] {
+            let before = unknown("plugin_failed", 0);
+            let wait = retry(&unknown(error, since), Some(&before), RECHECK, at(since));
+            let least = Duration::from_secs(least);
+            let in_time = wait.is_some_and(|wait| (least..2 * least).contains(&wait));
+            assert!(in_time, "{error} after {since} s: {wait:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_held_back_is_looked_at_after_each_recheck() {
+        let before = unknown("held_back", 0);
+        let held = unknown("held_back", 600);
+        assert_eq!(retry(&held, Some(&before), RECHECK, at(600)), Some(RECHECK));
+    }
+
+    #[test]
+    fn first_trouble_is_looked_at_soon_and_that_of_others_when_it_is_regular() {
+        let well = CheckRecord { status: CheckStatus::Ok, error: None, ..unknown("", 0) };
+        let first = retry(&unknown("overloaded", 600), Some(&well), RECHECK, at(600));
+        assert!(first.is_some_and(|wait| (RECHECK..2 * RECHECK).contains(&wait)), "{first:?}");
+        for error in ["throttled", "blocked_address", "invalid_config"] {
+            assert_eq!(retry(&unknown(error, 0), None, RECHECK, at(0)), None, "{error}");
+        }
+        let own = CheckRecord { status: CheckStatus::Down, ..unknown("overloaded", 0) };
+        assert_eq!(retry(&own, None, RECHECK, at(0)), None, "a result's own token");
+    }
+}

@@ -196,7 +196,7 @@ async fn probe(
         Err(cause) => {
             let offline = app.guard.lock().is_offline();
             ending::report(check_type, site.domain.as_str(), &cause, offline);
-            (Seen::Unknown(ending::token(&cause)), Duration::ZERO)
+            (Seen::Unknown(ending::token(&cause, offline)), Duration::ZERO)
         }
     };
     app.planned.waits.invalidate(&(lease.site_id, check_type.clone()));

@@ -7,10 +7,12 @@ use anyhow::anyhow;
 use vedette_model::CheckType;
 use vedette_sandbox::{Problem, RunError, Stop};
 
+use super::doubt::{HELD_BACK, OFFLINE};
 use crate::{App, Error};
 
-/// The token that stands in `error` of an `unknown` record, one snake_case word.
-pub(crate) fn token(cause: &RunError) -> &'static str {
+/// The token that stands in `error` of an `unknown` record, one snake_case word; `offline` while no
+/// DNS server answers us: what could not work then says so of itself, and is not to blame.
+pub(crate) fn token(cause: &RunError, offline: bool) -> &'static str {
     match cause {
         RunError::Blocked(_) => "blocked_address",
         RunError::UnsupportedTarget(_) => "unsupported_target",
@@ -18,14 +20,15 @@ pub(crate) fn token(cause: &RunError) -> &'static str {
         RunError::RetryIn(_) => "throttled",
         RunError::Overloaded => OVERLOADED,
         RunError::Broken { why: Stop::Paused, .. } | RunError::NotInstalled => PLUGIN_UNAVAILABLE,
+        RunError::Broken { why: Stop::Failed, .. } if offline => OFFLINE,
         RunError::Broken { .. } => PLUGIN_FAILED,
     }
 }
 
-/// Tells the operator of a scheduled run that says nothing about its target; `offline` while no DNS
-/// server answers us.
+/// Tells the operator of a scheduled run that says nothing about its target; `offline` as for its
+/// [`token`].
 pub(crate) fn report(check_type: &CheckType, domain: &str, cause: &RunError, offline: bool) {
-    let token = token(cause);
+    let token = token(cause, offline);
     metrics::counter!(
         "vedette_checks_unknown_total", "check_type" => check_type.to_string(), "error" => token
     )
@@ -100,7 +103,7 @@ fn first(problems: &[Problem]) -> String {
 /// Whether a token of an `unknown` record names trouble of ours, and not of the target or of what is
 /// configured for it.
 pub(crate) fn is_ours(token: &str) -> bool {
-    [PLUGIN_FAILED, PLUGIN_UNAVAILABLE, OVERLOADED].contains(&token)
+    [OFFLINE, OVERLOADED, HELD_BACK, PLUGIN_FAILED, PLUGIN_UNAVAILABLE].contains(&token)
 }
 
 /// The plugin broke or was stopped, in `run` or in `assess`.
@@ -136,7 +139,19 @@ mod tests {
             (RunError::UnsupportedTarget("x".to_owned()), "unsupported_target"),
         ];
         for (cause, expected) in endings {
-            assert_eq!(token(&cause), expected, "{cause:?}");
+            assert_eq!(token(&cause, false), expected, "{cause:?}");
+        }
+    }
+
+    #[test]
+    fn check_that_could_not_work_without_dns_is_offline_and_one_that_broke_is_not() {
+        for (why, offline, expected) in [
+            (Stop::Failed, true, "offline"),
+            (Stop::Failed, false, "plugin_failed"),
+            (Stop::Trap, true, "plugin_failed"),
+            (Stop::Paused, true, "plugin_unavailable"),
+        ] {
+            assert_eq!(token(&broken(why), offline), expected, "{why:?} {offline}");
         }
     }
 
