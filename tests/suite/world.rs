@@ -7,8 +7,9 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 use vedette_tests::{Account, Lab, Service, Settings, Site};
 
-/// Longer than a check takes that a busy machine has to try again; a test that waits this long has failed.
-const PATIENCE: Duration = Duration::from_secs(90);
+/// Longer than a check takes that a busy machine has to try again twice, the second time after 80 s at
+/// most; a test that waits this long has failed.
+const PATIENCE: Duration = Duration::from_secs(180);
 /// Between two looks at a state that only the API shows.
 const LOOK_AGAIN: Duration = Duration::from_millis(200);
 
