@@ -2,6 +2,7 @@
 //! running service.
 
 mod broken;
+mod case;
 mod channel;
 mod command;
 mod folder;
@@ -12,10 +13,16 @@ mod version;
 use std::{
     fs,
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
+use rustls::pki_types::CertificateDer;
 use serde_json::{Value, json};
 use tempfile::TempDir;
+use vedette_sandbox::{
+    MemoryState, Options, Sandbox,
+    egress::{DnsServer, Policy},
+};
 use vedette_tests::{Ran, Reply, Service, plugin_in};
 
 use crate::{
@@ -116,6 +123,21 @@ async fn shown(service: &Service, id: &str) -> Value {
     let listing = service.operator().get("/admin/plugins").await.expect(200);
     let plugins = listing["plugins"].as_array().expect("a list");
     plugins.iter().find(|plugin| plugin["id"] == id).cloned().unwrap_or_default()
+}
+
+/// A sandbox of no service, whose runs may reach loopback.
+fn sandbox_with(dns: DnsServer, roots: Vec<CertificateDer<'static>>) -> Sandbox {
+    let allow = vec!["127.0.0.0/8".parse().expect("a range")];
+    let options = Options {
+        egress: Policy { allow, ..Policy::default() },
+        dns_servers: vec![dns],
+        dnssec_anchor: None,
+        roots,
+        cache_dir: None,
+        settings: Default::default(),
+        state: Arc::new(MemoryState::default()),
+    };
+    Sandbox::new(options).expect("a sandbox")
 }
 
 fn path(file: &Path) -> &str {

@@ -13,6 +13,7 @@ use std::{
 };
 
 use serde::{Serialize, de::DeserializeOwned};
+use serde_json::Value;
 use tokio::runtime::Handle;
 use tokio_util::task::AbortOnDropHandle;
 use vedette_model::{SiteId, Timestamp, domain_name::Target};
@@ -58,7 +59,7 @@ pub(crate) struct Guest {
 pub(crate) enum Clock {
     /// From the job's time on.
     Running { from: Timestamp, since: Instant },
-    /// A pure call sees no time pass. Unix milliseconds.
+    /// A pure call and a replay see no time pass. Unix milliseconds.
     Fixed(i64),
 }
 
@@ -70,6 +71,8 @@ pub(crate) struct Run {
     /// The job's own `connect-to`, and addresses that were vetted for a host in this run.
     pub(crate) vetted: Vec<(Target, IpAddr)>,
     pub(crate) prober: Prober,
+    /// How many bytes were drawn in a run that repeats.
+    pub(crate) drawn: u8,
     pub(crate) audience: Audience,
     pub(crate) now: Timestamp,
     pub(crate) runtime: Handle,
@@ -112,7 +115,7 @@ impl Guest {
     ) -> wasmtime::Result<Vec<Result<A, NetError>>>
     where
         Q: Serialize,
-        A: DeserializeOwned + Send + 'static,
+        A: Serialize + DeserializeOwned + Send + 'static,
         F: Future<Output = Vec<Result<A, NetError>>> + Send + 'static,
     {
         let refusals: Vec<Option<NetError>> =
@@ -148,7 +151,7 @@ impl Guest {
     ) -> wasmtime::Result<Vec<Result<A, NetError>>>
     where
         Q: Serialize,
-        A: DeserializeOwned + Send + 'static,
+        A: Serialize + DeserializeOwned + Send + 'static,
         F: Future<Output = Vec<Result<A, NetError>>> + Send + 'static,
     {
         if requests.is_empty() {
@@ -165,10 +168,17 @@ impl Guest {
                 self.come_back(left);
                 Ok(answers?)
             }
-            Prober::Live(egress) => {
-                let egress = egress.clone();
+            Prober::Live { egress, recorder } => {
+                let (egress, recorder) = (egress.clone(), recorder.clone());
                 let reach = Reach { egress, audience: run.audience, deadline, now: run.now };
-                self.outside(live(reach, requests)).await
+                let Some(recorder) = recorder else {
+                    return self.outside(live(reach, requests)).await;
+                };
+                let asked: Vec<Value> =
+                    requests.iter().map(serde_json::to_value).collect::<Result<_, _>>()?;
+                let answers = self.outside(live(reach, requests)).await?;
+                recorder.note(call, asked, &answers)?;
+                Ok(answers)
             }
         }
     }

@@ -58,7 +58,7 @@ pub use grants::{
 };
 pub use limits::{Limits, TARGET_RUNS};
 pub use manifest::{Kind, Manifest, ManifestError, SECTION, Settings};
-pub use prober::{Probe, Recording};
+pub use prober::{Probe, Recorded, Recorder, Recording};
 pub use state::{MemoryState, StateError, StateStore};
 
 use std::{
@@ -299,12 +299,24 @@ impl Sandbox {
 
     /// Runs a check.
     pub async fn run(&self, check_type: &CheckType, job: Job) -> Result<Ran, RunError> {
-        let prober = Prober::Live(self.inner.egress.clone());
+        let prober = Prober::Live { egress: self.inner.egress.clone(), recorder: None };
+        self.run_with(check_type, job, prober).await
+    }
+
+    /// The same, and has the recorder write down what is asked and answered. Random bytes are
+    /// those that a replay has: in a run for its author alone, nobody is to guess them.
+    pub async fn record(
+        &self,
+        check_type: &CheckType,
+        job: Job,
+        recorder: Arc<Recorder>,
+    ) -> Result<Ran, RunError> {
+        let prober = Prober::Live { egress: self.inner.egress.clone(), recorder: Some(recorder) };
         self.run_with(check_type, job, prober).await
     }
 
     /// Runs a check without a network: its probes are answered from a recording, and a probe
-    /// that is not in it breaks the run.
+    /// that is not in it breaks the run. Its clock stands at the job's time.
     pub async fn replay(
         &self,
         check_type: &CheckType,
@@ -326,19 +338,9 @@ impl Sandbox {
         self.purely(check, Subject::of_text(""), work).await
     }
 
-    /// Says what the evidence means that a run about `target` found.
+    /// Says what the evidence means that a run about `target` found, by one version of its check,
+    /// whether or not another has its place by now.
     pub async fn assess(
-        &self,
-        check_type: &CheckType,
-        target: &str,
-        evidence: Evidence,
-    ) -> Result<Assessment, PluginError> {
-        let check = self.installed(check_type)?;
-        self.assess_by(&CheckVersion::of(&check), target, evidence).await
-    }
-
-    /// The same by one version of a check, whether or not another has its place by now.
-    pub async fn assess_by(
         &self,
         version: &CheckVersion,
         target: &str,

@@ -42,17 +42,27 @@ impl Inner {
         let started = Instant::now();
         let wall = plugin.limits.wall;
         let vetted = match &prober {
-            Prober::Live(egress) => {
-                vet(egress, &job, plugin.grants.reaches_target(), started + wall).await?
+            Prober::Live { egress, recorder } => {
+                let reaches = plugin.grants.reaches_target();
+                let vetted = vet(egress, &job, reaches, started + wall).await?;
+                if let Some(recorder) = recorder {
+                    recorder.resolved(&vetted);
+                }
+                vetted
             }
-            Prober::Recorded(_) => job.connect_to.into_iter().collect(),
+            Prober::Recorded(recording) => {
+                job.connect_to.iter().chain(recording.addresses()).copied().collect()
+            }
         };
         let begun = plugin.admit(started);
         let begun = begun.map_err(|message| End::stopped(Stop::Paused, message))?;
         let terms = Terms {
             cpu: plugin.limits.cpu,
             wall: wall.saturating_sub(started.elapsed()),
-            clock: Clock::Running { from: job.now, since: started },
+            clock: match &prober {
+                Prober::Live { .. } => Clock::Running { from: job.now, since: started },
+                Prober::Recorded(_) => Clock::Fixed(job.now.timestamp_millis()),
+            },
             run_id: job.run_id.clone(),
             run: Some(Box::new(self.reach(check, &job, vetted, prober))),
         };
@@ -89,6 +99,7 @@ impl Inner {
             budget: Budget::new(&plugin.limits),
             vetted: vetted.collect(),
             prober,
+            drawn: 0,
             audience: job.audience,
             now: job.now,
             runtime: self.runtime.handle(),

@@ -3,20 +3,16 @@
 use std::{
     fs,
     path::{Path, PathBuf},
-    sync::Arc,
 };
 
 use chrono::{DateTime, Utc};
 use serde_json::json;
 use tempfile::TempDir;
 use vedette_model::{Assessment, CheckType, Evidence, Health, domain_name::Target};
-use vedette_sandbox::{
-    Grant, Job, Kind, Manifest, MemoryState, Options, Ran as Run, Sandbox,
-    egress::{Audience, Policy},
-};
+use vedette_sandbox::{Grant, Job, Kind, Manifest, Ran as Run, Sandbox, egress::Audience};
 use vedette_tests::{Manner, Peer, Ran, plugin};
 
-use super::Operated;
+use super::{Operated, sandbox_with};
 
 /// This checkout, whose SDK the projects are written with.
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
@@ -33,7 +29,7 @@ async fn begin_as(id: &str, folder: &Path, kind: &str) -> Ran {
 }
 
 /// Begins a project and builds it; the component's file.
-async fn built(id: &str, folder: &Path, kind: &str) -> (PathBuf, Ran) {
+pub(super) async fn built(id: &str, folder: &Path, kind: &str) -> (PathBuf, Ran) {
     let begun = begin_as(id, folder, kind).await;
     assert_eq!(begun.code, Some(0), "{begun:?}");
     // The same versions as the workspace's: they are here, whatever the network does.
@@ -160,24 +156,14 @@ async fn run(sandbox: &Sandbox, port: u16, expected: &str) -> (Run, Assessment) 
         alert_days: 14,
         memory: None,
     };
-    let assessment = sandbox.assess(&check, "127.0.0.1", evidence).await.expect("an assessment");
-    (run, assessment)
+    let assessed = sandbox.assess(&run.version, "127.0.0.1", evidence).await;
+    (run, assessed.expect("an assessment"))
 }
 
 /// A sandbox whose runs may reach loopback.
 fn sandbox() -> Sandbox {
-    let allow = vec!["127.0.0.0/8".parse().expect("a range")];
-    let options = Options {
-        egress: Policy { allow, ..Policy::default() },
-        // Nobody answers here: the target is an address.
-        dns_servers: vec!["127.0.0.1:9".parse().expect("an address")],
-        dnssec_anchor: None,
-        roots: Vec::new(),
-        cache_dir: None,
-        settings: Default::default(),
-        state: Arc::new(MemoryState::default()),
-    };
-    Sandbox::new(options).expect("a sandbox")
+    // Nobody answers here: the target is an address.
+    sandbox_with("127.0.0.1:9".parse().expect("an address"), Vec::new())
 }
 
 fn now() -> DateTime<Utc> {

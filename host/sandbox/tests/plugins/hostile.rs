@@ -3,8 +3,8 @@
 
 use std::time::{Duration, Instant};
 
-use serde_json::json;
-use vedette_model::Health;
+use serde_json::{Value, json};
+use vedette_model::{Assessment, Health};
 use vedette_sandbox::{PluginError, RunError, Sandbox, Stop, ValidateError};
 use wasm_encoder::BlockType;
 
@@ -22,6 +22,20 @@ async fn stop_about(sandbox: &Sandbox, target: &str) -> Stop {
         Err(RunError::Broken { why, .. }) => why,
         other => panic!("not stopped: {other:?}"),
     }
+}
+
+/// What the installed version says that this result means.
+async fn assess(sandbox: &Sandbox, current: Value) -> Result<Assessment, PluginError> {
+    assess_about(sandbox, "example.com", current).await
+}
+
+async fn assess_about(
+    sandbox: &Sandbox,
+    target: &str,
+    current: Value,
+) -> Result<Assessment, PluginError> {
+    let installed = sandbox.version(&test()).expect("installed");
+    sandbox.assess(&installed, target, evidence(current)).await
 }
 
 fn running(body: impl Fn(&mut wasm_encoder::InstructionSink<'_>) + 'static) -> Sandbox {
@@ -218,7 +232,7 @@ async fn a_plugin_that_keeps_breaking_is_paused() {
         assert_eq!(stop_about(&sandbox, &format!("site{n}.example")).await, Stop::Trap);
     }
     assert_eq!(stop(&sandbox).await, Stop::Paused);
-    let assessed = sandbox.assess(&test(), "example.com", evidence(json!({}))).await;
+    let assessed = assess(&sandbox, json!({})).await;
     assert!(matches!(assessed, Err(PluginError::Broken { why: Stop::Paused, .. })));
 }
 
@@ -228,7 +242,7 @@ async fn a_plugin_that_one_target_breaks_goes_on_for_the_others() {
         code.unreachable();
     });
     let serves_another = async || {
-        sandbox.assess(&test(), "other.example", evidence(json!({}))).await.expect("judged");
+        assess_about(&sandbox, "other.example", json!({})).await.expect("judged");
     };
     serves_another().await;
     for n in 0..12 {
@@ -262,10 +276,7 @@ async fn assessments_are_of_listed_events_and_bounded() {
         });
         holding(&guest)
     };
-    let found = with("test.bad", 32)
-        .assess(&test(), "example.com", evidence(json!({})))
-        .await
-        .expect("fine");
+    let found = assess(&with("test.bad", 32), json!({})).await.expect("fine");
     assert_eq!((found.health, found.findings.len()), (Health::Degraded, 32));
     assert_eq!(found.findings[0].message, "line one line two");
 
@@ -273,7 +284,7 @@ async fn assessments_are_of_listed_events_and_bounded() {
         ("test.good", 1, "event \"test.good\" is not in the descriptor"),
         ("test.bad", 33, "findings is larger than allowed (33, at most 32)"),
     ] {
-        let refused = with(event, count).assess(&test(), "example.com", evidence(json!({}))).await;
+        let refused = assess(&with(event, count), json!({})).await;
         let Err(PluginError::Broken { why: Stop::Output, message }) = refused else {
             panic!("{refused:?}")
         };
@@ -288,7 +299,7 @@ async fn results_that_others_send_in_never_reach_the_plugin_unless_they_fit() {
         code.unreachable();
     });
     let sandbox = holding(&guest);
-    let refused = sandbox.assess(&test(), "example.com", evidence(json!({"ok": 1}))).await;
+    let refused = assess(&sandbox, json!({"ok": 1})).await;
     assert!(matches!(refused, Err(PluginError::InvalidInput(_))), "{refused:?}");
 }
 
@@ -304,10 +315,8 @@ async fn pure_calls_see_the_evidences_time_and_nothing_else() {
         code.i32_const(fine);
     });
     let sandbox = holding(&guest);
-    let first =
-        sandbox.assess(&test(), "example.com", evidence(json!({}))).await.expect("its own time");
-    let again =
-        sandbox.assess(&test(), "example.com", evidence(json!({}))).await.expect("its own time");
+    let first = assess(&sandbox, json!({})).await.expect("its own time");
+    let again = assess(&sandbox, json!({})).await.expect("its own time");
     assert_eq!(first, again);
 
     guest.assess(move |code| {
@@ -316,7 +325,7 @@ async fn pure_calls_see_the_evidences_time_and_nothing_else() {
         });
         code.call(exchange).i32_const(fine);
     });
-    let reached = holding(&guest).assess(&test(), "example.com", evidence(json!({}))).await;
+    let reached = assess(&holding(&guest), json!({})).await;
     let Err(PluginError::Broken { why: Stop::Trap, message }) = reached else {
         panic!("{reached:?}")
     };
@@ -329,7 +338,7 @@ async fn an_endless_assessment_is_stopped_too() {
     guest.assess(|code| {
         code.loop_(BlockType::Empty).br(0).end().unreachable();
     });
-    let stopped = holding(&guest).assess(&test(), "example.com", evidence(json!({}))).await;
+    let stopped = assess(&holding(&guest), json!({})).await;
     assert!(matches!(stopped, Err(PluginError::Broken { why: Stop::Cpu, .. })), "{stopped:?}");
 }
 

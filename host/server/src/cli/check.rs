@@ -16,8 +16,8 @@ use vedette_model::{
     Assessment, CheckType, Evidence, Health, Severity, Timestamp, domain_name::Target,
 };
 use vedette_sandbox::{
-    CheckDescriptor, Job, MemoryState, Problem, Ran, RunError, Sandbox, ValidateError,
-    egress::Audience,
+    CheckDescriptor, Job, MemoryState, Problem, Ran, Recorder, Recording, RunError, Sandbox,
+    ValidateError, egress::Audience,
 };
 
 use super::{
@@ -61,6 +61,7 @@ pub(super) struct Args {
 }
 
 /// One run that is wanted.
+#[derive(Clone)]
 pub(super) struct Wanted<'a> {
     /// The target as it was given, and as it was read.
     pub(super) given: &'a str,
@@ -69,7 +70,17 @@ pub(super) struct Wanted<'a> {
     pub(super) origin_ip: Option<IpAddr>,
     /// What a site's `check_config` holds for the check.
     pub(super) config: Value,
-    pub(super) chain: Option<Chain>,
+    pub(super) now: Timestamp,
+}
+
+/// What answers the probes of a run.
+pub(super) enum Source {
+    Network,
+    /// The network, and what is asked and answered is written down.
+    Recorded(Arc<Recorder>),
+    /// An earlier run.
+    Recording(Arc<Recording>),
+    Chain(Chain),
 }
 
 /// What one run saw, and what it means.
@@ -111,8 +122,10 @@ async fn look(args: &Args) -> anyhow::Result<Seen> {
     let check_type = &args.check_type;
     let (sandbox, descriptor) = installed(&config, check_type).await?;
     let (port, origin_ip) = (args.port, args.origin_ip);
-    let wanted = Wanted { given, target, port, origin_ip, config: own, chain };
-    once(&sandbox, descriptor, wanted).await
+    let at = chain.as_ref().and_then(|chain| chain.at);
+    let now = at.unwrap_or_else(|| Clock::System.now());
+    let wanted = Wanted { given, target, port, origin_ip, config: own, now };
+    once(&sandbox, descriptor, wanted, chain.map_or(Source::Network, Source::Chain)).await
 }
 
 /// Runs an installed check, and has it say what that means.
@@ -120,13 +133,12 @@ pub(super) async fn once(
     sandbox: &Sandbox,
     descriptor: Arc<CheckDescriptor>,
     wanted: Wanted<'_>,
+    source: Source,
 ) -> anyhow::Result<Seen> {
-    let Wanted { given, target, port, origin_ip, config, chain } = wanted;
+    let Wanted { given, target, port, origin_ip, config, now } = wanted;
     let check_type = &descriptor.check_type;
     let own = validated(sandbox, check_type, given, &config).await?;
-    let at = chain.as_ref().and_then(|chain| chain.at);
-    let now = at.unwrap_or_else(|| Clock::System.now());
-    let omit: &[&str] = if chain.is_some() { &chain::UNKNOWABLE } else { &[] };
+    let omit: &[&str] = if matches!(source, Source::Chain(_)) { &chain::UNKNOWABLE } else { &[] };
     let job = Job {
         run_id: "cli".to_owned(),
         target,
@@ -138,12 +150,14 @@ pub(super) async fn once(
         audience: Audience::Authenticated,
         site: None,
     };
-    let ran = match chain {
-        Some(chain) => sandbox.run_on_chain(check_type, job, chain.certificates).await,
-        None => sandbox.run(check_type, job).await,
+    let ran = match source {
+        Source::Network => sandbox.run(check_type, job).await,
+        Source::Recorded(recorder) => sandbox.record(check_type, job, recorder).await,
+        Source::Recording(recording) => sandbox.replay(check_type, job, recording).await,
+        Source::Chain(chain) => sandbox.run_on_chain(check_type, job, chain.certificates).await,
     };
     let ran = ran.map_err(told)?;
-    let assessment = sandbox.assess(check_type, given, evidence(&ran, own, now)).await?;
+    let assessment = sandbox.assess(&ran.version, given, evidence(&ran, own, now)).await?;
     Ok(Seen { target: given.to_owned(), descriptor, ran, assessment, now })
 }
 

@@ -3,13 +3,14 @@
 //! `new` (a project) → `build` (a file) → `install` (a copy in the folder: pending) → `approve` (an
 //! entry in the lock) → the service reads the lock anew. One file per command.
 //!
-//! *Invariant:* nothing of a plugin runs here but by `run`, behind the gate that a service has: the
+//! *Invariant:* nothing of a plugin runs here but by `run` and `test`, behind the gate that a service has: the
 //! rest is for the service.
 //! *Invariant:* who is at fault is the exit code: 0 nobody, 1 the plugin, 2 anything else.
 
 mod approve;
 mod asked;
 mod build;
+mod case;
 mod inspect;
 mod install;
 mod list;
@@ -21,6 +22,8 @@ mod rollback;
 mod run;
 mod switch;
 mod template;
+mod test;
+mod trial;
 
 use std::{io::Write, process::ExitCode};
 
@@ -41,6 +44,8 @@ pub(super) enum Command {
     Inspect(inspect::Args),
     /// Run a check once that need not be installed, with all that it asks for, and say what it cost
     Run(run::Args),
+    /// Run a check again as it was recorded, without a network, and compare what it sees
+    Test(test::Args),
     /// Copy a component into the plugin folder, where it waits for approval
     Install(install::Args),
     /// Let a plugin that waits run, with what it asks for or with less
@@ -66,6 +71,7 @@ pub(super) async fn run(command: Command) -> ExitCode {
         }
         Command::Inspect(args) => finish(args.place.json, inspect::run(&args)),
         Command::Run(args) => finish(args.json, run::run(&args).await),
+        Command::Test(args) => finish(args.json, test::run(&args).await),
         Command::Install(args) => finish(args.place.json, install::run(&args)),
         Command::Approve(args) => finish(args.place.json, approve::run(&args).await),
         Command::List(args) => finish(args.place.json, list::run(&args).await),

@@ -1,26 +1,33 @@
 //! `vedette plugin run`: one run of a check that need not be installed, with what its manifest asks
 //! for, and what the run cost.
 
-use std::{collections::BTreeMap, net::IpAddr, path::PathBuf, sync::Arc};
+use std::{
+    collections::BTreeMap,
+    net::IpAddr,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
-use anyhow::{Context, anyhow};
+use anyhow::Context;
 use serde_json::{Map, Value, json};
 use vedette_model::domain_name::Target;
 use vedette_sandbox::{
-    Cost, Grant, Kind, Limits, Manifest, MemoryState, PluginError, RunError, Sandbox, ValidateError,
+    CheckDescriptor, Cost, Limits, Manifest, MemoryState, PluginError, Recorder, RunError, Sandbox,
+    ValidateError,
 };
 
 use super::{
+    case::{self, Case},
     inspect,
     outcome::{Done, Failure, Said},
+    trial,
 };
 use crate::{
+    Clock,
     cli::{
-        check::{self, Given, Seen, Wanted},
+        check::{self, Given, Seen, Source, Wanted},
         environment, flags, start_log,
     },
-    config::{Log, LogFormat},
-    plugins::refusal,
     start,
 };
 
@@ -44,6 +51,9 @@ pub(crate) struct Args {
     /// A secret that it asks for, from a variable of the environment (repeatable)
     #[arg(long, value_name = "NAME=VARIABLE")]
     secret: Vec<String>,
+    /// Write what the probes were answered to a new file: a case for `plugin test`
+    #[arg(long, value_name = "CASE")]
+    record: Option<PathBuf>,
     /// Print one JSON object
     #[arg(long)]
     pub(super) json: bool,
@@ -53,44 +63,46 @@ pub(crate) struct Args {
 
 pub(super) async fn run(args: &Args) -> Done {
     let target = Target::parse(&args.target).map_err(anyhow::Error::new)?;
+    args.record.as_deref().map(case::ensure_vacant).transpose()?;
     let (own, file) = Given::split(args.config.as_deref())?;
     let config = check::settings(&args.network, file)?;
     let secrets = secrets(&args.secret)?;
     let component = inspect::file(&args.file)?;
     let manifest = vedette_sandbox::read(&component)?.manifest;
-    let Kind::Check(check_type) = &manifest.kind else {
-        return Err(anyhow!(
-            "{} is a channel, which has nothing to run; the tests of its project show what it \
-             writes",
-            manifest.id
-        )
-        .into());
-    };
-    if let Some(reason) = refusal(&manifest.id, &manifest.kind, None) {
-        return Err(Failure::plugin(reason));
-    }
-    start_log(&Log { filter: LOG.into(), format: LogFormat::Text })?;
+    let check_type = trial::check_type(&manifest)?;
+    start_log(&trial::log())?;
     let sandbox = start::sandbox(&config, Vec::new(), Arc::new(MemoryState::default()))?;
-    let sandbox = installed(sandbox, component, secrets).await?;
+    let sandbox = trial::install(sandbox, component, secrets.clone()).await?;
     let placed = sandbox.check(check_type).zip(sandbox.limits(check_type));
     let (descriptor, limits) = placed.context("the check is not in its place")?;
     let (given, port, origin_ip) = (args.target.as_str(), args.port, args.origin_ip);
-    let wanted = Wanted { given, target, port, origin_ip, config: own, chain: None };
-    let seen = check::once(&sandbox, descriptor, wanted).await.map_err(at_fault)?;
+    let now = Clock::System.now();
+    let wanted = Wanted { given, target, port, origin_ip, config: own, now };
+    let seen = match &args.record {
+        None => check::once(&sandbox, descriptor, wanted, Source::Network).await,
+        Some(file) => record(&sandbox, descriptor, wanted, file, &secrets).await,
+    };
+    let seen = seen.map_err(at_fault)?;
     Ok(Said { json: as_json(&manifest, &seen, &limits), text: for_people(&seen, &limits) })
 }
 
-/// Through the gate, as in a service that grants all that is asked for.
-async fn installed(
-    sandbox: Sandbox,
-    component: Vec<u8>,
-    secrets: BTreeMap<String, String>,
-) -> Result<Sandbox, Failure> {
-    // Compiling is long work without a pause.
-    let installed = tokio::task::spawn_blocking(move || {
-        sandbox.install_with(&component, Grant::AsAsked, secrets).map(|()| sandbox)
-    });
-    Ok(installed.await.context("installing the plugin panicked")??)
+/// Runs it live and writes the case down. What the case expects is what a run of it sees, so that
+/// it holds from the first on: times that the live run measured are not in it.
+async fn record(
+    sandbox: &Sandbox,
+    descriptor: Arc<CheckDescriptor>,
+    wanted: Wanted<'_>,
+    file: &Path,
+    secrets: &BTreeMap<String, String>,
+) -> anyhow::Result<Seen> {
+    let recorder = Arc::<Recorder>::default();
+    let source = Source::Recorded(Arc::clone(&recorder));
+    let seen = check::once(sandbox, Arc::clone(&descriptor), wanted.clone(), source).await?;
+    let mut case = Case::of(&wanted, recorder.take());
+    let again = check::once(sandbox, descriptor, wanted, Source::Recording(case.recording())).await;
+    case.expect(&again.context("what was recorded does not give the same run again")?);
+    case.write(file, secrets)?;
+    Ok(seen)
 }
 
 /// The values of the secrets that the command line names; never on the command line themselves.
@@ -178,14 +190,11 @@ fn costs(cost: &Cost, wall: u128, limits: &Limits) -> [Used; 5] {
     ]
 }
 
-/// What the plugin says to its author, of any level; that it was stopped is told by the command.
-const LOG: &str = "warn,vedette::plugin=debug,vedette_sandbox::registry=off,hickory_net=error,\
-                   hickory_net::dnssec=off";
-
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
 
+    use anyhow::anyhow;
     use vedette_sandbox::Stop;
 
     use super::*;

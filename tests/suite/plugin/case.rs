@@ -1,0 +1,123 @@
+//! Runs that were recorded, and had again without a network.
+
+use std::{fs, sync::Arc};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use vedette_model::{CheckType, domain_name::Target};
+use vedette_sandbox::{Grant, Job, Recorder, Recording, Sandbox, egress::Audience};
+use vedette_tests::{Lab, Manner, Peer, Ran, Reply, plugin};
+
+use super::{path, project::built, sandbox_with};
+
+/// One run of a new project's check, live and then from its case.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_recorded_run_is_had_again_and_compared() {
+    let place = TempDir::with_prefix("vedette-case-").expect("a folder");
+    let (component, _) = built("acme.greeting", &place.path().join("greeting"), "check").await;
+    let case = place.path().join("greeting/tests/esmtp.toml");
+    let peer = Peer::start(Manner::Banner(b"220 mx.example ESMTP\r\n".to_vec())).await;
+    let peer = peer.expect("free ports");
+    let config = format!("port = {}\nexpected = 'ESMTP'", peer.port());
+    let record = async || {
+        let network = ["--config", &config, "--egress-allow", "127.0.0.0/8"];
+        let run = ["run", path(&component), "--target", "127.0.0.1", "--record", path(&case)];
+        plugin(&[&run[..], &network].concat()).await.expect("the program runs")
+    };
+    let recorded = record().await;
+    assert_eq!(recorded.code, Some(0), "{recorded:?}");
+    let again = record().await;
+    assert_eq!(again.code, Some(2), "{again:?}");
+    assert!(again.errors.contains("is there already; remove it"), "{again:?}");
+    drop(peer);
+
+    let test = async || -> Ran {
+        let arguments = ["test", path(&component), path(&case), "--json"];
+        plugin(&arguments).await.expect("the program runs")
+    };
+    let passed = test().await;
+    assert_eq!(passed.code, Some(0), "{passed:?}");
+    let expected = json!({ "file": path(&case), "passed": true, "differences": [], "unused": [] });
+    assert_eq!(passed.json()["cases"], json!([expected]));
+
+    let text = fs::read_to_string(&case).expect("the case");
+    for (from, to, said) in [
+        ("matched = true", "matched = false", "result.matched: expected false, saw true"),
+        ("health = \"ok\"", "health = \"down\"", "health: expected Down, saw Ok"),
+        ("call = \"tcp.read\"", "call = \"dns.lookup\"", "no recorded answer to tcp.read"),
+    ] {
+        assert!(text.contains(from), "{text}");
+        fs::write(&case, text.replace(from, to)).expect("written");
+        let failed = test().await;
+        assert_eq!(failed.code, Some(1), "{failed:?}");
+        let verdict = failed.json();
+        let differences = verdict["cases"][0]["differences"].to_string();
+        assert!(differences.contains(said), "{failed:?}");
+        assert!(verdict["message"].as_str().is_some_and(|text| text.contains("1 of 1")));
+    }
+    fs::write(&case, "[job]\ntarget = 7\n").expect("written");
+    let unread = test().await;
+    assert_eq!(unread.code, Some(2), "{unread:?}");
+}
+
+/// Our own checks ask all that there is to ask: what was written down of their probes is enough
+/// to have the same run again.
+#[tokio::test(flavor = "multi_thread")]
+async fn checks_of_ours_see_the_same_again() {
+    let lab = Lab::start().await.expect("a lab");
+    let domain = "shop.example";
+    let certificate = lab.certificate(domain, 60).expect("a certificate");
+    let site = lab.site(domain, certificate).await.expect("a site");
+    lab.dns.answer(domain, Reply::address(site.address().ip()));
+    let sandbox = sandbox(&lab);
+    for name in ["ssl", "dns", "uptime"] {
+        let check: CheckType = name.parse().expect("a check type");
+        let given = json!({});
+        let config = sandbox.validate(&check, domain, &given).await.expect("a configuration");
+        let job = Job {
+            run_id: "case".to_owned(),
+            target: Target::parse(domain).expect("a target"),
+            port: Some(site.port()),
+            connect_to: None,
+            config,
+            omit: Vec::new(),
+            now: chrono::Utc::now(),
+            audience: Audience::Authenticated,
+            site: None,
+        };
+        let recorder = Arc::<Recorder>::default();
+        let live = sandbox.record(&check, job.clone(), Arc::clone(&recorder)).await;
+        let live = live.expect("an observation").observation.result;
+        let recorded = recorder.take();
+        assert!(!recorded.probes.is_empty(), "{name}");
+        // As a case file has them.
+        let probes = serde_json::to_string(&recorded.probes).expect("JSON");
+        let recording = Recording::new(serde_json::from_str(&probes).expect("probes"));
+        let recording = Arc::new(recording.with_addresses(recorded.addresses));
+        let again = sandbox.replay(&check, job, Arc::clone(&recording)).await;
+        let again = again.expect("the same again").observation.result;
+        assert_eq!(untimed(again), untimed(live), "{name}");
+        assert!(recording.unused().is_empty(), "{name}: {:?}", recording.unused());
+    }
+}
+
+/// Without what a run measured by its clock, which stands in a replay.
+fn untimed(mut result: Value) -> Value {
+    if let Some(fields) = result.as_object_mut() {
+        fields.retain(|name, _| !name.ends_with("_ms"));
+        for value in fields.values_mut() {
+            *value = untimed(value.take());
+        }
+    }
+    result
+}
+
+fn sandbox(lab: &Lab) -> Sandbox {
+    let sandbox = sandbox_with(lab.dns.address().into(), vec![lab.authority.root_der()]);
+    for plugin in vedette_bundle::BUILT_IN {
+        if ["vedette.check-ssl", "vedette.check-dns", "vedette.check-uptime"].contains(&plugin.id) {
+            sandbox.install(plugin.component, Grant::AsAsked).expect(plugin.id);
+        }
+    }
+    sandbox
+}
