@@ -15,7 +15,7 @@ if [ "$#" -ne 1 ]; then
 fi
 folder=$1
 
-packages=(bind9 bind9-dnsutils chromium faketime gdb nginx openssl pebble python3-venv sslscan testssl.sh)
+packages=(bind9 bind9-dnsutils chromium faketime gdb nginx openssl pebble prometheus python3-venv sslscan testssl.sh)
 command -v npm >/dev/null || packages+=(nodejs npm)
 missing=()
 for package in "${packages[@]}"; do
