@@ -3,6 +3,7 @@
 
 mod api;
 mod command;
+mod crowd;
 mod deploy;
 /// Components made to order, as the sandbox's own tests make them; not all of it is needed here.
 #[allow(dead_code)]

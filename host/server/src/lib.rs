@@ -28,6 +28,7 @@ mod plugins;
 mod pulse;
 mod schema;
 mod seal_key;
+mod shortage;
 mod start;
 mod status_page;
 mod streams;

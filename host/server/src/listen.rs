@@ -17,7 +17,7 @@ use std::{
 };
 
 use anyhow::Context;
-use rustix::io::Errno;
+use rustix::process::{Resource, getrlimit};
 use salvo::{
     Depot, FlowCtrl, Handler, Request, Response, Service, async_trait,
     conn::{Accepted, Acceptor, ConnCtrl, Holding, rustls::RustlsAcceptor, tcp::TcpAcceptor},
@@ -35,7 +35,11 @@ use tokio_util::{
     task::TaskTracker,
 };
 
-use crate::{tls::Identity, trouble::Trouble};
+use crate::{
+    shortage::{advice, is_exhausted},
+    tls::Identity,
+    trouble::Trouble,
+};
 
 /// A listener that is served.
 pub(crate) struct Listening {
@@ -103,7 +107,7 @@ fn run<A: Acceptor + 'static>(
     };
     let mut server = Server::new(closing)
         .fuse_policy(Doorman { shutdown: shutdown.clone(), requests })
-        .max_connections(MOST_CONNECTIONS);
+        .max_connections(most_connections(getrlimit(Resource::Nofile).current));
     server.http1_mut().max_header_size(LARGEST_HEAD);
     server
         .http2_mut()
@@ -116,6 +120,13 @@ fn run<A: Acceptor + 'static>(
         }
     });
     Listening { handle, closed }
+}
+
+/// Of so many descriptors (none: as many as it likes) each of the two listeners takes a quarter at
+/// most: whoever connects, checks, deliveries and the database's files have the other half.
+fn most_connections(descriptors: Option<u64>) -> usize {
+    let descriptors = descriptors.and_then(|number| usize::try_from(number).ok());
+    descriptors.map_or(MOST_CONNECTIONS, |number| (number / 4).clamp(1, MOST_CONNECTIONS))
 }
 
 /// Gives its socket back at `shutdown`: whoever connects after that is refused, rather than left
@@ -166,21 +177,6 @@ impl<A> Closing<A> {
             tracing::error!("connections wait, for no more can be opened: {cause}; {advice}");
         }
     }
-}
-
-/// What ends an exhaustion.
-fn advice(cause: &io::Error) -> &'static str {
-    match Errno::from_io_error(cause) {
-        Some(Errno::MFILE) => "give this process more descriptors (ulimit -n)",
-        Some(Errno::NFILE) => "give this machine more descriptors (sysctl fs.file-max)",
-        _ => "this machine has no memory left for them",
-    }
-}
-
-/// Whether this machine had no descriptor or no memory left: nothing about who connects.
-fn is_exhausted(cause: &io::Error) -> bool {
-    let lacks = [Errno::MFILE, Errno::NFILE, Errno::NOBUFS, Errno::NOMEM];
-    Errno::from_io_error(cause).is_some_and(|errno| lacks.contains(&errno))
 }
 
 /// Knows which requests are being answered: they hold a token.
@@ -310,6 +306,7 @@ const BODY_PATIENCE: Duration = Duration::from_secs(15);
 const LONGEST_SILENCE: Duration = Duration::from_secs(60);
 /// How long a connection that is told to end may be silent when nothing is owed to anybody.
 const FAREWELL: Duration = Duration::from_secs(1);
+/// Of one listener, where there are descriptors enough.
 const MOST_CONNECTIONS: usize = 16_384;
 /// Connections that wait to be accepted, as far as the machine allows (`net.core.somaxconn`). Whoever
 /// finds no room tries again after a second, and that is what a crowd would see.
@@ -331,20 +328,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_this_machine_lacks_is_told_from_what_a_client_did() {
-        let is_ours = |errno: Errno| is_exhausted(&io::Error::from(errno));
-        assert!(is_ours(Errno::MFILE) && is_ours(Errno::NFILE) && is_ours(Errno::NOMEM));
-        assert!(!is_ours(Errno::CONNABORTED) && !is_exhausted(&io::Error::other("TLS")));
-    }
-
-    #[test]
-    fn advice_is_about_what_is_used_up() {
-        let advice = |errno: Errno| advice(&io::Error::from(errno));
-        assert!(advice(Errno::MFILE).contains("ulimit -n"));
-        assert!(advice(Errno::NFILE).contains("fs.file-max"));
-        assert!(
-            advice(Errno::NOBUFS).contains("memory") && advice(Errno::NOMEM).contains("memory")
-        );
+    fn connections_leave_half_of_the_descriptors_to_the_work() {
+        for (descriptors, most) in [
+            (None, MOST_CONNECTIONS),
+            (Some(u64::MAX), MOST_CONNECTIONS),
+            (Some(65_536), MOST_CONNECTIONS),
+            (Some(1_024), 256),
+            (Some(0), 1),
+        ] {
+            assert_eq!(most_connections(descriptors), most, "{descriptors:?}");
+        }
     }
 
     #[tokio::test]

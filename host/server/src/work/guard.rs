@@ -7,7 +7,7 @@ use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 use vedette_model::guard::Verdict;
 
-use crate::App;
+use crate::{App, shortage};
 
 /// Runs until `shutdown`.
 pub(super) async fn run(app: Arc<App>, shutdown: CancellationToken) {
@@ -48,10 +48,7 @@ fn tell(verdict: Verdict, failed: usize, seen: usize) {
     show(verdict);
     match verdict {
         Verdict::Fit => tracing::info!("what the checks find is believed again"),
-        Verdict::Offline => tracing::error!(
-            "the DNS servers answer nobody: what fails now is stored as unknown; look at the \
-             network of this machine and at dns_server"
-        ),
+        Verdict::Offline => tell_offline(),
         Verdict::Overloaded => tracing::error!(
             "this machine is late by more than a second: what fails now is stored as unknown; \
              give it more CPU or fewer sites"
@@ -61,6 +58,20 @@ fn tell(verdict: Verdict, failed: usize, seen: usize) {
             seen,
             "{failed} of {seen} sites failed within a minute: they are held back and looked at \
              again before anybody is alerted; look at the network of this machine"
+        ),
+    }
+}
+
+/// Without a descriptor no question leaves, whoever would answer it.
+fn tell_offline() {
+    match shortage::of_descriptors() {
+        Some(cause) => tracing::error!(
+            "no DNS server can be asked: {cause}: what fails now is stored as unknown; {}",
+            shortage::advice(&cause)
+        ),
+        None => tracing::error!(
+            "the DNS servers answer nobody: what fails now is stored as unknown; look at the \
+             network of this machine and at dns_server"
         ),
     }
 }
