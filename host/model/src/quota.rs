@@ -1,7 +1,7 @@
 //! Limits on requests: exact trailing windows, and the UTC calendar month; and what a UTC day allows.
 //!
-//! *Invariant:* a [`Window`] never admits more than its limit in any trailing span, whatever the
-//! clock does (decisions: windows).
+//! *Invariant:* a [`Window`] never admits more than its limit in any trailing span, also where the
+//! clock is set back (decisions: windows); nor does it refuse for longer than two spans then.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -60,7 +60,7 @@ impl Window {
     /// does): what was admitted before goes on counting.
     pub fn admit(&mut self, limit: Limit, now: Timestamp) -> Result<Admitted, Refused> {
         self.look(limit, now)?;
-        let now = self.not_before_last(now);
+        let now = self.not_before_last(limit, now);
         self.log.push_back(now);
         Ok(self.standing(limit, now))
     }
@@ -69,7 +69,7 @@ impl Window {
     /// the request. For requests that pass several windows: look at all, then count in all.
     pub fn look(&mut self, limit: Limit, now: Timestamp) -> Result<Admitted, Refused> {
         let real = now.timestamp_millis();
-        let now = self.not_before_last(now);
+        let now = self.not_before_last(limit, now);
         let span = milliseconds(limit.span);
         // Strictly more than the span: moments are cut to milliseconds, and two that are exactly
         // one span apart may in truth be less.
@@ -89,9 +89,10 @@ impl Window {
     }
 
     /// Whether nothing counts any more, so that the window can be forgotten.
-    pub fn idle(&self, limit: Limit, now: Timestamp) -> bool {
+    pub fn idle(&mut self, limit: Limit, now: Timestamp) -> bool {
+        let now = self.not_before_last(limit, now);
         let span = milliseconds(limit.span);
-        self.log.back().is_none_or(|last| now.timestamp_millis() - last > span)
+        self.log.back().is_none_or(|last| now - last > span)
     }
 
     fn standing(&self, limit: Limit, now: i64) -> Admitted {
@@ -103,10 +104,20 @@ impl Window {
         }
     }
 
-    /// A clock that was set back must not admit more: time stands still until it catches up.
-    fn not_before_last(&self, now: Timestamp) -> i64 {
+    /// A clock that was set back must not admit more: time stands still until it catches up. Where
+    /// that would take longer than a span, it goes on from the last request instead: what counts is
+    /// moved along, and is taken for later than it was, never for earlier.
+    fn not_before_last(&mut self, limit: Limit, now: Timestamp) -> i64 {
         let now = now.timestamp_millis();
-        self.log.back().map_or(now, |last| now.max(*last))
+        let Some(last) = self.log.back().copied() else { return now };
+        let ahead = last - now;
+        if ahead <= milliseconds(limit.span) {
+            return now.max(last);
+        }
+        for counted in &mut self.log {
+            *counted -= ahead;
+        }
+        now
     }
 }
 

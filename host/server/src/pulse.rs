@@ -11,7 +11,8 @@ use vedette_model::Timestamp;
 /// Moments that the loops leave behind, in Unix milliseconds.
 #[derive(Debug)]
 pub(crate) struct Pulse {
-    started: Timestamp,
+    /// What was due before is not late: the process started then, or the clock was set.
+    since: AtomicI64,
     /// The scheduler's last turn.
     looked: AtomicI64,
     /// How late the last run began, where that was too late; else 0.
@@ -24,7 +25,7 @@ impl Pulse {
     /// Of a process that starts now.
     pub(crate) fn new(now: Timestamp) -> Self {
         Self {
-            started: now,
+            since: AtomicI64::new(now.timestamp_millis()),
             looked: AtomicI64::new(now.timestamp_millis()),
             late: AtomicI64::new(0),
             checked: AtomicI64::new(0),
@@ -39,12 +40,20 @@ impl Pulse {
         }
     }
 
+    /// The clock was set, as it is when the machine has slept: nobody was late in what it skipped.
+    pub(crate) fn begins_anew(&self, now: Timestamp) {
+        self.since.store(now.timestamp_millis(), Ordering::Relaxed);
+        self.looked.store(now.timestamp_millis(), Ordering::Relaxed);
+        self.late.store(0, Ordering::Relaxed);
+    }
+
     /// A run begins that was planned for `due`. What was due before the process started is not
     /// its fault. Late is what has missed two of its intervals.
     pub(crate) fn begins(&self, due: Timestamp, interval: Duration, now: Timestamp) {
-        let lag = now - due.max(self.started);
-        let allowed = TimeDelta::from_std(interval * 2).unwrap_or(TimeDelta::MAX);
-        let late = if lag > allowed { lag.num_milliseconds() } else { 0 };
+        let counts = due.timestamp_millis().max(self.since.load(Ordering::Relaxed));
+        let lag = now.timestamp_millis() - counts;
+        let allowed = i64::try_from((interval * 2).as_millis()).unwrap_or(i64::MAX);
+        let late = if lag > allowed { lag } else { 0 };
         self.late.store(late, Ordering::Relaxed);
     }
 
@@ -103,6 +112,22 @@ mod tests {
         assert!(pulse.behind(at(301)).is_some());
         pulse.looked(at(302), true);
         assert_eq!(pulse.behind(at(302)), None);
+    }
+
+    #[test]
+    fn time_that_the_clock_skipped_does_not_count() {
+        for by in [3600, -3600] {
+            let pulse = Pulse::new(at(0));
+            pulse.looked(at(60), false);
+            pulse.begins(at(-1), MINUTE, at(121));
+            assert_eq!(pulse.behind(at(121)), Some(Duration::from_secs(121)));
+            pulse.begins_anew(at(by));
+            assert_eq!(pulse.behind(at(by)), None, "{by}");
+            pulse.begins(at(60), MINUTE, at(by + 120));
+            assert_eq!(pulse.behind(at(by + 30)), None, "{by}");
+            pulse.begins(at(by), MINUTE, at(by + 121));
+            assert_eq!(pulse.behind(at(by + 30)), Some(Duration::from_secs(121)), "{by}");
+        }
     }
 
     #[test]

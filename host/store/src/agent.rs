@@ -1,7 +1,8 @@
 //! Agents. A row per agent under its account, and a row per hash of a key that says whose it is:
 //! that one is what a request looks up. What an agent looks at stands in `target`.
 //!
-//! *Invariant:* when an agent was last heard of never goes back, whatever the nodes' clocks say.
+//! *Invariant:* when an agent was last heard of never goes back, whatever the nodes' clocks say,
+//! unless a clock that is set back had told it.
 //! *Invariant:* an agent that was deleted reports nothing any more: its key finds nobody, and every
 //! report writes its row.
 
@@ -16,7 +17,7 @@ use vedette_model::{Account, AccountId, AgentId, Timestamp};
 use crate::account::AccountRow;
 use crate::error::{Result, gone_is_none};
 use crate::tx::Binds;
-use crate::{Stamp, Store, key};
+use crate::{CLOCKS_DIFFER, Stamp, Store, key};
 
 /// Whose key it is.
 #[derive(Clone, Debug, PartialEq)]
@@ -114,13 +115,15 @@ impl Store {
         now: Timestamp,
     ) -> Result<bool> {
         let unit = "RETURN count(UPDATE $agent SET
-            last_seen_at = IF last_seen_at > $now { last_seen_at } ELSE { $now },
+            last_seen_at = IF last_seen_at > $now AND last_seen_at <= $ahead { last_seen_at }
+                ELSE { $now },
             name = $name ?? name,
             hostname = $hostname ?? hostname, version = $version ?? version, os = $os ?? os,
             interval_seconds = $interval ?? interval_seconds RETURN AFTER)";
         let binds = Binds::new()
             .with("agent", key::agent(account, agent))
             .with("now", now)
+            .with("ahead", now + CLOCKS_DIFFER)
             .with("name", said.name.clone())
             .with("hostname", said.hostname.clone())
             .with("version", said.version.clone())

@@ -81,6 +81,10 @@ pub use status_page::PageOwner;
 pub use status_page_domain::Holding;
 pub use usage::Counted;
 
+/// What the clocks of two nodes may differ by. A moment that is further ahead was told by a clock
+/// that has been set back since.
+pub const CLOCKS_DIFFER: std::time::Duration = std::time::Duration::from_secs(5);
+
 /// A handle on what is remembered; clones share it.
 #[derive(Clone)]
 pub struct Store {

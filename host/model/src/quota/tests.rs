@@ -37,11 +37,27 @@ fn looking_counts_nothing() {
 fn a_clock_that_is_set_back_admits_no_more() {
     let (limit, mut window) = (limit(2, 1000), Window::default());
     window.admit(limit, at(5000)).unwrap();
-    window.admit(limit, at(0)).unwrap();
-    let refused = window.admit(limit, at(0)).unwrap_err();
-    assert_eq!(refused.retry_after, Duration::from_millis(6001));
+    window.admit(limit, at(4000)).unwrap();
+    let refused = window.admit(limit, at(4000)).unwrap_err();
+    assert_eq!(refused.retry_after, Duration::from_millis(2001));
     assert!(window.admit(limit, at(6000)).is_err());
     assert!(window.admit(limit, at(6001)).is_ok());
+}
+
+#[test]
+fn a_clock_that_is_set_back_far_refuses_nobody_until_it_shows_that_again() {
+    let year = 365 * 86_400_000;
+    for back in [1001, 600_000, year] {
+        let (limit, mut window) = (limit(2, 1000), Window::default());
+        window.admit(limit, at(year)).unwrap();
+        window.admit(limit, at(year + 600)).unwrap();
+        let now = year + 600 - back;
+        let refused = window.admit(limit, at(now)).unwrap_err();
+        assert_eq!(refused.retry_after, Duration::from_millis(401), "{back}");
+        assert_eq!(refused.reset, at(now + 401), "{back}");
+        assert!(window.admit(limit, at(now + 400)).is_err(), "{back}");
+        assert!(window.admit(limit, at(now + 401)).is_ok(), "{back}");
+    }
 }
 
 #[test]
@@ -62,6 +78,8 @@ fn an_idle_window_can_be_forgotten() {
     window.admit(limit, at(0)).unwrap();
     assert!(!window.idle(limit, at(1000)));
     assert!(window.idle(limit, at(1001)));
+    assert!(!window.idle(limit, at(-600_000)), "it counts from here on");
+    assert!(window.idle(limit, at(-598_999)));
 }
 
 #[test]

@@ -140,25 +140,16 @@ const LOST: &str =
 
 #[cfg(test)]
 mod tests {
-    use chrono::DateTime;
-    use uuid::Uuid;
-    use vedette_model::{CheckRecord, CheckStatus, Source, event::CheckChange};
+    use vedette_model::{CheckRecord, CheckStatus, event::CheckChange};
 
     use super::*;
 
     #[test]
     fn a_result_cannot_end_its_event() {
         let record = CheckRecord {
-            id: Uuid::from_u128(1).into(),
-            site_id: Uuid::from_u128(2).into(),
-            check_type: "ssl".parse().expect("a check's name"),
-            checked_at: DateTime::from_timestamp(1_790_000_000, 0).expect("within the years"),
             status: CheckStatus::Ok,
             result: json!({ "issuer": "a\r\n\nevent: alert.raised\ndata: {}\n\n" }),
-            error: None,
-            duration_ms: 1,
-            source: Source::Api,
-            location: "here".to_owned(),
+            ..service::sample::record()
         };
         let told = Told::Event(Cursor::after(7), Box::new(Part::Check(CheckChange::Same, record)));
         let frame = frame(&told);

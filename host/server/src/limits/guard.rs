@@ -10,13 +10,17 @@
 use std::{
     net::IpAddr,
     num::NonZeroU32,
-    sync::atomic::{AtomicBool, AtomicU64, Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
     time::Duration,
 };
 
 use governor::{
     Quota, RateLimiter, clock, middleware::NoOpMiddleware, state::keyed::DashMapStateStore,
 };
+use parking_lot::Mutex;
 use vedette_model::{
     Timestamp,
     quota::{Limit, Refused},
@@ -31,12 +35,19 @@ pub(super) struct Guard {
     full: AtomicBool,
 }
 
-/// The service's clock, except that it never runs backwards; as the windows do it, time stands
-/// still until a clock that was set back has caught up.
+/// The service's clock, except that it never runs backwards: from where the clock was set back to it
+/// goes on, and is never behind the windows, which may stand still for a while.
 #[derive(Clone)]
 struct Monotone {
     clock: Clock,
-    latest: std::sync::Arc<AtomicU64>,
+    gone: Arc<Mutex<Gone>>,
+}
+
+/// What a clock has gone forward since it was looked at first.
+struct Gone {
+    by: Duration,
+    /// What it showed last.
+    shown: Timestamp,
 }
 
 impl Guard {
@@ -45,7 +56,7 @@ impl Guard {
         let quota = Quota::with_period(limit.span / limit.max)
             .expect("an address's span is not zero")
             .allow_burst(burst);
-        let clock = Monotone { clock: clock.clone(), latest: Default::default() };
+        let clock = Monotone::of(clock);
         Self {
             cells: RateLimiter::new(quota, DashMapStateStore::default(), clock.clone()),
             clock,
@@ -88,13 +99,23 @@ impl Guard {
     }
 }
 
+impl Monotone {
+    fn of(clock: &Clock) -> Self {
+        let gone = Gone { by: Duration::ZERO, shown: clock.now() };
+        Self { clock: clock.clone(), gone: Arc::new(Mutex::new(gone)) }
+    }
+}
+
 impl clock::Clock for Monotone {
     type Instant = Duration;
 
     fn now(&self) -> Duration {
-        let now = u64::try_from(self.clock.now().timestamp_millis()).unwrap_or(0);
-        let latest = self.latest.fetch_max(now, Ordering::Relaxed).max(now);
-        Duration::from_millis(latest)
+        let mut gone = self.gone.lock();
+        let now = self.clock.now();
+        let forward = (now - gone.shown).to_std().unwrap_or_default();
+        gone.by += forward;
+        gone.shown = now;
+        gone.by
     }
 }
 

@@ -67,6 +67,28 @@ fn a_clock_set_back_neither_admits_more_nor_refuses_what_is_left() {
 }
 
 #[test]
+fn a_clock_set_back_far_refuses_for_a_minute_and_no_longer() {
+    let (limits, hand) = limits();
+    let count = |from: u32| {
+        let asked = (0..20).map(|_| limits.admit_address(Class::Public, address(from), hand.now()));
+        asked.filter(|admitted| admitted.is_ok()).count()
+    };
+    assert_eq!(count(1), 10);
+    hand.set(hand.now() - chrono::TimeDelta::days(365));
+    let refused = limits.admit_address(Class::Public, address(1), hand.now()).unwrap_err();
+    assert!(refused.retry_after <= Duration::from_secs(61));
+    assert!(refused.reset <= hand.now() + minute() + chrono::TimeDelta::seconds(1));
+    assert_eq!((count(1), count(2)), (0, 10));
+    for _ in 0..3 {
+        hand.advance(Duration::from_secs(61));
+        assert_eq!((count(1), count(2)), (10, 10));
+    }
+    hand.advance(Duration::from_secs(61));
+    limits.forget_idle(hand.now());
+    assert_eq!(limits.public.windows.len(), 0);
+}
+
+#[test]
 fn a_flood_of_addresses_stays_within_bounds_and_leaves_busy_windows_alone() {
     let (limits, hand) = limits();
     for _ in 0..60 {

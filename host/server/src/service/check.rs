@@ -76,29 +76,12 @@ const NO_SITE: Error = Error::NotFound("site");
 
 #[cfg(test)]
 mod tests {
-    use uuid::Uuid;
-    use vedette_model::{CheckId, CheckStatus, Timestamp};
-
     use super::*;
+    use crate::service::sample;
 
     #[test]
     fn result_that_is_only_doubted_is_answered_and_an_unjudged_one_not() {
-        let stored = |is_judged| Stored {
-            record: CheckRecord {
-                id: CheckId(Uuid::nil()),
-                site_id: SiteId(Uuid::nil()),
-                check_type: "ssl".parse().expect("a check's name"),
-                checked_at: Timestamp::UNIX_EPOCH,
-                status: CheckStatus::Unknown,
-                result: Value::Null,
-                error: Some(crate::service::run::OVERLOADED.to_owned()),
-                duration_ms: 0,
-                source: Source::OnDemand,
-                location: "default".to_owned(),
-            },
-            raised: 0,
-            is_judged,
-        };
+        let stored = |is_judged| Stored { record: sample::record(), raised: 0, is_judged };
         assert!(judged(&stored(true)).is_ok());
         assert!(matches!(judged(&stored(false)), Err(Error::Internal(_))));
     }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use vedette_model::{
-    CheckRecord, CheckStatus, CheckType, Decision, Edition, Plan, SiteId, Timestamp,
+    CheckRecord, CheckType, Decision, Edition, Plan, SiteId, Timestamp,
     schedule::{Intervals, next_due, put_off, recheck_after, retry_after},
 };
 
@@ -99,23 +99,17 @@ fn retry(
     recheck: Duration,
     now: Timestamp,
 ) -> Option<Duration> {
-    let longest = match trouble(record)? {
+    let longest = match run::own_trouble(record)? {
         // A jump is believed or over within a few rechecks.
         doubt::HELD_BACK => return Some(recheck),
         // It passes at once for all checks.
         doubt::OFFLINE | run::OVERLOADED => LONGEST_RETRY,
         _ => Duration::MAX,
     };
-    let before = before.filter(|before| trouble(before).is_some());
+    let before = before.filter(|before| run::own_trouble(before).is_some());
     let since = before.map(|before| (now - before.checked_at).to_std().unwrap_or_default());
     let least = retry_after(since, recheck).min(longest.max(recheck));
     Some(put_off(record.site_id, &record.check_type, least))
-}
-
-/// The trouble of ours that left a record without an answer.
-fn trouble(record: &CheckRecord) -> Option<&str> {
-    let error = record.error.as_deref().filter(|_| record.status == CheckStatus::Unknown);
-    error.filter(|error| run::is_ours(error))
 }
 
 const LONGEST_RETRY: Duration = Duration::from_secs(5 * 60);
@@ -124,11 +118,10 @@ const LONGEST_HINT: Duration = Duration::from_secs(24 * 3600);
 
 #[cfg(test)]
 mod tests {
-    use serde_json::Value;
-    use uuid::Uuid;
-    use vedette_model::{CheckId, Source};
+    use vedette_model::CheckStatus;
 
     use super::*;
+    use crate::service::sample;
 
     const RECHECK: Duration = Duration::from_secs(10);
 
@@ -137,18 +130,8 @@ mod tests {
     }
 
     fn unknown(error: &str, seconds: u32) -> CheckRecord {
-        CheckRecord {
-            id: CheckId(Uuid::nil()),
-            site_id: SiteId(Uuid::nil()),
-            check_type: "ssl".parse().expect("a check's name"),
-            checked_at: at(seconds),
-            status: CheckStatus::Unknown,
-            result: Value::Null,
-            error: Some(error.to_owned()),
-            duration_ms: 0,
-            source: Source::Scheduler,
-            location: "default".to_owned(),
-        }
+        let error = Some(error.to_owned());
+        CheckRecord { checked_at: at(seconds), error, ..sample::record() }
     }
 
     #[test]
@@ -178,7 +161,7 @@ mod tests {
 
     #[test]
     fn first_trouble_is_looked_at_soon_and_that_of_others_when_it_is_regular() {
-        let well = CheckRecord { status: CheckStatus::Ok, error: None, ..unknown("", 0) };
+        let well = CheckRecord { status: CheckStatus::Ok, ..sample::record() };
         let first = retry(&unknown("overloaded", 600), Some(&well), RECHECK, at(600));
         assert!(first.is_some_and(|wait| (RECHECK..2 * RECHECK).contains(&wait)), "{first:?}");
         for error in ["throttled", "blocked_address", "invalid_config"] {

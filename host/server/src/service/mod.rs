@@ -38,6 +38,8 @@ pub(crate) mod pipeline;
 pub(crate) mod planned;
 pub(crate) mod result_schema;
 pub(crate) mod run;
+#[cfg(test)]
+pub(crate) mod sample;
 
 mod plugin_channel;
 mod random;

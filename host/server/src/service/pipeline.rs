@@ -1,28 +1,30 @@
 //! The one path that every result takes, wherever it comes from: scheduler, `POST /cron`, on-demand
 //! check, `POST /checks`, reports of agents.
 //!
-//! context → the plugin's `assess` → `model::alert::reconcile` → deliveries → one commit. When
-//! somebody else decided meanwhile, the commit is refused and everything is judged anew.
+//! context → the plugin's `assess` (in `judge`) → `model::alert::reconcile` → deliveries → one
+//! commit. When somebody else decided meanwhile, the commit is refused and everything is judged
+//! anew.
 //!
-//! *Invariant:* what a run saw is judged by the version of the plugin that ran.
 //! *Invariant:* only the commit changes anything, and it is all or nothing.
-//! *Invariant:* a result that nobody could judge is `unknown`: it raises and resolves nothing.
+
+mod judge;
 
 use std::{cmp::Ordering, time::Duration};
 
 use backon::{BackoffBuilder, ExponentialBuilder};
 use serde_json::Value;
 use vedette_model::{
-    AccountId, Assessment, CheckId, CheckRecord, CheckStatus, CheckType, Decision, DomainName,
-    Evidence, SiteId, Source, Timestamp,
+    AccountId, CheckId, CheckRecord, CheckStatus, CheckType, Decision, DomainName, SiteId, Source,
+    Timestamp,
     alert::{self, reconcile},
     delivery,
 };
-use vedette_sandbox::{CheckVersion, PluginError};
-use vedette_store::{CheckContext, Commit, Error as StoreError, Lease, Settle};
+use vedette_sandbox::CheckVersion;
+use vedette_store::{CLOCKS_DIFFER, CheckContext, Commit, Error as StoreError, Lease, Settle};
 
-use super::{account, doubt::doubt, due, random, run};
-use crate::{App, Error, Result};
+use self::judge::{Judged, judge};
+use super::{account, due, random};
+use crate::{App, Result};
 
 /// A result on its way in.
 #[derive(Clone, Debug)]
@@ -46,7 +48,7 @@ pub(crate) struct Arrival {
 pub(crate) enum Seen {
     /// `next_run_in_s` is the plugin's wish, and `version` what ran; none where others measured.
     Result { result: Value, next_run_in_s: Option<u32>, version: Option<CheckVersion> },
-    /// Nothing about the target; a token says why (see [`run::token`]).
+    /// Nothing about the target; a token says why (see [`super::run::token`]).
     Unknown(&'static str),
 }
 
@@ -72,10 +74,11 @@ pub(crate) async fn submit(app: &App, mut arrival: Arrival) -> Result<Option<Sto
     let mut waits = TRIES.build();
     loop {
         let Some(context) = look_up(app, &arrival).await? else { return Ok(None) };
-        if is_outdated(&arrival, &context) {
+        let now = app.clock.now();
+        if is_outdated(&arrival, &context, now) {
             return Ok(None);
         }
-        arrival.checked_at = in_turn(&arrival, context.state.latest.as_ref(), app.clock.now());
+        arrival.checked_at = in_turn(&arrival, context.state.latest.as_ref(), now);
         match decide(app, &arrival, &context, id).await?.commit(app, &arrival).await {
             Ok(stored) => return Ok(Some(stored)),
             Err(StoreError::Stale) => match waits.next() {
@@ -108,11 +111,12 @@ async fn look_up(app: &App, arrival: &Arrival) -> Result<Option<CheckContext>, S
 /// the next run of the new domain is compared with. And an agent keeps what it saw while the
 /// service is away, and says it again where it does not know whether it arrived; what nobody could
 /// judge is judged when it comes again.
-fn is_outdated(arrival: &Arrival, context: &CheckContext) -> bool {
+fn is_outdated(arrival: &Arrival, context: &CheckContext, now: Timestamp) -> bool {
     if arrival.domain.as_ref().is_some_and(|domain| *domain != context.site.domain) {
         return true;
     }
-    let latest = context.state.latest.as_ref().filter(|_| arrival.source == Source::Agent);
+    let latest = context.state.latest.as_ref();
+    let latest = latest.filter(|latest| arrival.source == Source::Agent && !is_ahead(latest, now));
     latest.is_some_and(|latest| match latest.checked_at.cmp(&arrival.checked_at) {
         Ordering::Less => false,
         Ordering::Equal => latest.status != CheckStatus::Unknown,
@@ -121,16 +125,19 @@ fn is_outdated(arrival: &Arrival, context: &CheckContext) -> bool {
 }
 
 /// Behind the record that was committed before it: results overtake each other on their way in, and
-/// the head of the history would be another record than the latest. Not behind one that a clock far
-/// ahead has left; and an agent says itself when it looked.
+/// the head of the history would be another record than the latest. Not behind one that is ahead of
+/// the clock; and an agent says itself when it looked.
 fn in_turn(arrival: &Arrival, latest: Option<&CheckRecord>, now: Timestamp) -> Timestamp {
     latest
-        .filter(|latest| {
-            arrival.source != Source::Agent && latest.checked_at <= now + CLOCKS_DIFFER
-        })
+        .filter(|latest| arrival.source != Source::Agent && !is_ahead(latest, now))
         .map_or(arrival.checked_at, |latest| {
             arrival.checked_at.max(latest.checked_at + Duration::from_millis(1))
         })
+}
+
+/// Whether a record is of a clock that has been set back since.
+fn is_ahead(record: &CheckRecord, now: Timestamp) -> bool {
+    record.checked_at > now + CLOCKS_DIFFER
 }
 
 /// A decision and what is committed with it.
@@ -150,9 +157,8 @@ async fn decide(
     id: CheckId,
 ) -> Result<Decided> {
     let plan = account::plan(&context.account)?;
-    let version = version(app, arrival);
-    let judged = judge(app, arrival, context, version.as_ref(), id).await?;
-    let Judged { record, assessment, is_judged, at: now } = judged;
+    let judged = judge(app, arrival, context, id).await?;
+    let Judged { record, assessment, is_judged, version, at: now } = judged;
     let ground = alert::Context {
         account_id: arrival.account_id,
         site: &context.site,
@@ -177,60 +183,6 @@ async fn decide(
     };
     let expected_version = context.state.version;
     Ok(Decided { decision, is_judged, expected_version, deliveries, next_due })
-}
-
-/// What judges a result: the version that ran, else the one that is installed. One that was put in
-/// its place meanwhile may understand results that it never brings otherwise.
-fn version(app: &App, arrival: &Arrival) -> Option<CheckVersion> {
-    let ran = match &arrival.seen {
-        Seen::Result { version, .. } => version.clone(),
-        Seen::Unknown(_) => None,
-    };
-    ran.or_else(|| app.sandbox.version(&arrival.check_type))
-}
-
-/// A record and what it means.
-struct Judged {
-    record: CheckRecord,
-    /// None where nobody could tell, and where what was told is not believed.
-    assessment: Option<Assessment>,
-    /// Whether the plugin told, believed or not.
-    is_judged: bool,
-    at: Timestamp,
-}
-
-async fn judge(
-    app: &App,
-    arrival: &Arrival,
-    context: &CheckContext,
-    version: Option<&CheckVersion>,
-    id: CheckId,
-) -> Result<Judged> {
-    let mut record = record(app, arrival, id);
-    let told = match &arrival.seen {
-        Seen::Unknown(_) => None,
-        Seen::Result { result, .. } => {
-            match assess(app, arrival, context, version, result).await? {
-                Ok(assessment) => Some(assessment),
-                Err(token) => {
-                    record.error = Some(token.to_owned());
-                    None
-                }
-            }
-        }
-    };
-    let is_judged = told.is_some();
-    let at = app.clock.now();
-    let doubted = told.as_ref().and_then(|assessment| {
-        doubt(app, arrival.source, arrival.site_id, &context.state, assessment, at)
-    });
-    if let Some(token) = doubted {
-        metrics::counter!("vedette_results_doubted_total", "error" => token).increment(1);
-        record.result = Value::Null;
-        record.error = Some(token.to_owned());
-    }
-    let assessment = told.filter(|_| doubted.is_none());
-    Ok(Judged { record, assessment, is_judged, at })
 }
 
 impl Seen {
@@ -287,83 +239,6 @@ impl Decided {
     }
 }
 
-/// The plugin's verdict; where it could not give one, the token that says so.
-async fn assess(
-    app: &App,
-    arrival: &Arrival,
-    context: &CheckContext,
-    version: Option<&CheckVersion>,
-    result: &Value,
-) -> Result<Result<Assessment, &'static str>> {
-    let CheckContext { site, state, siblings, .. } = context;
-    let check_type = &arrival.check_type;
-    let from_outside = matches!(arrival.source, Source::Api | Source::Agent);
-    let mut current = result.clone();
-    if let Some(members) = current.as_object_mut().filter(|_| from_outside) {
-        // The documented results do not name the site, which those of our own runs do.
-        members.entry("domain").or_insert_with(|| site.name().into());
-    }
-    let evidence = Evidence {
-        current,
-        current_at: arrival.checked_at,
-        settled: state.settled.as_ref().map(|settled| (settled.result.clone(), settled.at)),
-        siblings: siblings
-            .iter()
-            .map(|(check_type, result)| (check_type.to_string(), result.clone()))
-            .collect(),
-        config: site.config_of(check_type),
-        alert_days: site.alert_days,
-        memory: state.memory.clone(),
-    };
-    let told = match version {
-        Some(version) => app.sandbox.assess_by(version, site.name(), evidence).await,
-        None => Err(PluginError::NotInstalled),
-    };
-    let cause = match told {
-        Ok(assessment) => return Ok(Ok(assessment)),
-        Err(cause) => cause,
-    };
-    let token = match &cause {
-        PluginError::InvalidInput(reason) if from_outside => {
-            return Err(Error::invalid("result", format!("does not fit the check: {reason}")));
-        }
-        PluginError::NotInstalled => run::PLUGIN_UNAVAILABLE,
-        PluginError::Overloaded => run::OVERLOADED,
-        PluginError::InvalidInput(_) | PluginError::Broken { .. } => run::PLUGIN_FAILED,
-    };
-    let domain = site.name();
-    tracing::error!(
-        %check_type, domain, %cause,
-        "check {check_type} could not judge its result for {domain}: {cause}"
-    );
-    Ok(Err(token))
-}
-
-/// The record before it was judged.
-fn record(app: &App, arrival: &Arrival, id: CheckId) -> CheckRecord {
-    let (result, error) = match &arrival.seen {
-        Seen::Unknown(token) => (Value::Null, Some((*token).to_owned())),
-        Seen::Result { result, .. } => (result.clone(), error_of(result)),
-    };
-    CheckRecord {
-        id,
-        site_id: arrival.site_id,
-        check_type: arrival.check_type.clone(),
-        checked_at: arrival.checked_at,
-        status: CheckStatus::Unknown,
-        result,
-        error,
-        duration_ms: u64::try_from(arrival.duration.as_millis()).unwrap_or(u64::MAX),
-        source: arrival.source,
-        location: app.config.location.clone(),
-    }
-}
-
-/// A record repeats the `error` of its result, so that listings need not look inside.
-fn error_of(result: &Value) -> Option<String> {
-    result.get("error").and_then(Value::as_str).map(str::to_owned)
-}
-
 /// Has the count of every installed check begin at 0: a counter that is first seen at 1 has not grown
 /// for Prometheus, and one that is never seen cannot be missed.
 pub(crate) fn begin_counting(app: &App) {
@@ -398,20 +273,34 @@ pub(super) const TRIES: ExponentialBuilder = ExponentialBuilder::new()
     .with_max_delay(Duration::from_millis(200))
     .with_max_times(24)
     .with_jitter();
-/// What the clocks of two nodes may differ by.
-pub(crate) const CLOCKS_DIFFER: Duration = Duration::from_secs(5);
 
 #[cfg(test)]
 mod tests {
+    use chrono::TimeDelta;
     use serde_json::json;
     use uuid::Uuid;
     use vedette_model::{Account, CheckState, NewSite, NotificationSettings};
     use vedette_store::Stamp;
 
     use super::*;
+    use crate::service::{run, sample};
+
+    fn arrival(source: Source, checked_at: Timestamp) -> Arrival {
+        Arrival {
+            account_id: AccountId(Uuid::from_u128(1)),
+            site_id: SiteId(Uuid::from_u128(2)),
+            check_type: "ssl".parse().expect("a check's name"),
+            seen: Seen::Unknown(run::OVERLOADED),
+            checked_at,
+            duration: Duration::ZERO,
+            source,
+            lease: None,
+            domain: None,
+        }
+    }
 
     #[test]
-    fn result_of_a_domain_that_its_site_has_left_counts_for_nothing() {
+    fn result_that_is_outdated_counts_for_nothing() {
         let now = Timestamp::UNIX_EPOCH;
         let account = Account {
             id: AccountId(Uuid::from_u128(1)),
@@ -424,16 +313,10 @@ mod tests {
         let new = NewSite::parse(&json!({ "domain": "new.example" }), &[]).expect("a site");
         let site = new.into_site(SiteId(Uuid::from_u128(2)), account.id, now);
         let looked_at = |domain: Option<&str>| Arrival {
-            account_id: account.id,
-            site_id: site.id,
-            check_type: "ssl".parse().expect("a check's name"),
-            seen: Seen::Unknown(run::OVERLOADED),
-            checked_at: now,
-            duration: Duration::ZERO,
-            source: Source::OnDemand,
-            lease: None,
             domain: domain.map(|name| DomainName::parse(name).expect("a name")),
+            ..arrival(Source::OnDemand, now)
         };
+        let report = Arrival { source: Source::Agent, ..looked_at(None) };
         let arrivals = [None, Some("new.example"), Some("old.example")].map(looked_at);
         let context = CheckContext {
             account,
@@ -444,38 +327,26 @@ mod tests {
             siblings: Vec::new(),
             settings: NotificationSettings::default(),
         };
-        let outdated = arrivals.map(|arrival| is_outdated(&arrival, &context));
+        let outdated = arrivals.map(|arrival| is_outdated(&arrival, &context, now));
         assert_eq!(outdated, [false, false, true]);
+
+        for (known_at, expected) in [(-1, false), (0, false), (1, true), (5, true), (6, false)] {
+            let checked_at = now + TimeDelta::seconds(known_at);
+            let status = CheckStatus::Unknown;
+            let latest = CheckRecord { checked_at, status, ..sample::record() };
+            let state = CheckState { latest: Some(latest), ..CheckState::default() };
+            let context = CheckContext { state, ..context.clone() };
+            assert_eq!(is_outdated(&report, &context, now), expected, "{known_at}");
+        }
     }
 
     #[test]
     fn record_stands_behind_the_one_that_overtook_it() {
         let at = |millis| Timestamp::from_timestamp_millis(millis).expect("a moment");
-        let arrival = |source| Arrival {
-            account_id: AccountId(Uuid::from_u128(1)),
-            site_id: SiteId(Uuid::from_u128(2)),
-            check_type: "ssl".parse().expect("a check's name"),
-            seen: Seen::Unknown(run::OVERLOADED),
-            checked_at: at(1000),
-            duration: Duration::ZERO,
-            source,
-            lease: None,
-            domain: None,
-        };
         let turn = |source, latest: Option<i64>| {
-            let latest = latest.map(|millis| CheckRecord {
-                id: CheckId(Uuid::from_u128(3)),
-                site_id: SiteId(Uuid::from_u128(2)),
-                check_type: "ssl".parse().expect("a check's name"),
-                checked_at: at(millis),
-                status: CheckStatus::Unknown,
-                result: Value::Null,
-                error: None,
-                duration_ms: 0,
-                source: Source::Api,
-                location: "default".to_owned(),
-            });
-            in_turn(&arrival(source), latest.as_ref(), at(1500)).timestamp_millis()
+            let latest =
+                latest.map(|millis| CheckRecord { checked_at: at(millis), ..sample::record() });
+            in_turn(&arrival(source, at(1000)), latest.as_ref(), at(1500)).timestamp_millis()
         };
         assert_eq!(turn(Source::Api, None), 1000);
         assert_eq!(turn(Source::Api, Some(999)), 1000);
@@ -484,14 +355,5 @@ mod tests {
         assert_eq!(turn(Source::OnDemand, Some(2000)), 2001, "another node's clock is ahead");
         assert_eq!(turn(Source::Scheduler, Some(9_000_000)), 1000, "the clock was set back");
         assert_eq!(turn(Source::Agent, Some(1000)), 1000);
-    }
-
-    #[test]
-    fn record_repeats_the_error_token_of_its_result() {
-        let expired = json!({ "valid": false, "error": "certificate_expired" });
-        assert_eq!(error_of(&expired), Some("certificate_expired".to_owned()));
-        for fine in [json!({ "valid": true, "error": null }), json!({}), json!(null)] {
-            assert_eq!(error_of(&fine), None, "{fine}");
-        }
     }
 }

@@ -4,7 +4,7 @@
 //! nothing and resolves nothing; the operator hears of it through the log and a metric.
 
 use anyhow::anyhow;
-use vedette_model::CheckType;
+use vedette_model::{CheckRecord, CheckStatus, CheckType};
 use vedette_sandbox::{Problem, RunError, Stop};
 
 use super::doubt::{HELD_BACK, OFFLINE};
@@ -23,6 +23,14 @@ pub(crate) fn token(cause: &RunError, offline: bool) -> &'static str {
         RunError::Broken { why: Stop::Failed, .. } if offline => OFFLINE,
         RunError::Broken { .. } => PLUGIN_FAILED,
     }
+}
+
+/// The [`token`] of the trouble of ours that left a record without an answer; what the target or
+/// its configuration brought about is none.
+pub(crate) fn own_trouble(record: &CheckRecord) -> Option<&str> {
+    let error = record.error.as_deref().filter(|_| record.status == CheckStatus::Unknown);
+    let ours = [OFFLINE, OVERLOADED, HELD_BACK, PLUGIN_FAILED, PLUGIN_UNAVAILABLE];
+    error.filter(|error| ours.contains(error))
 }
 
 /// Tells the operator of a scheduled run that says nothing about its target; `offline` as for its
@@ -98,12 +106,6 @@ fn first(problems: &[Problem]) -> String {
     let problem = problems.first();
     let said = problem.map(|problem| format!("{} {}", problem.pointer, problem.message));
     said.unwrap_or_else(|| "it does not say why".to_owned())
-}
-
-/// Whether a token of an `unknown` record names trouble of ours, and not of the target or of what is
-/// configured for it.
-pub(crate) fn is_ours(token: &str) -> bool {
-    [OFFLINE, OVERLOADED, HELD_BACK, PLUGIN_FAILED, PLUGIN_UNAVAILABLE].contains(&token)
 }
 
 /// The plugin broke or was stopped, in `run` or in `assess`.

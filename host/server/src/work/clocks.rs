@@ -12,8 +12,9 @@ use std::{
 use chrono::TimeDelta;
 use tokio_util::sync::CancellationToken;
 use vedette_model::Timestamp;
+use vedette_store::CLOCKS_DIFFER;
 
-use crate::{App, service::pipeline::CLOCKS_DIFFER};
+use crate::App;
 
 /// Runs until `shutdown`.
 pub(super) async fn run(app: Arc<App>, shutdown: CancellationToken) {

@@ -22,6 +22,7 @@ mod sample;
 mod scheduler;
 mod session_keys;
 mod set_back;
+mod shown;
 
 use std::{sync::Arc, time::Duration};
 

@@ -31,22 +31,25 @@ use tokio_util::sync::CancellationToken;
 use vedette_model::{Delivery, Timestamp, delivery::Gathering};
 
 use self::lease::Lease;
-use super::lanes::{Lanes, Receiver, receiver};
+use super::{
+    lanes::{Lanes, Receiver, receiver},
+    shown::Shown,
+};
 use crate::{App, trouble::Trouble};
 
 /// The loop. After `shutdown` it finishes what is on its way and gives back the rest.
 pub(super) async fn run(app: Arc<App>, shutdown: CancellationToken) {
-    let counted = app.clock.now();
+    let now = app.clock.now();
     let mut outbox = Outbox {
         lanes: Lanes::default(),
         tasks: JoinSet::new(),
         out: HashMap::new(),
         looked: Instant::now(),
-        shown: (counted, Instant::now()),
+        shown: Shown::new(now),
         // What waits from before the start.
-        due: Some(counted),
+        due: Some(now),
         rested: None,
-        counted,
+        counted: None,
         unread: Trouble::default(),
         app,
     };
@@ -81,14 +84,13 @@ struct Outbox {
     out: HashMap<Id, Work>,
     /// When the store was looked at last, by a clock that nobody sets.
     looked: Instant,
-    /// What the clock showed last, and when that was by the one that nobody sets.
-    shown: (Timestamp, Instant),
+    shown: Shown,
     /// When the store has to be looked at again, if that is known.
     due: Option<Timestamp>,
     /// When the first lane that something waits in has rested.
     rested: Option<Timestamp>,
-    /// When what is not finished was counted last.
-    counted: Timestamp,
+    /// When what is not finished was counted last, by a clock that nobody sets.
+    counted: Option<Instant>,
     unread: Trouble,
 }
 

@@ -16,10 +16,13 @@ use tokio::{
     time::Instant,
 };
 use tokio_util::sync::CancellationToken;
-use vedette_model::{CheckType, Source, Timestamp};
+use vedette_model::{CheckType, Source};
 use vedette_store::Lease;
 
-use super::set_back::{self, Reach};
+use super::{
+    set_back::{self, Reach},
+    shown::{Shown, Step},
+};
 use crate::{
     App,
     service::planned::{self, Ending, LEASE, Turn},
@@ -50,8 +53,7 @@ struct Scheduler {
     runs: JoinSet<()>,
     /// What each run is about.
     leases: HashMap<Id, Lease>,
-    /// What the clock showed last.
-    shown: Timestamp,
+    shown: Shown,
     /// The longest interval of each check that was ever installed, as last seen.
     longest: BTreeMap<CheckType, Duration>,
     /// What may be planned for too late a moment; none = nothing.
@@ -61,7 +63,7 @@ struct Scheduler {
 
 impl Scheduler {
     fn new(app: Arc<App>) -> Self {
-        let shown = app.clock.now();
+        let shown = Shown::new(app.clock.now());
         // It may have been set while we were away.
         let doubted = Some(Reach::Longest);
         let longest = set_back::longest(&app);
@@ -80,7 +82,12 @@ impl Scheduler {
     /// had planned less often.
     async fn see_the_clock(&mut self) {
         let now = self.app.clock.now();
-        if let Some(by) = set_back::set_back(self.shown, now) {
+        let step = self.shown.step(now);
+        self.shown = Shown::new(now);
+        if step != Step::Along {
+            self.app.pulse.begins_anew(now);
+        }
+        if let Step::SetBack(by) = step {
             let seconds = by.num_seconds();
             tracing::warn!(
                 seconds,
@@ -89,7 +96,6 @@ impl Scheduler {
             );
             self.doubted = Some(Reach::Shortest);
         }
-        self.shown = now;
         let longest = set_back::longest(&self.app);
         if set_back::shortened(&self.longest, &longest) {
             self.doubted = self.doubted.or(Some(Reach::Longest));

@@ -21,12 +21,6 @@ pub(super) enum Reach {
     Shortest,
 }
 
-/// Whether the clock was set back since it showed `before`, a moment ago, and by how much.
-pub(super) fn set_back(before: Timestamp, now: Timestamp) -> Option<TimeDelta> {
-    let by = before - now;
-    (by >= NOTABLE).then_some(by)
-}
-
 /// The longest interval of each installed check.
 pub(super) fn longest(app: &App) -> BTreeMap<CheckType, Duration> {
     let types = app.sandbox.check_types().into_iter();
@@ -78,8 +72,6 @@ fn later(now: Timestamp, by: Duration) -> Timestamp {
     by.and_then(|by| now.checked_add_signed(by)).unwrap_or(Timestamp::MAX_UTC)
 }
 
-/// The clock is looked at several times a second. Less is lost in the waits between two looks.
-const NOTABLE: TimeDelta = TimeDelta::seconds(1);
 /// Longer than a delivery waits for anything but maintenance.
 const LONGEST_WAIT: Duration = Duration::from_secs(90);
 const BATCH: usize = 100;
@@ -88,13 +80,6 @@ const BATCH: usize = 100;
 mod tests {
     use super::*;
     use crate::work::sample::at;
-
-    #[test]
-    fn clock_that_shows_less_than_before_was_set_back() {
-        for (now, by) in [(10, None), (600, None), (0, None), (-1, Some(1)), (-3600, Some(3600))] {
-            assert_eq!(set_back(at(0), at(now)), by.map(TimeDelta::seconds), "{now}");
-        }
-    }
 
     #[test]
     fn check_that_is_to_run_more_often_is_noticed() {

@@ -3,7 +3,8 @@
 //! row's id.
 //!
 //! *Invariant:* a look that is older than the one that is noted changes nothing here, so that a
-//! report may come twice, and late.
+//! report may come twice, and late; unless the one that is noted is of a clock that has been set back
+//! since.
 
 use surrealdb::types::{Array, Object, RecordId, SurrealValue, Value};
 use uuid::Uuid;
@@ -12,7 +13,7 @@ use vedette_model::{AccountId, AgentId, SiteId, Timestamp};
 
 use crate::error::Result;
 use crate::tx::Binds;
-use crate::{Store, key, row};
+use crate::{CLOCKS_DIFFER, Store, key, row};
 
 #[derive(SurrealValue)]
 struct TargetRow {
@@ -44,6 +45,7 @@ impl Store {
         let binds = Binds::new()
             .with("agent", key::agent(account, agent))
             .with("now", now)
+            .with("ahead", now + CLOCKS_DIFFER)
             .with("limit", limit)
             .with("count", targets.len())
             .with("targets", targets)
@@ -107,7 +109,9 @@ fn content(account: AccountId, seen: &Sighting) -> Result<Value> {
 const HEARD: &str = "LET $known = (SELECT VALUE id FROM $targets WHERE version != NONE);
 LET $new = $count - array::len($known);
 LET $room = (UPDATE $agent SET
-    last_seen_at = IF last_seen_at > $now { last_seen_at } ELSE { $now }, targets += $new
+    last_seen_at = IF last_seen_at > $now AND last_seen_at <= $ahead { last_seen_at }
+        ELSE { $now },
+    targets += $new
     WHERE $new = 0 OR targets + $new <= $limit RETURN AFTER);
 IF array::is_empty($room) {
     IF record::exists($agent) { THROW 'target_limit' } ELSE { THROW 'gone' }
@@ -116,8 +120,9 @@ IF array::is_empty($room) {
 /// `seen_at` comes last: the others are compared by it.
 const SEEN: &str = "
 INSERT INTO agent_target $rows ON DUPLICATE KEY UPDATE
-    leaf = IF seen_at < $input.seen_at { $input.leaf ?? leaf } ELSE { leaf },
-    is_valid = IF seen_at < $input.seen_at { $input.is_valid } ELSE { is_valid },
-    error = IF seen_at < $input.seen_at { $input.error } ELSE { error },
-    seen_at = IF seen_at < $input.seen_at { $input.seen_at } ELSE { seen_at }
+    leaf = IF seen_at < $input.seen_at OR seen_at > $ahead { $input.leaf ?? leaf } ELSE { leaf },
+    is_valid = IF seen_at < $input.seen_at OR seen_at > $ahead { $input.is_valid }
+        ELSE { is_valid },
+    error = IF seen_at < $input.seen_at OR seen_at > $ahead { $input.error } ELSE { error },
+    seen_at = IF seen_at < $input.seen_at OR seen_at > $ahead { $input.seen_at } ELSE { seen_at }
     RETURN NONE;";

@@ -105,7 +105,12 @@ fn an_agent_is_found_by_its_key_until_it_is_deleted() {
         let last_seen_at = Some(noon() + seconds(2));
         store.note_report(account.id, id, &[], 9, noon() + seconds(2)).await.unwrap();
         let later = only(store.agents(account.id).await.unwrap());
-        assert_eq!(later, Agent { last_seen_at, ..expected });
+        assert_eq!(later, Agent { last_seen_at, ..expected.clone() });
+        // By a clock that was set back.
+        let last_seen_at = Some(noon() - seconds(60));
+        store.note_report(account.id, id, &[], 9, noon() - seconds(60)).await.unwrap();
+        let earlier = only(store.agents(account.id).await.unwrap());
+        assert_eq!(earlier, Agent { last_seen_at, ..expected });
 
         let stranger = signed_up(&store).await.id;
         assert!(!store.delete_agent(stranger, id).await.unwrap());
@@ -166,8 +171,8 @@ fn a_report_may_come_twice_and_late() {
             leaf: Some(certificate(1)),
             ..sighting(&account, id, "db01", noon() + seconds(5))
         };
-        let note =
-            async |seen: &[Sighting]| store.note_report(account.id, id, seen, 2, noon()).await;
+        let now = noon() + seconds(9);
+        let note = async |seen: &[Sighting]| store.note_report(account.id, id, seen, 2, now).await;
         note(&[]).await.unwrap();
         assert!(store.sightings(account.id).await.unwrap().is_empty());
         for _ in 0..2 {
@@ -188,7 +193,14 @@ fn a_report_may_come_twice_and_late() {
         note(std::slice::from_ref(&first)).await.unwrap();
         assert_eq!(store.sightings(account.id).await.unwrap().len(), 2);
         let agent = only(store.agents(account.id).await.unwrap());
-        assert_eq!(agent.last_seen_at, Some(noon()));
+        assert_eq!(agent.last_seen_at, Some(now));
+
+        // What was told by a clock that has been set back since is not later than what is told now.
+        let earlier = noon() - seconds(60);
+        let told = sighting(&account, id, "db01", earlier);
+        store.note_report(account.id, id, std::slice::from_ref(&told), 2, earlier).await.unwrap();
+        let known = store.sightings(account.id).await.unwrap();
+        assert_eq!(known.iter().filter(|one| one.id == told.id).collect::<Vec<_>>(), [&told]);
     });
 }
 

@@ -2,7 +2,6 @@
 
 use std::{collections::HashSet, time::Duration};
 
-use chrono::TimeDelta;
 use futures::future::join_all;
 use tokio::time::Instant;
 use vedette_model::{Delivery, Timestamp, delivery::Plan};
@@ -11,7 +10,10 @@ use super::{Outbox, POLL, earliest, gather, send};
 use crate::{
     Result,
     wake::Told,
-    work::lanes::{LEASE, Placed, Receiver, Sorted},
+    work::{
+        lanes::{LEASE, Placed, Receiver, Sorted},
+        shown::{Shown, Step},
+    },
 };
 
 impl Outbox {
@@ -57,14 +59,13 @@ impl Outbox {
     /// A clock that leaps forward, as one does when the machine slept, ends the leases of attempts
     /// that go on: they begin anew, or we would lease and send these batches a second time.
     async fn keep_what_is_out(&mut self, now: Timestamp) -> Result<()> {
-        let (before, since) = self.shown;
-        if leapt(before, now, since.elapsed()) {
+        if self.shown.step(now) == Step::Leapt {
             let held = self.out.values().filter_map(|work| work.held.lock().clone());
             for delivery in held.collect::<Vec<Delivery>>() {
                 self.app.store.keep_delivery(&delivery, now + LEASE).await?;
             }
         }
-        self.shown = (now, Instant::now());
+        self.shown = Shown::new(now);
         Ok(())
     }
 
@@ -90,7 +91,7 @@ impl Outbox {
             // Somebody else is at work on what is in the way.
             self.know(Some(now + LOOK_AGAIN));
         }
-        self.count(now).await?;
+        self.count().await?;
         Ok(all_taken && if full { left > 0 } else { all_leased })
     }
 
@@ -157,46 +158,19 @@ impl Outbox {
     }
 
     /// Tells how much is not finished, now and then.
-    async fn count(&mut self, now: Timestamp) -> Result<()> {
-        if now < self.counted + COUNT {
+    async fn count(&mut self) -> Result<()> {
+        if self.counted.is_some_and(|at| at.elapsed() < COUNT) {
             return Ok(());
         }
-        self.counted = now;
+        self.counted = Some(Instant::now());
         let depth = self.app.store.outbox_depth().await?;
         metrics::gauge!("vedette_outbox_depth").set(depth as f64);
         Ok(())
     }
 }
 
-/// Whether the clock went on by more than the time that has passed.
-fn leapt(before: Timestamp, now: Timestamp, passed: Duration) -> bool {
-    now - before - LEAP > TimeDelta::from_std(passed).unwrap_or(TimeDelta::MAX)
-}
-
-/// Well within a lease.
-const LEAP: TimeDelta = TimeDelta::seconds(5);
 const BATCH: usize = 64;
 /// How much of what waits is looked at in one go.
 const LOOK: usize = 256;
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
 const COUNT: Duration = Duration::from_secs(5);
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::work::sample::at;
-
-    #[test]
-    fn clock_leaps_that_goes_on_by_more_than_has_passed() {
-        for (now, passed, leaps) in [
-            (1, 1, false),
-            (300, 300, false),
-            (5, 0, false),
-            (6, 0, true),
-            (3600, 1, true),
-            (-3600, 1, false),
-        ] {
-            assert_eq!(leapt(at(0), at(now), Duration::from_secs(passed)), leaps, "{now}");
-        }
-    }
-}

@@ -1,0 +1,186 @@
+//! What the document says of single resources, and of what editions and plugins differ in.
+
+use vedette_sandbox::egress::Vendor;
+
+use super::*;
+
+#[test]
+fn editions_are_described_as_they_differ() {
+    let (standard, team) = (whole(&STANDARD), whole(&TEAM));
+    assert_eq!(standard["servers"][0]["url"], "/v1");
+    assert_eq!(team["servers"][0]["url"], "/api");
+    let ssl = |document: &Value| document["components"]["schemas"]["SslResult"].clone();
+    assert_eq!(ssl(&standard)["properties"].get("tls_grade"), None);
+    assert!(ssl(&team)["properties"].get("tls_grade").is_some());
+    assert!(standard["components"]["schemas"].get("SslResultGrade").is_none());
+    let types = |document: &Value| {
+        let set = &document["components"]["schemas"]["DnsResultRecordSet"];
+        set["properties"]["type"]["enum"].as_array().expect("record types").len()
+    };
+    assert_eq!((types(&standard), types(&team)), (7, 6));
+}
+
+#[test]
+fn what_takes_a_role_says_so_where_there_are_teams() {
+    let forbids = |edition: &'static Edition, method: &str, path: &str| {
+        let document = whole(edition);
+        document["paths"][path][method]["responses"].get("403").is_some()
+    };
+    for (method, path) in [("post", "/checks"), ("patch", "/alerts"), ("delete", "/sites")] {
+        assert!(forbids(&TEAM, method, path), "{method} {path}");
+        assert!(!forbids(&STANDARD, method, path), "{method} {path}");
+    }
+    for (method, path) in [("get", "/sites"), ("post", "/mcp"), ("post", "/auth/welcome")] {
+        assert!(!forbids(&TEAM, method, path), "{method} {path}");
+    }
+}
+
+#[test]
+fn channels_of_plugins_are_described_by_their_schemas() {
+    let channel = ChannelDescriptor {
+        channel: "night_pager".to_owned(),
+        id: "acme.night-pager".to_owned(),
+        version: "1.0.0".to_owned(),
+        title: "Night pager".to_owned(),
+        description: "Pages people.".to_owned(),
+        config_schema: json!({
+            "type": "object",
+            "properties": { "room": { "$ref": "#/$defs/Room" } },
+            "required": ["room"],
+            "$defs": { "Room": { "type": "string", "minLength": 2 } },
+        }),
+        secret_fields: vec!["url".to_owned(), "token".to_owned()],
+        batch_max: 1,
+        url_field: Some("url".to_owned()),
+        vendor: Vendor::default(),
+    };
+    let channels = [Arc::new(channel)];
+    let document = document(&Subject { channels: &channels, ..subject(&STANDARD) }, None);
+    let mut found = Vec::new();
+    references(&document, &mut found);
+    for to in ["NightPagerChannel", "NightPagerChannelFields", "NightPagerChannelFieldsRoom"] {
+        assert!(found.contains(&format!("#/components/schemas/{to}").as_str()), "{to}");
+    }
+    for to in found {
+        assert!(document.pointer(&to[1..]).is_some(), "{to}");
+    }
+    let patch = validator(&document, &schema::reference("NotificationSettingsPatch"));
+    let url = "https://pager.example/x";
+    for (channels, fits) in [
+        (json!({ "night_pager": { "url": url, "room": "ops", "token": true } }), true),
+        (json!({ "night_pager": null }), true),
+        (json!({ "gone": null }), true),
+        (json!({}), true),
+        (json!(null), true),
+        (json!({ "night_pager": { "url": url } }), false),
+        (json!({ "night_pager": { "room": "ops" } }), false),
+        (json!({ "night_pager": { "url": url, "room": "o" } }), false),
+        (json!({ "night_pager": { "url": "pager", "room": "ops" } }), false),
+        (json!({ "fax": {} }), false),
+    ] {
+        assert_eq!(patch.is_valid(&json!({ "plugin_channels": channels })), fits, "{channels}");
+    }
+}
+
+#[test]
+fn a_text_or_list_that_is_refused_fits_no_schema_either() {
+    let document = whole(&TEAM);
+    let fits = |method: &str, path: &str, body: Value| {
+        let taken = &document["paths"][path][method]["requestBody"]["content"];
+        validator(&document, &taken["application/json"]["schema"]).is_valid(&body)
+    };
+    let said = |length: usize| {
+        let body = json!({ "status": "monitoring", "message": "ä".repeat(length) });
+        fits("post", "/incidents/{id}/updates", body)
+    };
+    assert_eq!([0, 1, 10_000, 10_001].map(said), [false, true, true, false]);
+    let titled = |length: usize| fits("post", "/incidents", json!({ "title": "ä".repeat(length) }));
+    assert_eq!([0, 1, 200, 201].map(titled), [false, true, true, false]);
+    let affected = |count: usize| {
+        let sites = vec!["0199c1de-3f5a-7c31-9d4e-2b7f61c0a811"; count];
+        fits("patch", "/incidents/{id}", json!({ "affected_sites": sites }))
+    };
+    assert_eq!([0, 200, 201].map(affected), [true, true, false]);
+    let domain = |length: usize| {
+        let body = json!({ "status_page_custom_domain": "a".repeat(length) });
+        fits("patch", "/settings/notifications", body)
+    };
+    assert_eq!([0, 1, 253, 254].map(domain), [false, true, true, false]);
+}
+
+#[test]
+fn records_are_told_apart_by_their_check() {
+    let document = whole(&STANDARD);
+    let stored = &document["paths"]["/checks"]["post"]["responses"]["200"]["content"];
+    let example = &stored["application/json"]["example"]["check"];
+    let fits = |schema: &str, check_type: &str, result: Value| {
+        let mut record = example.clone();
+        record["check_type"] = json!(check_type);
+        record["result"] = result;
+        validator(&document, &schema::reference(schema)).is_valid(&record)
+    };
+    for (schema, check_type, result, wanted) in [
+        ("SslCheckRecord", "ssl", json!({ "valid": true }), true),
+        ("SslCheckRecord", "ssl", Value::Null, true),
+        ("SslCheckRecord", "ssl", json!({ "records": [] }), false),
+        ("DomainCheckRecord", "ssl", json!({ "valid": true }), false),
+        ("UninstalledCheckRecord", "ssl", json!({ "valid": true }), false),
+        ("UninstalledCheckRecord", "smtp_banner", json!({ "text": "220" }), true),
+        ("CheckRecord", "ssl", json!({ "valid": true }), true),
+        ("CheckRecord", "smtp_banner", json!({ "text": "220" }), true),
+    ] {
+        assert_eq!(fits(schema, check_type, result), wanted, "{schema} {check_type}");
+    }
+    let latest = &document["components"]["schemas"]["LatestChecks"]["properties"];
+    assert_eq!(latest["ssl"], schema::reference("SslCheckRecord"));
+}
+
+#[test]
+fn what_always_comes_is_required() {
+    let document = whole(&STANDARD);
+    for name in ["Incident", "IncidentStep", "IncidentUpdate", "PublicSslResult"] {
+        let schema = &document["components"]["schemas"][name];
+        let members = schema["properties"].as_object().expect("it has members");
+        let required = schema["required"].as_array().expect("some are required");
+        assert_eq!(required.len(), members.len(), "{name}");
+    }
+}
+
+#[test]
+fn whoever_is_unwelcome_is_told_why() {
+    let document = whole(&TEAM);
+    let refused = &document["paths"]["/auth/welcome"]["get"]["responses"]["403"];
+    let schema = &refused["content"]["application/json"]["schema"];
+    let mut body =
+        json!({ "error": "forbidden", "message": "no", "reason": "too_many_free_accounts" });
+    assert!(validator(&document, schema).is_valid(&body));
+    body.as_object_mut().expect("an object").remove("reason");
+    assert!(!validator(&document, schema).is_valid(&body));
+}
+
+#[test]
+fn webhooks_need_what_the_plan_says_and_name_every_event() {
+    for (edition, plan) in [(&STANDARD, "`starter`"), (&TEAM, "`team`")] {
+        let document = whole(edition);
+        let webhook = &document["webhooks"]["alerts"]["post"];
+        let description = webhook["description"].as_str().expect("it is described");
+        assert!(description.contains(plan), "{description}");
+        let schemas = &document["components"]["schemas"];
+        let told = schemas["WebhookAlert"]["properties"]["type"]["description"].as_str();
+        let told = told.expect("the types are told");
+        for event in CHECKS.iter().flat_map(|check| &check.events) {
+            assert!(told.contains(&event.name), "{}", event.name);
+        }
+        let payload = validator(&document, &schema::reference("WebhookPayload"));
+        assert!(!payload.is_valid(&json!({ "source": "vedette", "alerts": [] })));
+        let html = page::render(&document).html;
+        assert!(html.contains(" id=\"receiveAlerts\""));
+        assert_eq!(html.matches("<h2>Webhooks</h2>").count(), 2, "in the menu, and as a chapter");
+        let tag = &webhook["tags"][0];
+        let tags = document["tags"].as_array().expect("there are tags");
+        assert!(tags.iter().any(|told| told["name"] == *tag), "{tag}");
+        let shared = |(_, _, operation): (_, _, &Value)| operation["tags"][0] == *tag;
+        assert!(!described(&document).into_iter().any(shared), "{tag}");
+        assert!(html.contains("<dt><code>webhook-signature</code>"));
+    }
+}

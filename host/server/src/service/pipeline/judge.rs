@@ -1,0 +1,164 @@
+//! What a result means: its record, and what the plugin says of it where that is believed.
+//!
+//! *Invariant:* what a run saw is judged by the version of the plugin that ran.
+//! *Invariant:* a result that nobody could judge is `unknown`: it raises and resolves nothing.
+
+use serde_json::Value;
+use vedette_model::{Assessment, CheckId, CheckRecord, CheckStatus, Evidence, Source, Timestamp};
+use vedette_sandbox::{CheckVersion, PluginError};
+use vedette_store::CheckContext;
+
+use super::{Arrival, Seen};
+use crate::{
+    App, Error, Result,
+    service::{doubt::doubt, run},
+};
+
+/// A record and what it means.
+pub(super) struct Judged {
+    pub(super) record: CheckRecord,
+    /// None where nobody could tell, and where what was told is not believed.
+    pub(super) assessment: Option<Assessment>,
+    /// Whether the plugin told, believed or not.
+    pub(super) is_judged: bool,
+    /// What there is to judge it; none where the check is not installed.
+    pub(super) version: Option<CheckVersion>,
+    pub(super) at: Timestamp,
+}
+
+pub(super) async fn judge(
+    app: &App,
+    arrival: &Arrival,
+    context: &CheckContext,
+    id: CheckId,
+) -> Result<Judged> {
+    let version = version(app, arrival);
+    let mut record = record(app, arrival, id);
+    let told = match &arrival.seen {
+        Seen::Unknown(_) => None,
+        Seen::Result { result, .. } => {
+            match assess(app, arrival, context, version.as_ref(), result).await? {
+                Ok(assessment) => Some(assessment),
+                Err(token) => {
+                    record.error = Some(token.to_owned());
+                    None
+                }
+            }
+        }
+    };
+    let is_judged = told.is_some();
+    let at = app.clock.now();
+    let doubted = told.as_ref().and_then(|assessment| {
+        doubt(app, arrival.source, arrival.site_id, &context.state, assessment, at)
+    });
+    if let Some(token) = doubted {
+        metrics::counter!("vedette_results_doubted_total", "error" => token).increment(1);
+        record.result = Value::Null;
+        record.error = Some(token.to_owned());
+    }
+    let assessment = told.filter(|_| doubted.is_none());
+    Ok(Judged { record, assessment, is_judged, version, at })
+}
+
+/// What judges a result: the version that ran, else the one that is installed. One that was put in
+/// its place meanwhile may understand results that it never brings otherwise.
+fn version(app: &App, arrival: &Arrival) -> Option<CheckVersion> {
+    let ran = match &arrival.seen {
+        Seen::Result { version, .. } => version.clone(),
+        Seen::Unknown(_) => None,
+    };
+    ran.or_else(|| app.sandbox.version(&arrival.check_type))
+}
+
+/// The plugin's verdict; where it could not give one, the token that says so.
+async fn assess(
+    app: &App,
+    arrival: &Arrival,
+    context: &CheckContext,
+    version: Option<&CheckVersion>,
+    result: &Value,
+) -> Result<Result<Assessment, &'static str>> {
+    let CheckContext { site, state, siblings, .. } = context;
+    let check_type = &arrival.check_type;
+    let from_outside = matches!(arrival.source, Source::Api | Source::Agent);
+    let mut current = result.clone();
+    if let Some(members) = current.as_object_mut().filter(|_| from_outside) {
+        // The documented results do not name the site, which those of our own runs do.
+        members.entry("domain").or_insert_with(|| site.name().into());
+    }
+    let evidence = Evidence {
+        current,
+        current_at: arrival.checked_at,
+        settled: state.settled.as_ref().map(|settled| (settled.result.clone(), settled.at)),
+        siblings: siblings
+            .iter()
+            .map(|(check_type, result)| (check_type.to_string(), result.clone()))
+            .collect(),
+        config: site.config_of(check_type),
+        alert_days: site.alert_days,
+        memory: state.memory.clone(),
+    };
+    let told = match version {
+        Some(version) => app.sandbox.assess(version, site.name(), evidence).await,
+        None => Err(PluginError::NotInstalled),
+    };
+    let cause = match told {
+        Ok(assessment) => return Ok(Ok(assessment)),
+        Err(cause) => cause,
+    };
+    let token = match &cause {
+        PluginError::InvalidInput(reason) if from_outside => {
+            return Err(Error::invalid("result", format!("does not fit the check: {reason}")));
+        }
+        PluginError::NotInstalled => run::PLUGIN_UNAVAILABLE,
+        PluginError::Overloaded => run::OVERLOADED,
+        PluginError::InvalidInput(_) | PluginError::Broken { .. } => run::PLUGIN_FAILED,
+    };
+    let domain = site.name();
+    tracing::error!(
+        %check_type, domain, %cause,
+        "check {check_type} could not judge its result for {domain}: {cause}"
+    );
+    Ok(Err(token))
+}
+
+/// The record before it was judged.
+fn record(app: &App, arrival: &Arrival, id: CheckId) -> CheckRecord {
+    let (result, error) = match &arrival.seen {
+        Seen::Unknown(token) => (Value::Null, Some((*token).to_owned())),
+        Seen::Result { result, .. } => (result.clone(), error_of(result)),
+    };
+    CheckRecord {
+        id,
+        site_id: arrival.site_id,
+        check_type: arrival.check_type.clone(),
+        checked_at: arrival.checked_at,
+        status: CheckStatus::Unknown,
+        result,
+        error,
+        duration_ms: u64::try_from(arrival.duration.as_millis()).unwrap_or(u64::MAX),
+        source: arrival.source,
+        location: app.config.location.clone(),
+    }
+}
+
+/// A record repeats the `error` of its result, so that listings need not look inside.
+fn error_of(result: &Value) -> Option<String> {
+    result.get("error").and_then(Value::as_str).map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn record_repeats_the_error_token_of_its_result() {
+        let expired = json!({ "valid": false, "error": "certificate_expired" });
+        assert_eq!(error_of(&expired), Some("certificate_expired".to_owned()));
+        for fine in [json!({ "valid": true, "error": null }), json!({}), json!(null)] {
+            assert_eq!(error_of(&fine), None, "{fine}");
+        }
+    }
+}
