@@ -30,10 +30,15 @@ impl Invalid {
 
 /// An RFC 3339 date-time, cut to whole milliseconds: what is stored and what is compared are
 /// then the same value. A leap second is the second that follows it. Without an offset, as ISO 8601
-/// has it and many languages write it, it is UTC like every time that the service tells.
+/// has it and many languages write it, it is UTC like every time that the service tells. An offset
+/// may come without its colon, as `strftime` writes it.
 pub fn timestamp(field: &'static str, text: &str) -> Result<Timestamp, Invalid> {
     let read = DateTime::parse_from_rfc3339(text)
         .or_else(|_| DateTime::parse_from_rfc3339(&format!("{text}Z")))
+        .or_else(|cause| match text.split_at_checked(text.len().saturating_sub(2)) {
+            Some((start, minutes)) => DateTime::parse_from_rfc3339(&format!("{start}:{minutes}")),
+            None => Err(cause),
+        })
         .map_err(|_| Invalid::new(field, "must be a date-time such as 2026-11-20T15:04:05Z"))?;
     let millis = read.timestamp() * 1000 + i64::from(read.timestamp_subsec_millis());
     DateTime::from_timestamp_millis(millis)

@@ -123,7 +123,7 @@ impl Window {
 
 /// The UTC calendar month in which a call counts, e.g. `2026-11`.
 pub fn month(now: Timestamp) -> String {
-    now.format("%Y-%m").to_string()
+    format!("{:04}-{:02}", now.year(), now.month())
 }
 
 /// The moment a new month begins, and with it a new monthly quota.

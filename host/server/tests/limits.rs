@@ -12,7 +12,7 @@ use std::{
 
 use chrono::{DateTime, Utc};
 use futures::future::join_all;
-use reqwest::Client;
+use reqwest::{Client, Method};
 use tokio_util::sync::CancellationToken;
 use vedette_model::quota;
 use vedette_server::{
@@ -124,6 +124,26 @@ fn retry_after_is_the_longest_wait_of_all_limits_that_are_used_up() {
 }
 
 #[test]
+fn what_costs_no_call_does_not_wait_for_the_next_month() {
+    with_service(|service| async move {
+        let free = service.account("free").await;
+        service.use_up(&free, 100).await;
+        for number in 1..=10 {
+            let answer = service.ping(&free.key).await;
+            assert_eq!((answer.status, answer.used), (200, 100), "ping {number}: {}", answer.text);
+        }
+        let ping = service.ping(&free.key).await;
+        assert_eq!((ping.status, ping.retry_after), (429, Some(11)), "{}", ping.text);
+        assert!(!ping.text.contains("upgrade"), "{}", ping.text);
+        let month = quota::whole_seconds(quota::until_next_month(service.hand.now()));
+        let call = service.get("/v1/alerts", Some(&free.key), None).await;
+        assert_eq!((call.status, call.retry_after), (429, Some(month)), "{}", call.text);
+        service.hand.advance(Duration::from_secs(11));
+        assert_eq!(service.ping(&free.key).await.status, 200);
+    });
+}
+
+#[test]
 fn who_is_over_the_window_of_a_plan_is_held_against_the_next_one_at_once() {
     with_service(|service| async move {
         let account = service.account("free").await;
@@ -197,12 +217,31 @@ impl Service {
 
     /// From this address, or else from one that nobody else has.
     async fn get(&self, path: &str, key: Option<&str>, address: Option<IpAddr>) -> Seen {
+        self.send(Method::GET, path, key, address, "").await
+    }
+
+    /// Asks the assistants' endpoint whether it is there, which costs no call of the month.
+    async fn ping(&self, key: &str) -> Seen {
+        let body = r#"{"jsonrpc": "2.0", "id": 1, "method": "ping"}"#;
+        self.send(Method::POST, "/v1/mcp", Some(key), None, body).await
+    }
+
+    async fn send(
+        &self,
+        method: Method,
+        path: &str,
+        key: Option<&str>,
+        address: Option<IpAddr>,
+        body: &'static str,
+    ) -> Seen {
         let number = self.requests.fetch_add(1, Ordering::Relaxed);
         let own = || Ipv4Addr::from_bits(u32::from_be_bytes([10, 0, 0, 0]) | number).into();
         let client = &self.clients[number as usize % self.clients.len()];
         let request = client
-            .get(format!("{}{path}", self.base))
-            .header("x-forwarded-for", address.unwrap_or_else(own).to_string());
+            .request(method, format!("{}{path}", self.base))
+            .header("x-forwarded-for", address.unwrap_or_else(own).to_string())
+            .header("content-type", "application/json")
+            .body(body);
         let request = match key {
             Some(key) => request.bearer_auth(key),
             None => request,

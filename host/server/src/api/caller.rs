@@ -228,7 +228,7 @@ async fn count<'a>(
     let asked = Asked { payer, plan, token: TokenHash::of(token), now: app.clock.now() };
     match app.limits.admit_account(account, quota::Limit::of_plan(plan), asked.now) {
         Ok(_) => asked.admit(app, standing, cost).await,
-        Err(refused) => asked.refuse(app, standing, refused.retry_after).await,
+        Err(refused) => asked.refuse(app, standing, cost, refused.retry_after).await,
     }
 }
 
@@ -263,11 +263,13 @@ impl Asked<'_> {
         Ok(Counted { stamp, admitted: Err(refused) })
     }
 
-    /// Its window is full: the month is told as it stands, and what it says is the longer wait.
+    /// Its window is full: the month is told as it stands, and what it says is the longer wait. A
+    /// request that costs no call does not wait for the month.
     async fn refuse(
         &self,
         app: &App,
         standing: &mut Standing,
+        cost: Cost,
         window: Duration,
     ) -> Result<Counted> {
         let (account, month) = (self.payer.account.id, quota::month(self.now));
@@ -278,7 +280,7 @@ impl Asked<'_> {
                 (self.usage(so_far.used), so_far.stamp)
             }
         };
-        let exhausted = self.note(app, standing, usage);
+        let exhausted = self.note(app, standing, usage).filter(|_| cost == Cost::Call);
         let wait = longest(self.now, window, standing, exhausted);
         // What takes longest is what there is something to do about.
         let refused = match exhausted {
