@@ -4,9 +4,9 @@ use chrono::DateTime;
 
 pub(crate) use vedette_sdk::date::{DAY, day, days_until, minute, rfc3339};
 
-/// Unix seconds of an RFC 3339 text.
+/// Unix seconds of a moment, as [`vedette_sdk::date::parse`] reads it.
 pub(crate) fn parse(text: &str) -> Option<i64> {
-    DateTime::parse_from_rfc3339(text.trim()).ok().map(|date| date.timestamp())
+    vedette_sdk::date::parse(text.trim())
 }
 
 /// Unix seconds of the date of an HTTP header (RFC 9110, 5.6.7, the preferred form).

@@ -1,6 +1,6 @@
 //! Dates of certificates and registrations, from the year 0 to 9999, as text and as distances.
 
-use chrono::{DateTime, SecondsFormat, Utc};
+use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime, SecondsFormat, Utc};
 
 /// Last second that X.509 can express (RFC 5280, 4.1.2.5): "no well-defined expiration".
 pub const LAST: i64 = 253_402_300_799;
@@ -30,9 +30,15 @@ pub fn minute(at: i64) -> String {
     utc(at).format("%Y-%m-%d %H:%M UTC").to_string()
 }
 
-/// Unix seconds of an RFC 3339 text.
+/// Unix seconds of what a result's `date-time` may hold: an RFC 3339 text, one without an offset,
+/// which is UTC, or a day, which is its first second.
 pub fn parse(text: &str) -> Option<i64> {
-    DateTime::parse_from_rfc3339(text).ok().map(|date| date.timestamp())
+    let without_offset = || NaiveDateTime::parse_from_str(text, "%Y-%m-%dT%H:%M:%S%.f").ok();
+    let day = || Some(text.parse::<NaiveDate>().ok()?.and_time(NaiveTime::MIN));
+    match DateTime::parse_from_rfc3339(text) {
+        Ok(moment) => Some(moment.timestamp()),
+        Err(_) => without_offset().or_else(day).map(|moment| moment.and_utc().timestamp()),
+    }
 }
 
 fn utc(at: i64) -> DateTime<Utc> {
@@ -76,7 +82,12 @@ mod tests {
             assert_eq!(parse(&rfc3339(at)), Some(at));
         }
         assert_eq!(parse("2026-01-01T01:00:00.5+01:00"), Some(NOW));
-        assert_eq!(parse("2026-01-01"), None);
+        assert_eq!(parse("2026-01-01T00:00:00"), Some(NOW));
+        assert_eq!(parse("2026-01-01T00:00:00.418139"), Some(NOW));
+        assert_eq!(parse("2026-01-01"), Some(NOW));
+        for text in ["", "soon", "2026", "2026-13-01", "2026-01-01T", "2026-01-01T25:00:00"] {
+            assert_eq!(parse(text), None, "{text}");
+        }
     }
 
     #[test]

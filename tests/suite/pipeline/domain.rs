@@ -84,6 +84,23 @@ async fn the_threshold_is_the_sites_own_and_exact() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_date_without_an_offset_is_judged_like_any_other() {
+    let (world, _registry) = world().await;
+    let ends = in_days(5);
+    for (nth, written) in
+        ["%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M:%S.418139", "%Y-%m-%d"].into_iter().enumerate()
+    {
+        let domain = format!("soon-{nth}.example");
+        let id = world.quiet(&domain).await;
+        let mut brought = result(5);
+        brought["expires_at"] = json!(ends.format(written).to_string());
+        world.bring("domain", &id, brought).await;
+        let now = world.alerts_now("domain").await;
+        assert_eq!(now.len(), nth + 1, "{written}: {now:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn an_ended_registration_is_critical() {
     let (world, registry) = world().await;
     world.hook().await;
