@@ -1,7 +1,6 @@
 //! Dates of certificates and logs, from the year 0 to 9999, as text and as Unix seconds.
 
-use chrono::{DateTime, NaiveDateTime};
-use vedette_sdk::date::{FIRST, LAST};
+use vedette_sdk::date::{FIRST, LAST, moment};
 
 pub(crate) use vedette_sdk::date::{DAY, day, rfc3339};
 
@@ -11,12 +10,7 @@ pub(crate) fn parse(text: &str) -> Option<i64> {
     if text.len() > LONGEST {
         return None;
     }
-    let zoned = DateTime::parse_from_rfc3339(text).ok().map(|date| date.timestamp());
-    let bare = || {
-        let date = NaiveDateTime::parse_from_str(text, "%Y-%m-%dT%H:%M:%S%.f").ok()?;
-        Some(date.and_utc().timestamp())
-    };
-    zoned.or_else(bare).filter(|at| (FIRST..=LAST).contains(at))
+    moment(text).filter(|at| (FIRST..=LAST).contains(at))
 }
 
 /// Of a text, in bytes.

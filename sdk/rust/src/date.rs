@@ -30,15 +30,18 @@ pub fn minute(at: i64) -> String {
     utc(at).format("%Y-%m-%d %H:%M UTC").to_string()
 }
 
-/// Unix seconds of what a result's `date-time` may hold: an RFC 3339 text, one without an offset,
-/// which is UTC, or a day, which is its first second.
+/// Unix seconds of what a result's `date-time` may hold: a [`moment`], or a day, which is its first
+/// second.
 pub fn parse(text: &str) -> Option<i64> {
-    let without_offset = || NaiveDateTime::parse_from_str(text, "%Y-%m-%dT%H:%M:%S%.f").ok();
-    let day = || Some(text.parse::<NaiveDate>().ok()?.and_time(NaiveTime::MIN));
-    match DateTime::parse_from_rfc3339(text) {
-        Ok(moment) => Some(moment.timestamp()),
-        Err(_) => without_offset().or_else(day).map(|moment| moment.and_utc().timestamp()),
-    }
+    let day = || Some(text.parse::<NaiveDate>().ok()?.and_time(NaiveTime::MIN).and_utc());
+    moment(text).or_else(|| day().map(|first| first.timestamp()))
+}
+
+/// Unix seconds of an RFC 3339 text, or of one without an offset, which is UTC.
+pub fn moment(text: &str) -> Option<i64> {
+    let zoned = DateTime::parse_from_rfc3339(text).ok().map(|date| date.timestamp());
+    let bare = || NaiveDateTime::parse_from_str(text, "%Y-%m-%dT%H:%M:%S%.f").ok();
+    zoned.or_else(|| bare().map(|date| date.and_utc().timestamp()))
 }
 
 fn utc(at: i64) -> DateTime<Utc> {
