@@ -141,10 +141,11 @@ fn without_notes(mut schema: Value) -> Value {
     schema
 }
 
-/// Whether a text is a moment (RFC 3339), or one without an offset, or a day: what programs write
-/// for one.
+/// Whether a text is a moment (RFC 3339), or one whose offset has no colon or is left out, or a day:
+/// what programs write for one.
 fn is_moment(text: &str) -> bool {
     DateTime::parse_from_rfc3339(text).is_ok()
+        || DateTime::parse_from_str(text, "%Y-%m-%dT%H:%M:%S%.f%z").is_ok()
         || NaiveDateTime::parse_from_str(text, "%Y-%m-%dT%H:%M:%S%.f").is_ok()
         || NaiveDate::parse_from_str(text, "%Y-%m-%d").is_ok()
 }
@@ -261,6 +262,7 @@ mod tests {
         for good in [
             json!({"at": "2027-01-01T00:00:00Z", "format": "no address"}),
             json!({"at": "2027-01-01T00:00:00.5+02:00"}),
+            json!({"at": "2027-01-01T00:00:00.5+0200"}),
             json!({"at": "2027-01-01T00:00:00"}),
             json!({"at": "2027-01-01"}),
             json!({"at": null}),

@@ -117,6 +117,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0019_letters.surql"),
     include_str!("migrations/0020_asked.surql"),
     include_str!("migrations/0021_first_account.surql"),
+    include_str!("migrations/0022_claims_in_order.surql"),
 ];
 
 #[cfg(test)]

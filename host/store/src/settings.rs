@@ -74,8 +74,8 @@ impl Store {
         let domain = settings.status_page_custom_domain.as_deref();
         let left = was.filter(|was| domain != Some(*was));
         let taken = domain.filter(|domain| was != Some(*domain));
-        // The account is read for update: in conflict with its deletion. The claim is written anew
-        // with every change: rows from before claims get one too.
+        // The account is read for update: in conflict with its deletion. A claim is made with
+        // whatever change finds none: settings from before claims get one too.
         let unit = "IF (SELECT VALUE id FROM ONLY $account FOR UPDATE) = NONE { THROW 'gone' };
             LET $was = $id.version ?? 0;
             IF $was != $version { THROW 'stale' };
@@ -88,7 +88,10 @@ impl Store {
                 DELETE $left_claim RETURN NONE;
                 DELETE $left WHERE account = $owner RETURN NONE
             };
-            IF $claim != NONE { UPSERT $claim SET account = $owner RETURN NONE };
+            IF $claim != NONE AND !record::exists($claim) {
+                LET $last = array::max(SELECT VALUE nth ?? 0 FROM $claims) ?? 0;
+                CREATE $claim SET account = $owner, nth = $last + 1 RETURN NONE
+            };
             IF $slug != NONE {
                 IF record::exists($slug) { THROW 'duplicate' };
                 CREATE $slug SET account = $account RETURN NONE
@@ -102,6 +105,7 @@ impl Store {
             .with("left", left.map(key::status_page_domain))
             .with("left_claim", left.map(|left| key::status_page_claim(left, account)))
             .with("claim", domain.map(|domain| key::status_page_claim(domain, account)))
+            .with("claims", domain.map(key::status_page_claims))
             .with("version", version)
             .with("slug", named.map(key::status_page_slug))
             .with("doc", self.seal_settings(account, settings)?);

@@ -37,11 +37,11 @@ impl Store {
         Ok(row.map(|row| Holding { account: row.account.into(), proven_at: row.proven_at }))
     }
 
-    /// Up to `limit` accounts whose settings name the domain, in the order of their ids.
+    /// Up to `limit` accounts whose settings name the domain, in the order in which they came.
     pub async fn status_page_claimants(&self, domain: &str, limit: u32) -> Result<Vec<AccountId>> {
         let accounts: Vec<Uuid> = self
             .read(
-                "SELECT VALUE account FROM $claims LIMIT $limit",
+                "SELECT VALUE account FROM $claims ORDER BY nth, account LIMIT $limit",
                 Binds::new().with("claims", key::status_page_claims(domain)).with("limit", limit),
             )
             .await?;

@@ -35,7 +35,7 @@ pub(crate) fn assess(evidence: Evidence<Config, SslResult>) -> Assessment {
     let mut findings = certificate
         .map(|certificate| condition(certificate, evidence.alert_days, now))
         .unwrap_or_default();
-    let health = health(seen.as_ref(), current, &findings);
+    let health = health(seen.as_ref(), &findings);
 
     if let Some(change) = memory.observe(current, now) {
         let before = settled.map(|settled| &settled.facts);
@@ -63,15 +63,13 @@ fn condition(certificate: &Seen, alert_days: u16, now: i64) -> Vec<Finding> {
 
 /// By this run alone: an open finding about an earlier certificate does not make a server that
 /// answers well look bad, nor one that does not answer look well.
-fn health(seen: Option<&Seen>, current: &SslResult, findings: &[Finding]) -> Health {
+fn health(seen: Option<&Seen>, findings: &[Finding]) -> Health {
     let found = |event: &str| findings.iter().any(|finding| finding.event == event);
     match seen {
         Some(_) if found(events::EXPIRED.name) || found(events::INVALID.name) => Health::Down,
         Some(_) if found(events::EXPIRING.name) => Health::Degraded,
         Some(_) => Health::Ok,
         // Not valid, for a reason of the connection.
-        None if current.error.is_some() => Health::Down,
-        // A result without a single fact.
-        None => Health::Unknown,
+        None => Health::Down,
     }
 }

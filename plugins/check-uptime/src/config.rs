@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use vedette_sdk::Problem;
 
-use crate::expected::Expected;
+use crate::expected::{self, Expected, MAX_EXPECTED, OneOrMany};
 
 /// How the site is asked, and what counts as up. Everything has a default.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -21,9 +21,10 @@ pub struct Config {
     /// site's own port, where the port does not speak TLS, or says nothing to it. `https` and `http` ask in that way
     /// alone.
     pub scheme: Scheme,
-    /// Status codes that count as up: codes (`401`) and ranges (`"200-299"`). Empty: every code
-    /// below 400. With redirects followed it is the last answer's code that counts.
-    #[schemars(length(max = MAX_EXPECTED))]
+    /// Status codes that count as up: codes (`401`) and ranges (`"200-299"`), one or a list. Empty:
+    /// every code below 400. With redirects followed it is the last answer's code that counts.
+    #[serde(deserialize_with = "expected::one_or_many")]
+    #[schemars(with = "OneOrMany")]
     pub expected_status: Vec<Expected>,
     /// A text that the page must contain: case-sensitive, looked for in the first megabyte of the
     /// page's source, at most 1000 bytes of UTF-8. Absent: the page is not looked at.
@@ -143,7 +144,6 @@ fn keyword_problem(keyword: &str) -> Option<String> {
 }
 
 const MAX_PATH: usize = 2_048;
-const MAX_EXPECTED: usize = 32;
 const MAX_KEYWORD: usize = 1_000;
 const MAX_DEGRADED_MS: u32 = 60_000;
 const MIN_TIMEOUT_MS: u32 = 1_000;
@@ -186,6 +186,12 @@ mod tests {
             .expect("codes and ranges");
         for (status, up) in [(401, true), (200, true), (204, true), (205, false), (301, false)] {
             assert_eq!(config.expects(status), up, "{status}");
+        }
+        for one in [json!(401), json!("401")] {
+            let config: Config =
+                serde_json::from_value(json!({"expected_status": one})).expect("a code by itself");
+            assert!(config.expects(401) && !config.expects(200), "{one}");
+            assert_eq!(json!(config)["expected_status"], json!([401]));
         }
     }
 

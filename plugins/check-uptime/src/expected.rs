@@ -67,6 +67,24 @@ impl<'de> Deserialize<'de> for Expected {
     }
 }
 
+/// As a site may write it: one, or a list of them.
+#[derive(Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub(crate) enum OneOrMany {
+    Many(#[schemars(length(max = MAX_EXPECTED))] Vec<Expected>),
+    One(Expected),
+}
+
+/// Reads one, or a list of them.
+pub(crate) fn one_or_many<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Vec<Expected>, D::Error> {
+    Ok(match OneOrMany::deserialize(deserializer)? {
+        OneOrMany::Many(many) => many,
+        OneOrMany::One(one) => vec![one],
+    })
+}
+
 struct Visitor;
 
 impl de::Visitor<'_> for Visitor {
@@ -115,6 +133,8 @@ impl JsonSchema for Expected {
     }
 }
 
+/// Of a site.
+pub(crate) const MAX_EXPECTED: usize = 32;
 const LOWEST: u16 = 100;
 /// What HTTP libraries read; some servers answer with codes of their own above 599.
 const HIGHEST: u16 = 999;

@@ -33,7 +33,8 @@ const RESERVE: Duration = Duration::from_millis(500);
 
 impl Visit {
     /// Asks the site once; a second time over http only where https is not served. When http
-    /// brings nothing either, what https brought is the outcome.
+    /// brings nothing either, what https brought is the outcome, but for a port that does not speak
+    /// TLS: what is wrong there is what http says.
     pub(crate) fn make(cx: &Cx, job: &Job<Config>) -> Self {
         let asker = Asker { cx, job };
         match job.config.scheme {
@@ -42,7 +43,8 @@ impl Visit {
             Scheme::Auto => {
                 let secure = asker.visit(HTTPS);
                 let plain = if asker.serves_no_https(&secure) {
-                    Some(asker.visit(HTTP)).filter(Self::is_answer_or_ours)
+                    let is_of_http = job.port.is_some();
+                    Some(asker.visit(HTTP)).filter(|plain| is_of_http || plain.is_answer_or_ours())
                 } else if asker.may_speak_no_tls(&secure.outcome) {
                     Some(asker.visit_briefly(HTTP)).filter(Self::is_of_plain_http)
                 } else {

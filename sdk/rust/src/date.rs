@@ -37,9 +37,13 @@ pub fn parse(text: &str) -> Option<i64> {
     moment(text).or_else(|| day().map(|first| first.timestamp()))
 }
 
-/// Unix seconds of an RFC 3339 text, or of one without an offset, which is UTC.
+/// Unix seconds of an RFC 3339 text, of one whose offset has no colon, or of one without an offset,
+/// which is UTC.
 pub fn moment(text: &str) -> Option<i64> {
-    let zoned = DateTime::parse_from_rfc3339(text).ok().map(|date| date.timestamp());
+    let zoned = DateTime::parse_from_rfc3339(text)
+        .or_else(|_| DateTime::parse_from_str(text, "%Y-%m-%dT%H:%M:%S%.f%z"))
+        .ok()
+        .map(|date| date.timestamp());
     let bare = || NaiveDateTime::parse_from_str(text, "%Y-%m-%dT%H:%M:%S%.f").ok();
     zoned.or_else(|| bare().map(|date| date.and_utc().timestamp()))
 }
@@ -85,6 +89,7 @@ mod tests {
             assert_eq!(parse(&rfc3339(at)), Some(at));
         }
         assert_eq!(parse("2026-01-01T01:00:00.5+01:00"), Some(NOW));
+        assert_eq!(parse("2026-01-01T01:00:00+0100"), Some(NOW));
         assert_eq!(parse("2026-01-01T00:00:00"), Some(NOW));
         assert_eq!(parse("2026-01-01T00:00:00.418139"), Some(NOW));
         assert_eq!(parse("2026-01-01"), Some(NOW));

@@ -57,6 +57,20 @@ async fn every_type_is_canonical_sorted_and_in_order() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn place_to_connect_to_is_nothing_to_a_check_that_connects_nowhere() {
+    let world = World::start().await;
+    world.lab.dns.answer("own.example", Reply::Records(vec![record::address("127.0.0.1")]));
+    let port = world.service.api.port();
+    for (port, origin_ip) in [(json!(port), json!("127.0.0.1")), (json!(0), json!("localhost"))] {
+        let body = json!({"domain": "own.example", "port": port, "origin_ip": origin_ip});
+        let result = world.owner.client.post("/check-dns", body).await.expect(200);
+        assert_eq!(result["error"], Value::Null, "{result:#}");
+    }
+    let body = json!({"domain": "own.example", "port": port});
+    world.owner.client.post("/check-uptime", body).await.expect(400);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn addresses_of_documentation_are_told_and_never_dialled() {
     let world = World::start().await;
     let (dns, client) = (&world.lab.dns, &world.owner.client);

@@ -157,16 +157,42 @@ async fn a_host_that_nobody_has_is_served_as_before() {
     }
 }
 
+async fn titled(account: &Account, title: &str) {
+    account.client.patch(SETTINGS, json!({"status_page_title": title})).await.expect(200);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_claims_the_first_that_has_a_page_is_shown() {
+    let world = World::start().await;
+    let (first, lapsed) = (world.account("pro").await, world.account("pro").await);
+    for (account, title) in [(&first, "First"), (&lapsed, "Lapsed"), (&world.owner, "Third")] {
+        claim(account, DOMAIN).await;
+        titled(account, title).await;
+    }
+    let shown = async |title: &str| {
+        let page = get(&world, DOMAIN, "/").await;
+        assert_eq!(page.status, 200, "{}", page.text);
+        assert!(page.text.contains(title), "{title}: {}", page.text);
+    };
+    shown("First").await;
+    let account = format!("/admin/accounts/{}", lapsed.id);
+    world.service.operator().patch(&account, json!({"plan": "free"})).await.expect(200);
+    let off = json!({"status_page_enabled": false});
+    first.client.patch(SETTINGS, off).await.expect(200);
+    shown("Third").await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_claim_keeps_nobody_out_and_a_proof_everybody() {
     let world = World::start().await;
     let squatter = world.account("pro").await;
     let (theirs, ours) = (claim(&squatter, DOMAIN).await, claim(&world.owner, DOMAIN).await);
     assert_ne!(theirs["value"], ours["value"]);
-    assert_eq!(get(&world, DOMAIN, "/").await.status, 404, "two say that it is theirs");
+    titled(&squatter, "Squat").await;
+    assert!(get(&world, DOMAIN, "/").await.text.contains("Squat"), "it came first");
     publish(&world, &ours);
     assert_eq!(claim(&world.owner, DOMAIN).await["verified"], true);
-    assert_eq!(get(&world, DOMAIN, "/").await.status, 200);
+    assert!(get(&world, DOMAIN, "/").await.text.contains("Shop"));
 
     let late = world.account("pro").await;
     let body = json!({"status_page_custom_domain": DOMAIN, "status_page_title": "Late"});

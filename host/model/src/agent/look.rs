@@ -58,7 +58,8 @@ impl Look {
         if is_valid {
             return Verdict { is_valid, error: None };
         }
-        Verdict { is_valid, error: told.cloned().or_else(|| dates.map(str::to_owned)) }
+        let nothing = leaf.is_none().then_some(NO_CERTIFICATE);
+        Verdict { is_valid, error: told.cloned().or_else(|| dates.or(nothing).map(str::to_owned)) }
     }
 
     /// The result of the certificate check that it amounts to (spec: SSL check result). What an
@@ -105,6 +106,9 @@ fn chain_item(certificate: &Certificate, at: Timestamp) -> Value {
     })
 }
 
+/// What a look found that saw none and does not say why: nothing of a certificate, so that none is
+/// judged by it.
+const NO_CERTIFICATE: &str = "no_certificate";
 const MOST_CERTIFICATES: usize = 20;
 /// A token of the certificate check.
 const INCOMPLETE_CHAIN: &str = "incomplete_chain";

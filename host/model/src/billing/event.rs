@@ -166,16 +166,18 @@ fn no_type() -> Invalid {
 /// Milliseconds or seconds since 1970, or a date-time. Seconds are told by their size: as
 /// milliseconds they would all lie before 1974.
 fn created_at(body: &Value) -> Result<Option<Timestamp>, Invalid> {
-    const FIELD: &str = "created_at";
+    let told = |field: &&str| body.get(field).filter(|value| !value.is_null());
+    let Some((field, value)) = DATED.iter().find_map(|field| Some((*field, told(field)?))) else {
+        return Ok(None);
+    };
     let refused = || {
         let reason = "must be milliseconds or seconds since 1970, \
              or a date-time such as 2026-11-20T15:04:05Z";
-        Invalid::new(FIELD, reason)
+        Invalid::new(field, reason)
     };
-    match body.get(FIELD) {
-        None | Some(Value::Null) => Ok(None),
-        Some(Value::String(text)) => parse::timestamp(FIELD, text).map(Some),
-        Some(value) => {
+    match value {
+        Value::String(text) => parse::timestamp(field, text).map(Some),
+        value => {
             let number = value.as_f64().ok_or_else(refused)?;
             let millis = if number.abs() < LEAST_MILLIS { number * 1000.0 } else { number };
             // Beyond 64 bits it is the largest that there is, which is no year.
@@ -187,6 +189,8 @@ fn created_at(body: &Value) -> Result<Option<Timestamp>, Invalid> {
     }
 }
 
+/// How providers call the moment of an event.
+const DATED: [&str; 4] = ["created_at", "createdAt", "created", "timestamp"];
 const LONGEST_NAME: usize = 255;
 /// 1973 in milliseconds, the year 5138 in seconds.
 const LEAST_MILLIS: f64 = 1e11;

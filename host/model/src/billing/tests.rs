@@ -191,6 +191,10 @@ fn moment_of_an_event_is_told_in_four_ways() {
         assert_eq!(read(written.clone()), Some(at(5)), "{written}");
     }
     assert_eq!(read(json!(null)), None);
+    for name in ["createdAt", "created", "timestamp"] {
+        let told = event(json!({"id": "e", "type": "refund.created", name: at(5).timestamp()}));
+        assert_eq!(told.created_at, Some(at(5)), "{name}");
+    }
     let ahead = json!(at(5_000).timestamp());
     assert_eq!(read(ahead), Some(at(1_000)), "nothing happens after it was told");
 }
@@ -216,6 +220,7 @@ fn event_names_the_member_that_is_bad() {
         (json!({"id": "e", "type": kind, "created_at": true}), "created_at"),
         (json!({"id": "e", "type": kind, "created_at": "yesterday"}), "created_at"),
         (json!({"id": "e", "type": kind, "created_at": 1e30}), "created_at"),
+        (json!({"id": "e", "type": kind, "created": "yesterday"}), "created"),
     ] {
         let refused = Told::parse(&body, at(0)).unwrap_err();
         assert_eq!(refused.field, field, "{body}: {refused}");

@@ -147,7 +147,7 @@ pub async fn test(app: &App, caller: &Caller) -> Result<Tested> {
     let lacks = |channel: &&str| lack(app, channel).map(|lack| format!("{channel}: {lack}"));
     failed.extend(missing.iter().map(lacks));
     let failed: Vec<String> = failed.into_iter().flatten().collect();
-    let message = summary(&ready, &failed);
+    let message = summary(&settings.channels(), &ready, &failed);
     Ok(Tested { message, channels: ready.into_iter().map(str::to_owned).collect() })
 }
 
@@ -247,9 +247,15 @@ fn notice(now: Timestamp) -> Notice {
     }
 }
 
-fn summary(tried: &[&str], failed: &[String]) -> String {
+fn summary(configured: &[&str], tried: &[&str], failed: &[String]) -> String {
     match (tried, failed) {
-        ([], []) => "no channel is configured, so nothing was sent".to_owned(),
+        ([], []) if configured.is_empty() => {
+            "no channel is configured, so nothing was sent".to_owned()
+        }
+        ([], []) => format!(
+            "the plan does not include {}, so nothing was sent; upgrade to be notified",
+            configured.join(", ")
+        ),
         (tried, []) => format!("test notification sent to {}", tried.join(", ")),
         (_, failed) => format!("test notification not delivered: {}", failed.join("; ")),
     }
@@ -276,9 +282,15 @@ mod tests {
 
     #[test]
     fn test_call_names_what_failed() {
-        assert_eq!(summary(&[], &[]), "no channel is configured, so nothing was sent");
-        assert_eq!(summary(&["webhook"], &[]), "test notification sent to webhook");
-        let said = summary(&["slack", "webhook"], &["webhook: answered 500".to_owned()]);
+        assert_eq!(summary(&[], &[], &[]), "no channel is configured, so nothing was sent");
+        assert_eq!(
+            summary(&["slack", "webhook"], &[], &[]),
+            "the plan does not include slack, webhook, so nothing was sent; upgrade to be notified"
+        );
+        let one = summary(&["slack", "webhook"], &["webhook"], &[]);
+        assert_eq!(one, "test notification sent to webhook");
+        let both = ["slack", "webhook"];
+        let said = summary(&both, &both, &["webhook: answered 500".to_owned()]);
         assert_eq!(said, "test notification not delivered: webhook: answered 500");
     }
 

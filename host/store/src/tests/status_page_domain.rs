@@ -26,7 +26,8 @@ fn a_domain_is_claimed_by_many_and_held_by_one() {
         name(&store, &one, Some(DOMAIN)).await.unwrap();
         name(&store, &two, Some(DOMAIN)).await.unwrap();
         assert_eq!(store.status_page_claimants(DOMAIN, 10).await.unwrap().len(), 2);
-        assert_eq!(store.status_page_claimants(DOMAIN, 1).await.unwrap().len(), 1);
+        let first = store.status_page_claimants(DOMAIN, 1).await.unwrap();
+        assert_eq!(first, [one.id], "the first that came");
         assert!(store.status_page_claimants("example.com", 10).await.unwrap().is_empty());
         assert_eq!(store.status_page_holding(DOMAIN).await.unwrap(), None);
 
@@ -35,6 +36,25 @@ fn a_domain_is_claimed_by_many_and_held_by_one() {
         assert_eq!(store.status_page_holding(DOMAIN).await.unwrap(), Some(held));
         let refused = store.hold_status_page_domain(DOMAIN, one.id, noon()).await;
         assert!(matches!(refused, Err(Error::DomainTaken)), "{refused:?}");
+    });
+}
+
+#[test]
+fn claims_stand_in_the_order_in_which_they_were_made() {
+    on_both(|store| async move {
+        let mut accounts = Vec::new();
+        for _ in 0..4 {
+            let account = signed_up(&store).await;
+            name(&store, &account, Some(DOMAIN)).await.unwrap();
+            accounts.push(account);
+        }
+        // Other changes leave a claim where it is; who comes back comes last.
+        name(&store, &accounts[1], Some(DOMAIN)).await.unwrap();
+        name(&store, &accounts[0], None).await.unwrap();
+        name(&store, &accounts[0], Some(DOMAIN)).await.unwrap();
+        let order = [1, 2, 3, 0].map(|nth: usize| accounts[nth].id);
+        assert_eq!(store.status_page_claimants(DOMAIN, 10).await.unwrap(), order);
+        assert_eq!(store.status_page_claimants(DOMAIN, 2).await.unwrap(), order[..2]);
     });
 }
 

@@ -31,13 +31,15 @@ pub(super) struct Seen {
 }
 
 impl Seen {
-    /// None when the result tells nothing of a certificate: then nothing can be said about one.
+    /// None when the result tells of a failed connection alone: then nothing can be said about a
+    /// certificate.
     pub(super) fn of(result: &SslResult, at: i64) -> Option<Self> {
         let expires_at = expires_at(result, at);
         let token = result.error.as_deref();
-        let judged = result.valid || token.is_some_and(error::is_about_certificate);
+        let judged = result.valid || token.is_none_or(error::is_about_certificate);
         let named = !result.issuer.is_empty() || !result.san.is_empty();
-        if !judged && !named && expires_at.is_none() && result.fingerprint().is_none() {
+        let told = judged || named || result.chain_error.is_some();
+        if !told && expires_at.is_none() && result.fingerprint().is_none() {
             return None;
         }
         let from = result.valid_from.as_deref();

@@ -184,6 +184,21 @@ fn site_that_serves_neither_is_told_by_what_https_brought() {
 }
 
 #[test]
+fn failure_of_a_port_that_speaks_no_tls_is_what_http_brought() {
+    for error in [NetError::Reset, NetError::Timeout(Phase::Receive)] {
+        let said = error.clone();
+        let (host, _) = fixture::host(move |request| match request.url.starts_with("http://") {
+            true => Err(said.clone()),
+            false => Err(not_tls()),
+        });
+        let job = Job { port: Some(8080), ..fixture::job(Config::default()) };
+        let visit = Visit::make(&host.cx(), &job);
+        assert_eq!(visit.url, "http://www.example.com:8080/");
+        assert_eq!(visit.outcome.err(), Some(error));
+    }
+}
+
+#[test]
 fn trouble_of_our_own_is_not_hidden_behind_the_first_refusal() {
     let (host, _) = fixture::host(|request| match request.url.starts_with("http://") {
         true => Err(NetError::BudgetExhausted),

@@ -180,7 +180,7 @@ fn what_the_agent_found_counts_and_else_the_dates() {
     assert_eq!(told(refused), (false, some("connection_refused")));
     let mismatch = look_of("hostname_mismatch", json!([entry()]));
     assert_eq!(told(mismatch), (false, some("hostname_mismatch")));
-    assert_eq!(told(look(json!({ "certificates": [] }))), (false, None));
+    assert_eq!(told(look(json!({ "certificates": [] }))), (false, Some("no_certificate")));
 }
 
 #[test]
@@ -225,6 +225,8 @@ fn a_look_makes_the_result_of_the_certificate_check() {
     ] {
         assert_eq!(nothing[field], value, "{field}");
     }
+    let silent = look(json!({ "certificates": [] })).result(at(0));
+    assert_eq!((&silent["valid"], &silent["error"]), (&json!(false), &json!("no_certificate")));
 }
 
 #[test]

@@ -136,10 +136,14 @@ pub(super) fn schemas(subject: &Subject<'_>) -> Vec<(String, Value)> {
         &["domain"],
         json!({
             "domain": domain(),
-            "port": said(port, "Absent: the site's, else 443."),
+            "port": said(
+                port,
+                "Absent: the site's, else 443. Nothing to checks that do not connect to the domain.",
+            ),
             "origin_ip": said(
                 text(),
-                "The address to dial instead of the resolved one; `uptime` asks as visitors do.",
+                "The address to dial instead of the resolved one; `uptime` asks as visitors do, and \
+                 it is nothing to checks that do not connect to the domain.",
             ),
             "site_id": said(uuid(), "Stores the result for this site."),
         }),

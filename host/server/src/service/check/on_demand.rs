@@ -25,9 +25,9 @@ use crate::{
     },
 };
 
-/// Runs a check now and answers its result: `domain`, and optionally `port`, `origin_ip` and
-/// `site_id`, which stores the result for that site. What the body leaves out of a site's port
-/// and address is the site's.
+/// Runs a check now and answers its result: `domain`, and optionally `site_id`, which stores the
+/// result for that site, and for checks that connect to it `port` and `origin_ip`. What the body
+/// leaves out of a site's port and address is the site's.
 ///
 /// # Errors
 /// `Invalid` for a target that is impossible or blocked, or not the site's; `NotFound` for
@@ -39,7 +39,7 @@ pub async fn run_on_demand(
     check_type: &CheckType,
     body: &Value,
 ) -> Result<Value> {
-    let asked = OnDemand::parse(body)?;
+    let asked = OnDemand::parse(body, app.sandbox.reaches_target(check_type))?;
     if let Some(address) = asked.origin_ip {
         site::vet_origin(app, address)?;
     }
@@ -133,16 +133,22 @@ struct OnDemand {
 }
 
 impl OnDemand {
-    fn parse(body: &Value) -> Result<Self> {
+    /// A check that does not connect to its target has neither `port` nor `origin_ip`.
+    fn parse(body: &Value, connects: bool) -> Result<Self> {
         let body = Body::of(body)?;
-        Ok(Self {
-            domain: body
-                .required("domain", |field, value| DomainName::parse(parse::text(field, value)?))?,
-            port: body
-                .optional("port", |field, value| parse::integer(field, value, 1..=u16::MAX))?,
-            origin_ip: body.optional("origin_ip", |field, value| {
+        let domain =
+            body.required("domain", |field, value| DomainName::parse(parse::text(field, value)?))?;
+        let port =
+            || body.optional("port", |field, value| parse::integer(field, value, 1..=u16::MAX));
+        let origin_ip = || {
+            body.optional("origin_ip", |field, value| {
                 parse::address(field, parse::text(field, value)?)
-            })?,
+            })
+        };
+        Ok(Self {
+            domain,
+            port: if connects { port()? } else { None },
+            origin_ip: if connects { origin_ip()? } else { None },
             site_id: body.optional("site_id", |field, value| {
                 parse::uuid(field, parse::text(field, value)?).map(SiteId)
             })?,
@@ -214,7 +220,7 @@ mod tests {
             (json!([]), "body"),
         ];
         for (body, field) in cases {
-            match OnDemand::parse(&body) {
+            match OnDemand::parse(&body, true) {
                 Err(Error::Invalid(invalid)) => assert_eq!(invalid.field, field, "{body}"),
                 other => panic!("{body}: {other:?}"),
             }
@@ -224,9 +230,12 @@ mod tests {
     #[test]
     fn on_demand_body_ignores_what_it_does_not_know() {
         let body = json!({ "domain": "EXAMPLE.com.", "depth": 3 });
-        let asked = OnDemand::parse(&body).expect("a good body");
+        let asked = OnDemand::parse(&body, true).expect("a good body");
         let name = DomainName::parse("example.com").expect("a name");
         assert_eq!(asked.domain, name);
         assert_eq!((asked.port, asked.origin_ip, asked.site_id), (None, None, None));
+        let body = json!({ "domain": "example.com", "port": 0, "origin_ip": "localhost" });
+        let asked = OnDemand::parse(&body, false).expect("nothing that it knows is wrong");
+        assert_eq!((asked.port, asked.origin_ip), (None, None));
     }
 }

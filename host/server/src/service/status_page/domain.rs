@@ -5,12 +5,13 @@
 //!         held ── looked at again after an hour ──► the record is gone → a claim again
 //! ```
 //!
-//! A claim keeps nobody out. While an account is the only one that names a domain, its page is
-//! shown there all the same; the service keeps every other path, since what is named may be its
-//! own. From the second claim on the DNS alone decides. Who holds a domain keeps it while the
-//! record stands; who takes a domain over takes the record of the account before out of it.
+//! A claim keeps nobody out. While nobody holds a domain, the first of those that name it and have
+//! a page to show there is shown; the service keeps every other path, since what is named may be
+//! its own. Who holds a domain keeps it while the record stands; who takes a domain over takes the
+//! record of the account before out of it.
 //!
-//! *Invariant:* of several accounts, a domain shows the page of none but the one its DNS names.
+//! *Invariant:* a domain whose DNS names an account shows the page of no other.
+//! *Invariant:* a claim takes the page of nobody who claimed before off a domain.
 //! *Invariant:* our own trouble with the DNS takes no domain from anybody.
 //! *Invariant:* one domain costs a question to the DNS a minute at most, but for its owner's own
 //! changes, and a request waits 5 s for it at most.
@@ -27,7 +28,7 @@ use vedette_model::{
 };
 use vedette_sandbox::egress::Audience;
 
-use self::holder::{Proofs, standing, token, undisputed};
+use self::holder::{Proofs, standing, token};
 use crate::{App, Error, Result, service::account};
 
 /// What this process remembers of domains, for a minute and bounded.
@@ -171,18 +172,26 @@ impl Domains {
     }
 }
 
-/// Whose page a domain shows: that of its holder, else of the only account that names it, as long
-/// as the plan includes it.
+/// Whose page a domain shows: that of its holder, else of the first that names it and has a page;
+/// as long as the plan includes it.
 async fn shown_on(app: &App, domain: &str) -> Result<Option<Shown>> {
-    let holder = standing(app, domain, None, PROOF_LASTS).await?;
-    let named = match holder {
-        Some(holder) => Some(holder),
-        None => undisputed(app, domain).await?,
-    };
-    let Some(named) = named else { return Ok(None) };
-    let Some(account) = app.store.account(named).await? else { return Ok(None) };
-    let entitled = account::plan(&account)?.includes(Feature::StatusPageStyle);
-    Ok(entitled.then_some(Shown { account: named, proved: holder.is_some() }))
+    if let Some(holder) = standing(app, domain, None, PROOF_LASTS).await? {
+        let shown = Shown { account: holder, proved: true };
+        return Ok(is_entitled(app, holder).await?.then_some(shown));
+    }
+    for account in app.store.status_page_claimants(domain, MOST_TRIED).await? {
+        let enabled = app.store.settings(account).await?.status_page_enabled;
+        if enabled && is_entitled(app, account).await? {
+            return Ok(Some(Shown { account, proved: false }));
+        }
+    }
+    Ok(None)
+}
+
+/// Whether an account is there, on a plan with custom domains.
+async fn is_entitled(app: &App, account: AccountId) -> Result<bool> {
+    let Some(account) = app.store.account(account).await? else { return Ok(false) };
+    Ok(account::plan(&account)?.includes(Feature::StatusPageStyle))
 }
 
 /// Whether a domain is where the service itself is reached.
@@ -202,5 +211,7 @@ where
 const FIELD: &str = "status_page_custom_domain";
 const PROOF_LASTS: Duration = Duration::from_secs(60 * 60);
 const MEMORY: Duration = Duration::from_secs(60);
+/// Whoever comes later has to prove the domain.
+const MOST_TRIED: u32 = 8;
 const MOST_HOSTS: u64 = 16_384;
 const MOST_PROOFS: u64 = 4_096;

@@ -29,7 +29,12 @@ fn sparse_results_of_others_are_judged_by_what_they_say() {
         (json!({"valid": false, "san": ["www.example.com"]}), vec!["ssl.invalid"], Health::Down),
         (json!({"valid": true}), vec![], Health::Ok),
         (json!({"valid": false, "error": "connection_timeout"}), vec![], Health::Down),
-        (json!({"valid": false}), vec![], Health::Unknown),
+        (json!({"valid": false}), vec!["ssl.invalid"], Health::Down),
+        (
+            json!({"valid": false, "error": "no trust", "chain_error": "no issuer"}),
+            vec!["ssl.invalid"],
+            Health::Down,
+        ),
         (json!({"valid": true, "expires_at": "soon", "days_remaining": 1e30}), vec![], Health::Ok),
         (json!({"valid": true, "days_remaining": -1e30}), vec!["ssl.expired"], Health::Down),
     ] {

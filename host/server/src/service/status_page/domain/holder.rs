@@ -57,15 +57,6 @@ pub(super) async fn standing(
     }
 }
 
-/// The only account whose settings name a domain; none where several do.
-pub(super) async fn undisputed(app: &App, domain: &str) -> Result<Option<AccountId>> {
-    let claimants = app.store.status_page_claimants(domain, 2).await?;
-    match claimants.as_slice() {
-        [only] => Ok(Some(*only)),
-        _ => Ok(None),
-    }
-}
-
 /// Writes down that the proof is there. Of several at once the first holds the domain.
 async fn hold(app: &App, domain: &str, account: AccountId) -> Result<Option<AccountId>> {
     match app.store.hold_status_page_domain(domain, account, app.clock.now()).await {
