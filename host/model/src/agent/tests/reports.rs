@@ -180,7 +180,7 @@ fn what_the_agent_found_counts_and_else_the_dates() {
     assert_eq!(told(refused), (false, some("connection_refused")));
     let mismatch = look_of("hostname_mismatch", json!([entry()]));
     assert_eq!(told(mismatch), (false, some("hostname_mismatch")));
-    assert_eq!(told(look(json!({ "certificates": [] }))), (false, Some("no_certificate")));
+    assert_eq!(told(look(json!({ "certificates": [] }))), (false, some("no_certificate")));
 }
 
 #[test]
