@@ -10,7 +10,8 @@ use vedette_model::{Edition, Feature};
 
 use super::{
     body::{Body, OptionalBody},
-    caller::{self, Includes, Payer, State},
+    caller::{self, Includes, State},
+    payer::{Payer, count_call},
     query::Query,
     reply::Answer,
     routes,
@@ -107,7 +108,7 @@ impl Recognise {
             .await
             .inspect_err(|_| app.limits.recent.disown(&TokenHash::of(key)))?;
         let payer = Payer { account: &agent.account, edition: agent.edition, stamp: agent.stamp };
-        caller::count_call(app, payer, key, depot).await?;
+        count_call(app, payer, key, depot).await?;
         service::account::included(&agent.account, agent.edition, Feature::Agents)?;
         Ok(agent)
     }

@@ -3,7 +3,7 @@
 //! *Invariant:* a handler that takes a [`Caller`] runs only after the credential was accepted, the
 //! request was counted in every limit, and the caller's role was held against the route's ([`Needs`]).
 
-use std::{ops::Deref, sync::Arc, time::Duration};
+use std::{ops::Deref, sync::Arc};
 
 use salvo::{
     Extractible,
@@ -11,32 +11,22 @@ use salvo::{
     http::{HeaderMap, Method, header},
     prelude::*,
 };
-use vedette_model::{Account, AccountId, Edition, Feature, Plan, Role, Timestamp, parse, quota};
-use vedette_store::Stamp;
+use vedette_model::{AccountId, Edition, Feature, Role, parse};
 
 use super::{
-    limit::{Charge, ClientAddress, Month, Standing, over},
+    limit::{ClientAddress, Standing},
+    payer::{Cost, count},
     trace,
 };
 use crate::{
     App, Caller, Error, Result,
-    limits::{TokenHash, Usage},
+    limits::TokenHash,
     service::{self, account::Credential},
 };
 
-/// Accepts or refuses the credential, then counts the request: the account's window first, the
-/// month last, so that a 429 never costs a call (decisions: monthly calls).
+/// Accepts or refuses the credential, then counts the request.
 pub(super) struct Authenticate {
     pub(super) edition: &'static Edition,
-}
-
-/// What a request costs its account, beside its place in the windows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Cost {
-    /// One of the month's calls.
-    Call,
-    /// Nothing: how MCP's handshake and listings are counted (decisions: monthly calls).
-    Nothing,
 }
 
 #[handler]
@@ -159,184 +149,6 @@ impl Authenticate {
             return Err(Error::Unauthenticated("the credential is not valid here".into()));
         }
         Ok(caller)
-    }
-}
-
-impl Standing {
-    /// A call that was counted in the month, held against another plan than it was counted under.
-    fn under(&mut self, caller: &Caller, now: Timestamp) -> Result<()> {
-        let plan = service::account::plan(&caller.account)?;
-        let used = self.month.used;
-        self.month = Month { limit: plan.monthly_calls, used: used.min(plan.monthly_calls) };
-        if used <= plan.monthly_calls {
-            return Ok(());
-        }
-        let wait = longest(now, Duration::ZERO, self, Some(quota::next_month(now)));
-        Err(month_over(caller.edition, plan, wait))
-    }
-}
-
-/// Whose limits a request is held against.
-#[derive(Clone, Copy)]
-pub(super) struct Payer<'a> {
-    pub(super) account: &'a Account,
-    pub(super) edition: &'static Edition,
-    /// Where the account stood when it was looked up.
-    pub(super) stamp: Stamp,
-}
-
-impl<'a> From<&'a Caller> for Payer<'a> {
-    fn from(caller: &'a Caller) -> Self {
-        Self { account: &caller.account, edition: caller.edition, stamp: caller.stamp }
-    }
-}
-
-/// Counts a request that is made for an account with a credential of another kind, like a call of
-/// its own.
-pub(super) async fn count_call(
-    app: &App,
-    payer: Payer<'_>,
-    token: &str,
-    depot: &mut Depot,
-) -> Result<()> {
-    trace::note_account(payer.account.id);
-    let standing = depot
-        .get_typed_mut::<Standing>()
-        .map_err(|_| anyhow::anyhow!("the request was not counted"))?;
-    count(app, payer, token, standing, Cost::Call).await?.admitted
-}
-
-/// A request that was held against the account's two limits.
-struct Counted {
-    /// Where the account stood then.
-    stamp: Stamp,
-    /// What is refused says how long to wait for every limit that is used up, not just for the
-    /// one that was met first.
-    admitted: Result<()>,
-}
-
-async fn count<'a>(
-    app: &App,
-    payer: impl Into<Payer<'a>>,
-    token: &str,
-    standing: &mut Standing,
-    cost: Cost,
-) -> Result<Counted> {
-    let payer = payer.into();
-    let plan = service::account::plan(payer.account)?;
-    let account = payer.account.id;
-    let asked = Asked { payer, plan, token: TokenHash::of(token), now: app.clock.now() };
-    match app.limits.admit_account(account, quota::Limit::of_plan(plan), asked.now) {
-        Ok(_) => asked.admit(app, standing, cost).await,
-        Err(refused) => asked.refuse(app, standing, cost, refused.retry_after).await,
-    }
-}
-
-/// A request that is being held against its account's limits.
-struct Asked<'a> {
-    payer: Payer<'a>,
-    plan: &'static Plan,
-    token: TokenHash,
-    now: Timestamp,
-}
-
-impl Asked<'_> {
-    /// Counts it in the month, which may be over.
-    async fn admit(&self, app: &App, standing: &mut Standing, cost: Cost) -> Result<Counted> {
-        let (account, month) = (self.payer.account.id, quota::month(self.now));
-        let found = match cost {
-            Cost::Call => app.store.count_call(account, &month, self.plan.monthly_calls).await,
-            Cost::Nothing => app.store.calls_so_far(account, &month).await,
-        };
-        let (used, stamp, is_over) = match found {
-            Ok(vedette_store::Counted { used, stamp }) => (used, stamp, false),
-            Err(vedette_store::Error::Exhausted { used, stamp }) => (used, stamp, true),
-            Err(cause) => return Err(cause.into()),
-        };
-        let exhausted = self.note(app, standing, self.usage(used));
-        if !is_over {
-            standing.charge = (cost == Cost::Call).then_some(Charge { account, at: self.now });
-            return Ok(Counted { stamp, admitted: Ok(()) });
-        }
-        let wait = longest(self.now, Duration::ZERO, standing, exhausted);
-        let refused = month_over(self.payer.edition, self.plan, wait);
-        Ok(Counted { stamp, admitted: Err(refused) })
-    }
-
-    /// Its window is full: the month is told as it stands, and what it says is the longer wait. A
-    /// request that costs no call does not wait for the month.
-    async fn refuse(
-        &self,
-        app: &App,
-        standing: &mut Standing,
-        cost: Cost,
-        window: Duration,
-    ) -> Result<Counted> {
-        let (account, month) = (self.payer.account.id, quota::month(self.now));
-        let (usage, stamp) = match app.limits.recent.used(account, &month, self.now) {
-            Some(usage) => (usage, self.payer.stamp),
-            None => {
-                let so_far = app.store.calls_so_far(account, &month).await?;
-                (self.usage(so_far.used), so_far.stamp)
-            }
-        };
-        let exhausted = self.note(app, standing, usage).filter(|_| cost == Cost::Call);
-        let wait = longest(self.now, window, standing, exhausted);
-        // What takes longest is what there is something to do about.
-        let refused = match exhausted {
-            Some(_) => month_over(self.payer.edition, self.plan, wait),
-            None => {
-                let qps = self.plan.qps;
-                over(wait, &format!("more than {qps} requests of this account in 10 s"))
-            }
-        };
-        Ok(Counted { stamp, admitted: Err(refused) })
-    }
-
-    /// What was used of the month. Its last call leaves none to a request that its address refuses.
-    fn usage(&self, used: u64) -> Usage {
-        let exhausted = (used >= self.plan.monthly_calls).then(|| quota::next_month(self.now));
-        Usage { at: self.now, month: quota::month(self.now), used, exhausted }
-    }
-
-    /// Tells it in the headers and remembers it; answers until when the month is used up, if it is.
-    fn note(&self, app: &App, standing: &mut Standing, usage: Usage) -> Option<Timestamp> {
-        let (limit, exhausted) = (self.plan.monthly_calls, usage.exhausted);
-        // After a downgrade more may be used than there is.
-        standing.month = Month { limit, used: usage.used.min(limit) };
-        let window = quota::Limit::of_plan(self.plan);
-        app.limits.recent.note(self.token, self.payer.account.id, window, usage);
-        exhausted
-    }
-}
-
-fn longest(
-    now: Timestamp,
-    window: Duration,
-    standing: &Standing,
-    exhausted: Option<Timestamp>,
-) -> Duration {
-    let month = exhausted.and_then(|until| (until - now).to_std().ok()).unwrap_or_default();
-    let address = standing.wait_of_address(now).unwrap_or_default();
-    window.max(address).max(month)
-}
-
-/// Spec: Errors, rule 2.
-fn month_over(edition: &Edition, plan: &Plan, wait: Duration) -> Error {
-    let next = edition.plans.iter().find(|other| other.monthly_calls > plan.monthly_calls);
-    let advice = match next {
-        Some(next) => format!(
-            "upgrade to the {} plan for {} calls a month, or wait for the next month",
-            next.id, next.monthly_calls
-        ),
-        None => "there is no higher plan to upgrade to; the next month brings new calls".to_owned(),
-    };
-    Error::Limited {
-        retry_after: quota::whole_seconds(wait),
-        message: format!(
-            "the {} calls that the {} plan has a month are used up; {advice}",
-            plan.monthly_calls, plan.id
-        ),
     }
 }
 

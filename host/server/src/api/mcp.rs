@@ -15,8 +15,9 @@ use salvo::{
 
 use super::{
     body,
-    caller::{self, Authenticate, Cost},
+    caller::{self, Authenticate},
     following::Following,
+    payer::Cost,
 };
 use crate::{
     Result,

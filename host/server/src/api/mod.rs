@@ -33,6 +33,7 @@ mod openapi;
 mod operator;
 mod own_check;
 mod path;
+mod payer;
 mod public;
 mod query;
 mod renewal;
