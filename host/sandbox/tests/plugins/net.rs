@@ -119,10 +119,8 @@ async fn connect_to_is_only_what_this_run_has_seen_vetted() {
 
 #[tokio::test]
 async fn a_blocked_target_is_found_before_the_plugin_starts() {
-    let mut guest = Guest::check("", &[]);
-    guest.run(|code| {
-        code.unreachable();
-    });
+    // It would trap: nobody answers it.
+    let guest = exchanging("127.0.0.1", 443, 1, None);
     let sandbox = with(Policy::default());
     sandbox.install(&guest.build(), Grant::AsAsked).expect("installed");
     let blocked = sandbox.run(&test(), job("127.0.0.1")).await;
@@ -133,13 +131,29 @@ async fn a_blocked_target_is_found_before_the_plugin_starts() {
 }
 
 #[tokio::test]
-async fn our_own_listeners_are_blocked_even_where_their_address_is_allowed() {
+async fn the_place_is_nothing_to_a_plugin_that_connects_to_nobody() {
     let sandbox = with(Policy {
         allow: vec!["127.0.0.0/8".parse().expect("a range")],
         own_listeners: vec!["127.0.0.1:8080".parse().expect("a socket")],
         ..Policy::default()
     });
     sandbox.install(&Guest::check("", &[]).build(), Grant::AsAsked).expect("installed");
+    let mut elsewhere = job("127.0.0.1");
+    elsewhere.port = Some(8080);
+    elsewhere.connect_to = Some("10.0.0.1".parse().expect("an address"));
+    assert!(sandbox.run(&test(), elsewhere).await.is_ok());
+    assert!(matches!(sandbox.run(&test(), job("10.0.0.1")).await, Err(RunError::Blocked(_))));
+}
+
+#[tokio::test]
+async fn our_own_listeners_are_blocked_even_where_their_address_is_allowed() {
+    let sandbox = with(Policy {
+        allow: vec!["127.0.0.0/8".parse().expect("a range")],
+        own_listeners: vec!["127.0.0.1:8080".parse().expect("a socket")],
+        ..Policy::default()
+    });
+    let guest = exchanging("127.0.0.1", 0, 1, Some(PROTOCOL));
+    sandbox.install(&guest.build(), Grant::AsAsked).expect("installed");
     let mut ourselves = job("127.0.0.1");
     ourselves.port = Some(8080);
     assert!(matches!(sandbox.run(&test(), ourselves).await, Err(RunError::Blocked(_))));
