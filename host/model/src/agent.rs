@@ -1,14 +1,15 @@
 //! Agents: programs inside networks that the service cannot reach. Each looks at hosts there and
 //! reports the certificates that it finds.
 //!
-//! Key (`POST /agent/key`) → [`Registration`] → [`Report`] of [`Look`]s → an SSL result for each
-//! [`Place`], which goes the way of all results. A place stands where a site stands, and is none:
+//! Key (`POST /agent/key`) → [`Registration`] → [`Report`] of [`Look`]s, each of one leaf → an SSL
+//! result for each [`Place`], which goes the way of all results. A place stands where a site stands, and is none:
 //! no list of sites shows it, no limit counts it, and no schedule runs for it.
 //!
 //! *Invariant:* an agent's key is never taken for an API key, nor the other way round: the one is
 //! six characters longer, and the other has no `_` after its prefix.
 //! *Invariant:* the key itself is never part of an [`Agent`]: only its SHA-256 is stored.
 
+mod apart;
 mod certificate;
 mod look;
 mod place;

@@ -276,6 +276,37 @@ async fn what_is_expired_or_invalid_raises_its_own_event_and_is_resolved_by_hand
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn each_certificate_of_a_place_is_listed_and_alerted() {
+    let world = start().await;
+    let agent = Agent::make(&world.owner.client).await;
+    let named = |subject: &str, days, fingerprint: &str| {
+        let mut one = certificate(days, fingerprint);
+        one["subject"] = json!(subject);
+        one
+    };
+    let mut issuer = named("CN=Corp CA,O=Corp", 900, "ca");
+    issuer["san"] = json!([]);
+    let (web, mail) = (named("CN=web", 60, "aa01"), named("CN=mail", 5, "aa02"));
+    let place = seen("db01", 8443, &[web.clone(), issuer.clone(), mail]);
+    assert_eq!(agent.report(json!([place])).await, (3, 1), "the second is about to expire");
+    let listed = certs(&world).await;
+    let subjects: Vec<String> = listed.iter().map(|one| text(&one["subject"])).collect();
+    assert_eq!(subjects, ["CN=mail", "CN=web"]);
+    assert_ne!(listed[0]["id"], listed[1]["id"]);
+    let alert = &world.open_alerts(1).await[0];
+    assert_eq!(alert["site_id"], listed[0]["id"]);
+    assert!(text(&alert["message"]).contains("CN=mail"), "{alert}");
+
+    // The same in two results, the second renewed.
+    let renewed = named("CN=mail", 90, "aa03");
+    let places = [seen("db01", 8443, &[web, issuer]), seen("db01", 8443, &[renewed])];
+    agent.report(json!(places)).await;
+    let listed = certs(&world).await;
+    let days: Vec<_> = listed.iter().map(|one| one["days_remaining"].as_i64()).collect();
+    assert_eq!((listed.len(), days), (2, vec![Some(60), Some(90)]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_report_that_comes_late_changes_nothing() {
     let world = start().await;
     let agent = Agent::make(&world.owner.client).await;

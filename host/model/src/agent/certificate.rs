@@ -8,7 +8,7 @@ use crate::parse::{self, Body, Day};
 use crate::{Invalid, Timestamp};
 
 /// One entry of a result's `certificates[]` (decisions: agents).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Certificate {
     /// A distinguished name, or whatever the agent calls it.
     pub subject: String,

@@ -13,9 +13,10 @@ pub struct Look {
     pub place: Place,
     /// None = when the report arrived.
     pub checked_at: Option<Timestamp>,
-    /// Why no certificate was seen, or what is wrong with those that were.
+    /// Why no certificate was seen, or what is wrong with the first.
     pub error: Option<String>,
-    /// As served, leaf first, at most 20; empty where none was seen.
+    /// As served, at most 20; empty where none was seen. Once looks are [`apart`](super::apart),
+    /// a leaf with its chain.
     pub certificates: Vec<Certificate>,
 }
 
@@ -36,7 +37,7 @@ impl Look {
             report::entries(field, value, MOST_CERTIFICATES, Certificate::read)
         })?;
         Ok(Self {
-            place: Place { host, port },
+            place: Place { host, port, beside: None },
             checked_at: said(&body, "checked_at", moment)?,
             error: said(&body, "error", text)?,
             certificates,

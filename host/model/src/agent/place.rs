@@ -14,18 +14,24 @@ use crate::{
 
 /// A host and a port of an agent's network. Nothing of it is ever resolved or dialled here, so any
 /// name and any address is fine.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Place {
     /// A name in lower case, of one label or more, or an address.
     pub host: String,
     pub port: u16,
+    /// Which of its certificates, where there are several; none = the first.
+    pub beside: Option<String>,
 }
 
 impl Place {
     /// The id by which alerts name it: the same for every report of this agent about it.
     pub fn id(&self, account: AccountId, agent: AgentId) -> SiteId {
-        let Self { host, port } = self;
-        SiteId(Uuid::new_v5(&agent.0, format!("{account} {host} {port}").as_bytes()))
+        let Self { host, port, beside } = self;
+        let name = match beside {
+            None => format!("{account} {host} {port}"),
+            Some(beside) => format!("{account} {host} {port} {beside}"),
+        };
+        SiteId(Uuid::new_v5(&agent.0, name.as_bytes()))
     }
 
     /// What its results are judged and its alerts are raised for. Its domain leads nowhere; what
@@ -43,14 +49,18 @@ impl Place {
     }
 }
 
-/// As people write it: `db01`, `db01:8443`, `[fd00::1]:8443`.
+/// As people write it: `db01`, `db01:8443`, `[fd00::1]:8443`, `db01 (CN=web)`.
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { host, port } = self;
+        let Self { host, port, beside } = self;
         match port {
             443 => f.write_str(host),
             port if host.contains(':') => write!(f, "[{host}]:{port}"),
             port => write!(f, "{host}:{port}"),
+        }?;
+        match beside {
+            None => Ok(()),
+            Some(beside) => write!(f, " ({beside})"),
         }
     }
 }

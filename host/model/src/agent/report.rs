@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::Look;
+use super::{Look, apart};
 use crate::parse::{self, Body};
 use crate::{AgentId, Invalid, Timestamp};
 
@@ -31,10 +31,14 @@ impl Report {
         self.looks.iter().map(|look| look.certificates.len()).sum()
     }
 
-    /// The looks with the moment of each, the earliest first: an agent may have kept them while
-    /// the service was away.
+    /// A look for each leaf, with the moment of each, the earliest first: an agent may have kept
+    /// them while the service was away.
     pub fn oldest_first(self, now: Timestamp) -> Vec<(Timestamp, Look)> {
-        let mut looks: Vec<_> = self.looks.into_iter().map(|look| (look.at(now), look)).collect();
+        let looks = apart::joined(self.looks.into_iter().map(|look| (look.at(now), look)));
+        let mut looks: Vec<_> = looks
+            .into_iter()
+            .flat_map(|(at, look)| apart::leaves(look).into_iter().map(move |one| (at, one)))
+            .collect();
         looks.sort_by_key(|(at, _)| *at);
         looks
     }

@@ -24,7 +24,7 @@ pub struct Sighting {
     pub at: Timestamp,
 }
 
-/// A certificate as the API shows it: the leaf of its place.
+/// A certificate as the API shows it: a leaf of its place.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SightingView<'a> {
     pub id: SiteId,

@@ -134,7 +134,7 @@ fn a_registration_says_what_it_says() {
 
 #[test]
 fn a_place_is_called_as_people_write_it_and_is_always_the_same() {
-    let place = |host: &str, port| Place { host: host.to_owned(), port };
+    let place = |host: &str, port| Place { host: host.to_owned(), port, beside: None };
     for (place, name) in [
         (place("db01", 443), "db01"),
         (place("db01", 8443), "db01:8443"),

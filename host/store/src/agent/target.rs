@@ -1,4 +1,5 @@
-//! What agents look at: a row per host and port, with the certificate that was seen there last.
+//! What agents look at: a row per host and port, and for each certificate beside the first that is
+//! shown there, with what was seen last.
 //! What is judged of it (checks, states, alerts) stands where that of sites stands, under the
 //! row's id.
 //!
@@ -21,6 +22,7 @@ struct TargetRow {
     agent: Uuid,
     host: String,
     port: u16,
+    beside: Option<String>,
     leaf: Option<String>,
     is_valid: bool,
     error: Option<String>,
@@ -59,7 +61,7 @@ impl Store {
     pub async fn sightings(&self, account: AccountId) -> Result<Vec<Sighting>> {
         let rows: Vec<TargetRow> = self
             .read(
-                "SELECT id, agent, host, port, leaf, is_valid, error, seen_at FROM $targets",
+                "SELECT id, agent, host, port, beside, leaf, is_valid, error, seen_at FROM $targets",
                 Binds::new().with("targets", key::agent_targets(account)),
             )
             .await?;
@@ -73,7 +75,7 @@ impl TargetRow {
         Ok(Sighting {
             id: SiteId(key::uuid_at(&self.id, 1)?),
             agent_id: AgentId(self.agent),
-            place: Place { host: self.host, port: self.port },
+            place: Place { host: self.host, port: self.port, beside: self.beside },
             leaf: leaf.transpose()?,
             is_valid: self.is_valid,
             error: self.error,
@@ -95,6 +97,9 @@ fn content(account: AccountId, seen: &Sighting) -> Result<Value> {
     content.insert("sealed", "");
     content.insert("host", seen.place.host.as_str());
     content.insert("port", seen.place.port);
+    if let Some(beside) = &seen.place.beside {
+        content.insert("beside", beside.as_str());
+    }
     if let Some(leaf) = &seen.leaf {
         content.insert("leaf", row::write("certificate", leaf)?);
     }

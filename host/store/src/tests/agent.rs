@@ -39,7 +39,7 @@ fn certificate(days: i64) -> Certificate {
 }
 
 fn sighting(account: &Account, agent_id: AgentId, host: &str, at: Timestamp) -> Sighting {
-    let place = Place { host: host.to_owned(), port: 443 };
+    let place = Place { host: host.to_owned(), port: 443, beside: None };
     Sighting {
         id: place.id(account.id, agent_id),
         agent_id,

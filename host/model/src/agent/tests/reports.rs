@@ -239,6 +239,70 @@ fn looks_are_taken_in_the_order_in_which_they_were_made() {
     assert_eq!(order, [(at(-9), "early"), (at(0), "now"), (at(0), "ahead")]);
 }
 
+/// An entry of what was served: its names, whom it is of, and whether it names a host.
+fn served(subject: &str, issuer: &str, names_hosts: bool) -> Value {
+    let san = if names_hosts { json!([subject]) } else { json!([]) };
+    json!({ "subject": subject, "issuer": issuer, "not_after": at(30), "san": san })
+}
+
+/// The looks of a report: which certificate each is of, and the subjects of its chain.
+fn told_apart(results: Value) -> Vec<(Option<String>, Vec<String>)> {
+    let looks = report(results).unwrap().oldest_first(at(0));
+    let subjects = |look: &Look| look.certificates.iter().map(|one| one.subject.clone()).collect();
+    looks.iter().map(|(_, look)| (look.place.beside.clone(), subjects(look))).collect()
+}
+
+#[test]
+fn a_chain_is_one_look_in_whatever_order_it_is_served() {
+    let (leaf, inner, root) = (
+        served("web", "inner", true),
+        served("inner", "root", false),
+        served("root", "root", false),
+    );
+    let stray = served("stray", "old root", false);
+    for (served, chain) in [
+        (json!([leaf, inner, root]), vec!["web", "inner", "root"]),
+        (json!([root, inner, leaf]), vec!["web", "root", "inner"]),
+        (json!([leaf, inner, inner]), vec!["web", "inner"]),
+        (json!([leaf, stray]), vec!["web", "stray"]),
+        (json!([leaf, leaf]), vec!["web"]),
+        (json!([root]), vec!["root"]),
+        (json!([]), vec![]),
+    ] {
+        let result = json!([{ "host": "db01", "port": 443, "certificates": served }]);
+        let chain: Vec<String> = chain.into_iter().map(str::to_owned).collect();
+        assert_eq!(told_apart(result), [(None, chain)], "{served}");
+    }
+}
+
+#[test]
+fn each_leaf_of_a_place_is_a_look_for_itself() {
+    let of =
+        |certificates: Value| json!({ "host": "db01", "port": 443, "certificates": certificates });
+    let inner = served("inner", "root", false);
+    let (web, mail) = (served("web", "inner", true), served("mail", "inner", true));
+    let mut second = web.clone();
+    second["serial_number"] = json!("02");
+    let both = |subjects: [&str; 2]| subjects.map(str::to_owned).to_vec();
+    let expected = [
+        (None, both(["web", "inner"])),
+        (Some("mail".to_owned()), both(["mail", "inner"])),
+        (Some("web #2".to_owned()), both(["web", "inner"])),
+    ];
+    let at_once = json!([of(json!([web, mail, second, inner]))]);
+    assert_eq!(told_apart(at_once), expected);
+    let one_by_one =
+        json!([of(json!([web, inner])), of(json!([mail, inner])), of(json!([second]))]);
+    assert_eq!(told_apart(one_by_one), expected);
+
+    let gone = json!([of(json!([web])), of(json!([]))]);
+    assert_eq!(told_apart(gone), [(None, vec![])], "the later look saw none");
+    let looks = report(json!([of(json!([web, mail]))])).unwrap().oldest_first(at(0));
+    let ids: Vec<_> = looks.iter().map(|(_, look)| look.place.id(account(), agent_id())).collect();
+    assert_ne!(ids[0], ids[1]);
+    assert_eq!(looks[1].1.place.to_string(), "db01 (mail)");
+}
+
 #[test]
 fn a_place_is_listed_with_the_certificate_that_it_showed_last() {
     let sighting = |look: Look, minutes| Sighting::of(&look, at(minutes), account(), agent_id());
