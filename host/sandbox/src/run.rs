@@ -123,11 +123,11 @@ async fn vet(
     let (policy, audience) = (egress.policy(), job.audience);
     let blocked = |refusal: &dyn std::fmt::Display| RunError::Blocked(refusal.to_string());
     policy.vet_target(&job.target, audience).map_err(|refusal| blocked(&refusal))?;
+    let target = job.connect_to.map_or_else(|| job.target.clone(), Target::Address);
     let found = if reaches_target {
-        let target = job.connect_to.map_or_else(|| job.target.clone(), Target::Address);
         egress.resolve(&target, audience, deadline).await
     } else {
-        egress.look_up(&job.target, audience, deadline).await
+        egress.look_up(&target, audience, deadline).await
     };
     let found = match found {
         Ok(found) => found,

@@ -48,8 +48,8 @@ fn of_callers() -> Vec<Operation> {
             .fails(404, "There is no such agent."),
         Operation::get("/agent/certs", TAG, "listPrivateCertificates", "List what agents saw")
             .says(
-                "The leaf of each host and port (at most 1,000 of each agent), as it was seen \
-                 last; those that expire first in front. Alerts about it name its `id` as their \
+                "The leaves of each host and port (at most 1,000 of each agent), as they were seen \
+                 last; those that expire first in front. Alerts about one name its `id` as their \
                  `site_id`.",
             )
             .answers(
@@ -171,7 +171,8 @@ fn registration_schema() -> Value {
 fn result_schema() -> Value {
     let certificates = json!({
         "type": "array", "items": reference("AgentCertificate"), "maxItems": 20,
-        "description": "As served, leaf first; empty where none was seen.",
+        "description": "As served; empty where none was seen. Each that issued none of the others is \
+                        listed and judged for itself.",
     });
     let result = object(
         &["host", "port", "certificates"],

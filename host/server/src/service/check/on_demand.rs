@@ -25,9 +25,9 @@ use crate::{
     },
 };
 
-/// Runs a check now and answers its result: `domain`, and optionally `site_id`, which stores the
-/// result for that site, and for checks that connect to it `port` and `origin_ip`. What the body
-/// leaves out of a site's port and address is the site's.
+/// Runs a check now and answers its result: `domain`, and optionally `port`, `origin_ip` and
+/// `site_id`, which stores the result for that site. What the body leaves out of a site's port
+/// and address is the site's.
 ///
 /// # Errors
 /// `Invalid` for a target that is impossible or blocked, or not the site's; `NotFound` for
@@ -133,22 +133,20 @@ struct OnDemand {
 }
 
 impl OnDemand {
-    /// A check that does not connect to its target has neither `port` nor `origin_ip`.
+    /// Where to connect is nothing to a check that does not: no port is refused there, and no
+    /// address taken.
     fn parse(body: &Value, connects: bool) -> Result<Self> {
         let body = Body::of(body)?;
         let domain =
             body.required("domain", |field, value| DomainName::parse(parse::text(field, value)?))?;
-        let port =
-            || body.optional("port", |field, value| parse::integer(field, value, 1..=u16::MAX));
-        let origin_ip = || {
-            body.optional("origin_ip", |field, value| {
-                parse::address(field, parse::text(field, value)?)
-            })
-        };
+        let port = body.optional("port", |field, value| parse::integer(field, value, 1..=u16::MAX));
+        let origin_ip = body.optional("origin_ip", |field, value| {
+            parse::address(field, parse::text(field, value)?)
+        });
         Ok(Self {
             domain,
-            port: if connects { port()? } else { None },
-            origin_ip: if connects { origin_ip()? } else { None },
+            port: if connects { port? } else { port.unwrap_or_default() },
+            origin_ip: if connects { origin_ip? } else { None },
             site_id: body.optional("site_id", |field, value| {
                 parse::uuid(field, parse::text(field, value)?).map(SiteId)
             })?,
@@ -237,5 +235,8 @@ mod tests {
         let body = json!({ "domain": "example.com", "port": 0, "origin_ip": "localhost" });
         let asked = OnDemand::parse(&body, false).expect("nothing that it knows is wrong");
         assert_eq!((asked.port, asked.origin_ip), (None, None));
+        let body = json!({ "domain": "example.com", "port": 43, "origin_ip": "192.0.2.1" });
+        let asked = OnDemand::parse(&body, false).expect("a good body");
+        assert_eq!((asked.port, asked.origin_ip), (Some(43), None), "a plugin may look at it");
     }
 }
