@@ -2,8 +2,8 @@
 //! reports the certificates that it finds.
 //!
 //! Key (`POST /agent/key`) → [`Registration`] → [`Report`] of [`Look`]s, each of one leaf → an SSL
-//! result for each [`Place`], which goes the way of all results. A place stands where a site stands, and is none:
-//! no list of sites shows it, no limit counts it, and no schedule runs for it.
+//! result for each [`Place`], which goes the way of all results. A place stands where a site stands,
+//! and is none: no list of sites shows it, no limit counts it, and no schedule runs for it.
 //!
 //! *Invariant:* an agent's key is never taken for an API key, nor the other way round: the one is
 //! six characters longer, and the other has no `_` after its prefix.

@@ -193,6 +193,11 @@ mod tests {
             assert!(config.expects(401) && !config.expects(200), "{one}");
             assert_eq!(json!(config)["expected_status"], json!([401]));
         }
+        for wrong in [json!("300-200"), json!([200, "300-200"])] {
+            let refused = serde_json::from_value::<Config>(json!({"expected_status": wrong}));
+            let said = refused.expect_err("no range").to_string();
+            assert!(said.contains("must not be above the last"), "{said}");
+        }
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::{borrow::Cow, fmt, str::FromStr};
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use serde_json::Value;
 
 /// A status code (`401`) or a range of them (`"200-299"`), both ends included. In JSON a single
 /// code is a number or a text, a range a text.
@@ -67,22 +68,26 @@ impl<'de> Deserialize<'de> for Expected {
     }
 }
 
-/// As a site may write it: one, or a list of them.
-#[derive(Deserialize, JsonSchema)]
-#[serde(untagged)]
+/// How a site may write them.
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+#[expect(dead_code, reason = "it describes what `one_or_many` reads")]
 pub(crate) enum OneOrMany {
     Many(#[schemars(length(max = MAX_EXPECTED))] Vec<Expected>),
     One(Expected),
 }
 
-/// Reads one, or a list of them.
+/// Reads one, or a list of them. Not by trying each: what is wrong with one is told as such.
 pub(crate) fn one_or_many<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Vec<Expected>, D::Error> {
-    Ok(match OneOrMany::deserialize(deserializer)? {
-        OneOrMany::Many(many) => many,
-        OneOrMany::One(one) => vec![one],
-    })
+    let written = Value::deserialize(deserializer)?;
+    let read = if written.is_array() {
+        Vec::deserialize(written)
+    } else {
+        Expected::deserialize(written).map(|one| vec![one])
+    };
+    read.map_err(de::Error::custom)
 }
 
 struct Visitor;
@@ -141,7 +146,7 @@ const HIGHEST: u16 = 999;
 
 #[cfg(test)]
 mod tests {
-    use serde_json::{Value, json};
+    use serde_json::json;
 
     use super::*;
 

@@ -8,7 +8,7 @@ use tokio::{
     net::TcpListener,
     time::timeout,
 };
-use vedette_sandbox::{Grant, Probe, RunError, Stop, egress::Policy};
+use vedette_sandbox::{Grant, Probe, RunError, Sandbox, Stop, egress::Policy};
 use wasm_encoder::{BlockType, MemArg};
 
 use crate::{
@@ -130,13 +130,18 @@ async fn a_blocked_target_is_found_before_the_plugin_starts() {
     assert!(matches!(sandbox.run(&test(), origin).await, Err(RunError::Blocked(_))));
 }
 
-#[tokio::test]
-async fn the_port_is_nothing_to_a_plugin_that_does_not_connect_to_its_target() {
-    let sandbox = with(Policy {
+/// Loopback is open, but for where we listen ourselves.
+fn listening_at_8080() -> Sandbox {
+    with(Policy {
         allow: vec!["127.0.0.0/8".parse().expect("a range")],
         own_listeners: vec!["127.0.0.1:8080".parse().expect("a socket")],
         ..Policy::default()
-    });
+    })
+}
+
+#[tokio::test]
+async fn the_port_is_nothing_to_a_plugin_that_does_not_connect_to_its_target() {
+    let sandbox = listening_at_8080();
     sandbox.install(&Guest::check("", &[]).build(), Grant::AsAsked).expect("installed");
     let mut elsewhere = job("127.0.0.1");
     elsewhere.port = Some(8080);
@@ -146,11 +151,7 @@ async fn the_port_is_nothing_to_a_plugin_that_does_not_connect_to_its_target() {
 
 #[tokio::test]
 async fn our_own_listeners_are_blocked_even_where_their_address_is_allowed() {
-    let sandbox = with(Policy {
-        allow: vec!["127.0.0.0/8".parse().expect("a range")],
-        own_listeners: vec!["127.0.0.1:8080".parse().expect("a socket")],
-        ..Policy::default()
-    });
+    let sandbox = listening_at_8080();
     let guest = exchanging("127.0.0.1", 0, 1, Some(PROTOCOL));
     sandbox.install(&guest.build(), Grant::AsAsked).expect("installed");
     let mut ourselves = job("127.0.0.1");
