@@ -19,8 +19,17 @@ pub struct EventType {
     pub self_resolving: bool,
     /// Equal findings in a row before an alert is raised; 1 = at once.
     pub confirmations: u32,
-    /// Runs in a row without the finding before its alert resolves itself; 1 = at once.
+    /// Runs in a row without the finding before its alert resolves itself; 1 = at once, 0 = see
+    /// [`EventType::announces`].
     pub clears: u32,
+}
+
+impl EventType {
+    /// Whether it tells that something has happened (`ssl.renewed`, `site.up`), and not of a state
+    /// that lasts: its alert is resolved from the start.
+    pub fn announces(&self) -> bool {
+        self.self_resolving && self.clears == 0
+    }
 }
 
 /// The facts that one run saw. A failed probe is an observation with `error` in the result.

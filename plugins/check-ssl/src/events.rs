@@ -32,6 +32,7 @@ pub(crate) const INVALID: EventType = EventType {
     clears: 1,
 };
 
+/// Said once; nothing of it lasts.
 pub(crate) const RENEWED: EventType = EventType {
     name: "ssl.renewed",
     alert_type: "ssl",
@@ -39,7 +40,7 @@ pub(crate) const RENEWED: EventType = EventType {
     title: "Certificate renewed",
     self_resolving: true,
     confirmations: 1,
-    clears: 1,
+    clears: 0,
 };
 
 /// Waits for its owner: a change is a fact that does not go away.

@@ -23,7 +23,7 @@ struct Memory {
 }
 
 /// Judges the current result. The site is up *again* as long as the last settled result is an
-/// outage: then the recovery is reported until it is confirmed, and never a second time.
+/// outage or slowness: then the recovery is reported until it is confirmed, and never a second time.
 pub(crate) fn assess(evidence: Evidence<Config, UptimeResult>) -> Assessment {
     let (current, config) = (&evidence.current, &evidence.config);
     let settled = evidence.settled.as_ref().map(|settled| settled.facts.status);
@@ -40,11 +40,15 @@ pub(crate) fn assess(evidence: Evidence<Config, UptimeResult>) -> Assessment {
             let slow = if confirmed { slow.confirmations(1) } else { slow };
             Assessment::new(Health::Degraded).with(slow)
         }
-        Status::Up if was_down => {
+        Status::Up => {
             let outage = down_since.map(|since| evidence.current_at.saturating_sub(since));
-            Assessment::new(Health::Ok).with(wording::up_again(current, outage))
+            let well = Assessment::new(Health::Ok);
+            match settled {
+                Some(Status::Down) => well.with(wording::up_again(current, outage)),
+                Some(Status::Degraded) => well.with(wording::in_time_again(current)),
+                Some(Status::Up) | None => well,
+            }
         }
-        Status::Up => Assessment::new(Health::Ok),
     };
     let down_since = match current.status {
         Status::Down => down_since.or(Some(evidence.current_at)),

@@ -24,7 +24,7 @@ pub(crate) const DEGRADED: EventType = EventType {
     clears: 2,
 };
 
-/// Said once after an outage; its alert resolves with the next run.
+/// Said once when the site is well again; nothing of it lasts.
 pub(crate) const UP: EventType = EventType {
     name: "site.up",
     alert_type: "uptime",
@@ -32,7 +32,7 @@ pub(crate) const UP: EventType = EventType {
     title: "Site is up again",
     self_resolving: true,
     confirmations: 2,
-    clears: 1,
+    clears: 0,
 };
 
 pub(crate) const ALL: &[EventType] = &[DOWN, DEGRADED, UP];

@@ -62,7 +62,8 @@ pub struct EventType {
     pub self_resolving: bool,
     /// Equal findings in a row before an alert is raised; 1 = at once.
     pub confirmations: u8,
-    /// Runs in a row without the finding before its alert resolves itself; 1 = at once.
+    /// Runs in a row without the finding before its alert resolves itself; 1 = at once. 0: it tells
+    /// that something has happened, and its alert is resolved from the start.
     pub clears: u8,
 }
 

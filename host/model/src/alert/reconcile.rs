@@ -235,10 +235,10 @@ impl Decision {
             suggestion: finding.suggestion.clone(),
             details: finding.details.clone(),
             self_resolving: event.self_resolving,
-            is_resolved: false,
+            is_resolved: event.announces(),
             created_at: ctx.now,
             updated_at: ctx.now,
-            resolved_at: None,
+            resolved_at: event.announces().then_some(ctx.now),
         };
         let raised =
             Raised { alert: alert.id, event: alert.event.clone(), severity: alert.severity };
@@ -316,7 +316,7 @@ impl Decision {
     fn tell_the_end_of(&mut self, alert: &Alert) {
         let tells = |raised: &&Alert| {
             raised.alert_type == alert.alert_type
-                && (raised.severity == Severity::Info || raised.event.ends_with(EXPIRED))
+                && (raised.is_resolved || raised.event.ends_with(EXPIRED))
         };
         let teller = self.raised.iter().find(tells).map(|raised| raised.id);
         let told = self.notices.iter_mut().find(|notice| Some(notice.alert_id) == teller);

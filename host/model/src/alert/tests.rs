@@ -38,7 +38,11 @@ fn event(name: &str, alert_type: &str, severity: Severity, confirmations: u32) -
         title: name.into(),
         self_resolving: alert_type != "cert_change" && alert_type != "dns",
         confirmations,
-        clears: if name == "site.down" { 2 } else { 1 },
+        clears: match name {
+            "site.down" => 2,
+            "ssl.renewed" | "site.up" => 0,
+            _ => 1,
+        },
     }
 }
 

@@ -78,8 +78,8 @@ impl<'a> Judge<'a> {
     }
 }
 
-/// Whether it tells of something that just happened, and not of a state: such an alert resolves
-/// itself with the next run, and is worth telling all the same.
+/// Whether it tells of something that has happened, and not of a state: such an alert is resolved
+/// from the start, and is worth telling all the same.
 fn announces(alert: &Alert) -> bool {
     alert.self_resolving && alert.severity == Severity::Info
 }

@@ -131,11 +131,13 @@ fn events(
         if events.iter().any(|known| known.name == event.name) {
             return wrong("events", &format!("name {} twice", event.name));
         }
-        if !is_word(&event.alert_type) || event.confirmations == 0 || event.clears == 0 {
-            let reason = format!(
-                "need an alert-type, and 1 or more confirmations and clears: {}",
-                event.name
-            );
+        if !is_word(&event.alert_type) || event.confirmations == 0 {
+            let reason = format!("need an alert-type, and 1 or more confirmations: {}", event.name);
+            return wrong("events", &reason);
+        }
+        if event.clears == 0 && !event.self_resolving {
+            let reason =
+                format!("resolve themselves or need 1 or more clears, not neither: {}", event.name);
             return wrong("events", &reason);
         }
         let title = text("events", event.title.clone(), TITLE)?;

@@ -41,7 +41,7 @@ fn status_decides_health_and_finding() {
     for (current, settled, health, findings) in [
         (Status::Up, None, Health::Ok, vec![]),
         (Status::Up, Some(Status::Up), Health::Ok, vec![]),
-        (Status::Up, Some(Status::Degraded), Health::Ok, vec![]),
+        (Status::Up, Some(Status::Degraded), Health::Ok, vec![up_again]),
         (Status::Up, Some(Status::Down), Health::Ok, vec![up_again]),
         (Status::Degraded, None, Health::Degraded, vec![degraded]),
         (Status::Degraded, Some(Status::Down), Health::Degraded, vec![degraded]),
@@ -74,6 +74,13 @@ fn recovery_tells_how_long_the_outage_was() {
     assert_eq!(again.findings[0].message, "https://example.com/ is up again after 14 minutes");
     let settled = assess(evidence(Status::Up, Some(Status::Up), again.memory, NOW + 900));
     assert_eq!((settled.findings.len(), settled.memory), (0, None));
+}
+
+#[test]
+fn end_of_slowness_tells_that_the_site_is_in_time_again() {
+    let well = assess(evidence(Status::Up, Some(Status::Degraded), None, NOW));
+    let said = "https://example.com/ answers in time again: it took 6.3 s";
+    assert_eq!((well.findings[0].message.as_str(), well.memory), (said, None));
 }
 
 #[test]

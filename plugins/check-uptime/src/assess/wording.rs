@@ -38,7 +38,15 @@ pub(super) fn degraded(result: &UptimeResult, config: &Config) -> Finding {
 /// `outage`: how long the site was down, in seconds, where that is known.
 pub(super) fn up_again(result: &UptimeResult, outage: Option<i64>) -> Finding {
     let after = outage.map(|seconds| format!(" after {}", duration(seconds)));
-    let message = format!("{} is up again{}", subject(result), after.unwrap_or_default());
+    recovered(format!("{} is up again{}", subject(result), after.unwrap_or_default()))
+}
+
+pub(super) fn in_time_again(result: &UptimeResult) -> Finding {
+    let taken = seconds(result.response_time_ms);
+    recovered(format!("{} answers in time again: it took {taken}", subject(result)))
+}
+
+fn recovered(message: String) -> Finding {
     Finding::new(&events::UP, events::RECOVERY, limit(message, MAX_MESSAGE))
         .suggestion("Nothing to do.")
 }

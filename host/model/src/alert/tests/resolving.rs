@@ -14,11 +14,15 @@ fn a_condition_resolves_itself_and_a_change_waits_for_its_owner() {
 }
 
 #[test]
-fn the_end_of_an_info_alert_is_not_told() {
+fn an_announcement_is_told_and_never_open() {
     let mut past = Past::new();
-    past.run(&[finding("site.up", "x")]);
-    let gone = past.run(&[]);
-    assert_eq!((gone.resolved.len(), gone.notices.len()), (1, 0));
+    let up = past.run(&[finding("site.up", "x")]);
+    assert_eq!(told(&up), [("site.up", Raised)]);
+    assert_eq!((up.raised[0].is_resolved, up.raised[0].resolved_at), (true, Some(at(1))));
+    for later in [&[finding("site.up", "x")][..], &[]] {
+        let later = past.run(later);
+        assert_eq!((later.raised.len(), later.resolved.len(), later.notices.len()), (0, 0, 0));
+    }
 }
 
 #[test]
