@@ -60,12 +60,17 @@ impl<'a> Entry<'a> {
     fn of(alert: &'a Alert, notification: &Uuid) -> Self {
         let status = if alert.resolved { Status::Resolved } else { Status::Raised };
         let name = format!("{} {}", alert.id, if alert.resolved { "resolved" } else { "raised" });
+        // Who knows the documented fields alone is not to take an end for another beginning.
+        let (message, suggestion) = match status {
+            Status::Raised => (alert.message.clone(), alert.suggestion.as_deref()),
+            Status::Resolved => (format!("Resolved: {}", alert.message), Some("Nothing to do.")),
+        };
         Self {
             domain: &alert.domain,
             event: &alert.event,
             severity: severity(alert.severity),
-            message: alert.message.clone(),
-            suggestion: alert.suggestion.as_deref().unwrap_or_default(),
+            message,
+            suggestion: suggestion.unwrap_or_default(),
             id: Uuid::new_v5(notification, name.as_bytes()),
             alert_id: &alert.id,
             site_id: alert.site_id.as_deref(),

@@ -60,6 +60,9 @@ fn entry_is_named_once_and_anew_when_the_alert_is_over() {
     let resolved = told(Alert { resolved: true, ..alert() });
     assert_eq!(raised, told(alert()));
     assert_eq!(resolved["alerts"][0]["status"], "resolved");
+    let said = format!("Resolved: {}", raised["alerts"][0]["message"].as_str().unwrap());
+    assert_eq!(resolved["alerts"][0]["message"], said);
+    assert_eq!(resolved["alerts"][0]["suggestion"], "Nothing to do.");
     assert_ne!(raised["alerts"][0]["id"], resolved["alerts"][0]["id"]);
     assert_eq!(raised["alerts"][0]["alert_id"], resolved["alerts"][0]["alert_id"]);
 }
