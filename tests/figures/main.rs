@@ -114,6 +114,7 @@ fn job(domain: &str, site: &Site) -> anyhow::Result<Job> {
         now: chrono::Utc::now(),
         audience: egress::Audience::Authenticated,
         site: None,
+        watched: false,
     })
 }
 

@@ -35,6 +35,7 @@ pub(crate) async fn measure(sandbox: &Sandbox, rounds: usize) -> anyhow::Result<
         now: chrono::Utc::now(),
         audience: Audience::Authenticated,
         site: None,
+        watched: false,
     };
     let (mut runs, mut with_answers) = (Vec::new(), Vec::new());
     let started = Instant::now();

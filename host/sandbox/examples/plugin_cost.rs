@@ -90,6 +90,7 @@ async fn run(
         now: case.job.at.unwrap_or_default(),
         audience: Audience::Authenticated,
         site: None,
+        watched: false,
     };
     let recording = Arc::new(Recording::new(case.probes.clone()));
     let mut inside = Vec::with_capacity(rounds);

@@ -70,6 +70,9 @@ pub struct Job {
     pub audience: Audience,
     /// Whose state the plugin sees; none = it belongs to no site.
     pub site: Option<SiteId>,
+    /// The target is watched, rather than named by somebody who waits: where it may not be reached,
+    /// the plugin that connects to it finds that out and reports it, like any other trouble of its.
+    pub watched: bool,
 }
 
 /// One version of a check plugin, which stays what it is when another takes its place.

@@ -114,6 +114,7 @@ mod tests {
             now: Timestamp::from_timestamp(1_780_272_000, 0).expect("a moment of 2026"),
             audience: Audience::Authenticated,
             site: None,
+            watched: false,
         }
     }
 

@@ -44,7 +44,10 @@ impl Inner {
         let vetted = match &prober {
             Prober::Live { egress, recorder } => {
                 let reaches = plugin.grants.reaches_target();
-                let vetted = vet(egress, &job, reaches, started + wall).await?;
+                let vetted = match vet(egress, &job, reaches, started + wall).await {
+                    Err(RunError::Blocked(_)) if job.watched && reaches => Vec::new(),
+                    vetted => vetted?,
+                };
                 if let Some(recorder) = recorder {
                     recorder.resolved(&vetted);
                 }
@@ -112,7 +115,7 @@ impl Inner {
 }
 
 /// Asks the egress policy about the target before the plugin starts: a blocked target is the
-/// caller's mistake. That a name does not exist, or that nobody can be asked, is for the plugin
+/// mistake of whoever named it. That a name does not exist, or that nobody can be asked, is for the plugin
 /// to find out and to report.
 async fn vet(
     egress: &Egress,

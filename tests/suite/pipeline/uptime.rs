@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use vedette_tests::{Pages, Script};
+use vedette_tests::{Pages, Reply, Script};
 
 use crate::world::{World, text};
 
@@ -68,6 +68,26 @@ async fn a_site_that_goes_down_and_comes_back_is_told_both_times() {
             .count(),
         1
     );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_site_that_moves_to_a_private_address_is_told_as_down() {
+    let world = World::with(|settings| {
+        settings.toml = "[intervals]\nuptime = \"1s\"\n[confirm]\nrecheck = \"1s\"\n".into();
+    })
+    .await;
+    let pages = world.lab.pages(NAME).await.expect("free port");
+    pages.at("/", Script::html("open"));
+    let body = json!({"domain": NAME, "custom_port": pages.port(), "check_types": ["ssl"]});
+    let created = world.owner.client.post("/sites", body).await.expect(200);
+    let id = text(&created["site"]["id"]);
+    world.latest("uptime", &id, |record| record["status"] == "ok").await;
+
+    world.lab.dns.answer(NAME, Reply::address("10.1.2.3".parse().expect("valid")));
+    let alert = world.alerts("uptime", 1).await.remove(0);
+    assert!(text(&alert["message"]).contains("may not connect to"), "{alert}");
+    let record = world.latest("uptime", &id, |record| record["status"] == "down").await;
+    assert_eq!(record["error"], "blocked_address");
 }
 
 #[tokio::test(flavor = "multi_thread")]

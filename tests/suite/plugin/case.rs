@@ -84,6 +84,7 @@ async fn checks_of_ours_see_the_same_again() {
             now: chrono::Utc::now(),
             audience: Audience::Authenticated,
             site: None,
+            watched: false,
         };
         let recorder = Arc::<Recorder>::default();
         let live = sandbox.record(&check, job.clone(), Arc::clone(&recorder)).await;

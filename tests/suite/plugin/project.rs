@@ -145,6 +145,7 @@ async fn run(sandbox: &Sandbox, port: u16, expected: &str) -> (Run, Assessment) 
         now: now(),
         audience: Audience::Authenticated,
         site: None,
+        watched: false,
     };
     let run = sandbox.run(&check, job).await.expect("an observation");
     let evidence = Evidence {

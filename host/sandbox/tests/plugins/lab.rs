@@ -63,6 +63,7 @@ pub(crate) fn job(target: &str) -> Job {
         now: now(),
         audience: Audience::Authenticated,
         site: None,
+        watched: false,
     }
 }
 

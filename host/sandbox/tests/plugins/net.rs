@@ -8,7 +8,7 @@ use tokio::{
     net::TcpListener,
     time::timeout,
 };
-use vedette_sandbox::{Grant, Probe, RunError, Sandbox, Stop, egress::Policy};
+use vedette_sandbox::{Grant, Job, Probe, RunError, Sandbox, Stop, egress::Policy};
 use wasm_encoder::{BlockType, MemArg};
 
 use crate::{
@@ -19,6 +19,7 @@ use crate::{
 const TCP: &str = "vedette:net/tcp@1.0.0";
 /// Cases of `net-error`.
 const NOT_PERMITTED: i32 = 0;
+const ADDRESS_BLOCKED: i32 = 1;
 const TIMEOUT: i32 = 5;
 const PROTOCOL: i32 = 7;
 const BUDGET_EXHAUSTED: i32 = 9;
@@ -128,6 +129,24 @@ async fn a_blocked_target_is_found_before_the_plugin_starts() {
     let mut origin = job("example.com");
     origin.connect_to = Some("10.0.0.1".parse().expect("an address"));
     assert!(matches!(sandbox.run(&test(), origin).await, Err(RunError::Blocked(_))));
+}
+
+#[tokio::test]
+async fn that_a_watched_target_is_blocked_is_for_the_plugin_to_report() {
+    let canary = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let port = canary.local_addr().expect("bound").port();
+    let guest = exchanging("127.0.0.1", port, 1, Some(ADDRESS_BLOCKED));
+    let sandbox = with(Policy::default());
+    sandbox.install(&guest.build(), Grant::AsAsked).expect("installed");
+    let watched = Job { port: Some(port), watched: true, ..job("127.0.0.1") };
+    sandbox.run(&test(), watched).await.expect("refused inside");
+    let nobody = timeout(Duration::ZERO, canary.accept()).await;
+    assert!(nobody.is_err(), "nothing was connected");
+
+    // Who only asks about it is told nothing of what is inside.
+    sandbox.install(&Guest::check("", &[]).build(), Grant::AsAsked).expect("installed");
+    let watched = Job { watched: true, ..job("10.0.0.1") };
+    assert!(matches!(sandbox.run(&test(), watched).await, Err(RunError::Blocked(_))));
 }
 
 /// Loopback is open, but for where we listen ourselves.

@@ -149,6 +149,7 @@ pub(super) async fn once(
         now,
         audience: Audience::Authenticated,
         site: None,
+        watched: false,
     };
     let ran = match source {
         Source::Network => sandbox.run(check_type, job).await,

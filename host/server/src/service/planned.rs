@@ -258,6 +258,7 @@ fn job(lease: &Lease, site: &Site, edition: &Edition, now: Timestamp) -> Job {
         now,
         audience: Audience::Authenticated,
         site: Some(site.id),
+        watched: true,
     }
 }
 

@@ -72,6 +72,7 @@ impl Looker {
             now,
             audience: Audience::Authenticated,
             site: None,
+            watched: false,
         };
         let seen = match self.sandbox.run(&self.check_type, job).await {
             Ok(ran) => Entry::of(host, port, now, ran.observation.result)

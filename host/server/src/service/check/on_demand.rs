@@ -118,6 +118,7 @@ pub(crate) async fn run_for_anyone(
         now: app.clock.now(),
         audience: Audience::Public,
         site: None,
+        watched: false,
     };
     let (ran, _) = run(app, check_type, job).await?;
     Ok(ran.observation.result)
@@ -167,6 +168,7 @@ impl OnDemand {
             now: app.clock.now(),
             audience: Audience::Authenticated,
             site: site.map(|site| site.id),
+            watched: false,
         }
     }
 }
