@@ -53,7 +53,7 @@ impl Memory {
 
     /// Takes the settled result as the baseline where nothing is remembered.
     pub(super) fn fill_in(&mut self, settled: &State, at: i64) {
-        for rtype in RecordType::ALL {
+        for rtype in RecordType::ALL.into_iter().filter(|_| settled.exists) {
             if let Some(set) = settled.set(rtype)
                 && !self.baseline.contains_key(rtype.name())
             {
@@ -140,6 +140,8 @@ impl Memory {
             Some(before) if !before.is_same(&Kept::of(set)) => {
                 Some(Difference::of_sets(rtype, before, set))
             }
+            // A name that is watched before it exists has not changed when it does.
+            None if !state.exists => None,
             Some(_) | None => {
                 self.adopt(rtype, set, now);
                 if let Some(passed) = self.pending.remove(rtype.name()) {

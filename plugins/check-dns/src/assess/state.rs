@@ -13,6 +13,8 @@ use crate::{
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct State {
     pub(super) domain: String,
+    /// Whether there is such a name.
+    pub(super) exists: bool,
     sets: BTreeMap<RecordType, Vec<String>>,
     pub(super) dnssec: Option<Dnssec>,
     pub(super) rotating: bool,
@@ -22,7 +24,8 @@ impl State {
     /// Made canonical here too: a result may come from anyone.
     pub(super) fn of(result: &DnsResult) -> Self {
         // Behind any other error, no values may as well mean no answer.
-        let is_sure = result.error.as_deref().is_none_or(|token| token == NXDOMAIN);
+        let exists = result.error.as_deref() != Some(NXDOMAIN);
+        let is_sure = result.error.is_none() || !exists;
         let set = |rtype: RecordType| {
             let values = result.values(rtype).map(|text| canonical::value(rtype, text));
             canonical::set(rtype, values)
@@ -31,6 +34,7 @@ impl State {
         let sets = answered.map(|rtype| (rtype, set(rtype)));
         Self {
             domain: canonical::name(&result.domain).chars().take(MAX_DOMAIN).collect(),
+            exists,
             sets: sets.filter(|(_, set)| is_sure || !set.is_empty()).collect(),
             dnssec: result.dnssec,
             rotating: result.rotating,

@@ -220,3 +220,11 @@ fn settled_result_is_the_baseline_where_nothing_is_remembered() {
         assert_eq!(site.counts(&a(&["203.0.113.9"]), 3), [0, 1, 0]);
     }
 }
+
+#[test]
+fn name_that_does_not_exist_yet_is_no_baseline() {
+    let mut site = Site::new();
+    assert_eq!(site.counts(&missing(), 2), [0, 0]);
+    assert_eq!(site.counts(&a(&["192.0.2.1"]), 3), [0, 0, 0]);
+    assert_eq!(site.counts(&a(&["203.0.113.9"]), 3), [0, 1, 0]);
+}
