@@ -64,10 +64,10 @@ impl Policy {
         self.vet_listener(socket)
     }
 
-    /// Judges a name before it is resolved. Special-use names pass on authenticated paths once
-    /// `allow` is set (a corporate network has them); then only the address decides.
+    /// Judges a name before it is resolved. Special-use names pass once ranges are opened to the
+    /// audience (a corporate network has them); then only the address decides.
     pub fn vet_name(&self, name: &DomainName, audience: Audience) -> Result<(), Refusal> {
-        let opened = audience == Audience::Authenticated && !self.allow.is_empty();
+        let opened = !self.opened(audience).is_empty();
         if name.is_special_use() && !opened { Err(Refusal::SpecialName) } else { Ok(()) }
     }
 

@@ -107,13 +107,16 @@ fn our_own_listeners_are_refused_even_inside_allow() {
 }
 
 #[test]
-fn special_names_pass_only_on_authenticated_paths_with_an_allow_list() {
+fn special_names_pass_for_whom_ranges_are_opened() {
     let closed = Policy::default();
     let open = Policy { allow: nets(&["10.0.0.0/8"]), ..Policy::default() };
     let name = DomainName::parse("wiki.corp").unwrap();
     assert_eq!(closed.vet_name(&name, Audience::Authenticated), Err(Refusal::SpecialName));
     assert_eq!(open.vet_name(&name, Audience::Authenticated), Ok(()));
     assert_eq!(open.vet_name(&name, Audience::Public), Err(Refusal::SpecialName));
+    let lab = Policy { public_allow: nets(&["10.0.0.0/8"]), ..Policy::default() };
+    assert_eq!(lab.vet_name(&name, Audience::Public), Ok(()));
+    assert_eq!(lab.vet_name(&name, Audience::Authenticated), Err(Refusal::SpecialName));
 }
 
 #[test]
