@@ -19,6 +19,9 @@ async fn fields_are_taken_up_to_their_bounds() {
         ("origin_ip", json!("127.0.0.1"), json!("127.0.0.1")),
         ("origin_ip", json!("2606:4700:4700::1111"), json!("2606:4700:4700::1111")),
         ("origin_ip", json!("2606:4700:4700:0:0:0:0:ABCD"), json!("2606:4700:4700::abcd")),
+        // Of documentation: nobody is there, and no check dials it.
+        ("origin_ip", json!("203.0.113.10"), json!("203.0.113.10")),
+        ("origin_ip", json!("2001:db8::1"), json!("2001:db8::1")),
         ("origin_ip", Value::Null, Value::Null),
         ("check_types", json!(["ssl"]), json!(["ssl"])),
         ("check_types", json!(["dns", "ssl", "dns"]), json!(["dns", "ssl"])),
@@ -169,7 +172,6 @@ fn beyond() -> Vec<(&'static str, Value)> {
         "::ffff:127.0.0.1",
         "64:ff9b::7f00:1",
         "fc00::1",
-        "2001:db8::1",
     ] {
         of("origin_ip", &[json!(address)]);
     }
