@@ -18,10 +18,12 @@ pub(super) async fn list(app: State, caller: Caller, query: Query) -> Answer {
 }
 
 #[handler]
-pub(super) async fn resolve(app: State, caller: Caller, query: Query, body: Body) -> Answer {
+pub(super) async fn update(app: State, caller: Caller, query: Query, body: Body) -> Answer {
     let id = query.id("id")?;
-    let resolved = parse::Body::of(&body)?.required("is_resolved", parse::boolean)?;
-    let alert = service::alert::set_resolved(&app, &caller, id, resolved).await?;
+    let alert = match parse::Body::of(&body)?.optional("is_resolved", parse::boolean)? {
+        Some(resolved) => service::alert::set_resolved(&app, &caller, id, resolved).await?,
+        None => service::alert::read(&app, &caller, id).await?,
+    };
     Ok(Json(json!({ "alert": alert.view() })))
 }
 

@@ -104,7 +104,7 @@ pub(super) fn private(checks: Vec<CheckType>) -> Router {
         )
         .push(edited("checks").get(check::history).head(check::history).post(check::record))
         .push(edited("cert-history").get(check::cert_history).head(check::cert_history))
-        .push(edited("alerts").get(alert::list).head(alert::list).patch(alert::resolve))
+        .push(edited("alerts").get(alert::list).head(alert::list).patch(alert::update))
         .push(edited("events").get(event::follow))
         .push(edited("alerts/{id}/deliveries").get(alert::deliveries).head(alert::deliveries))
         .push(

@@ -11,6 +11,14 @@ pub async fn list(app: &App, caller: &Caller, filter: &AlertFilter) -> Result<Pa
     Ok(app.store.alerts(caller.account.id, filter).await?)
 }
 
+/// One of the caller's alerts.
+///
+/// # Errors
+/// `NotFound` when there is no such alert, or it is someone else's.
+pub async fn read(app: &App, caller: &Caller, id: AlertId) -> Result<Alert> {
+    app.store.alert(caller.account.id, id).await?.ok_or(UNKNOWN)
+}
+
 /// Marks an alert as resolved, or reopens it (decisions: resolution).
 ///
 /// # Errors
@@ -25,7 +33,7 @@ pub async fn set_resolved(
     let changed = app.store.set_alert_resolved(caller.account.id, id, resolved, app.clock.now());
     let changed = match changed.await {
         Err(StoreError::Duplicate) => return Err(Error::invalid("is_resolved", RAISED_ANEW)),
-        changed => changed?.ok_or(Error::NotFound("alert"))?,
+        changed => changed?.ok_or(UNKNOWN)?,
     };
     app.streams.announce(caller.account.id);
     Ok(changed)
@@ -37,7 +45,7 @@ pub async fn set_resolved(
 /// `NotFound` when there is no such alert, or it is someone else's.
 pub async fn deliveries(app: &App, caller: &Caller, id: AlertId) -> Result<Vec<Delivery>> {
     let told = app.store.deliveries_of(caller.account.id, id, MOST_DELIVERIES).await?;
-    told.ok_or(Error::NotFound("alert"))
+    told.ok_or(UNKNOWN)
 }
 
 /// What a listing is asked for, from its words; `page` is limit and offset.
@@ -74,6 +82,7 @@ fn known_type(app: &App, text: &str) -> Result<String, Invalid> {
     Err(Invalid::new("type", format!("must be one of {}", known.join(", "))))
 }
 
+const UNKNOWN: Error = Error::NotFound("alert");
 /// As many as a page of alerts has at most.
 const MOST_DELIVERIES: usize = 200;
 

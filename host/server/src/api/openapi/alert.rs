@@ -7,7 +7,9 @@ use super::{
     Subject,
     operation::{Operation, page, path_id, query, required},
     sample::{ALERT, DELIVERY, DOMAIN, NOW, SITE},
-    schema::{boolean, count, list, moment, one_of, or_null, record, reference, said, text, uuid},
+    schema::{
+        boolean, count, list, moment, object, one_of, or_null, record, reference, said, text, uuid,
+    },
 };
 
 pub(super) const TAG: &str = "Alerts";
@@ -42,7 +44,7 @@ pub(super) fn operations(subject: &Subject<'_>) -> Vec<Operation> {
             )
             .with(required("id", uuid(), "The alert.", ALERT))
             .takes(
-                record(json!({ "is_resolved": said(boolean(), "false reopens.") })),
+                object(&[], json!({ "is_resolved": said(boolean(), "false reopens; absent changes nothing.") })),
                 json!({ "is_resolved": true }),
             )
             .answers(
