@@ -31,8 +31,10 @@ impl Invalid {
 /// An RFC 3339 date-time, cut to whole milliseconds: what is stored and what is compared are
 /// then the same value. A leap second is the second that follows it. Without an offset, as ISO 8601
 /// has it and many languages write it, it is UTC like every time that the service tells. An offset
-/// may come without its colon, as `strftime` writes it.
+/// may come without its colon, as `strftime` writes it, and the time without its seconds, as a
+/// browser's field for it does.
 pub fn timestamp(field: &'static str, text: &str) -> Result<Timestamp, Invalid> {
+    let text = &with_seconds(text);
     let read = DateTime::parse_from_rfc3339(text)
         .or_else(|_| DateTime::parse_from_rfc3339(&format!("{text}Z")))
         .or_else(|cause| match text.split_at_checked(text.len().saturating_sub(2)) {
@@ -45,6 +47,19 @@ pub fn timestamp(field: &'static str, text: &str) -> Result<Timestamp, Invalid> 
         // An offset may lead out of the years that four digits can show.
         .filter(|at| (0..=9999).contains(&at.year()))
         .ok_or_else(|| Invalid::new(field, "must be within the years 0 to 9999 in UTC"))
+}
+
+/// `2026-11-20T15:04`, and what may follow, with the seconds that are left out.
+fn with_seconds(text: &str) -> Cow<'_, str> {
+    match text.split_at_checked(MINUTE.len()) {
+        Some((minute, rest))
+            if minute.as_bytes()[MINUTE.len() - 3] == b':'
+                && (rest.is_empty() || rest.starts_with(['Z', 'z', '+', '-'])) =>
+        {
+            format!("{minute}:00{rest}").into()
+        }
+        _ => text.into(),
+    }
 }
 
 /// What `from` and `to` take: a moment, or a whole UTC day.
@@ -281,6 +296,8 @@ fn deeper_than(value: &Value, levels: usize) -> bool {
 const DEFAULT_PAGE: u32 = 50;
 const LARGEST_PAGE: u32 = 200;
 const DEEPEST_OBJECT: usize = 16;
+
+const MINUTE: &str = "2026-11-20T15:04";
 
 #[cfg(test)]
 mod tests;
