@@ -145,15 +145,17 @@ fn seen(state: &Billing, at: Option<Timestamp>) -> Billing {
     Billing { newest_at: state.newest_at.max(at), ..state.clone() }
 }
 
-/// The product's plan, else the one that our checkout gave along. A subscription that names no
-/// product is the one that was bought last.
+/// The product's plan. Where none is named, or the operator has told no products, the plan that our
+/// checkout gave along: of a product that is not sold here it would be the plan of another purchase.
+/// A subscription that names neither is the one that was bought last.
 fn paid_for(
     state: &Billing,
     event: &PaymentEvent,
     offer: &Offer<'_>,
 ) -> Result<&'static Plan, Invalid> {
     let of_product = event.product_id.as_deref().and_then(|id| offer.plan_of_product(id));
-    let carried = || event.plan_id.as_deref().and_then(|id| offer.plan(id));
+    let told = event.product_id.is_none() || offer.products.is_empty();
+    let carried = || event.plan_id.as_deref().filter(|_| told).and_then(|id| offer.plan(id));
     let goes_on = event.kind != EventKind::CheckoutCompleted && event.product_id.is_none();
     let bought = || state.plan.as_deref().filter(|_| goes_on).and_then(|id| offer.plan(id));
     of_product.or_else(carried).or_else(bought).ok_or_else(|| {

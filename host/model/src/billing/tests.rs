@@ -284,8 +284,8 @@ fn plan_is_that_of_the_product_else_the_one_carried_along() {
     let (checkout, update) = ("checkout.completed", "subscription.update");
     for (state, kind, product, carried, expected) in [
         (&bought, update, Some("prod_pro"), Some("team"), Some("pro")),
-        (&bought, update, Some("prod_new"), Some("pro"), Some("pro")),
-        (&bought, update, Some("prod_new"), Some("free"), None),
+        (&bought, update, Some("prod_new"), Some("pro"), None),
+        (&bought, checkout, Some("prod_new"), Some("pro"), None),
         (&bought, update, Some("prod_new"), None, None),
         (&bought, update, None, Some("gold"), Some("team")),
         (&bought, update, None, None, Some("team")),
@@ -306,6 +306,21 @@ fn plan_is_that_of_the_product_else_the_one_carried_along() {
             }
             (other, _) => panic!("{what}: {other:?}"),
         }
+    }
+}
+
+#[test]
+fn plan_is_the_one_carried_along_where_no_products_are_told() {
+    let none = BTreeMap::new();
+    let offer = Offer { edition: &TEAM, products: &none };
+    for (carried, expected) in [("team", Some("team")), ("free", None)] {
+        let event = PaymentEvent {
+            product_id: Some("prod_new".into()),
+            plan_id: Some(carried.into()),
+            ..plain("checkout.completed")
+        };
+        let judged = judge(&Billing::default(), &event, &offer).ok().flatten();
+        assert_eq!(judged.map(|effect| effect.plan.id), expected, "{carried}");
     }
 }
 

@@ -126,7 +126,7 @@ async fn a_product_that_nobody_has_named_is_refused_and_can_be_sent_again() {
     let shop = Shop::open().await;
     let account = shop.world.account("free").await;
     let bought = with(purchase(&account, "evt_1"), json!({"product": {"id": "prod_new"}}));
-    for plan in [json!("free"), json!("gold"), json!(null)] {
+    for plan in [json!("pro"), json!("free"), json!("gold"), json!(null)] {
         let carried = json!({"metadata": {"planId": plan, "userId": account.id}});
         let answer = shop.tell(&with(bought.clone(), carried)).await;
         let message = refused(&answer, 400, "an unknown product");
@@ -134,8 +134,9 @@ async fn a_product_that_nobody_has_named_is_refused_and_can_be_sent_again() {
         assert!(message.contains("prod_new"), "{message}");
     }
     assert_eq!(shop.plan(&account).await, "free");
-    shop.told(&bought).await;
-    assert_eq!(shop.plan(&account).await, "pro", "as the checkout carried along");
+    let sold = json!({"product": {"id": "prod_pro"}});
+    shop.told(&with(bought, sold)).await;
+    assert_eq!(shop.plan(&account).await, "pro");
 }
 
 #[tokio::test(flavor = "multi_thread")]
