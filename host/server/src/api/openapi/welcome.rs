@@ -39,10 +39,7 @@ pub(super) fn operations() -> Vec<Operation> {
                 }),
             ),
         Operation::post("/auth/welcome", TAG, "sendWelcome", "Have the welcome mail sent")
-            .says(
-                "Once, and within five minutes after the account was made. Takes a session token: \
-                 an API key is a 401.",
-            )
+            .says("Once, and within five minutes after the account was made.")
             .any_role()
             .answers(
                 "Whether this call sent it.",
