@@ -126,9 +126,14 @@ impl Caller {
         if self.role >= least {
             return Ok(());
         }
-        let (role, least) = (self.role.as_str(), least.as_str());
-        Err(Error::forbidden(format!(
-            "the role {role} does not include this; it takes the role {least}"
-        )))
+        let mut message = format!(
+            "the role {} does not include this; it takes the role {}",
+            self.role.as_str(),
+            least.as_str()
+        );
+        if least == Role::Owner && self.user.id != self.account.id {
+            message.push_str("; for an account of your own send its id as X-Vedette-Account");
+        }
+        Err(Error::forbidden(message))
     }
 }

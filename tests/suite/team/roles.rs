@@ -129,6 +129,11 @@ async fn what_an_admin_makes_does_no_more_than_an_admin() {
     let roll = |id: &str| json!({"id": id});
     let rolled = admin.client.post("/api-keys/roll", roll(&owners)).await;
     assert!(is_refused(&rolled), "{}", rolled.text);
+    let path = format!("/api-keys?id={owners}");
+    let deleted = admin.client.send(Method::DELETE, &path, None).await;
+    assert!(is_refused(&deleted), "{}", deleted.text);
+    let soon = admin.client.patch(&path, json!({"expiresAt": null})).await;
+    assert!(is_refused(&soon), "{}", soon.text);
     assert_eq!(acts_for(&owner.client).await, owner.id, "the owner's key goes on");
 
     let made = admin.client.post("/api-keys", json!({"name": "ci"})).await.expect(200);

@@ -61,6 +61,7 @@ pub async fn create(app: &App, caller: &Caller, body: &Value) -> Result<CreatedK
 /// Sets, extends or clears the expiry; an expired key is valid again at once.
 pub async fn set_expiry(app: &App, caller: &Caller, id: ApiKeyId, body: &Value) -> Result<ApiKey> {
     let expires_at = api_key::parse_expiry(body, app.clock.now())?;
+    must_rank_with(app, caller, id).await?;
     let changed = app.store.update_api_key_expiry(caller.account.id, id, expires_at).await?;
     changed.ok_or(UNKNOWN)
 }
@@ -69,22 +70,29 @@ pub async fn set_expiry(app: &App, caller: &Caller, id: ApiKeyId, body: &Value) 
 pub async fn roll(app: &App, caller: &Caller, body: &Value) -> Result<CreatedKey> {
     let id = Body::of(body)?
         .required("id", |field, value| parse::uuid(field, parse::text(field, value)?))?;
-    if caller.role < Role::Owner {
-        let keys = app.store.api_keys(caller.account.id).await?;
-        let key = keys.into_iter().find(|key| key.id == ApiKeyId(id)).ok_or(UNKNOWN)?;
-        // Its new secret would let them do what they may not.
-        caller.must_be(key.role)?;
-    }
+    let id = ApiKeyId(id);
+    must_rank_with(app, caller, id).await?;
     let secret = mint(caller.edition);
     let prefix = api_key::shown_prefix(&secret);
-    let rolled =
-        app.store.roll_api_key(caller.account.id, ApiKeyId(id), &hash(&secret), prefix).await?;
+    let rolled = app.store.roll_api_key(caller.account.id, id, &hash(&secret), prefix).await?;
     Ok(CreatedKey::of(rolled.ok_or(UNKNOWN)?, secret))
 }
 
 pub async fn delete(app: &App, caller: &Caller, id: ApiKeyId) -> Result<()> {
+    must_rank_with(app, caller, id).await?;
     let deleted = app.store.delete_api_key(caller.account.id, id).await?;
     if deleted { Ok(()) } else { Err(UNKNOWN) }
+}
+
+/// Nobody changes a key that may more than they do: its new secret would let them do so too, and
+/// without it its owner may have none left.
+async fn must_rank_with(app: &App, caller: &Caller, id: ApiKeyId) -> Result<()> {
+    if caller.role == Role::Owner {
+        return Ok(());
+    }
+    let keys = app.store.api_keys(caller.account.id).await?;
+    let key = keys.into_iter().find(|key| key.id == id).ok_or(UNKNOWN)?;
+    caller.must_be(key.role)
 }
 
 impl CreatedKey {
