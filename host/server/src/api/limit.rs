@@ -20,7 +20,7 @@ use vedette_model::{
 use super::{caller, cors, custom_domain};
 use crate::{
     App, Error, Result,
-    limits::{Class, Limits, TokenHash, client_address},
+    limits::{Class, Limits, TokenHash, Usage, client_address},
     service::status_page::domain,
 };
 
@@ -48,7 +48,14 @@ pub(super) struct Charge {
 #[derive(Clone, Copy, Default)]
 pub(super) struct Month {
     pub(super) limit: u64,
+    /// After a downgrade it may be more than there is.
     pub(super) used: u64,
+}
+
+impl From<Usage> for Month {
+    fn from(Usage { limit, used, .. }: Usage) -> Self {
+        Self { limit, used }
+    }
 }
 
 /// Where a request comes from: the address by which it is counted.
@@ -84,11 +91,14 @@ pub(super) async fn count(
     } else {
         app.limits.admit_address(class, address, now)
     };
-    let standing = Standing::of_address(class, &asked);
+    let mut standing = Standing::of_address(class, &asked);
     if let Err(refused) = asked
         && !is_page
     {
-        depot.insert_typed(Full::of(req, &app, class, &refused, now));
+        let token = token(req).filter(|_| class == Class::Private);
+        let month = token.as_ref().and_then(|token| app.limits.month_of(token, now));
+        depot.insert_typed(Full::of(&app, token.as_ref(), month.as_ref(), &refused, now));
+        standing.month = month.map(Month::from).unwrap_or_default();
     }
     depot.insert_typed(standing);
     ctrl.call_next(req, depot, res).await;
@@ -101,11 +111,16 @@ pub(super) async fn count(
 }
 
 impl Full {
-    /// Only where a credential counts does its account make the wait longer.
-    fn of(req: &Request, app: &App, class: Class, refused: &Refused, now: Timestamp) -> Self {
-        let token = token(req).filter(|_| class == Class::Private);
-        let account = token.and_then(|token| app.limits.wait_of_account(&token, now));
-        let month_is_over = token.is_some_and(|token| app.limits.month_is_over(&token, now));
+    /// Where a credential counts, its account may make the wait longer.
+    fn of(
+        app: &App,
+        token: Option<&TokenHash>,
+        month: Option<&Usage>,
+        refused: &Refused,
+        now: Timestamp,
+    ) -> Self {
+        let account = token.and_then(|token| app.limits.wait_of_account(token, now));
+        let month_is_over = month.is_some_and(|usage| usage.is_used_up(now));
         Self {
             retry_after: refused.retry_after.max(account.unwrap_or_default()),
             what: if month_is_over { ADDRESS_AND_MONTH } else { ADDRESS },
@@ -168,9 +183,10 @@ impl Standing {
         headers.insert(LIMIT, self.per_minute.into());
         headers.insert(REMAINING, self.remaining.into());
         headers.insert(RESET, reset.into());
-        headers.insert(MONTHLY_LIMIT, self.month.limit.into());
-        headers.insert(MONTHLY_USED, self.month.used.into());
-        headers.insert(MONTHLY_REMAINING, self.month.limit.saturating_sub(self.month.used).into());
+        let Month { limit, used } = self.month;
+        headers.insert(MONTHLY_LIMIT, limit.into());
+        headers.insert(MONTHLY_USED, used.min(limit).into());
+        headers.insert(MONTHLY_REMAINING, limit.saturating_sub(used).into());
     }
 }
 

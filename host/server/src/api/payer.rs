@@ -88,9 +88,8 @@ impl Standing {
     /// A call that was counted in the month, held against another plan than it was counted under.
     pub(super) fn under(&mut self, caller: &Caller, now: Timestamp) -> Result<()> {
         let plan = service::account::plan(&caller.account)?;
-        let used = self.month.used;
-        self.month = Month { limit: plan.monthly_calls, used: used.min(plan.monthly_calls) };
-        if used <= plan.monthly_calls {
+        self.month.limit = plan.monthly_calls;
+        if self.month.used <= plan.monthly_calls {
             return Ok(());
         }
         let wait = longest(now, Duration::ZERO, self, Some(quota::next_month(now)));
@@ -162,14 +161,14 @@ impl Asked<'_> {
     /// What was used of the month. Its last call leaves none to a request that its address refuses.
     fn usage(&self, used: u64) -> Usage {
         let exhausted = (used >= self.plan.monthly_calls).then(|| quota::next_month(self.now));
-        Usage { at: self.now, month: quota::month(self.now), used, exhausted }
+        let limit = self.plan.monthly_calls;
+        Usage { at: self.now, month: quota::month(self.now), limit, used, exhausted }
     }
 
     /// Tells it in the headers and remembers it; answers until when the month is used up, if it is.
     fn note(&self, app: &App, standing: &mut Standing, usage: Usage) -> Option<Timestamp> {
         let (limit, exhausted) = (self.plan.monthly_calls, usage.exhausted);
-        // After a downgrade more may be used than there is.
-        standing.month = Month { limit, used: usage.used.min(limit) };
+        standing.month = Month { limit, used: usage.used };
         let window = quota::Limit::of_plan(self.plan);
         app.limits.recent.note(self.token, self.payer.account.id, window, usage);
         exhausted

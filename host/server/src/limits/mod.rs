@@ -16,7 +16,7 @@ use std::{net::IpAddr, time::Duration};
 
 use vedette_model::{
     AccountId, Timestamp,
-    quota::{Admitted, Limit, PER_ADDRESS, PER_PUBLIC_ADDRESS, Refused},
+    quota::{self, Admitted, Limit, PER_ADDRESS, PER_PUBLIC_ADDRESS, Refused},
 };
 
 use crate::Clock;
@@ -108,10 +108,11 @@ impl Limits {
         window.map(|refused| refused.retry_after).max(month)
     }
 
-    /// Whether the account of a credential that was used lately has no calls left this month.
-    pub fn month_is_over(&self, token: &TokenHash, now: Timestamp) -> bool {
-        let seen = self.recent.get(token);
-        seen.and_then(|seen| seen.usage.exhausted).is_some_and(|until| until > now)
+    /// What the account of a credential that was used lately had used of the month when it was
+    /// counted last; none where that was another month.
+    pub fn month_of(&self, token: &TokenHash, now: Timestamp) -> Option<Usage> {
+        let usage = self.recent.get(token)?.usage;
+        (usage.month == quota::month(now)).then_some(usage)
     }
 
     /// Forgets what no longer counts. Called every few seconds.

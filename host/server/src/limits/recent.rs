@@ -40,9 +40,18 @@ pub struct Usage {
     pub at: Timestamp,
     /// `2026-11`.
     pub month: String,
+    /// The calls that the plan has a month.
+    pub limit: u64,
     pub used: u64,
     /// The month's end, once its quota is used up.
     pub exhausted: Option<Timestamp>,
+}
+
+impl Usage {
+    /// Whether no call of the month is left.
+    pub fn is_used_up(&self, now: Timestamp) -> bool {
+        self.exhausted.is_some_and(|until| until > now)
+    }
 }
 
 impl TokenHash {
