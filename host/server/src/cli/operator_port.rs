@@ -18,9 +18,17 @@ pub(super) struct Admin {
         long,
         value_name = "URL",
         env = "VEDETTE_ADMIN",
-        default_value = "http://127.0.0.1:8081"
+        default_value = "http://127.0.0.1:8081",
+        value_parser = base
     )]
     pub(super) admin: Url,
+}
+
+/// The port's address, with or without `http://` before it.
+fn base(text: &str) -> Result<Url, String> {
+    let url =
+        if text.contains("://") { Url::parse(text) } else { Url::parse(&format!("http://{text}")) };
+    url.map_err(|cause| format!("it is no address such as http://127.0.0.1:8081: {cause}"))
 }
 
 pub(super) fn client() -> anyhow::Result<Client> {

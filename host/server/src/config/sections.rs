@@ -370,4 +370,4 @@ const SHORTEST_INTERVAL: Duration = Duration::from_secs(1);
 /// results.
 const DEFAULT_FILTER: &str = "warn,vedette_server=info,vedette_store=info,vedette_sandbox=info,\
      surrealdb::core::kvs::ds=off,surrealdb::core::kvs::tx=error,surrealkv=error,hickory_net=error,\
-     hickory_net::dnssec=off,salvo_core::service=error";
+     hickory_net::dnssec=off,salvo_core::service=error,rmcp=error";

@@ -41,7 +41,7 @@ pub async fn create(app: &App, address: &str, plan: &str, edition: &str) -> Resu
     let served = app.config.edition.ids();
     let edition = Edition::by_id(edition).filter(|edition| served.contains(&edition.id));
     let edition = edition.ok_or_else(|| one_of("edition", served))?;
-    let plan = edition.plan(plan).ok_or_else(|| one_of("plan", &plans(edition)))?;
+    let plan = edition.plan(plan).ok_or_else(|| no_such_plan(edition, served))?;
     let (created, key) = drawn_up(address, plan, edition, app.clock.now());
     app.store.create_account(&created.account, &key).await?;
     Ok(announced(created))
@@ -302,6 +302,15 @@ fn invalid_key() -> Error {
 
 fn plans(edition: &Edition) -> Vec<&'static str> {
     edition.plans.iter().map(|plan| plan.id).collect()
+}
+
+/// Where other editions are served as well, the plan may be one of theirs.
+fn no_such_plan(edition: &Edition, served: &[&str]) -> Error {
+    let mut reason = format!("must be one of {}", plans(edition).join(", "));
+    if served.len() > 1 {
+        reason.push_str(&format!(", the plans of the edition {}", edition.id));
+    }
+    Error::invalid("plan", reason)
 }
 
 fn one_of(field: &'static str, names: &[&str]) -> Error {

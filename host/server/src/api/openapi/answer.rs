@@ -132,11 +132,13 @@ struct Failure {
 
 /// On what is read, for `If-None-Match`.
 pub(super) const ETAG: &str = "ETag";
+/// On what is on its way out (RFC 9745).
+pub(super) const DEPRECATION: &str = "Deprecation";
 const REQUEST_ID: &str = "X-Request-Id";
 const CHALLENGE: &str = "WWW-Authenticate";
 const RETRY_AFTER: &str = "Retry-After";
 
-const TEXT_HEADERS: [(&str, &str, &str); 3] = [
+const TEXT_HEADERS: [(&str, &str, &str); 4] = [
     (
         REQUEST_ID,
         "The id that the request came with, or one made for it; the operator's log names it.",
@@ -148,6 +150,7 @@ const TEXT_HEADERS: [(&str, &str, &str); 3] = [
         "W/\"5f1c3a0e9b7d42c8\"",
     ),
     (CHALLENGE, "The kind of credential that is wanted.", "Bearer"),
+    (DEPRECATION, "Since when the operation is on its way out, as a Unix time.", "@1767225600"),
 ];
 const LIMIT_HEADERS: [(&str, &str, u32); 6] = [
     ("X-RateLimit-Limit", "Requests that this address may make in a minute.", 60),

@@ -4,7 +4,7 @@
 use serde_json::{Map, Value, json};
 
 use super::{
-    answer::{ETAG, common_headers, failure_name, header},
+    answer::{DEPRECATION, ETAG, common_headers, failure_name, header},
     schema::uuid,
 };
 
@@ -179,6 +179,9 @@ impl Operation {
             for status in ["200", "304"] {
                 self.responses[status]["headers"][ETAG] = header(ETAG);
             }
+        }
+        if self.value.contains_key("deprecated") {
+            self.responses["200"]["headers"][DEPRECATION] = header(DEPRECATION);
         }
         self = self
             .fails(429, "A limit is used up; `Retry-After` tells for how long.")
