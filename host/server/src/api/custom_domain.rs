@@ -20,7 +20,7 @@ use vedette_model::AccountId;
 use super::caller;
 use crate::{
     App, Result,
-    service::status_page::domain::{shown_at, slug_of},
+    service::status_page::domain::{is_nobodys, shown_at, slug_of},
 };
 
 /// Sends a custom domain's requests to its page.
@@ -39,10 +39,29 @@ impl Dispatch {
     ) {
         let app = caller::app(depot);
         let Some(host) = host(req) else { return };
-        match shown_at(&app, &host).await {
+        if is_nobodys(&app, &host).await {
+            return;
+        }
+        // Hardly a request gets here, and none of the others is to carry what this takes.
+        Box::pin(self.show(&app, &host, req, depot, res, ctrl)).await;
+    }
+}
+
+impl Dispatch {
+    /// Answers a request of a host that is somebody's, or may be.
+    async fn show(
+        &self,
+        app: &App,
+        host: &str,
+        req: &mut Request,
+        depot: &mut Depot,
+        res: &mut Response,
+        ctrl: &mut FlowCtrl,
+    ) {
+        match shown_at(app, host).await {
             Ok(None) => {}
             Ok(Some(shown)) => {
-                let page = page(&app, shown.account, req.uri().path()).await;
+                let page = page(app, shown.account, req.uri().path()).await;
                 if !shown.proved && matches!(page, Ok(None)) {
                     return;
                 }
@@ -59,9 +78,7 @@ impl Dispatch {
             }
         }
     }
-}
 
-impl Dispatch {
     /// Answers as the page's own path would.
     async fn serve(&self, path: &str, req: &mut Request, depot: &mut Depot, res: &mut Response) {
         let mut state = PathState::from_borrowed_path(path);

@@ -85,6 +85,13 @@ pub(crate) async fn is_known(app: &App, host: &str) -> bool {
     matches!(app.domains.hosts.get(domain.as_str()).await, Some(Some(shown)) if shown.proved)
 }
 
+/// Whether a host is no page's, as far as this process remembers: one that it has not looked at may
+/// be one.
+pub(crate) async fn is_nobodys(app: &App, host: &str) -> bool {
+    let Some(domain) = of_host(host) else { return true };
+    is_own(app, domain.as_str()) || app.domains.hosts.get(domain.as_str()).await == Some(None)
+}
+
 /// The name of an account's page in its address; none while it has no page.
 pub(crate) async fn slug_of(app: &App, account: AccountId) -> Result<Option<String>> {
     if let Some(slug) = app.domains.slugs.get(&account).await {
