@@ -5,7 +5,7 @@
 //! here only names, ports, methods and types are compared.
 //! *Invariant:* nothing is granted that was not asked for.
 
-use std::{collections::BTreeSet, net::IpAddr, str::FromStr};
+use std::{collections::BTreeSet, net::IpAddr, str::FromStr, sync::Arc};
 
 use vedette_model::{DomainName, domain_name::Target};
 
@@ -30,6 +30,9 @@ pub struct Capabilities {
     /// Names of the operator's secrets.
     pub secrets: BTreeSet<String>,
     pub random: bool,
+    /// Hosts and ports of those above that the operator's settings name, not the plugin: they are
+    /// dialled as written.
+    pub configured: Arc<[(Target, u16)]>,
 }
 
 /// Names and record types that may be looked up.
@@ -160,6 +163,7 @@ impl Capabilities {
             }),
             secrets: &self.secrets & &granted.secrets,
             random: self.random && granted.random,
+            configured: Arc::clone(&self.configured),
         }
     }
 

@@ -21,7 +21,7 @@ use wasmtime::component::ResourceTable;
 
 use crate::{
     bindings::check::vedette::net::types::NetError,
-    egress::Audience,
+    egress::{Audience, Egress},
     error::Stop,
     grants::{About, Capabilities},
     limits::{Budget, Cpu, MANY, Meter},
@@ -170,7 +170,7 @@ impl Guest {
             }
             Prober::Live { egress, recorder } => {
                 let (egress, recorder) = (egress.clone(), recorder.clone());
-                let reach = Reach { egress, audience: run.audience, deadline, now: run.now };
+                let reach = run.reach(egress, deadline);
                 let Some(recorder) = recorder else {
                     return self.outside(live(reach, requests)).await;
                 };
@@ -215,6 +215,12 @@ impl Guest {
 }
 
 impl Run {
+    /// How far its probes reach.
+    pub(crate) fn reach(&self, egress: Egress, deadline: Instant) -> Reach {
+        let configured = Arc::clone(&self.grants.configured);
+        Reach { egress, audience: self.audience, deadline, now: self.now, configured }
+    }
+
     /// Whether `connect_to` may replace the resolution of `host`: only the job's own, or an
     /// address that this run has seen vetted for that host.
     pub(crate) fn permit_connect_to(

@@ -41,6 +41,20 @@ async fn a_certificate_is_described_field_by_field() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_source_of_the_operator_is_asked_where_it_is_whatever_is_opened() {
+    let source = CtSource::start(CtKind::CrtSh).await.expect("loopback has free ports");
+    let toml = CtSource::toml(&[&source]);
+    let world = World::with(|settings| {
+        settings.toml = toml;
+        settings.egress_allow.clear();
+    })
+    .await;
+    source.log("shop.example", Issuance::new(7, ISSUER, &["shop.example"]));
+    let result = world.look("ct", "shop.example").await;
+    assert_eq!((&result["error"], &result["total"]), (&Value::Null, &json!(1)), "{result:#}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn precertificate_and_certificate_are_one_in_any_order() {
     let (world, source) = world(CtKind::CrtSh).await;
     let first = Issuance::new(1, ISSUER, &["twins.example"]);

@@ -52,6 +52,28 @@ async fn a_record_and_its_registrars_are_read_together() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_root_of_the_operator_is_asked_where_it_is_and_whom_it_names_is_a_stranger() {
+    let registry = Registry::start(&["example"]).await.expect("loopback has free ports");
+    let toml = registry.toml();
+    let world = World::with(|settings| {
+        settings.toml = toml;
+        settings.egress_allow.clear();
+    })
+    .await;
+    registry.name_in(&world.lab.dns);
+    let record = "Domain Name: own.lab\nRegistrar: Lab Registrar\nExpiry Date: 2031-05-06\n";
+    registry.whois.root.answer("own.lab", record);
+    let result = world.look("domain", "own.lab").await;
+    assert_eq!((&result["error"], &result["registrar"]), (&Value::Null, &json!("Lab Registrar")));
+
+    registry.whois.root.answer("far", &format!("whois: {REGISTRY}\n"));
+    registry.whois.registry.answer("shop.far", record);
+    let result = world.look("domain", "shop.far").await;
+    assert_eq!(result["error"], "registry_unavailable", "{result:#}");
+    assert!(registry.whois.registry.asked().is_empty(), "it was not connected to");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn dates_and_words_of_many_registries_are_read() {
     let (world, registry) = world().await;
     let day = |text: &str| json!(format!("{text}T00:00:00Z"));

@@ -13,7 +13,7 @@ use crate::{
     egress::Egress,
     error::Stop,
     prober::Prober,
-    probes::{Reach, tcp},
+    probes::tcp,
 };
 
 /// A dialogue that a guest holds. Dropping it, or the store, closes it.
@@ -164,7 +164,7 @@ impl Guest {
     ) -> wasmtime::Result<Result<tcp::Connection, NetError>> {
         let (timeout_ms, deadline) = (self.timeout(timeout_ms), self.deadline);
         let run = self.run()?;
-        let reach = Reach { egress, audience: run.audience, deadline, now: run.now };
+        let reach = run.reach(egress, deadline);
         let connected = tcp::Connection::connect(reach, endpoint.into(), timeout_ms);
         Ok(self.outside(connected).await?.map_err(Into::into))
     }

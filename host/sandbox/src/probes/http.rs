@@ -1,7 +1,7 @@
 //! HTTP requests of plugins.
 
 use super::{Reach, Timing, address, many, micros, peer_text};
-use crate::egress::{HttpRequest, HttpResponse, NetError};
+use crate::egress::{HttpRequest, HttpResponse, NetError, url};
 
 /// A request as a plugin makes it.
 #[derive(Clone, Debug)]
@@ -49,7 +49,12 @@ pub struct Arrival {
 /// Sends one request and follows its redirects.
 pub async fn fetch(reach: Reach, request: Request) -> Result<Response, NetError> {
     let request = outgoing(&reach, request)?;
-    reach.egress.send(request, reach.audience).await.map(Response::from)
+    let answer = if names_configured(&reach, &request) {
+        reach.egress.send_as_written(request, reach.audience).await
+    } else {
+        reach.egress.send(request, reach.audience).await
+    };
+    answer.map(Response::from)
 }
 
 /// The same, and whatever comes after the head of the last answer is no error.
@@ -63,6 +68,12 @@ pub async fn fetch_partial(reach: Reach, request: Request) -> Result<Arrival, Ne
 /// Several requests at once; answers keep the order of the requests.
 pub async fn fetch_many(reach: Reach, requests: Vec<Request>) -> Vec<Result<Response, NetError>> {
     many(requests, |request| fetch(reach.clone(), request)).await
+}
+
+fn names_configured(reach: &Reach, request: &HttpRequest) -> bool {
+    let target = url::parse(&request.url).and_then(|url| Ok((url::target(&url)?, url::port(&url))));
+    request.connect_to.is_none()
+        && target.is_ok_and(|(target, port)| reach.is_configured(&target, port))
 }
 
 fn outgoing(reach: &Reach, request: Request) -> Result<HttpRequest, NetError> {

@@ -19,6 +19,7 @@ pub mod x509;
 
 use std::{
     net::{IpAddr, SocketAddr},
+    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -35,6 +36,8 @@ pub struct Reach {
     pub deadline: Instant,
     /// The moment certificates and staples are judged at.
     pub now: Timestamp,
+    /// Hosts and ports that the operator's configuration names: they are dialled as written.
+    pub configured: Arc<[(Target, u16)]>,
 }
 
 /// Where to connect. `host`: a name or an address literal; `connect_to`: an address literal that
@@ -64,9 +67,18 @@ impl Reach {
         own.min(self.deadline)
     }
 
+    fn is_configured(&self, target: &Target, port: u16) -> bool {
+        self.configured.iter().any(|(host, number)| host == target && *number == port)
+    }
+
     async fn connect(&self, endpoint: &Endpoint, deadline: Instant) -> Result<Connected, NetError> {
+        let target = endpoint.target()?;
+        if endpoint.connect_to.is_none() && self.is_configured(&target, endpoint.port) {
+            let host = target.to_string();
+            return self.egress.connect_configured(&host, endpoint.port, deadline).await;
+        }
         let dial = Dial {
-            target: endpoint.target()?,
+            target,
             port: endpoint.port,
             connect_to: endpoint.connect_to.as_deref().map(address).transpose()?,
             audience: self.audience,

@@ -35,7 +35,8 @@ pub(crate) fn now() -> Timestamp {
 
 pub(crate) fn reach(egress: &Egress, audience: Audience) -> Reach {
     let deadline = Instant::now() + Duration::from_secs(20);
-    Reach { egress: egress.clone(), audience, deadline, now: now() }
+    let configured = Arc::default();
+    Reach { egress: egress.clone(), audience, deadline, now: now(), configured }
 }
 
 pub(crate) fn authenticated(egress: &Egress) -> Reach {

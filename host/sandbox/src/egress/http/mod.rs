@@ -73,7 +73,8 @@ pub struct HttpTiming {
 #[derive(Clone, Copy)]
 enum Source {
     Stranger(Audience),
-    Configuration,
+    /// Whatever it redirects to is a stranger again, to this audience.
+    Configuration(Audience),
 }
 
 /// What the caller is after.
@@ -130,11 +131,20 @@ impl Egress {
     /// Sends a request to a URL of the operator's configuration, dialled as written. Whatever it
     /// redirects to is a stranger again.
     pub async fn send_configured(&self, request: HttpRequest) -> Result<HttpResponse, NetError> {
+        self.send_as_written(request, Audience::Authenticated).await
+    }
+
+    /// The same on behalf of `audience`.
+    pub async fn send_as_written(
+        &self,
+        request: HttpRequest,
+        audience: Audience,
+    ) -> Result<HttpResponse, NetError> {
         let url = Url::parse(&request.url)
             .ok()
             .filter(|url| matches!(url.scheme(), "http" | "https") && url.host().is_some());
         let url = url.ok_or_else(|| NetError::NotPermitted("the URL cannot be read".into()))?;
-        self.follow(request, url, Source::Configuration, Want::Body).boxed().await
+        self.follow(request, url, Source::Configuration(audience), Want::Body).boxed().await
     }
 
     async fn follow(
@@ -206,10 +216,7 @@ impl Step {
         location: &str,
         secret_headers: &[(String, String)],
     ) -> Result<(), NetError> {
-        let audience = match self.source {
-            Source::Stranger(audience) => audience,
-            Source::Configuration => Audience::Authenticated,
-        };
+        let (Source::Stranger(audience) | Source::Configuration(audience)) = self.source;
         let next = redirect::resolve(&self.url, location)?;
         let next = policy.vet_url(next.as_str(), audience).map_err(refused)?;
         if redirect::changes_to_get(status, &self.method) {
