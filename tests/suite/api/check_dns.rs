@@ -80,8 +80,10 @@ async fn addresses_of_documentation_are_told_and_never_dialled() {
     let result = world.look("dns", "docs.example").await;
     assert_eq!(values(&result, "A"), ["192.0.2.1"]);
     assert_eq!(values(&result, "AAAA"), ["2001:db8::1"]);
+    let result = world.look("dns", "inside.example").await;
+    assert_eq!(values(&result, "A"), ["10.1.2.3"]);
     for (path, domain) in [
-        ("/check-dns", "inside.example"),
+        ("/check-ssl", "inside.example"),
         ("/check-ssl", "docs.example"),
         ("/check-uptime", "docs.example"),
     ] {

@@ -51,8 +51,8 @@ impl Egress {
         self.vet_all(found, audience, |address| self.policy().vet_address(address, audience))
     }
 
-    /// The same for who asks about a target and never connects to it: addresses where nobody is
-    /// do not count, whatever else is refused.
+    /// The same for who asks about a target and never connects to it. For an account the addresses of
+    /// a name never refuse it; for the public only those do not where nobody is.
     pub async fn look_up(
         &self,
         target: &Target,
@@ -60,7 +60,11 @@ impl Egress {
         deadline: Instant,
     ) -> Result<Vec<IpAddr>, NetError> {
         let mut found = self.addresses(target, audience, deadline).await?;
-        found.retain(|address| !self.policy().leads_nowhere(*address, audience));
+        let policy = self.policy();
+        found.retain(|address| match audience {
+            Audience::Authenticated => policy.vet_address(*address, audience).is_ok(),
+            Audience::Public => !policy.leads_nowhere(*address, audience),
+        });
         self.vet_all(found, audience, |address| self.policy().vet_address(address, audience))
     }
 

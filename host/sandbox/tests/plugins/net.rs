@@ -143,7 +143,7 @@ async fn that_a_watched_target_is_blocked_is_for_the_plugin_to_report() {
     let nobody = timeout(Duration::ZERO, canary.accept()).await;
     assert!(nobody.is_err(), "nothing was connected");
 
-    // Who only asks about it is told nothing of what is inside.
+    // Who only asks about it would be told of a machine of ours.
     sandbox.install(&Guest::check("", &[]).build(), Grant::AsAsked).expect("installed");
     let watched = Job { watched: true, ..job("10.0.0.1") };
     assert!(matches!(sandbox.run(&test(), watched).await, Err(RunError::Blocked(_))));
