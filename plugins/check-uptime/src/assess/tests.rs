@@ -84,6 +84,30 @@ fn end_of_slowness_tells_that_the_site_is_in_time_again() {
 }
 
 #[test]
+fn site_whose_name_was_never_found_has_not_gone_down() {
+    let missing = |settled: Option<UptimeResult>, memory| {
+        let mut evidence = evidence(Status::Down, None, memory, NOW);
+        evidence.current.error = Some("dns_not_found".to_owned());
+        evidence.settled = settled.map(|facts| Settled { facts, at: NOW - 60 });
+        evidence
+    };
+    let not_there = missing(None, None).current;
+    for settled in [None, Some(not_there.clone())] {
+        let assessment = assess(missing(settled, None));
+        assert_eq!((assessment.health, found(&assessment)), (Health::Down, vec![]));
+        assert_eq!(assessment.memory, None);
+    }
+    let mut there = evidence(Status::Up, None, None, NOW);
+    there.settled = Some(Settled { facts: not_there.clone(), at: NOW - 60 });
+    assert_eq!(found(&assess(there)), [], "it was never up before");
+
+    let gone = assess(missing(Some(result(Status::Up)), None));
+    assert_eq!(found(&gone), [("site.down", "site")]);
+    let still = assess(missing(Some(not_there), gone.memory));
+    assert_eq!(found(&still), [("site.down", "site")], "a name that was there is missed");
+}
+
+#[test]
 fn outage_counts_from_its_own_beginning() {
     let flap = assess(evidence(Status::Down, Some(Status::Up), None, NOW));
     let over = assess(evidence(Status::Up, Some(Status::Up), flap.memory, NOW + 5));
