@@ -85,7 +85,7 @@ impl Hop<'_> {
 
     async fn connect(&self, egress: &Egress) -> Result<Connected, NetError> {
         match self.source {
-            Source::Configuration => {
+            Source::Configuration(_) => {
                 let (host, port) = host_and_port(self.url);
                 egress.connect_configured(&host, port, self.deadline).await
             }
@@ -140,6 +140,8 @@ impl Hop<'_> {
     {
         let mut builder = http1::Builder::new();
         builder.max_header_size(MAX_HEAD as usize).max_headers(MAX_HEADERS);
+        // Names have no case, and some receivers look for them as they are usually written.
+        builder.title_case_headers(true);
         // Of the past, and read by everybody all the same.
         builder.allow_spaces_after_header_name_in_responses(true);
         builder.allow_obsolete_multiline_headers_in_responses(true);
