@@ -47,8 +47,9 @@ pub(crate) struct Listening {
     closed: CancellationToken,
 }
 
-pub(crate) fn bind(address: SocketAddr) -> anyhow::Result<TcpListener> {
-    listen(address).with_context(|| format!("cannot listen on {address}"))
+/// `setting` is the one that names the address.
+pub(crate) fn bind(address: SocketAddr, setting: &str) -> anyhow::Result<TcpListener> {
+    listen(address).with_context(|| format!("cannot listen on {address}, which {setting} names"))
 }
 
 /// As the runtime's own `bind` does it, but for the room in the queue.
@@ -344,7 +345,7 @@ mod tests {
     async fn crowd_that_comes_at_once_finds_room() {
         let allowed = std::fs::read_to_string("/proc/sys/net/core/somaxconn");
         let allowed = allowed.ok().and_then(|text| text.trim().parse().ok()).unwrap_or(128);
-        let listener = bind("127.0.0.1:0".parse().unwrap()).unwrap();
+        let listener = bind("127.0.0.1:0".parse().unwrap(), "listen").unwrap();
         let address = listener.local_addr().unwrap();
         // Nobody accepts them.
         let crowd = (0..allowed.min(300)).map(|_| TcpStream::connect(address));

@@ -77,8 +77,8 @@ pub async fn serve(
 ) -> anyhow::Result<Running> {
     std::sync::LazyLock::force(&api::METRICS);
     let identity = Identity::load(&config.tls).await?;
-    let api = listen::bind(config.listen)?;
-    let admin = listen::bind(config.admin_listen)?;
+    let api = listen::bind(config.listen, "listen")?;
+    let admin = listen::bind(config.admin_listen, "admin_listen")?;
     let key = SealKey::of(&config)?;
     let mut options = vedette_store::Options::new(key.seal.clone());
     options.tls = database_tls(&config)?;

@@ -146,7 +146,7 @@ impl Authenticate {
             .await
             .inspect_err(|_| app.limits.recent.disown(&TokenHash::of(token)))?;
         if caller.edition.id != self.edition.id {
-            return Err(Error::Unauthenticated("the credential is not valid here".into()));
+            return Err(Error::Unauthenticated("the credential is one of another edition".into()));
         }
         Ok(caller)
     }

@@ -36,7 +36,8 @@ impl Query {
 
     /// A parameter that must be there.
     pub(super) fn required(&self, name: &'static str) -> Result<&str, Invalid> {
-        self.get(name)?.ok_or_else(|| Invalid::new(name, "is required"))
+        self.get(name)?
+            .ok_or_else(|| Invalid::new(name, format!("is required in the query: ?{name}=…")))
     }
 
     /// A UUID that must be there, as any of the id types.
