@@ -57,7 +57,8 @@
 //!     fn run(cx: &Cx, job: Job<Settings>) -> Result<Observation<Facts>, CheckError> {
 //!         let request = ExchangeRequest {
 //!             endpoint: job.endpoint(25),
-//!             send: Vec::new(),
+//!             // An exchange ends when the server closes: it is asked to.
+//!             send: b"QUIT\r\n".to_vec(),
 //!             max: 512,
 //!             timeout_ms: 5_000,
 //!         };
