@@ -6,7 +6,7 @@ use std::sync::Arc;
 use moka::sync::Cache;
 use parking_lot::Mutex;
 use tokio_util::task::TaskTracker;
-use vedette_model::{Account, AccountId, AgentId, ApiKeyId, Edition, Role, guard::Guard};
+use vedette_model::{Account, AccountId, AgentId, Edition, Role, guard::Guard};
 use vedette_sandbox::{Sandbox, egress::smtp::Relay};
 use vedette_store::{Stamp, Store};
 
@@ -99,8 +99,6 @@ pub struct Caller {
     pub user: Arc<Account>,
     /// What they may do with the account's data.
     pub role: Role,
-    /// The key that was used; none for a session token.
-    pub key: Option<ApiKeyId>,
     pub edition: &'static Edition,
     /// Where the account stood when it was looked up.
     pub stamp: Stamp,

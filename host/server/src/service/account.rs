@@ -225,7 +225,6 @@ fn caller(
         account: Arc::clone(account),
         user: Arc::clone(&person.account),
         role,
-        key: key.map(|key| key.id),
         edition,
         stamp,
     })

@@ -44,7 +44,12 @@ pub(super) fn operations(subject: &Subject<'_>) -> Vec<Operation> {
             )
             .with(required("id", uuid(), "The alert.", ALERT))
             .takes(
-                object(&[], json!({ "is_resolved": said(boolean(), "false reopens; absent changes nothing.") })),
+                object(
+                    &[],
+                    json!({
+                        "is_resolved": said(boolean(), "false reopens; absent changes nothing."),
+                    }),
+                ),
                 json!({ "is_resolved": true }),
             )
             .answers(
