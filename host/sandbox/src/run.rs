@@ -115,8 +115,8 @@ impl Inner {
 }
 
 /// Asks the egress policy about the target before the plugin starts: a blocked target is the
-/// mistake of whoever named it. That a name does not exist, or that nobody can be asked, is for the plugin
-/// to find out and to report.
+/// mistake of whoever named it. That a name does not exist, or that nobody can be asked, is for the
+/// plugin to find out and to report.
 async fn vet(
     egress: &Egress,
     job: &Job,

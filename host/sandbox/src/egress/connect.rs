@@ -51,21 +51,22 @@ impl Egress {
         self.vet_all(found, audience, |address| self.policy().vet_address(address, audience))
     }
 
-    /// The same for who asks about a target and never connects to it. For an account the addresses of
-    /// a name never refuse it; for the public only those do not where nobody is.
+    /// The same for who asks about a target and never connects to it. For an account the addresses
+    /// of a name never refuse it; for the public only those do not where nobody is.
     pub async fn look_up(
         &self,
         target: &Target,
         audience: Audience,
         deadline: Instant,
     ) -> Result<Vec<IpAddr>, NetError> {
-        let mut found = self.addresses(target, audience, deadline).await?;
+        let found = self.addresses(target, audience, deadline).await?.into_iter();
         let policy = self.policy();
-        found.retain(|address| match audience {
-            Audience::Authenticated => policy.vet_address(*address, audience).is_ok(),
-            Audience::Public => !policy.leads_nowhere(*address, audience),
-        });
-        self.vet_all(found, audience, |address| self.policy().vet_address(address, audience))
+        let vet = |address| policy.vet_address(address, audience);
+        if audience == Audience::Authenticated {
+            return Ok(found.filter(|address| vet(*address).is_ok()).collect());
+        }
+        let found = found.filter(|address| !policy.leads_nowhere(*address, audience)).collect();
+        self.vet_all(found, audience, vet)
     }
 
     /// Connects to a vetted address of the target. The first of several that answers wins; each

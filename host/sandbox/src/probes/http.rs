@@ -71,9 +71,11 @@ pub async fn fetch_many(reach: Reach, requests: Vec<Request>) -> Vec<Result<Resp
 }
 
 fn names_configured(reach: &Reach, request: &HttpRequest) -> bool {
+    if reach.configured.is_empty() || request.connect_to.is_some() {
+        return false;
+    }
     let target = url::parse(&request.url).and_then(|url| Ok((url::target(&url)?, url::port(&url))));
-    request.connect_to.is_none()
-        && target.is_ok_and(|(target, port)| reach.is_configured(&target, port))
+    target.is_ok_and(|(target, port)| reach.is_configured(&target, port))
 }
 
 fn outgoing(reach: &Reach, request: Request) -> Result<HttpRequest, NetError> {
