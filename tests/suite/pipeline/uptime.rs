@@ -22,16 +22,8 @@ async fn by_hand(config: Value) -> (World, Pages, String) {
     (world, pages, id)
 }
 
-/// Runs the check so often and answers the open alerts after it.
-async fn after(world: &World, id: &str, runs: u32) -> Vec<Value> {
-    for _ in 0..runs {
-        world.run("uptime", NAME, id).await;
-    }
-    world.alerts_now("uptime").await
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_site_that_goes_down_and_comes_back_is_told_both_times() {
+/// A site that answers and that the scheduler looks at every second.
+async fn every_second() -> (World, Pages, String) {
     let world = World::with(|settings| {
         settings.toml = "[intervals]\nuptime = \"1s\"\n[confirm]\nrecheck = \"1s\"\n".into();
     })
@@ -42,6 +34,20 @@ async fn a_site_that_goes_down_and_comes_back_is_told_both_times() {
     let body = json!({"domain": NAME, "custom_port": pages.port(), "check_types": ["ssl"]});
     let created = world.owner.client.post("/sites", body).await.expect(200);
     let id = text(&created["site"]["id"]);
+    (world, pages, id)
+}
+
+/// Runs the check so often and answers the open alerts after it.
+async fn after(world: &World, id: &str, runs: u32) -> Vec<Value> {
+    for _ in 0..runs {
+        world.run("uptime", NAME, id).await;
+    }
+    world.alerts_now("uptime").await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_site_that_goes_down_and_comes_back_is_told_both_times() {
+    let (world, pages, id) = every_second().await;
     let first = world.latest("uptime", &id, |_| true).await;
     assert_eq!((&first["source"], &first["status"]), (&json!("scheduler"), &json!("ok")));
 
@@ -72,15 +78,7 @@ async fn a_site_that_goes_down_and_comes_back_is_told_both_times() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_site_that_moves_to_a_private_address_is_told_as_down() {
-    let world = World::with(|settings| {
-        settings.toml = "[intervals]\nuptime = \"1s\"\n[confirm]\nrecheck = \"1s\"\n".into();
-    })
-    .await;
-    let pages = world.lab.pages(NAME).await.expect("free port");
-    pages.at("/", Script::html("open"));
-    let body = json!({"domain": NAME, "custom_port": pages.port(), "check_types": ["ssl"]});
-    let created = world.owner.client.post("/sites", body).await.expect(200);
-    let id = text(&created["site"]["id"]);
+    let (world, _pages, id) = every_second().await;
     world.latest("uptime", &id, |record| record["status"] == "ok").await;
 
     world.lab.dns.answer(NAME, Reply::address("10.1.2.3".parse().expect("valid")));
