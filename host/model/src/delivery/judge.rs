@@ -78,8 +78,8 @@ impl<'a> Judge<'a> {
     }
 }
 
-/// Whether it tells of something that has happened, and not of a state: such an alert is resolved
-/// from the start, and is worth telling all the same.
+/// Whether it tells of something that has happened, and not of a state: that it is resolved, from the
+/// start or by the next run, makes it no less worth telling.
 fn announces(alert: &Alert) -> bool {
     alert.self_resolving && alert.severity == Severity::Info
 }
