@@ -119,6 +119,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0021_first_account.surql"),
     include_str!("migrations/0022_claims_in_order.surql"),
     include_str!("migrations/0023_beside.surql"),
+    include_str!("migrations/0024_sum.surql"),
 ];
 
 #[cfg(test)]

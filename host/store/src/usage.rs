@@ -1,7 +1,9 @@
 //! The calls of a month, counted before they are answered.
 //!
 //! *Invariant:* with N calls left exactly N are admitted, over all tasks, nodes and crashes: a
-//! call is admitted only after the write that counts it is durable.
+//! call is admitted only after the write that counts it is durable, and only if the number that
+//! this write gave it is one of the plan's. What is counted beyond the plan is taken back before
+//! it is refused, and by whoever counted it: so the count never falls below the calls admitted.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -76,7 +78,6 @@ struct SoFarRow {
 #[derive(SurrealValue)]
 struct UsageRow {
     id: RecordId,
-    before: u64,
     used: u64,
 }
 
@@ -133,17 +134,16 @@ impl Store {
         std::mem::forget(in_charge);
     }
 
-    /// Counts the calls of each account as far as its limit goes.
+    /// Counts the calls of each account, and takes back those that go beyond its limit. The limit
+    /// is looked at here, not by the database: a sum alone is a third of the work there, which all
+    /// who wait have to wait for.
     async fn add(&self, batch: &Batch) -> Result<HashMap<Month, Added>> {
-        let unit = "LET $counted = (INSERT INTO usage $rows ON DUPLICATE KEY UPDATE
-                before = used ?? 0,
-                used = IF (used ?? 0) + $input.calls <= $input.quota { (used ?? 0) + $input.calls }
-                    ELSE IF (used ?? 0) < $input.quota { $input.quota } ELSE { used }
-                RETURN AFTER);
+        let unit = "LET $counted =
+                (INSERT INTO usage $rows ON DUPLICATE KEY UPDATE used += $input.used RETURN AFTER);
             RETURN { counted: $counted, stamps: $accounts.{ id, stamp } }";
         let accounts: Array =
             batch.keys().map(|of| key::account(of.account).into_value()).collect();
-        let rows: Array = batch.iter().map(|(of, group)| row(of, group)).collect();
+        let rows: Array = batch.iter().map(|(of, group)| row(of, group.calls())).collect();
         let binds = Binds::new().with("rows", rows).with("accounts", accounts);
         let row: AddedRow = self.tx(unit, binds).await?;
         let stamps: HashMap<AccountId, Stamp> = row
@@ -157,9 +157,30 @@ impl Store {
             let account: AccountId = key::uuid_at(&row.id, 0)?.into();
             let of = Month { account, month: key::text_at(&row.id, 1)? };
             let stamp = stamps.get(&account).copied().unwrap_or(Stamp::GONE);
-            Ok((of, Added { before: row.before, after: row.used, stamp }))
+            let calls = batch.get(&of).map_or(0, Group::calls);
+            Ok((of, Added { before: row.used.saturating_sub(calls), stamp }))
         });
-        counted.collect()
+        let added = counted.collect::<Result<_>>()?;
+        self.take_back_excess(batch, &added).await;
+        Ok(added)
+    }
+
+    /// Takes back the calls that are refused. Those of a moment before a crash stay counted, in a
+    /// month that is used up.
+    async fn take_back_excess(&self, batch: &Batch, added: &HashMap<Month, Added>) {
+        let beyond = batch.iter().filter_map(|(of, group)| {
+            let beyond = group.calls() - added.get(of)?.admits(group);
+            (beyond > 0).then(|| row(of, beyond))
+        });
+        let beyond: Array = beyond.collect();
+        if beyond.is_empty() {
+            return;
+        }
+        // Not of a row that is gone: a sum would make it anew.
+        let unit = "FOR $row IN $beyond { UPDATE $row.id SET used -= $row.used RETURN NONE }";
+        if let Err(cause) = self.write(unit, Binds::new().with("beyond", beyond)).await {
+            tracing::warn!(%cause, "calls that were refused stay counted: {cause}");
+        }
     }
 
     /// Takes back what was counted for accounts that are gone, which leave nothing behind. Looking
@@ -177,35 +198,48 @@ impl Store {
     }
 }
 
-/// What a write made of the calls of one account.
+/// What a write found of the calls of one account.
 struct Added {
     before: u64,
-    after: u64,
     stamp: Stamp,
 }
 
-/// A row as it is when it is the first of its month.
-fn row(of: &Month, group: &Group) -> Value {
-    let calls = group.waiters.len() as u64;
+impl Added {
+    /// How many of a group's calls there is room for.
+    fn admits(&self, group: &Group) -> u64 {
+        group.limit.saturating_sub(self.before).min(group.calls())
+    }
+}
+
+impl Group {
+    fn calls(&self) -> u64 {
+        self.waiters.len() as u64
+    }
+}
+
+/// So many calls as a row of their month.
+fn row(of: &Month, calls: u64) -> Value {
     let mut row = Object::new();
     row.insert("id", key::usage(of.account, &of.month));
-    row.insert("before", 0_u64);
-    row.insert("used", calls.min(group.limit));
-    row.insert("calls", calls);
-    row.insert("quota", group.limit);
+    row.insert("used", calls);
     Value::Object(row)
 }
 
 /// Who no longer waits was counted like the others.
 fn admit(batch: Batch, added: &HashMap<Month, Added>) {
     for (of, group) in batch {
+        let Some(found @ Added { before, stamp }) = added.get(&of) else {
+            let error = Error::Engine("a call was not counted".to_owned());
+            refuse(Batch::from([(of, group)]), &error);
+            continue;
+        };
+        let (stamp, admits) = (*stamp, found.admits(&group));
+        let full = before + admits;
         for (nth, waiter) in (1_u64..).zip(group.waiters) {
-            let _ = waiter.send(match added.get(&of) {
-                Some(added) if added.before + nth <= added.after => {
-                    Ok(Counted { used: added.before + nth, stamp: added.stamp })
-                }
-                Some(added) => Err(Error::Exhausted { used: added.after, stamp: added.stamp }),
-                None => Err(Error::Engine("a call was not counted".to_owned())),
+            let _ = waiter.send(if nth <= admits {
+                Ok(Counted { used: before + nth, stamp })
+            } else {
+                Err(Error::Exhausted { used: full, stamp })
             });
         }
     }
