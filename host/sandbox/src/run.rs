@@ -15,7 +15,7 @@ use crate::{
     breaker::Subject,
     call::{End, Terms},
     check::{CheckVersion, Job, Ran},
-    egress::{Egress, NetError},
+    egress::{Egress, NetError, code},
     error::{RunError, Stop},
     grants::About,
     host::{Clock, Run, mask},
@@ -115,8 +115,8 @@ impl Inner {
 }
 
 /// Asks the egress policy about the target before the plugin starts: a blocked target is the
-/// mistake of whoever named it. That a name does not exist, or that nobody can be asked, is for the
-/// plugin to find out and to report.
+/// mistake of whoever named it. That a name does not exist is for the plugin to find out and to
+/// report; where nobody can be asked, one that wants to reach the target has nothing to do.
 async fn vet(
     egress: &Egress,
     job: &Job,
@@ -136,6 +136,9 @@ async fn vet(
         Ok(found) => found,
         Err(NetError::AddressBlocked(reason) | NetError::NotPermitted(reason)) => {
             return Err(blocked(&reason));
+        }
+        Err(NetError::Other(kind, why)) if kind == code::RESOLVER_DOWN && reaches_target => {
+            return Err(End::stopped(Stop::Failed, why).into());
         }
         Err(_) => return Ok(Vec::new()),
     };

@@ -1,7 +1,8 @@
 //! What the answer of a DNS server means: records, that there are none, or whose trouble it is.
 //!
 //! A server that answers SERVFAIL is no wiser than one that is silent: neither says anything of the
-//! name. What remains of the other failures is certain, and the name's own.
+//! name. REFUSED speaks of who asks: it is about the name only where other questions are answered.
+//! What remains of the other failures is certain, and the name's own.
 //!
 //! *Invariant:* pure: nothing is asked here.
 
@@ -13,7 +14,7 @@ use hickory_resolver::{
     proto::{op::ResponseCode, rr::RData},
 };
 
-use super::{NetError, code};
+use super::{NetError, code, validating};
 
 /// An answer and whom it came from.
 pub(crate) struct Answered {
@@ -33,16 +34,24 @@ pub(super) enum Failure {
     Silent,
     /// Nobody could find out, which is as open.
     Unfound(NetError),
+    /// Nobody would say: to this question, or to us.
+    Refused(NetError),
     Certain(NetError),
 }
 
 impl Failure {
     /// What was said outweighs what was not.
     pub(super) fn or(self, other: Self) -> Self {
+        if other.says() > self.says() { other } else { self }
+    }
+
+    /// How much it says of the name, to be compared.
+    fn says(&self) -> u8 {
         match self {
-            Self::Silent => other,
-            Self::Unfound(_) if matches!(other, Self::Certain(_)) => other,
-            Self::Unfound(_) | Self::Certain(_) => self,
+            Self::Silent => 0,
+            Self::Unfound(_) => 1,
+            Self::Refused(_) => 2,
+            Self::Certain(_) => 3,
         }
     }
 }
@@ -52,31 +61,38 @@ pub(super) fn negative(error: net::NetError) -> Result<(), Failure> {
     let failed = |message: &str| Err(Failure::Certain(NetError::other(code::DNS_FAILED, message)));
     match error {
         error if is_silence(&error) => Err(Failure::Silent),
-        error if is_server_failure(&error) => {
+        error if is_useless(&error) => {
             let message = "the name's servers failed";
             Err(Failure::Unfound(NetError::other(code::DNS_FAILED, message)))
+        }
+        error if is_refusal(&error) => {
+            let message = "the DNS servers refuse the question";
+            Err(Failure::Refused(NetError::other(code::DNS_FAILED, message)))
         }
         net::NetError::Dns(DnsError::NoRecordsFound(none)) => match none.response_code {
             ResponseCode::NoError | ResponseCode::NXDomain => Ok(()),
             _ => failed("the name's servers failed"),
         },
-        net::NetError::Dns(DnsError::ResponseCode(ResponseCode::Refused)) => {
-            failed("the DNS servers refuse the question")
-        }
         net::NetError::Dns(_) => failed("the name's servers failed"),
         _ => failed("the answer cannot be used"),
     }
 }
 
-/// No server said anything, as opposed to an answer that is an error.
+/// No server said anything in DNS, as opposed to an answer that is an error: its transport failed,
+/// by HTTP's 429 and 503 too.
 pub(crate) fn is_silence(error: &net::NetError) -> bool {
-    use net::NetError as E;
-    matches!(error, E::Timeout | E::Io(_) | E::NoConnections | E::Busy | E::Truncated)
+    let is_said = matches!(error, net::NetError::Dns(_) | net::NetError::Proto(_));
+    !is_said && !validating::gave_up(error)
 }
 
 /// An answer that only a server which reaches others can give.
 pub(super) fn is_knowledge(error: &net::NetError) -> bool {
-    !is_silence(error) && !is_server_failure(error)
+    !is_silence(error) && !is_useless(error)
+}
+
+/// The server said that it could not find out, or something that cannot be read.
+pub(super) fn is_useless(error: &net::NetError) -> bool {
+    matches!(error, net::NetError::Proto(_)) || says(error, ResponseCode::ServFail)
 }
 
 /// Whether the server stumbled over what EDNS adds to a question (RFC 6891 section 7), or its answer
@@ -91,11 +107,16 @@ pub(super) fn is_confused(error: &net::NetError) -> bool {
     }
 }
 
-fn is_server_failure(error: &net::NetError) -> bool {
+/// The server would not answer this question, or none of ours.
+pub(super) fn is_refusal(error: &net::NetError) -> bool {
+    says(error, ResponseCode::Refused)
+}
+
+fn says(error: &net::NetError, code: ResponseCode) -> bool {
     let net::NetError::Dns(error) = error else { return false };
     match error {
-        DnsError::ResponseCode(code) => *code == ResponseCode::ServFail,
-        DnsError::NoRecordsFound(none) => none.response_code == ResponseCode::ServFail,
+        DnsError::ResponseCode(said) => *said == code,
+        DnsError::NoRecordsFound(none) => none.response_code == code,
         _ => false,
     }
 }

@@ -26,8 +26,8 @@ use vedette_model::DomainName;
 use super::{
     DnsServer, NetError, Phase, SetupError, Trust,
     answer::{
-        Answered, Failure, is_confused, is_knowledge, is_silence, negative, referral_is_refusal,
-        text,
+        Answered, Failure, is_confused, is_knowledge, is_refusal, is_silence, negative,
+        referral_is_refusal, text,
     },
     code,
     resolv_conf::{RESOLV_CONF, system_servers},
@@ -54,7 +54,7 @@ pub struct Resolver {
     servers: Vec<Upstream>,
     anchors: Arc<TrustAnchors>,
     trust: Trust,
-    /// When a server last said anything.
+    /// When a server last said anything of a name.
     heard: Mutex<Option<Instant>>,
     /// Zones, and whether a signature holds over their keys, looked up lately.
     keys: Mutex<HashMap<Name, (Instant, bool)>>,
@@ -135,9 +135,13 @@ impl Resolver {
         let bound = deadline.min(Instant::now() + PATIENCE);
         match timeout_at(bound.into(), self.both_families(name)).await {
             Ok(Err(Failure::Silent)) | Err(_) => {
-                Err(self.blame(deadline, NetError::Timeout(Phase::Resolve)).await)
+                let is_alive = self.is_alive(a_moment_more(deadline)).await;
+                Err(blame(is_alive, NetError::Timeout(Phase::Resolve)))
             }
-            Ok(Err(Failure::Unfound(error))) => Err(self.blame(deadline, error).await),
+            Ok(Err(Failure::Unfound(error))) => {
+                Err(blame(self.is_resolving(a_moment_more(deadline)).await, error))
+            }
+            Ok(Err(Failure::Refused(error))) => Err(blame(self.answers_us(deadline).await, error)),
             Ok(Err(Failure::Certain(error))) => Err(error),
             Ok(Ok(addresses)) => Ok(addresses),
         }
@@ -157,7 +161,9 @@ impl Resolver {
             Err(error) => match negative(error) {
                 Ok(()) => Ok(Vec::new()),
                 Err(Failure::Silent) => Err(NetError::Timeout(Phase::Resolve)),
-                Err(Failure::Unfound(error) | Failure::Certain(error)) => Err(error),
+                Err(
+                    Failure::Unfound(error) | Failure::Refused(error) | Failure::Certain(error),
+                ) => Err(error),
             },
         }
     }
@@ -175,12 +181,15 @@ impl Resolver {
                 let outcome = ask(server, name, rtype, validation).await;
                 let outcome = outcome.map_err(referral_is_refusal);
                 let answered = Answered { server: server.server.address, outcome };
-                if answered.outcome.as_ref().err().is_none_or(is_knowledge) {
+                let error = answered.outcome.as_ref().err();
+                if error.is_none_or(|error| is_knowledge(error) && !is_refusal(error)) {
                     *self.heard.lock() = Some(Instant::now());
                 }
                 match &answered.outcome {
                     Err(error) if is_silence(error) => last = last.or(Some(answered)),
-                    Err(net::NetError::Dns(DnsError::ResponseCode(_))) => last = Some(answered),
+                    Err(
+                        net::NetError::Dns(DnsError::ResponseCode(_)) | net::NetError::Proto(_),
+                    ) => last = Some(answered),
                     Ok(_) | Err(_) => return answered,
                 }
             }
@@ -208,8 +217,20 @@ impl Resolver {
 
     /// Whether our servers answer: as long as one did lately, nobody is asked.
     pub async fn is_resolving(&self, deadline: Instant) -> bool {
+        self.was_heard_lately() || self.is_alive(deadline).await
+    }
+
+    /// Whether our servers answer anything that we ask: the root is one more chance for them.
+    async fn answers_us(&self, deadline: Instant) -> bool {
+        if !self.was_heard_lately() {
+            self.is_alive(a_moment_more(deadline)).await;
+        }
+        self.was_heard_lately()
+    }
+
+    fn was_heard_lately(&self) -> bool {
         let heard = *self.heard.lock();
-        heard.is_some_and(|at| at.elapsed() < LATELY) || self.is_alive(deadline).await
+        heard.is_some_and(|at| at.elapsed() < LATELY)
     }
 
     /// Whether a chain of trust can begin. Where the servers say that the root has no keys there is
@@ -302,16 +323,20 @@ impl Resolver {
         });
         Ok(addresses.collect())
     }
+}
 
-    /// What nobody found out of one name is that name's trouble only where the servers find out
-    /// something of another.
-    async fn blame(&self, deadline: Instant, of_name: NetError) -> NetError {
-        let bound = deadline.max(Instant::now() + Duration::from_secs(1));
-        if self.is_alive(bound).await {
-            return of_name;
-        }
-        NetError::other(code::RESOLVER_DOWN, "the DNS servers do not answer, whatever is asked")
+/// What nobody found out of one name is that name's trouble only where the servers find out something
+/// of another.
+fn blame(find_out: bool, of_name: NetError) -> NetError {
+    if find_out {
+        return of_name;
     }
+    NetError::other(code::RESOLVER_DOWN, "the DNS servers do not answer, whatever is asked")
+}
+
+/// The time to tell one name's trouble from the servers': the name's own may be used up.
+fn a_moment_more(deadline: Instant) -> Instant {
+    deadline.max(Instant::now() + Duration::from_secs(1))
 }
 
 /// Asks one server; once more without EDNS where that is what it did not understand. Such an answer

@@ -168,6 +168,34 @@ async fn trouble_with_a_name_is_told_from_trouble_with_the_resolver() {
 }
 
 #[tokio::test]
+async fn servers_that_refuse_whatever_we_ask_say_nothing_of_a_name() {
+    let refused = |error: NetError| {
+        let NetError::Other(kind, _) = error else { panic!("a code") };
+        kind
+    };
+    let refusing = Dns::new(|_, _, _| Reply::Code(ResponseCode::Refused)).await;
+    let egress = to_loopback(Some(&refusing));
+    let target = Target::parse("any.example").unwrap();
+    let error = egress.resolve(&target, Audience::Authenticated, soon()).await.unwrap_err();
+    assert_eq!(refused(error), code::RESOLVER_DOWN);
+
+    // Those that answer others, or did a moment ago, refuse this one.
+    for other in ["", "other.example"] {
+        let choosy = Dns::new(move |asked, _, _| match asked {
+            asked if asked.trim_matches('.') == other => addresses(&["127.0.0.1"]),
+            _ => Reply::Code(ResponseCode::Refused),
+        })
+        .await;
+        let egress = to_loopback(Some(&choosy));
+        if let Ok(other) = Target::parse(other) {
+            egress.resolve(&other, Audience::Authenticated, soon()).await.unwrap();
+        }
+        let error = egress.resolve(&target, Audience::Authenticated, soon()).await.unwrap_err();
+        assert_eq!(refused(error), code::DNS_FAILED, "{other}");
+    }
+}
+
+#[tokio::test]
 async fn one_family_is_enough() {
     let dns = Dns::new(|_, rtype, _| match rtype {
         RecordType::A => addresses(&["127.0.0.1"]),
