@@ -118,13 +118,14 @@ impl Store {
     }
 
     /// Reads lanes, and what has become of some alerts of their accounts, in one round trip; in
-    /// the order in which they are asked for.
+    /// the order in which they are asked for. One that cannot be read keeps no other from being
+    /// gathered.
     pub async fn lanes(
         &self,
         lanes: &[(AccountId, String)],
         asked: &[(AccountId, AlertId)],
         now: Timestamp,
-    ) -> Result<Vec<LaneContext>> {
+    ) -> Result<Vec<Result<LaneContext>>> {
         if lanes.is_empty() {
             return Ok(Vec::new());
         }
@@ -144,7 +145,7 @@ impl Store {
         }
         let rows: Vec<LaneRow> = self.read(&format!("RETURN [{}]", texts.join(",")), binds).await?;
         let named = lanes.iter().zip(rows);
-        named.map(|((account, channel), row)| row.into_lane(*account, channel)).collect()
+        Ok(named.map(|((account, channel), row)| row.into_lane(*account, channel)).collect())
     }
 
     /// Makes a decision about a lane real, all of it. False, and nothing written, when the lane

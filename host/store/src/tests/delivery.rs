@@ -9,10 +9,10 @@ use crate::{Claim, LaneContext};
 /// The webhook's lane of an account, with the alerts that it needs to be judged.
 pub(super) async fn lane(store: &Store, account: &Account, now: Timestamp) -> LaneContext {
     let lane = [(account.id, "webhook".to_owned())];
-    let context = only(store.lanes(&lane, &[], now).await.unwrap());
+    let context = only(store.lanes(&lane, &[], now).await.unwrap()).unwrap();
     let asks = asks(&context.waiting, &context.windows).into_iter();
     let asked: Vec<_> = asks.map(|alert| (account.id, alert)).collect();
-    only(store.lanes(&lane, &asked, now).await.unwrap())
+    only(store.lanes(&lane, &asked, now).await.unwrap()).unwrap()
 }
 
 /// What the model decides about a lane whose channel carries `size` alerts in one notification.

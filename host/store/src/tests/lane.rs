@@ -5,6 +5,8 @@ use vedette_model::{Delivery, DeliveryState};
 
 use super::delivery::{claimed, decided, gathered, lane, queued};
 use super::*;
+use crate::tx::Binds;
+use crate::{Error, key};
 
 fn later(by: i64) -> Timestamp {
     noon() + seconds(by)
@@ -175,6 +177,30 @@ fn site_that_is_deleted_while_its_lane_is_gathered_takes_only_its_own_along() {
         assert!(!claimed(&store, "a", &context, &gathering, later(1)).await);
         let batch = only(gathered(&store, &account, later(1), 100).await);
         assert_eq!((batch.id, batch.notices), (kept.id, kept.notices));
+    });
+}
+
+#[test]
+fn lane_that_cannot_be_read_keeps_no_other_from_being_gathered() {
+    on_both(|store| async move {
+        let (broken, site) = with_site(&store).await;
+        let bad = only(queued(&store, &broken, &site, 1).await);
+        let unit = "UPDATE $bad SET doc = '{}' RETURN NONE";
+        store.write(unit, Binds::new().with("bad", key::delivery(bad.id))).await.unwrap();
+        let (account, site) = with_site(&store).await;
+        let kept = only(queued(&store, &account, &site, 1).await);
+        let lanes = [&broken, &account].map(|owner| (owner.id, "webhook".to_owned()));
+
+        let mut read = store.lanes(&lanes, &[], later(1)).await.unwrap();
+        let good = read.pop().unwrap().unwrap();
+        assert_eq!(only(good.waiting).id, kept.id);
+        let cause = only(read).unwrap_err();
+        assert!(matches!(cause, Error::Corrupt { what: "delivery", .. }), "{cause}");
+
+        let aside = [(lanes[0].clone(), later(30))];
+        assert_eq!(store.postpone_lanes(&aside, later(1)).await.unwrap(), 0);
+        let look = store.look_at_outbox(later(1), 9).await.unwrap();
+        assert_eq!(look.waiting, [(account.id, "webhook".to_owned())]);
     });
 }
 

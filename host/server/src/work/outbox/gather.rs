@@ -8,7 +8,7 @@ use vedette_model::{
     AccountId, AlertId, Delivery, Timestamp,
     delivery::{Gathering, Lane, Plan, asks, plan},
 };
-use vedette_store::{Claim, LaneContext};
+use vedette_store::{Claim, Error as StoreError, LaneContext};
 
 use super::{Ended, Held, lease::Lease, send};
 use crate::{
@@ -31,6 +31,14 @@ pub(super) struct Versions {
     windows: i64,
 }
 
+/// What is to become of lanes.
+#[derive(Default)]
+pub(super) struct Plans {
+    pub(super) made: Vec<(Receiver, Versions, Plan)>,
+    /// Of these something cannot be read.
+    pub(super) unread: Vec<(Receiver, StoreError)>,
+}
+
 /// Reads lanes and decides about each. Where something was silenced they are read again together
 /// with the alerts that it is about: what is judged is of one moment.
 pub(super) async fn plans(
@@ -38,10 +46,11 @@ pub(super) async fn plans(
     lanes: &[Receiver],
     behind: &Behind,
     now: Timestamp,
-) -> Result<Vec<(Receiver, Versions, Plan)>> {
+) -> Result<Plans> {
     let mut contexts = app.store.lanes(lanes, &[], now).await?;
     let asked: Vec<(AccountId, AlertId)> = contexts
         .iter()
+        .flatten()
         .flat_map(|context| {
             let alerts = asks(&context.waiting, &context.windows).into_iter();
             alerts.map(move |alert| (context.account_id, alert))
@@ -50,7 +59,14 @@ pub(super) async fn plans(
     if !asked.is_empty() {
         contexts = app.store.lanes(lanes, &asked, now).await?;
     }
-    Ok(contexts.into_iter().map(|context| decide(app, context, &asked, behind, now)).collect())
+    let mut plans = Plans::default();
+    for (receiver, context) in lanes.iter().zip(contexts) {
+        match context {
+            Ok(context) => plans.made.push(decide(app, context, &asked, behind, now)),
+            Err(cause) => plans.unread.push((receiver.clone(), cause)),
+        }
+    }
+    Ok(plans)
 }
 
 fn decide(

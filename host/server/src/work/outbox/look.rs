@@ -5,8 +5,13 @@ use std::{collections::HashSet, time::Duration};
 use futures::future::join_all;
 use tokio::time::Instant;
 use vedette_model::{Delivery, Timestamp, delivery::Plan};
+use vedette_store::Error as StoreError;
 
-use super::{Outbox, POLL, earliest, gather, send};
+use super::{
+    Outbox, POLL, earliest,
+    gather::{self, Plans},
+    send,
+};
 use crate::{
     Result,
     wake::Told,
@@ -121,7 +126,8 @@ impl Outbox {
     /// Decides about lanes that are free and has the decisions carried out.
     async fn gather(&mut self, lanes: &[Receiver], now: Timestamp) -> Result<()> {
         let behind = self.lanes.behind(lanes, now);
-        for (receiver, versions, plan) in gather::plans(&self.app, lanes, &behind, now).await? {
+        let Plans { made, unread } = gather::plans(&self.app, lanes, &behind, now).await?;
+        for (receiver, versions, plan) in made {
             match plan {
                 // What waits there is somebody else's by now, or will be understood soon.
                 Plan::Nothing => {
@@ -132,6 +138,31 @@ impl Outbox {
                 Plan::Gather(gathering) => self.begin(receiver, versions, gathering, now),
             }
         }
+        self.put_aside(unread, now).await
+    }
+
+    /// What is due in a lane of which something cannot be read waits for a while, in nobody's way.
+    async fn put_aside(
+        &mut self,
+        unread: Vec<(Receiver, StoreError)>,
+        now: Timestamp,
+    ) -> Result<()> {
+        let mut aside = Vec::with_capacity(unread.len());
+        for (receiver, cause) in unread {
+            let (account_id, channel) = &receiver;
+            let error = format!("{account_id} {channel}: {cause:#?}");
+            if self.unread.is_news(&error, Instant::now()) {
+                tracing::error!(
+                    %account_id, channel, error,
+                    "what channel {channel} of {account_id} has to tell waits: {cause}; run the \
+                     version that wrote it, or put the database back from a backup"
+                );
+            }
+            // Where somebody else is at work on it, it stays due.
+            self.lanes.rest(&receiver, now + POLL);
+            aside.push((receiver, now + UNREAD));
+        }
+        self.app.store.postpone_lanes(&aside, now).await?;
         Ok(())
     }
 
@@ -173,4 +204,6 @@ const BATCH: usize = 64;
 /// How much of what waits is looked at in one go.
 const LOOK: usize = 256;
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
+/// How long that waits which cannot be read.
+const UNREAD: Duration = Duration::from_secs(30);
 const COUNT: Duration = Duration::from_secs(5);
