@@ -6,10 +6,11 @@
 use std::time::Duration;
 
 use vedette_model::{
-    Delivery, DeliveryId, DeliveryState, Timestamp,
+    Delivery, DeliveryId, DeliveryState, NotificationSettings, Timestamp,
     delivery::{Outcome, Rendered},
 };
 use vedette_sandbox::{PluginError, Stop};
+use vedette_store::Error as StoreError;
 
 use super::lease::Lease;
 use crate::{
@@ -92,10 +93,11 @@ fn unrendered(delivery: Delivery, cause: &Unwritten, now: Timestamp) -> Delivery
 
 /// One attempt, at whatever the settings say by now, if the plan has the channel by now.
 async fn send(app: &App, mut delivery: Delivery, mut lease: Lease) -> Settled {
-    let settings = app.store.settings(delivery.account_id).await;
-    let settings = settings.map_err(|cause| (delivery.id, cause.into()))?;
-    let in_plan = channel::is_in_plan(app, delivery.account_id, &delivery.channel).await;
-    if !in_plan.map_err(|cause| (delivery.id, cause.into()))? {
+    let (settings, in_plan) = match terms(app, &delivery).await {
+        Ok(terms) => terms,
+        Err(cause) => return settle(app, &unread(delivery, &cause, app.clock.now())).await,
+    };
+    if !in_plan {
         let given_up = delivery.after(Outcome::Rejected(NOT_IN_PLAN.to_owned()), app.clock.now());
         return settle(app, &given_up).await;
     }
@@ -124,6 +126,25 @@ async fn send(app: &App, mut delivery: Delivery, mut lease: Lease) -> Settled {
     delivery.rendered = Some(sending.left().to_vec());
     let delivery = delivery.after(outcome, app.clock.now());
     settle(app, &delivery).await
+}
+
+/// The account's settings by now, and whether its plan has the channel.
+async fn terms(app: &App, delivery: &Delivery) -> Result<(NotificationSettings, bool), StoreError> {
+    let settings = app.store.settings(delivery.account_id).await?;
+    let in_plan = channel::is_in_plan(app, delivery.account_id, &delivery.channel).await?;
+    Ok((settings, in_plan))
+}
+
+/// An account that cannot be read now may be in a while, and that is no attempt.
+fn unread(delivery: Delivery, cause: &StoreError, now: Timestamp) -> Delivery {
+    let (id, account_id) = (delivery.id, delivery.account_id);
+    tracing::error!(
+        delivery_id = %id, %account_id, error = format!("{cause:#?}"),
+        "delivery {id} waits, since account {account_id} or its settings cannot be read: {cause}"
+    );
+    let outcome = Outcome::Unsent(UNREAD.to_owned());
+    count_attempt(&delivery, &outcome);
+    delivery.after(outcome, now)
 }
 
 /// An attempt in the metrics; of one that could not leave, why, in the log once.
@@ -204,14 +225,13 @@ pub(super) async fn give_back(app: &App, delivery: Delivery, due_at: Timestamp) 
     }
 }
 
+const UNREAD: &str = "the account or its settings could not be read";
 const NOT_IN_PLAN: &str = "the plan does not include this channel any more";
 const SETTLE_TRIES: u32 = 5;
 const SETTLE_WAIT: Duration = Duration::from_millis(500);
 
 #[cfg(test)]
 mod tests {
-    use vedette_store::Error as StoreError;
-
     use super::*;
     use crate::work::sample::{at, delivery};
 
@@ -235,6 +255,20 @@ mod tests {
             assert_eq!((waits.attempt, waits.due_at), (0, at(2)), "{cause}");
             assert_eq!(waits.state, DeliveryState::Pending);
         }
+    }
+
+    #[test]
+    fn account_that_cannot_be_read_now_costs_no_attempt() {
+        let parts = Some(vec![Rendered::Http {
+            url: "ref:custom_webhook_url".to_owned(),
+            method: "POST".to_owned(),
+            headers: Vec::new(),
+            body: "{}".to_owned(),
+        }]);
+        let batch = Delivery { rendered: parts.clone(), ..queued() };
+        let waits = unread(batch, &StoreError::Conflict, at(1));
+        assert_eq!((waits.attempt, waits.due_at), (0, at(2)));
+        assert_eq!((waits.state, waits.rendered), (DeliveryState::Pending, parts));
     }
 
     #[test]
