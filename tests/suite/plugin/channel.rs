@@ -1,7 +1,7 @@
 //! Channels of operators' plugins: set by an account, tried, told, taken out.
 
 use serde_json::{Value, json};
-use vedette_tests::Client;
+use vedette_tests::{Client, Response};
 
 use super::Operated;
 use crate::{guest::Guest, world::text};
@@ -191,6 +191,25 @@ async fn a_channel_whose_plugin_is_taken_out_waits_for_it() {
     assert_eq!(paging.shown().await, before);
     let sent = world.send_test().await;
     assert_eq!(sent["channels"], json!(["webhook", "pager"]), "{sent}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_to_be_tried_again_fails_at_once_when_the_plugin_is_taken_out() {
+    let paging = Paging::start().await;
+    let world = &paging.0.world;
+    paging.set(paging.pager()).await;
+    world.lab.receiver.answer_next(Response::Hang);
+    let site = world.site("soon.example", 5).await;
+    world.watch("soon.example", &site).await;
+    world.lab.receiver.wait_for(1).await.expect("it is tried");
+    paging.0.change(&["disable", "acme.pager"]).await;
+
+    let alert = text(&world.open_alerts(1).await[0]["id"]);
+    let failed = |log: &[Value]| log.iter().any(|delivery| delivery["state"] == "failed");
+    let log = world.log(&alert, failed).await;
+    let said = "no plugin for the channel pager is installed";
+    assert_eq!((&log[0]["attempts"], &log[0]["error"]), (&json!(2), &json!(said)), "{log:?}");
+    assert_eq!(world.lab.receiver.received().len(), 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -139,8 +139,7 @@ async fn send(
         return Outcome::Rejected("a mail is not sent over HTTP".to_owned());
     };
     let Some(descriptor) = app.sandbox.channel(channel) else {
-        let reason = format!("no plugin for the channel {channel} is installed");
-        return Outcome::Retry { reason, after: None };
+        return Outcome::Rejected(format!("no plugin for the channel {channel} is installed"));
     };
     let url = match address(url, channel, &descriptor.secret_fields, settings) {
         Ok(url) => url,
