@@ -15,8 +15,10 @@ pub(crate) struct Pulse {
     since: AtomicI64,
     /// The scheduler's last turn.
     looked: AtomicI64,
-    /// How late the last run began, where that was too late; else 0.
+    /// How late the last run began that began too late; 0 = none of late.
     late: AtomicI64,
+    /// When that was.
+    late_at: AtomicI64,
     /// The last run that brought a result; 0 = none yet.
     checked: AtomicI64,
 }
@@ -28,6 +30,7 @@ impl Pulse {
             since: AtomicI64::new(now.timestamp_millis()),
             looked: AtomicI64::new(now.timestamp_millis()),
             late: AtomicI64::new(0),
+            late_at: AtomicI64::new(0),
             checked: AtomicI64::new(0),
         }
     }
@@ -48,13 +51,23 @@ impl Pulse {
     }
 
     /// A run begins that was planned for `due`. What was due before the process started is not
-    /// its fault. Late is what has missed two of its intervals.
+    /// its fault. Late is what has missed two of its intervals; a run that is not clears others only
+    /// once none was late for a while, since a backlog holds back checks of all intervals alike.
     pub(crate) fn begins(&self, due: Timestamp, interval: Duration, now: Timestamp) {
         let counts = due.timestamp_millis().max(self.since.load(Ordering::Relaxed));
         let lag = now.timestamp_millis() - counts;
         let allowed = i64::try_from((interval * 2).as_millis()).unwrap_or(i64::MAX);
-        let late = if lag > allowed { lag } else { 0 };
-        self.late.store(late, Ordering::Relaxed);
+        if lag > allowed {
+            self.late_at.store(now.timestamp_millis(), Ordering::Relaxed);
+            self.late.store(lag, Ordering::Relaxed);
+        } else if self.is_long_ago(now) {
+            self.late.store(0, Ordering::Relaxed);
+        }
+    }
+
+    fn is_long_ago(&self, now: Timestamp) -> bool {
+        let since = now.timestamp_millis() - self.late_at.load(Ordering::Relaxed);
+        since > REMEMBERED.num_milliseconds()
     }
 
     /// A run has brought a result, and it was stored.
@@ -80,6 +93,8 @@ impl Pulse {
 
 /// The scheduler looks several times a second.
 const PATIENCE: TimeDelta = TimeDelta::seconds(30);
+/// The checks that run most often, which are the first to be late, come by in this time.
+const REMEMBERED: TimeDelta = TimeDelta::minutes(2);
 
 #[cfg(test)]
 mod tests {
@@ -112,6 +127,21 @@ mod tests {
         assert!(pulse.behind(at(301)).is_some());
         pulse.looked(at(302), true);
         assert_eq!(pulse.behind(at(302)), None);
+    }
+
+    #[test]
+    fn run_that_is_on_time_clears_no_late_one_of_a_moment_ago() {
+        let pulse = Pulse::new(at(0));
+        let late = Some(Duration::from_secs(121));
+        pulse.looked(at(421), false);
+        pulse.begins(at(300), MINUTE, at(421));
+        pulse.begins(at(300), 60 * MINUTE, at(421));
+        assert_eq!(pulse.behind(at(421)), late);
+        for (seconds, behind) in [(541, late), (542, None)] {
+            pulse.looked(at(seconds), false);
+            pulse.begins(at(seconds), MINUTE, at(seconds));
+            assert_eq!(pulse.behind(at(seconds)), behind, "with something due all the time");
+        }
     }
 
     #[test]
