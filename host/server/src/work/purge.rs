@@ -29,19 +29,32 @@ async fn clear(app: &App, shutdown: &CancellationToken) {
     note(bit_by_bit(shutdown, || app.store.forget_deliveries(old, BATCH)).await);
     let old = counted_since(app.clock.now());
     note(bit_by_bit(shutdown, || app.store.forget_signups(old, BATCH)).await);
+    let clear = |account| clear_events(app, account, shutdown);
     match app.store.event_feeds().await {
-        Ok(accounts) => {
-            for account in accounts {
-                let cleared = clear_events(app, account, shutdown).await;
-                let is_away = matches!(cleared, Err(Error::Unavailable(_)));
-                note(cleared);
-                if is_away {
-                    // Of every other account the same would be said.
-                    return;
-                }
-            }
-        }
+        Ok(accounts) => one_by_one(shutdown, accounts, clear).await,
         Err(cause) => note(Err(cause)),
+    }
+}
+
+/// Clears one account's feed after the other, until the service stops or the database is away.
+async fn one_by_one<F>(
+    shutdown: &CancellationToken,
+    accounts: Vec<AccountId>,
+    clear: impl Fn(AccountId) -> F,
+) where
+    F: Future<Output = Result<()>>,
+{
+    for account in accounts {
+        if shutdown.is_cancelled() {
+            return;
+        }
+        let cleared = clear(account).await;
+        let is_away = matches!(cleared, Err(Error::Unavailable(_)));
+        note(cleared);
+        if is_away {
+            // Of every other account the same would be said.
+            return;
+        }
     }
 }
 
@@ -113,5 +126,29 @@ mod tests {
         off.cancel();
         let ended = bit_by_bit(&off, || async { Err(Error::Conflict) }).await;
         assert!(ended.is_ok());
+    }
+
+    #[tokio::test]
+    async fn feeds_are_cleared_until_the_service_stops_or_the_database_is_away() {
+        let away = Err(Error::Unavailable("lost".to_owned()));
+        for (stops_at, fails_at, answer, cleared) in [
+            (None, None, Ok(()), 3),
+            (Some(1), None, Ok(()), 1),
+            (None, Some(2), away, 2),
+            (None, Some(2), Err(Error::Conflict), 3),
+        ] {
+            let (shutdown, count) = (CancellationToken::new(), Cell::new(0));
+            let clear = |_: AccountId| {
+                let nth = count.get() + 1;
+                count.set(nth);
+                if stops_at == Some(nth) {
+                    shutdown.cancel();
+                }
+                std::future::ready(if fails_at == Some(nth) { answer.clone() } else { Ok(()) })
+            };
+            let accounts = vec![AccountId(uuid::Uuid::nil()); 3];
+            one_by_one(&shutdown, accounts, clear).await;
+            assert_eq!(count.get(), cleared, "{stops_at:?} {fails_at:?}");
+        }
     }
 }
