@@ -60,16 +60,20 @@ fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     socket.listen(MOST_WAITING)
 }
 
+/// A listener that [`serve`] takes, with which nothing can fail any more.
+pub(crate) fn acceptor(listener: TcpListener) -> anyhow::Result<TcpAcceptor> {
+    Ok(TcpAcceptor::try_from(listener)?)
+}
+
 /// Serves until `shutdown`, and after that what runs: see [`Listening::stop`].
 pub(crate) fn serve(
-    listener: TcpListener,
+    acceptor: TcpAcceptor,
     identity: Option<&Identity>,
     service: Service,
     tasks: &TaskTracker,
     shutdown: &CancellationToken,
-) -> anyhow::Result<Listening> {
-    let acceptor = TcpAcceptor::try_from(listener)?;
-    Ok(match identity {
+) -> Listening {
+    match identity {
         None => run(acceptor, service, tasks, shutdown),
         Some(identity) => {
             // The token would end a reloading task of the framework's own; there is none.
@@ -77,7 +81,7 @@ pub(crate) fn serve(
                 RustlsAcceptor::new(acceptor, identity.acceptor(), CancellationToken::new());
             run(secure, service, tasks, shutdown)
         }
-    })
+    }
 }
 
 impl Listening {

@@ -1,7 +1,10 @@
 //! Brings the parts up in their order and takes them down in the opposite one.
 //!
-//! certificate → listeners → key file → store → sandbox and plugins → first account → work loops →
-//! servers. The ports are bound early: what they turn out to be is what no check may connect to.
+//! certificate → listeners → key file → store → sandbox and plugins → leases of the process before →
+//! first account → work loops → servers. The ports are bound early: what they turn out to be is what
+//! no check may connect to.
+//!
+//! *Invariant:* nothing fails once the first account is made, or its key would be shown to nobody.
 
 use std::{net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
 
@@ -110,17 +113,20 @@ async fn with_store(
     let assembling = assemble(config, clock, &shutdown, store, [api_addr, admin_addr], &tasks);
     // Compiling the plugins can take longer than whoever stops us waits.
     let app = shutdown.run_until_cancelled(assembling).await.ok_or(Stopped)??;
+    let acceptors = [listen::acceptor(api)?, listen::acceptor(admin)?];
+    work::take_over(&app).await?;
     // From here on it comes up first: the key of an account that is made is shown then or never, and
     // loops that were begun are waited for before the store is closed.
     let first_account = first_account(&app).await?;
 
-    work::start(&app, &tasks, &shutdown).await?;
+    work::start(&app, &tasks, &shutdown);
     tasks.spawn(housekeeping(Arc::clone(&app), shutdown.clone()));
     let public = api::service(Arc::clone(&app));
     let operator = api::operator(Arc::clone(&app));
+    let [api, admin] = acceptors;
     let listeners = [
-        listen::serve(api, identity.as_ref(), public, &tasks, &shutdown)?,
-        listen::serve(admin, None, operator, &tasks, &shutdown)?,
+        listen::serve(api, identity.as_ref(), public, &tasks, &shutdown),
+        listen::serve(admin, None, operator, &tasks, &shutdown),
     ];
     if let Some(identity) = identity {
         tasks.spawn(identity.follow(shutdown.clone()));

@@ -60,9 +60,6 @@ pub(super) async fn run(args: Args) -> anyhow::Result<()> {
         Err(cause) if cause.is::<Stopped>() => return Ok(()),
         started => started?,
     };
-    if is_file {
-        watchdog::start(running.app.store.clone()).context("cannot watch the database")?;
-    }
     tokio::spawn(reload_at(hangup, Arc::clone(&running.app)));
     // Where only the log is kept: which version this is, and where it listens.
     tracing::info!(
@@ -72,6 +69,10 @@ pub(super) async fn run(args: Args) -> anyhow::Result<()> {
     );
     // Whoever started us may have closed our output: that is no reason not to serve.
     let _ = announce(&mut std::io::stdout().lock(), &running);
+    // After the key of a first account was shown: this can fail.
+    if is_file {
+        watchdog::start(running.app.store.clone()).context("cannot watch the database")?;
+    }
     running.finished().await
 }
 

@@ -33,17 +33,19 @@ use crate::{
     service::{pipeline, run},
 };
 
-/// Starts the loops as tasks of `tasks`; they end within some ten seconds once `shutdown` is
-/// cancelled. On an embedded store the leases of the process before, which is dead, end at once.
-pub(crate) async fn start(
-    app: &Arc<App>,
-    tasks: &TaskTracker,
-    shutdown: &CancellationToken,
-) -> Result<()> {
+/// Before [`start`]: on an embedded store the leases of the process before, which is dead, end at
+/// once.
+pub(crate) async fn take_over(app: &App) -> Result<()> {
     let recovered = app.store.recover_leases(app.clock.now()).await?;
     if recovered > 0 {
         tracing::info!(recovered, "{recovered} leases of a process that ended were taken over");
     }
+    Ok(())
+}
+
+/// Starts the loops as tasks of `tasks`; they end within some ten seconds once `shutdown` is
+/// cancelled.
+pub(crate) fn start(app: &Arc<App>, tasks: &TaskTracker, shutdown: &CancellationToken) {
     pipeline::begin_counting(app);
     run::begin_counting(app);
     outbox::begin_counting(app);
@@ -61,7 +63,6 @@ pub(crate) async fn start(
     if app.config.heartbeat.url.is_some() {
         keep(tasks, "heartbeat", app, shutdown, heartbeat::run);
     }
-    Ok(())
 }
 
 /// By how much the scheduler is behind; none while it keeps up.
