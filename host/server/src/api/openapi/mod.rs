@@ -87,9 +87,9 @@ struct Shown {
 
 #[handler]
 impl Shown {
-    async fn handle(&self, app: State, res: &mut Response) {
+    async fn handle(&self, app: State, depot: &mut Depot, res: &mut Response) {
         let forms = self.forms.current(&app.sandbox);
-        (self.form)(&forms).write(res);
+        (self.form)(&forms).write(depot, res);
     }
 }
 
