@@ -185,6 +185,25 @@ async fn what_is_off_or_never_was_is_not_there() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_page_that_was_asked_for_too_early_is_there_once_it_is_switched_on() {
+    let world = World::start().await;
+    let (client, visitor) = (&world.owner.client, visitor(&world));
+    for _ in 0..2 {
+        assert_eq!(visitor.get("/status/acme").await.status, 404);
+    }
+    let path = enable(client, json!({"status_page_title": "Acme"})).await;
+    assert_eq!(path, "/status/acme");
+    page(&visitor, &path).await;
+    let off = json!({"status_page_enabled": false});
+    client.patch("/settings/notifications", off).await.expect(200);
+    for _ in 0..2 {
+        assert_eq!(visitor.get(&path).await.status, 404);
+    }
+    enable(client, json!({})).await;
+    page(&visitor, &path).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn only_what_is_monitored_and_the_owners_is_told() {
     let world = World::start().await;
     let client = &world.owner.client;

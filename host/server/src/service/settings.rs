@@ -109,6 +109,9 @@ async fn store(
             changed => changed?,
         };
         status_page::forget(app, account);
+        if next.status_page_enabled && next.status_page_slug.is_none() {
+            status_page::named(app);
+        }
         return Ok(changed);
     }
     Err(anyhow::anyhow!("no name was free for a status page").into())

@@ -1,8 +1,9 @@
 //! The public status page: found by its name, judged, written once, and shown to everybody who
 //! asks until it is a few seconds old.
 //!
-//! *Invariant:* a crowd costs one look at the store every [`FRESH`]: whoever comes while a page is
-//! being written waits for that one, and what is packed for one is packed for all.
+//! *Invariant:* a crowd costs one look at the store every [`FRESH`], also where there is no page:
+//! whoever comes while a page is being written waits for that one, and what is packed for one is
+//! packed for all.
 //! *Invariant:* whoever asks after a change is shown no page that was begun before it, also where
 //! that is still being written.
 //! *Invariant:* the page of an account that has none, that switched it off, or that never was, is
@@ -33,21 +34,25 @@ use crate::{
 
 /// What this process remembers of status pages.
 pub struct StatusPages {
-    /// Whose page a name is, for as long as there is the account.
-    owners: Cache<Slug, AccountId>,
-    /// Each with how often its account had changed when it was begun.
-    pages: Cache<(AccountId, u64), Arc<Rendered>>,
+    /// Whose page a name is; none for names that are nobody's. Each with how often names had
+    /// changed hands when it was looked for.
+    owners: Cache<(Slug, u64), Option<AccountId>>,
+    names: AtomicU64,
+    /// None where it is switched off. Each with how often its account had changed when it was begun.
+    pages: Cache<(AccountId, u64), Option<Arc<Rendered>>>,
     /// Accounts may share a count: then a page is written anew more often than it had to be.
     changes: [AtomicU64; COUNTS],
 }
 
 impl Default for StatusPages {
     fn default() -> Self {
-        let weight = |_: &(AccountId, u64), page: &Arc<Rendered>| {
-            u32::try_from(page.weight()).unwrap_or(u32::MAX)
+        let weight = |_: &(AccountId, u64), page: &Option<Arc<Rendered>>| {
+            let bytes = page.as_ref().map_or(NO_PAGE, |page| page.weight());
+            u32::try_from(bytes).unwrap_or(u32::MAX)
         };
         Self {
-            owners: Cache::new(MOST_OWNERS),
+            owners: Cache::builder().max_capacity(MOST_OWNERS).time_to_live(FRESH).build(),
+            names: AtomicU64::new(0),
             pages: Cache::builder()
                 .max_capacity(MOST_BYTES)
                 .weigher(weight)
@@ -59,14 +64,28 @@ impl Default for StatusPages {
 }
 
 impl StatusPages {
+    /// Whose page a name is, as it is remembered, else as it is looked up now.
+    async fn owner(
+        &self,
+        slug: &Slug,
+        look: impl Future<Output = Result<Option<AccountId>>>,
+    ) -> Result<Option<AccountId>, Arc<Error>> {
+        let names = self.names.load(Ordering::Acquire);
+        self.owners.try_get_with((slug.clone(), names), look).await
+    }
+
     /// The page as it is remembered, else as it is written now, for all who come meanwhile.
     async fn page(
         &self,
         account: AccountId,
-        write: impl Future<Output = Result<Arc<Rendered>>>,
-    ) -> Result<Arc<Rendered>, Arc<Error>> {
+        write: impl Future<Output = Result<Option<Arc<Rendered>>>>,
+    ) -> Result<Option<Arc<Rendered>>, Arc<Error>> {
         let changes = self.changes(account).load(Ordering::Acquire);
         self.pages.try_get_with((account, changes), write).await
+    }
+
+    fn forget_names(&self) {
+        self.names.fetch_add(1, Ordering::AcqRel);
     }
 
     fn forget(&self, account: AccountId) {
@@ -84,31 +103,15 @@ impl StatusPages {
 /// # Errors
 /// `NotFound` where there is no page, or it is switched off.
 pub(crate) async fn by_slug(app: &App, slug: &Slug) -> Result<Arc<Rendered>> {
-    let remembered = app.status_pages.owners.get(slug).await;
-    if let Some(account) = remembered {
-        match of_account(app, account).await {
-            Err(Error::NotFound(_)) => {}
-            shown => return shown,
-        }
-    }
-    // The name of an account that was deleted may be another's by now.
-    let account = app.store.status_page_account(slug).await?.ok_or(UNKNOWN)?;
-    if remembered == Some(account) {
-        return Err(UNKNOWN);
-    }
-    app.status_pages.owners.insert(slug.clone(), account).await;
-    of_account(app, account).await
+    let look = async { app.store.status_page_account(slug).await.map_err(Error::from) };
+    let account = app.status_pages.owner(slug, look).await.map_err(shared)?.ok_or(UNKNOWN)?;
+    let page = app.status_pages.page(account, write(app, account)).await.map_err(shared)?;
+    page.ok_or(UNKNOWN)
 }
 
-async fn of_account(app: &App, account: AccountId) -> Result<Arc<Rendered>> {
-    let written = app.status_pages.page(account, write(app, account)).await;
-    written.map_err(|cause| match &*cause {
-        Error::NotFound(what) => Error::NotFound(what),
-        // The one error is told to all who waited for the page.
-        cause => {
-            Error::Internal(anyhow::anyhow!("a status page was not written: {}", chain(cause)))
-        }
-    })
+/// The one error is told to all who waited for the page.
+fn shared(cause: Arc<Error>) -> Error {
+    Error::Internal(anyhow::anyhow!("a status page was not written: {}", chain(&cause)))
 }
 
 /// What was said of an account has changed: the next who asks on this node sees it.
@@ -116,11 +119,16 @@ pub(crate) fn forget(app: &App, account: AccountId) {
     app.status_pages.forget(account);
 }
 
+/// A page was given its name: whoever asks for it on this node finds it.
+pub(super) fn named(app: &App) {
+    app.status_pages.forget_names();
+}
+
 /// An account was deleted: its page is gone, its name and its domain are free.
 pub(super) async fn closed(app: &App, account: AccountId, settings: &NotificationSettings) {
     forget(app, account);
-    if let Some(slug) = &settings.status_page_slug {
-        app.status_pages.owners.invalidate(slug).await;
+    if settings.status_page_slug.is_some() {
+        app.status_pages.forget_names();
     }
     domain::closed(app, account, settings).await;
 }
@@ -147,11 +155,12 @@ pub(super) fn name(settings: &mut NotificationSettings, first_domain: Option<&st
     });
 }
 
-async fn write(app: &App, account: AccountId) -> Result<Arc<Rendered>> {
-    let owner = app.store.status_page_owner(account).await?.ok_or(UNKNOWN)?;
+/// The page as it is now; none where it is switched off, or the account is gone.
+async fn write(app: &App, account: AccountId) -> Result<Option<Arc<Rendered>>> {
+    let Some(owner) = app.store.status_page_owner(account).await? else { return Ok(None) };
     let settings = &owner.settings;
     let slug = settings.status_page_slug.as_ref().filter(|_| settings.status_page_enabled);
-    let slug = slug.ok_or(UNKNOWN)?;
+    let Some(slug) = slug else { return Ok(None) };
     let plan = super::account::plan(&owner.account)?;
     let now = app.clock.now();
     let shown = monitored(&owner.sites, plan).filter(|(_, watched)| *watched);
@@ -165,7 +174,7 @@ async fn write(app: &App, account: AccountId) -> Result<Arc<Rendered>> {
     let url = url(app, settings).unwrap_or_default();
     let page = Page::of(&settings.status_page_title, &url, &facts, now);
     let look = Look::of(settings, plan.includes(Feature::StatusPageStyle));
-    Ok(Arc::new(Rendered::of(&page, &look, &path(slug))?))
+    Ok(Some(Arc::new(Rendered::of(&page, &look, &path(slug))?)))
 }
 
 /// On every host that the service answers at, the owner's own among them.
@@ -191,6 +200,8 @@ pub(crate) const FRESH: Duration = Duration::from_secs(10);
 const MOST_OWNERS: u64 = 1 << 16;
 const COUNTS: usize = 1024;
 const MOST_BYTES: u64 = 64 << 20;
+/// What it takes to remember that there is none.
+const NO_PAGE: usize = 256;
 /// Names that are told apart by a number.
 const NUMBERED: u32 = 16;
 /// Attempts at a name before that is our own trouble.
@@ -222,16 +233,37 @@ mod tests {
         let (end, ended) = oneshot::channel();
         let mut before = Box::pin(pages.page(account, async {
             let _ = ended.await;
-            Ok(page("old"))
+            Ok(Some(page("old")))
         }));
         assert!(futures::poll!(&mut before).is_pending());
         pages.forget(account);
-        let after = pages.page(account, async { Ok(page("new")) }).await.expect("written");
+        let after = pages.page(account, async { Ok(Some(page("new"))) }).await.expect("written");
         end.send(()).expect("it is being written");
         let before = before.await.expect("written");
-        let again = pages.page(account, async { Ok(page("newer")) }).await.expect("remembered");
-        let texts = [before, after, again].map(|page| page.html.plain.clone());
+        let again =
+            pages.page(account, async { Ok(Some(page("newer"))) }).await.expect("remembered");
+        let texts = [before, after, again].map(|page| page.expect("on").html.plain.clone());
         assert_eq!(texts, ["old", "new", "new"]);
+    }
+
+    #[tokio::test]
+    async fn what_is_not_there_is_looked_for_once_until_it_is_named_or_changed() {
+        let (pages, account) = (StatusPages::default(), AccountId(Uuid::from_u128(1)));
+        let slug: Slug = "acme".parse().expect("a name");
+        for expected in [None, Some(account)] {
+            for found in [expected, Some(account)] {
+                let owner = pages.owner(&slug, async { Ok(found) }).await.expect("looked up");
+                assert_eq!(owner, expected);
+            }
+            pages.forget_names();
+        }
+        for is_on in [false, true] {
+            for found in [is_on.then(|| page("on")), Some(page("on"))] {
+                let shown = pages.page(account, async { Ok(found) }).await.expect("written");
+                assert_eq!(shown.is_some(), is_on);
+            }
+            pages.forget(account);
+        }
     }
 
     fn enabled(title: &str) -> NotificationSettings {
