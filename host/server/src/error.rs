@@ -64,14 +64,25 @@ impl From<anyhow::Error> for Error {
     }
 }
 
-/// A site that vanished under a running request is not found; all that is left is our own
-/// trouble. The limits (sites, keys, duplicates) are turned into sentences by the services that
-/// know the plan.
+/// An account that vanished under a running request is not found; services that ask for a site or an
+/// agent name those. All that is left is our own trouble. The limits (sites, keys, duplicates) are
+/// turned into sentences by the services that know the plan.
 impl From<vedette_store::Error> for Error {
     fn from(cause: vedette_store::Error) -> Self {
         match cause {
-            vedette_store::Error::Gone => Self::NotFound("site"),
+            vedette_store::Error::Gone => Self::NotFound("account"),
             other => Self::Internal(anyhow::Error::new(other)),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_vanished_under_a_request_is_the_account_where_nobody_says_otherwise() {
+        let error = Error::from(vedette_store::Error::Gone);
+        assert_eq!(error.to_string(), "account not found");
     }
 }

@@ -29,7 +29,7 @@ pub async fn create(app: &App, caller: &Caller, body: &Value) -> Result<Maintena
         Err(StoreError::WindowLimit) => Err(Error::forbidden(format!(
             "an account has at most {MOST_WINDOWS} maintenance windows; delete those that are over"
         ))),
-        Err(StoreError::Gone) => Err(Error::NotFound("site")),
+        Err(StoreError::Gone) if window.site_id.is_some() => Err(Error::NotFound("site")),
         Err(cause) => Err(cause.into()),
     }
 }

@@ -55,6 +55,7 @@ pub async fn begin(app: &App, caller: &Caller, body: &Value) -> Result<Begun> {
         Err(StoreError::Duplicate) => {
             format!("a renewal of the certificate for {domain} is under way already")
         }
+        Err(StoreError::Gone) => return Err(UNKNOWN),
         Err(cause) => return Err(cause.into()),
     };
     app.wake.renewal.notify_one();
