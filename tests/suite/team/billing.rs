@@ -23,12 +23,21 @@ pub(super) struct Shop {
 
 impl Shop {
     pub(super) async fn open() -> Self {
-        let provider = Receiver::start().await.expect("free port");
         let mailbox = Mailbox::start().await.expect("free port");
+        let relay = mailbox.toml("");
+        Self::with(mailbox, &relay).await
+    }
+
+    /// One whose service has no relay.
+    pub(super) async fn without_relay() -> Self {
+        Self::with(Mailbox::start().await.expect("free port"), "").await
+    }
+
+    async fn with(mailbox: Mailbox, relay: &str) -> Self {
+        let provider = Receiver::start().await.expect("free port");
         let toml = format!(
-            "{}[payments]\nsecret = \"{SECRET}\"\napi_base = \"{}\"\napi_key = \"{API_KEY}\"\n\
+            "{relay}[payments]\nsecret = \"{SECRET}\"\napi_base = \"{}\"\napi_key = \"{API_KEY}\"\n\
              [payments.products]\nprod_pro = \"pro\"\nprod_pro_yearly = \"pro\"\nprod_team = \"team\"\n",
-            mailbox.toml(""),
             provider.url("/v1/"),
         );
         let world = world(&toml).await;

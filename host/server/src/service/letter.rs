@@ -48,7 +48,7 @@ struct Page<'a> {
 }
 
 impl Letter<'_> {
-    /// Writes it; `id` makes queueing it twice the same as once.
+    /// Writes it, where there is a relay to carry it; `id` makes queueing it twice the same as once.
     pub(crate) fn to(
         self,
         app: &App,
@@ -56,8 +56,9 @@ impl Letter<'_> {
         address: &str,
         id: DeliveryId,
         now: Timestamp,
-    ) -> Delivery {
-        letter(id, account, address, self.words(&app.origin), now)
+    ) -> Option<Delivery> {
+        app.relay.as_ref()?;
+        Some(letter(id, account, address, self.words(&app.origin), now))
     }
 
     fn words(self, origin: &str) -> Rendered {

@@ -50,6 +50,21 @@ async fn every_event_sets_the_plan_and_writes_what_is_documented() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn without_a_relay_a_purchase_queues_no_letter() {
+    let shop = Shop::without_relay().await;
+    let world = &shop.world;
+    let account = world.account("free").await;
+    shop.told(&purchase(&account, "evt_1")).await;
+    // What is queued later goes out.
+    world.hook().await;
+    let site = world.site("soon.example", 5).await;
+    world.watch("soon.example", &site).await;
+    world.lab.receiver.wait_for(1).await.expect("the alert arrives");
+    let log = world.service.output();
+    assert!(!log.contains("on channel letter"), "{log}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn after_a_cancellation_sites_beyond_the_free_plan_stay_and_are_not_checked() {
     let shop = Shop::open().await;
     let owner = &shop.world.owner;

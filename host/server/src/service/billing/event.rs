@@ -120,7 +120,7 @@ async fn take(
     Ok(Ok(()))
 }
 
-/// What the owner is told of it, at the account's own address.
+/// What the owner is told of it, at the account's own address, where there is a relay.
 fn mail(app: &App, account: &Account, event: &PaymentEvent, effect: &Effect) -> Option<Delivery> {
     let plan = effect.plan.id;
     let letter = match effect.mail? {
@@ -131,7 +131,7 @@ fn mail(app: &App, account: &Account, event: &PaymentEvent, effect: &Effect) -> 
         Mail::Expired => Letter::Expired,
         Mail::Revoked => Letter::Revoked,
     };
-    Some(letter.to(app, account.id, &account.email, event.letter_id(), event.arrived_at))
+    letter.to(app, account.id, &account.email, event.letter_id(), event.arrived_at)
 }
 
 /// What follows once it is stored.
