@@ -68,7 +68,8 @@ struct Full {
     what: &'static str,
 }
 
-/// The outermost: whatever happens inside, the headers are there.
+/// Around all that may refuse a request or fail at it: whatever happens inside, the headers are
+/// there.
 #[handler]
 pub(super) async fn count(
     req: &mut Request,

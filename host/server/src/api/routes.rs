@@ -73,7 +73,7 @@ fn built_in(sandbox: &Sandbox) -> Vec<CheckType> {
     types
 }
 
-/// Without a credential, and with the description counted in the public window.
+/// Without a credential, and counted in the public window, as the description is.
 pub(super) fn open() -> Router {
     Router::new()
         .push(Router::with_path("public/check-ssl").get(public::check_ssl).head(public::check_ssl))
