@@ -1,13 +1,21 @@
 //! Mail: who is dialled, and that what a relay says gives nothing of ours away.
 
 use std::{
+    future::pending,
     net::SocketAddr,
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
     time::{Duration, Instant},
 };
 
 use parking_lot::Mutex;
-use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+use tokio::{
+    io::{AsyncBufReadExt, AsyncWriteExt, BufReader},
+    net::TcpStream,
+    sync::Barrier,
+};
 use tokio_util::task::AbortOnDropHandle;
 use uuid::Uuid;
 use vedette_model::DeliveryId;
@@ -93,6 +101,33 @@ async fn relay_that_turns_us_away_is_not_asked_twice() {
     assert_eq!(relay.verbs(), ["EHLO", "QUIT"]);
 }
 
+#[tokio::test]
+async fn mail_goes_by_a_new_connection_once_the_idle_ones_are_forgotten() {
+    let (verbs, count) = (Arc::new(Mutex::new(Vec::new())), AtomicUsize::new(0));
+    let (seen, both) = (Arc::clone(&verbs), Arc::new(Barrier::new(2)));
+    let (address, _server) = serve(move |stream| {
+        let is_forgotten = count.fetch_add(1, Ordering::Relaxed) < 2;
+        let (seen, both) = (Arc::clone(&seen), Arc::clone(&both));
+        async move {
+            if !is_forgotten {
+                return converse(stream, "250 hello\n", &seen, None).await;
+            }
+            both.wait().await;
+            converse(stream, "250 hello\n", &seen, Some("RSET")).await;
+        }
+    })
+    .await;
+    let egress = egress(Policy::default(), None);
+    let relay = Relay::new(egress, &format!("smtp://{address}"), "alerts@watch.example").unwrap();
+    assert_eq!(tokio::join!(send_by(&relay), send_by(&relay)), (Ok(()), Ok(())));
+    assert_eq!(send_by(&relay).await, Ok(()));
+    let told = |verb: &str| verbs.lock().iter().filter(|told| *told == verb).count();
+    assert_eq!((told("RSET"), told("EHLO"), told("DATA")), (1, 3, 3), "one is asked for both");
+    // The new one is used on.
+    assert_eq!(send_by(&relay).await, Ok(()));
+    assert_eq!((told("RSET"), told("EHLO"), told("DATA")), (2, 3, 4));
+}
+
 /// A relay that answers EHLO with this, and takes everything else.
 struct OldRelay {
     address: SocketAddr,
@@ -106,34 +141,7 @@ impl OldRelay {
         let seen = Arc::clone(&verbs);
         let (address, server) = serve(move |stream| {
             let seen = Arc::clone(&seen);
-            async move {
-                let mut stream = BufReader::new(stream);
-                let (mut line, mut in_message) = (String::new(), false);
-                let mut answer = "220 hello\n";
-                loop {
-                    if stream.write_all(answer.as_bytes()).await.is_err() {
-                        return;
-                    }
-                    line.clear();
-                    if stream.read_line(&mut line).await.unwrap_or(0) == 0 {
-                        return;
-                    }
-                    if in_message {
-                        in_message = line != ".\r\n";
-                        answer = if in_message { "" } else { "250 taken\n" };
-                        continue;
-                    }
-                    let verb = line.get(..4).unwrap_or_default();
-                    seen.lock().push(verb.to_owned());
-                    in_message = verb == "DATA";
-                    answer = match verb {
-                        "EHLO" => to_ehlo,
-                        "DATA" => "354 go on\n",
-                        "QUIT" => "221 bye\n",
-                        _ => "250 ok\n",
-                    };
-                }
-            }
+            async move { converse(stream, to_ehlo, &seen, None).await }
         })
         .await;
         Self { address, verbs, _server: server }
@@ -146,6 +154,45 @@ impl OldRelay {
     /// What it was told, by the first word, without the message.
     fn verbs(&self) -> Vec<String> {
         self.verbs.lock().clone()
+    }
+}
+
+/// A relay's side of a connection. Once it has heard `last` it answers nothing any more, and does not
+/// hang up either.
+async fn converse(
+    stream: TcpStream,
+    to_ehlo: &'static str,
+    seen: &Mutex<Vec<String>>,
+    last: Option<&str>,
+) {
+    let mut stream = BufReader::new(stream);
+    let (mut line, mut in_message) = (String::new(), false);
+    let mut answer = "220 hello\n";
+    loop {
+        if stream.write_all(answer.as_bytes()).await.is_err() {
+            return;
+        }
+        line.clear();
+        if stream.read_line(&mut line).await.unwrap_or(0) == 0 {
+            return;
+        }
+        if in_message {
+            in_message = line != ".\r\n";
+            answer = if in_message { "" } else { "250 taken\n" };
+            continue;
+        }
+        let verb = line.get(..4).unwrap_or_default();
+        seen.lock().push(verb.to_owned());
+        if last == Some(verb) {
+            return pending().await;
+        }
+        in_message = verb == "DATA";
+        answer = match verb {
+            "EHLO" => to_ehlo,
+            "DATA" => "354 go on\n",
+            "QUIT" => "221 bye\n",
+            _ => "250 ok\n",
+        };
     }
 }
 

@@ -29,7 +29,7 @@ use parking_lot::Mutex;
 use thiserror::Error;
 use tokio::{
     sync::{Semaphore, SemaphorePermit},
-    time::timeout_at,
+    time::{timeout, timeout_at},
 };
 use vedette_model::DomainName;
 
@@ -137,13 +137,8 @@ impl Relay {
 
     /// One that is open and answers, else a new one.
     async fn connection(&self, deadline: Instant) -> Result<AsyncSmtpConnection, NotSent> {
-        loop {
-            let idle = self.idle.lock().pop();
-            let Some((mut connection, since)) = idle else { break };
-            // It also forgets what was begun and refused.
-            if since.elapsed() < LONGEST_IDLE && connection.command(Rset).await.is_ok() {
-                return Ok(connection);
-            }
+        if let Some(connection) = self.still_there().await {
+            return Ok(connection);
         }
         let mut connection = self.greeted(deadline).await?;
         if let Some(credentials) = self.server.credentials() {
@@ -152,6 +147,21 @@ impl Relay {
             known.map_err(|_| later("the mail relay did not accept the configured login"))?;
         }
         Ok(connection)
+    }
+
+    /// The connection that waits since the shortest time, if it still answers. What ended it has
+    /// mostly ended the others too, and a mail has not the time to ask each.
+    async fn still_there(&self) -> Option<AsyncSmtpConnection> {
+        let (mut connection, since) = self.idle.lock().pop()?;
+        if since.elapsed() < LONGEST_IDLE {
+            // It also forgets what was begun and refused.
+            let answer = timeout(ANSWERS_WITHIN, connection.command(Rset)).await;
+            if answer.is_ok_and(|answer| answer.is_ok()) {
+                return Some(connection);
+            }
+        }
+        self.idle.lock().clear();
+        None
     }
 
     /// A new one, with HELO where the relay knows no EHLO (RFC 5321 section 3.2). A login is an
@@ -290,6 +300,8 @@ const MOST_AT_A_TIME: usize = 20;
 const MOST_IDLE: usize = 10;
 /// Relays end idle connections after minutes, and what stands between ends them sooner.
 const LONGEST_IDLE: Duration = Duration::from_secs(30);
+/// What stands between may also forget a connection and drop what comes on it: then nobody answers.
+const ANSWERS_WITHIN: Duration = Duration::from_secs(2);
 
 #[cfg(test)]
 mod tests {
