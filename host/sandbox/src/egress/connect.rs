@@ -83,7 +83,9 @@ impl Egress {
             }
         };
         let addresses = self.vet_all(found, dial.audience, |address| {
-            self.vet_socket(SocketAddr::new(address, dial.port), dial.audience)
+            let socket = SocketAddr::new(address, dial.port);
+            self.policy().vet_socket(socket, dial.audience)?;
+            self.vet_everywhere(socket)
         })?;
         race(&addresses, dial.port, resolve, dial.deadline).await
     }
@@ -111,7 +113,9 @@ impl Egress {
             }
         };
         let addresses = self.vet_all(found, Audience::Authenticated, |address| {
-            self.policy().vet_configured(SocketAddr::new(address, port))
+            let socket = SocketAddr::new(address, port);
+            self.policy().vet_configured(socket)?;
+            self.vet_everywhere(socket)
         })?;
         race(&addresses, port, resolve, deadline).await
     }
@@ -151,10 +155,9 @@ impl Egress {
         }
     }
 
-    /// The pure rule, and one that needs the machine: a listener on the unspecified address
-    /// listens on every address of this host.
-    fn vet_socket(&self, socket: SocketAddr, audience: Audience) -> Result<(), Refusal> {
-        self.policy().vet_socket(socket, audience)?;
+    /// The rule that the policy cannot hold, because it needs the machine: a listener on the
+    /// unspecified address listens on every address of this host.
+    fn vet_everywhere(&self, socket: SocketAddr) -> Result<(), Refusal> {
         let everywhere =
             |own: &SocketAddr| own.ip().is_unspecified() && own.port() == socket.port();
         if self.policy().own_listeners.iter().any(everywhere) && is_local(socket) {

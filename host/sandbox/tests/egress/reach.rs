@@ -1,6 +1,9 @@
 //! From a name to a connection: mixed answers, rebinding, aliases, and who is told what.
 
-use std::time::{Duration, Instant};
+use std::{
+    net::UdpSocket,
+    time::{Duration, Instant},
+};
 
 use hickory_proto::{
     op::ResponseCode,
@@ -105,14 +108,24 @@ async fn our_own_listener_is_not_connected_to() {
     let mut own = policy(&["127.0.0.0/8"], &[]);
     own.own_listeners = vec![([0, 0, 0, 0], canary.address.port()).into()];
     let egress = egress(own, None);
-    for host in ["127.0.0.1", "127.0.0.7"] {
+    let loopback = ["127.0.0.1", "127.0.0.7"].map(str::to_owned);
+    for host in loopback.into_iter().chain(own_address()) {
         let port = canary.address.port();
-        let error = connect(&egress, host, port, Audience::Authenticated).await.unwrap_err();
+        let error = connect(&egress, &host, port, Audience::Authenticated).await.unwrap_err();
         assert!(matches!(error, NetError::AddressBlocked(_)), "{host}: {error}");
-        let error = egress.connect_configured(host, port, soon()).await.unwrap_err();
+        let error = egress.connect_configured(&host, port, soon()).await.unwrap_err();
         assert!(matches!(error, NetError::AddressBlocked(_)), "{host}: {error}");
     }
     canary.assert_untouched().await;
+}
+
+/// An address of this machine that is no loopback address, if it has one: from there a packet to
+/// elsewhere would come, and none is sent.
+fn own_address() -> Option<String> {
+    let probe = UdpSocket::bind("0.0.0.0:0").ok()?;
+    probe.connect("198.51.100.1:9").ok()?;
+    let own = probe.local_addr().ok()?.ip();
+    (!own.is_loopback()).then(|| own.to_string())
 }
 
 #[tokio::test]
