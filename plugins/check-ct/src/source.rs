@@ -53,8 +53,8 @@ enum Failure {
     Unavailable(String),
     /// It answers, but this domain has too much of it.
     TooMuch(String),
-    /// It is asked too often; seconds until it may be asked again, if it says so.
-    Throttled(Option<i64>),
+    /// It is asked too often; how long it wants to be left alone, if it says so.
+    Throttled(Option<Duration>),
     Timeout,
     /// The host's own trouble, which says nothing of the source.
     Ours(String),

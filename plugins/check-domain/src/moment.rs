@@ -1,17 +1,10 @@
 //! Moments of registrations, from the year 0 to 9999, as text and as distances.
 
-use chrono::DateTime;
-
 pub(crate) use vedette_sdk::date::{DAY, day, days_until, minute, rfc3339};
 
 /// Unix seconds of a moment, as [`vedette_sdk::date::parse`] reads it.
 pub(crate) fn parse(text: &str) -> Option<i64> {
     vedette_sdk::date::parse(text.trim())
-}
-
-/// Unix seconds of the date of an HTTP header (RFC 9110, 5.6.7, the preferred form).
-pub(crate) fn parse_http(text: &str) -> Option<i64> {
-    DateTime::parse_from_rfc2822(text.trim()).ok().map(|date| date.timestamp())
 }
 
 #[cfg(test)]
@@ -28,7 +21,5 @@ mod tests {
             assert_eq!(parse(&rfc3339(at)), Some(at));
         }
         assert_eq!(parse("2026-01-01T01:00:00.5+01:00"), Some(NOW));
-        assert_eq!(parse_http("Thu, 01 Jan 2026 00:00:00 GMT"), Some(NOW));
-        assert_eq!(parse_http("soon"), None);
     }
 }

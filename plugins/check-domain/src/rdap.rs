@@ -13,7 +13,6 @@ use vedette_sdk::{
 use crate::{
     error::{self, Token},
     facts::Reply,
-    moment,
     name::Name,
     time,
 };
@@ -66,18 +65,9 @@ fn read(response: &Response, name: &Name, now: i64) -> Reply {
     };
     match status {
         404 => Reply::NotFound,
-        429 | 403 => Reply::Throttled(retry_after(response, now)),
+        429 | 403 => Reply::Throttled(response.retry_after(now)),
         _ => Reply::Failed(Token::RegistryUnavailable),
     }
-}
-
-/// RFC 9110, 10.2.3: seconds, or a date.
-fn retry_after(response: &Response, now: i64) -> Option<Duration> {
-    let header = response.headers.iter().find(|(name, _)| name == "retry-after");
-    let text = header.map(|(_, value)| value.trim())?;
-    let stated = text.parse::<u64>().ok();
-    let until = || u64::try_from(moment::parse_http(text)?.saturating_sub(now)).ok();
-    stated.or_else(until).map(Duration::from_secs)
 }
 
 /// Each is vetted by the host.

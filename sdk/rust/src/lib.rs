@@ -112,6 +112,7 @@ pub mod message;
 mod net_token;
 mod notify;
 mod request;
+mod retry_after;
 #[cfg(feature = "suffix")]
 pub mod suffix;
 #[cfg(feature = "testing")]

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::{Config, Problem, http_date};
+use crate::{Config, Problem, http_date, retry_after};
 
 pub use crate::bindings::notifier::exports::vedette::plugin::notifier::{
     Alert, Delivery, EmailDelivery, HttpDelivery, Notification, Receipt, Verdict,
@@ -80,12 +80,9 @@ impl Receipt {
     /// `Retry-After` in seconds (RFC 9110, 10.2.3). A date is held against the reply's own `Date`:
     /// a channel has no clock, and the receiver's is the one that counts.
     pub fn retry_after(&self) -> Option<u32> {
-        let said = self.header("retry-after")?.trim();
-        if let Ok(seconds) = said.parse() {
-            return Some(seconds);
-        }
-        let (at, now) = (http_date::parse(said)?, http_date::parse(self.header("date")?.trim())?);
-        u32::try_from(at.saturating_sub(now).max(0)).ok()
+        let now = || http_date::parse(self.header("date")?.trim());
+        let seconds = retry_after::seconds(self.header("retry-after")?, now)?;
+        u32::try_from(seconds).ok()
     }
 
     /// What the reply of a chat service means: 2xx is delivered; a full service (429) is asked

@@ -53,15 +53,20 @@ impl Health {
     }
 
     pub(super) fn failed(&mut self, cx: &Cx, failure: &Failure, now: i64) {
-        let (weight, wait) = match failure {
+        let (weight, asks_for) = match failure {
             Failure::TooMuch(_) | Failure::Ours(_) => return,
             Failure::Throttled(wait) => (2, *wait),
             Failure::Unavailable(_) | Failure::Timeout => (1, None),
         };
         let failures = self.kept.failures.saturating_add(weight);
         let doublings = failures.checked_sub(PATIENCE + 1);
-        let own = doublings.map(|doublings| SHORTEST << doublings.min(6));
-        let wait = wait.or(own).map(|wait| wait.clamp(1, LONGEST));
+        let own = match failure {
+            Failure::Throttled(_) => Some(doublings.unwrap_or_default()),
+            _ => doublings,
+        };
+        let own = own.map(|doublings| SHORTEST << doublings.min(6));
+        let stated = asks_for.map(|wait| i64::try_from(wait.as_secs()).unwrap_or(LONGEST));
+        let wait = stated.or(own).map(|wait| wait.clamp(1, LONGEST));
         self.kept = Kept {
             failures,
             until: wait.map_or(0, |wait| now.saturating_add(wait)),
@@ -113,12 +118,19 @@ mod tests {
     #[test]
     fn source_rests_as_long_as_it_asks_for() {
         let host = Host::new();
-        assert_eq!(rest(&host, &Failure::Throttled(Some(90))), 90);
-        assert_eq!(rest(&Host::new(), &Failure::Throttled(None)), 0);
-        assert_eq!(rest(&Host::new(), &Failure::Throttled(Some(i64::MAX))), LONGEST);
+        let throttled = |seconds| Failure::Throttled(Some(Duration::from_secs(seconds)));
+        assert_eq!(rest(&host, &throttled(90)), 90);
+        assert_eq!(rest(&Host::new(), &throttled(u64::MAX)), LONGEST);
         let health = Health::load(&host.cx(), &Source::new(Kind::Crtsh, "https://crt.sh"));
         assert_eq!(health.rests(host.cx().now()), Some(RATE_LIMITED));
         assert_eq!(health.rests(host.cx().now() - 10 * LONGEST), None);
+    }
+
+    #[test]
+    fn source_that_does_not_say_for_how_long_rests_all_the_same() {
+        let host = Host::new();
+        let rests: Vec<i64> = (0..3).map(|_| rest(&host, &Failure::Throttled(None))).collect();
+        assert_eq!(rests, [60, 120, 480]);
     }
 
     #[test]

@@ -17,30 +17,27 @@ impl Asked<'_> {
     /// The body of a good answer.
     pub(super) fn get(&self, url: String, at_most: Duration) -> Result<Response, Failure> {
         let request = self.request(url, at_most);
-        accept(self.cx.fetch(&request))
+        self.accept(self.cx.fetch(&request))
     }
 
     pub(super) fn request(&self, url: String, at_most: Duration) -> Request {
         let timeout_ms = self.cx.timeout_ms(at_most, self.reserve);
         Request { max_redirects: MAX_REDIRECTS, ..Request::get(url, timeout_ms, MAX_BODY) }
     }
-}
 
-/// Any status but 200 is a failure.
-pub(super) fn accept(answer: Result<Response, NetError>) -> Result<Response, Failure> {
-    let response = answer.map_err(failure)?;
-    match response.status {
-        200 => Ok(response),
-        429 => Err(Failure::Throttled(retry_after(&response))),
-        status => Err(Failure::Unavailable(format!("it answers with status {status}"))),
+    /// Any status but 200 is a failure.
+    pub(super) fn accept(&self, answer: Result<Response, NetError>) -> Result<Response, Failure> {
+        accept(answer, self.now)
     }
 }
 
-/// Seconds; the other form of the header, a date, is left alone.
-fn retry_after(response: &Response) -> Option<i64> {
-    let mut headers = response.headers.iter();
-    let (_, value) = headers.find(|(name, _)| name.eq_ignore_ascii_case("retry-after"))?;
-    value.trim().parse::<u32>().ok().map(i64::from)
+fn accept(answer: Result<Response, NetError>, now: i64) -> Result<Response, Failure> {
+    let response = answer.map_err(failure)?;
+    match response.status {
+        200 => Ok(response),
+        429 => Err(Failure::Throttled(response.retry_after(now))),
+        status => Err(Failure::Unavailable(format!("it answers with status {status}"))),
+    }
 }
 
 fn failure(error: NetError) -> Failure {
@@ -59,20 +56,26 @@ fn failure(error: NetError) -> Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture::response;
+    use crate::fixture::{NOW, response};
 
     #[test]
     fn status_says_whether_to_come_back() {
         let with = |status, header: Option<&str>| {
             let mut response = response(status, b"[]");
             response.headers.extend(header.map(|value| ("Retry-After".into(), value.into())));
-            accept(Ok(response)).err()
+            accept(Ok(response), NOW).err()
         };
         assert_eq!(with(200, None), None);
-        assert_eq!(with(429, Some("30")), Some(Failure::Throttled(Some(30))));
-        assert_eq!(with(429, Some("-1")), Some(Failure::Throttled(None)));
-        let date = "Fri, 31 Dec 1999 23:59:59 GMT";
-        assert_eq!(with(429, Some(date)), Some(Failure::Throttled(None)));
+        for (header, seconds) in [
+            (Some("30"), Some(30)),
+            (Some("Thu, 01 Jan 2026 02:00:00 GMT"), Some(7_200)),
+            (Some("Fri, 31 Dec 1999 23:59:59 GMT"), Some(0)),
+            (Some("-1"), None),
+            (None, None),
+        ] {
+            let wait = seconds.map(Duration::from_secs);
+            assert_eq!(with(429, header), Some(Failure::Throttled(wait)), "{header:?}");
+        }
         for status in [301, 403, 404, 500, 502, 503, 504] {
             assert!(matches!(with(status, None), Some(Failure::Unavailable(_))), "{status}");
         }

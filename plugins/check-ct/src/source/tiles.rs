@@ -16,7 +16,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use vedette_sdk::{log::Level, state::Scope};
 
-use super::{Answer, Asked, Failure, examination, request};
+use super::{Answer, Asked, Failure, examination};
 use crate::{certificate::Certificate, digest::mark, name};
 use checkpoint::Checkpoint;
 use leaf::{Entry, Leaf};
@@ -139,7 +139,7 @@ fn tree(
         let requests: Vec<_> = tiles.iter().map(request).collect();
         let answers = asked.cx.fetch_many(&requests);
         for (tile, answer) in tiles.iter().zip(answers) {
-            let response = match request::accept(answer) {
+            let response = match asked.accept(answer) {
                 // Once a tile is full, its partial forms may be gone.
                 Err(Failure::Unavailable(_)) if tile.width < WIDTH => {
                     asked.get(hashes_url(asked, tile, WIDTH), PATIENCE)?
