@@ -2,7 +2,8 @@
 //!
 //! The operator's sources are asked in order until one answers. Each has a *position*, a text of
 //! its own that says up to where it was read for this site, and a *health*, kept for all sites: a
-//! source that fails again and again, or says that it is asked too often, rests.
+//! source that says that it is asked too often rests; one that fails again and again does, as long as
+//! there is another to ask.
 //!
 //! *Invariant:* a source that fails costs nothing but time: what is known stays, and the next one
 //! is asked.
@@ -80,27 +81,59 @@ impl Failure {
 }
 
 /// Asks the sources in order for certificates of the domain. `positions` by [`Source::mark`].
-/// The inner error is the token of the first source's failure; the outer one our own trouble.
+/// The inner error is the token of the first source that was asked, or of the first at all where all
+/// of them rest; the outer one our own trouble.
 pub(crate) fn ask<'a>(
     cx: &Cx,
     sources: &'a [Source],
     domain: &str,
     positions: &BTreeMap<String, String>,
 ) -> Result<Result<Told<'a>, &'static str>, CheckError> {
-    let now = cx.now();
-    let mut first = None;
+    let search = Search { cx, domain, positions, now: cx.now() };
+    let (mut failed, mut rests, mut anyway) = (None, None, None);
     for (index, source) in sources.iter().enumerate() {
-        let mut health = Health::load(cx, source);
-        if let Some(token) = health.rests(now) {
-            first.get_or_insert(token);
+        let health = Health::load(cx, source);
+        if let Some(token) = health.rests(search.now) {
+            rests.get_or_insert(token);
+            if token != RATE_LIMITED {
+                anyway.get_or_insert((source, health));
+            }
             continue;
         }
-        let others = sources.len() - index - 1;
-        if index > 0 && cx.remaining() < WORTH_IT {
-            first.get_or_insert(TIMEOUT);
+        if failed.is_some() && cx.remaining() < WORTH_IT {
             break;
         }
-        let reserve = if others > 0 { FOR_OTHERS } else { RESERVE };
+        let is_last = index + 1 == sources.len();
+        match search.ask(source, health, if is_last { RESERVE } else { FOR_OTHERS })? {
+            Ok(told) => return Ok(Ok(told)),
+            Err(token) => failed = failed.or(Some(token)),
+        }
+    }
+    match (failed, anyway) {
+        // A rest after failures is for the next source's sake: without one it helps nobody, and the
+        // source may be well again.
+        (None, Some((source, health))) => search.ask(source, health, RESERVE),
+        _ => Ok(Err(failed.or(rests).unwrap_or(UNAVAILABLE))),
+    }
+}
+
+/// What the sources are asked for.
+struct Search<'a> {
+    cx: &'a Cx,
+    domain: &'a str,
+    positions: &'a BTreeMap<String, String>,
+    now: i64,
+}
+
+impl Search<'_> {
+    /// Asks one source, and remembers how it did.
+    fn ask<'s>(
+        &self,
+        source: &'s Source,
+        mut health: Health,
+        reserve: Duration,
+    ) -> Result<Result<Told<'s>, &'static str>, CheckError> {
+        let &Search { cx, domain, positions, now } = self;
         let position = positions.get(&source.mark()).map(String::as_str);
         let asked = Asked {
             cx,
@@ -119,17 +152,16 @@ pub(crate) fn ask<'a>(
         match told {
             Ok(answer) => {
                 health.answered(cx);
-                return Ok(Ok(Told { source, from_start: position.is_none(), answer }));
+                Ok(Ok(Told { source, from_start: position.is_none(), answer }))
             }
-            Err(Failure::Ours(reason)) => return Err(CheckError::Failed(reason)),
+            Err(Failure::Ours(reason)) => Err(CheckError::Failed(reason)),
             Err(failure) => {
                 log(cx, source, &failure);
                 health.failed(cx, &failure, now);
-                first.get_or_insert(failure.token());
+                Ok(Err(failure.token()))
             }
         }
     }
-    Ok(Err(first.unwrap_or(UNAVAILABLE)))
 }
 
 /// One question to one source.

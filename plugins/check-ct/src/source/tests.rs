@@ -128,10 +128,59 @@ fn source_that_keeps_failing_rests_and_is_asked_again_later() {
     }
     assert_eq!(asked.borrow().len(), 6);
     assert_eq!(ask_both(&host).err(), Some(UNAVAILABLE));
-    assert_eq!(asked.borrow().len(), 6, "both rest");
+    assert_eq!(asked.borrow().len(), 7, "both rest, and the first is asked all the same");
     host.set_now(NOW + 61);
     assert_eq!(ask_both(&host).err(), Some(UNAVAILABLE));
-    assert_eq!(asked.borrow().len(), 8);
+    assert_eq!(asked.borrow().len(), 8, "the first rests for longer now");
+    host.set_now(NOW + 182);
+    assert_eq!(ask_both(&host).err(), Some(UNAVAILABLE));
+    assert_eq!(asked.borrow().len(), 10);
+}
+
+#[test]
+fn source_without_another_is_asked_however_often_it_failed() {
+    let mut calls = 0;
+    let (host, asked) = host(move |_| {
+        calls += 1;
+        Ok(if calls < 6 { response(503, b"") } else { response(200, b"[]") })
+    });
+    let sources = &both()[..1];
+    let ask_it = || ask(&host.cx(), sources, DOMAIN, &BTreeMap::new()).expect("no trouble of ours");
+    for _ in 0..5 {
+        assert_eq!(ask_it().err(), Some(UNAVAILABLE));
+    }
+    assert!(ask_it().is_ok(), "it is well again");
+    assert_eq!(asked.borrow().len(), 6);
+}
+
+#[test]
+fn source_that_asked_to_be_left_alone_is_left_alone() {
+    let (host, asked) = host(|_| Ok(response(429, b"")));
+    for _ in 0..2 {
+        assert_eq!(ask_both(&host).err(), Some(RATE_LIMITED));
+        assert_eq!(asked.borrow().len(), 2);
+    }
+}
+
+#[test]
+fn error_is_that_of_a_source_that_was_asked() {
+    for (second, token) in
+        [(Ok(response(429, b"")), RATE_LIMITED), (Err(NetError::Timeout(Phase::Receive)), TIMEOUT)]
+    {
+        let mut calls = 0;
+        let (host, asked) = host(move |request| match request.url.contains("crt.example") {
+            true => Ok(response(503, b"")),
+            false => {
+                calls += 1;
+                if calls > 3 { second.clone() } else { Ok(response(200, b"[]")) }
+            }
+        });
+        for _ in 0..3 {
+            assert!(ask_both(&host).is_ok());
+        }
+        assert_eq!(ask_both(&host).err(), Some(token));
+        assert_eq!(asked.borrow().len(), 7, "the first rests");
+    }
 }
 
 #[test]
