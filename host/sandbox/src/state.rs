@@ -20,7 +20,8 @@ pub trait StateStore: Send + Sync {
     ) -> BoxFuture<'static, Result<Option<Vec<u8>>, StateError>>;
 
     /// Sets a value for `ttl` or for ever, unless the scope's keys and values together would
-    /// pass `quota` bytes.
+    /// pass `quota` bytes. A store that lasts makes room in `shared/…` by what expires and
+    /// was written longest ago.
     fn set(
         &self,
         scope: &str,

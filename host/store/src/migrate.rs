@@ -120,19 +120,21 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0022_claims_in_order.surql"),
     include_str!("migrations/0023_beside.surql"),
     include_str!("migrations/0024_sum.surql"),
+    include_str!("migrations/0025_written.surql"),
+    include_str!("migrations/0026_written_index.surql"),
 ];
 
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
 
-    use chrono::{DateTime, Utc};
+    use chrono::{DateTime, TimeDelta, Utc};
     use serde_json::{Value, json};
     use vedette_model::status_page::{response, uptime};
 
     use super::*;
     use crate::open::embedded;
-    use crate::{Options, Seal, tests};
+    use crate::{Options, Seal, StateScope, tests};
 
     async fn at_version(version: usize) -> Store {
         let options = Options::new(Seal::ephemeral());
@@ -186,6 +188,25 @@ mod tests {
                     json!({ "state": { "version": 3 }, "tally": nothing }),
                 ]
             );
+        });
+    }
+
+    #[test]
+    fn what_plugins_shared_before_makes_room_as_well() {
+        tests::runtime().block_on(async {
+            let store = at_version(24).await;
+            let unit = "
+                CREATE plugin_state:['shared', 'domain', 'old']
+                    SET value = <bytes>'old', size = 90, expires_at = $soon;
+                CREATE plugin_state_size:['shared', 'domain'] SET used = 90;";
+            let now = today();
+            let binds = Binds::new().with("soon", now + TimeDelta::hours(1));
+            store.write(unit, binds).await.unwrap();
+            store.migrate().await.unwrap();
+            let scope = StateScope { plugin: "domain", site: None };
+            assert!(store.plugin_state_get(scope, "old", now).await.unwrap().is_some());
+            store.plugin_state_set(scope, "new", &[7; 50], None, now, 100).await.unwrap();
+            assert_eq!(store.plugin_state_get(scope, "old", now).await.unwrap(), None);
         });
     }
 }

@@ -28,6 +28,7 @@ fn pages_and_queues_walk_one_index_up_to_their_limit() {
             (crate::lane::WAITING, "delivery_queue"),
             (crate::lane::NEXT, "delivery_queue"),
             (crate::cert_history::CHANGES, "cert_history_page"),
+            (crate::plugin_state::OLDEST, "plugin_state_written"),
             (crate::purge::BY_SITE_CHECKS, "check_page"),
             (crate::purge::BY_SITE_WINDOWS, "maintenance_window_site"),
         ] {
@@ -103,6 +104,8 @@ async fn plan(store: &Store, statement: &str) -> String {
         .with("limit", 50)
         .with("start", 10)
         .with("batch", 500)
+        .with("plugin", "domain")
+        .with("most", 500)
         .with("range", range);
     store.read(&format!("EXPLAIN {statement}"), binds).await.unwrap()
 }

@@ -69,17 +69,112 @@ fn the_quota_holds_when_many_write_at_once() {
 #[test]
 fn what_has_expired_is_not_there_and_makes_room() {
     on_both(|store| async move {
+        let (_, site) = with_site(&store).await;
+        let scope = StateScope { plugin: "domain", site: Some(site.id) };
         let ttl = Some(Duration::from_secs(60));
-        store.plugin_state_set(SHARED, "a", &[7; 99], ttl, noon(), 100).await.unwrap();
+        store.plugin_state_set(scope, "a", &[7; 99], ttl, noon(), 100).await.unwrap();
         let last = noon() + seconds(60) - TimeDelta::milliseconds(1);
-        assert!(store.plugin_state_get(SHARED, "a", last).await.unwrap().is_some());
-        let full = store.plugin_state_set(SHARED, "b", &[7; 99], None, last, 100).await;
+        assert!(store.plugin_state_get(scope, "a", last).await.unwrap().is_some());
+        let full = store.plugin_state_set(scope, "b", &[7; 99], None, last, 100).await;
         assert!(matches!(full, Err(Error::StateQuota)), "{full:?}");
         let after = noon() + seconds(60);
-        assert_eq!(store.plugin_state_get(SHARED, "a", after).await.unwrap(), None);
-        store.plugin_state_set(SHARED, "b", &[7; 99], None, after, 100).await.unwrap();
-        assert!(store.plugin_state_get(SHARED, "b", after).await.unwrap().is_some());
+        assert_eq!(store.plugin_state_get(scope, "a", after).await.unwrap(), None);
+        store.plugin_state_set(scope, "b", &[7; 99], None, after, 100).await.unwrap();
+        assert!(store.plugin_state_get(scope, "b", after).await.unwrap().is_some());
     });
+}
+
+#[test]
+fn shared_values_that_expire_make_room_oldest_first() {
+    on_both(|store| async move {
+        set_for(&store, "a", 39, 60).await.unwrap();
+        set_for(&store, "b", 39, 30).await.unwrap();
+        set(&store, SHARED, "c", 9).await.unwrap();
+        // Another plugin's are not in the way.
+        let other = StateScope { plugin: "ct", ..SHARED };
+        let ttl = Some(Duration::from_secs(1));
+        store.plugin_state_set(other, "a", &[7; 99], ttl, noon(), 100).await.unwrap();
+        set_for(&store, "d", 20, 10).await.unwrap();
+        assert_eq!(kept(&store, noon()).await, ["b", "c", "d"], "no more than needed");
+        set_for(&store, "d", 59, 10).await.unwrap();
+        assert_eq!(kept(&store, noon()).await, ["c", "d"], "not what is set itself");
+        for (key, bytes) in [("e", 90), ("e", 100)] {
+            let full = set_for(&store, key, bytes, 60).await;
+            assert!(matches!(full, Err(Error::StateQuota)), "{full:?}");
+            assert_eq!(kept(&store, noon()).await, ["c", "d"], "what never expires stays");
+        }
+        set(&store, SHARED, "c", 99).await.unwrap();
+        assert_eq!(kept(&store, noon()).await, ["c"]);
+        assert!(store.plugin_state_get(other, "a", noon()).await.unwrap().is_some());
+    });
+}
+
+#[test]
+fn shared_values_that_have_expired_go_before_others() {
+    on_both(|store| async move {
+        set_for(&store, "a", 39, 10).await.unwrap();
+        set_for(&store, "b", 39, 60).await.unwrap();
+        let later = noon() + seconds(10);
+        store.plugin_state_set(SHARED, "c", &[7; 39], None, later, 100).await.unwrap();
+        assert_eq!(kept(&store, later).await, ["b", "c"]);
+        set(&store, SHARED, "d", 19).await.unwrap();
+        assert_eq!(kept(&store, later).await, ["b", "c", "d"], "it was counted no longer");
+    });
+}
+
+#[test]
+fn the_quota_holds_when_many_make_room_at_once() {
+    on_both(|store| async move {
+        let write = {
+            let store = store.clone();
+            move |nth: usize| {
+                let store = store.clone();
+                async move { set_for(&store, &format!("{nth:02}"), 8, 60).await }
+            }
+        };
+        assert!(at_once(30, write).await.iter().all(Result::is_ok));
+        let mut left = 0;
+        for nth in 0..30 {
+            let value = store.plugin_state_get(SHARED, &format!("{nth:02}"), noon()).await;
+            left += usize::from(value.unwrap().is_some());
+        }
+        assert_eq!(left, 10);
+    });
+}
+
+#[test]
+fn quota_that_was_lowered_lets_through_what_takes_less() {
+    on_both(|store| async move {
+        set(&store, SHARED, "a", 49).await.unwrap();
+        set(&store, SHARED, "b", 49).await.unwrap();
+        let lowered = async |key: &str, bytes: usize| {
+            store.plugin_state_set(SHARED, key, &vec![7; bytes], None, noon(), 60).await
+        };
+        for (key, bytes) in [("a", 49), ("a", 50), ("c", 0)] {
+            let full = lowered(key, bytes).await;
+            assert!(matches!(full, Err(Error::StateQuota)), "{key} {full:?}");
+        }
+        lowered("a", 19).await.unwrap();
+        lowered("b", 29).await.unwrap();
+        lowered("c", 9).await.unwrap();
+    });
+}
+
+/// Sets a shared value of so many bytes for so many seconds.
+async fn set_for(store: &Store, key: &str, bytes: usize, ttl: u64) -> Result<()> {
+    let ttl = Some(Duration::from_secs(ttl));
+    store.plugin_state_set(SHARED, key, &vec![7; bytes], ttl, noon(), 100).await
+}
+
+/// Which of the shared values are there.
+async fn kept(store: &Store, now: Timestamp) -> Vec<&'static str> {
+    let mut kept = Vec::new();
+    for key in ["a", "b", "c", "d", "e"] {
+        if store.plugin_state_get(SHARED, key, now).await.unwrap().is_some() {
+            kept.push(key);
+        }
+    }
+    kept
 }
 
 #[test]
