@@ -148,7 +148,7 @@ impl Store {
         if checks.is_empty() {
             return Ok(());
         }
-        let unit = "UPDATE $checks SET due_at = $now, planned_at = $now
+        let unit = "UPDATE $checks SET due_at = $now, planned_at = $now, asked_at = NONE
             WHERE owner = '' AND due_at > $now RETURN NONE";
         let checks = checks.iter().map(|(site, check_type)| key::schedule(*site, check_type));
         let checks: Vec<RecordId> = checks.collect();

@@ -182,15 +182,8 @@ fn what_is_planned_beyond_a_horizon_is_planned_anew_unless_it_is_leased() {
 #[test]
 fn what_a_check_asked_for_stays_planned_unless_it_asked_by_a_clock_that_was_ahead() {
     on_both(|store| async move {
-        let (account, site) = with_site(&store).await;
-        let lease = only(store.lease_due("a", &[ssl()], noon(), LEASE, 9).await.unwrap());
-        let context = store.check_context(account.id, site.id, &ssl()).await.unwrap().unwrap();
-        let decision = decide(&context, record(&site, &ssl(), noon()), Vec::new());
         let next_due = noon() + seconds(8 * 3600);
-        let settle = Settle { lease: &lease, next_due, asked_at: Some(noon()) };
-        let commit = Commit { settle: Some(settle), ..plain(&account, 0, &decision) };
-        store.commit(commit).await.unwrap();
-
+        let site = asked_for(&store, next_due).await;
         let horizon = noon() + seconds(60);
         assert!(store.planned_after(&ssl(), horizon, noon(), 9).await.unwrap().is_empty());
         let before = noon() - seconds(1);
@@ -199,4 +192,28 @@ fn what_a_check_asked_for_stays_planned_unless_it_asked_by_a_clock_that_was_ahea
         store.plan_anew(&ssl(), &[(site.id, next_due)]).await.unwrap();
         assert_eq!(store.planned_after(&ssl(), horizon, noon(), 9).await.unwrap(), [site.id]);
     });
+}
+
+#[test]
+fn what_runs_at_once_is_planned_like_any_other() {
+    on_both(|store| async move {
+        let site = asked_for(&store, noon() + seconds(8 * 3600)).await;
+        // By a clock that was ahead, so that it is for later all the same.
+        let ahead = noon() + seconds(3600);
+        store.run_at_once(&[(site.id, ssl())], ahead).await.unwrap();
+        let horizon = noon() + seconds(60);
+        assert_eq!(store.planned_after(&ssl(), horizon, noon(), 9).await.unwrap(), [site.id]);
+    });
+}
+
+/// A site whose check ran at noon and asked for its next run itself.
+async fn asked_for(store: &Store, next_due: Timestamp) -> Site {
+    let (account, site) = with_site(store).await;
+    let lease = only(store.lease_due("a", &[ssl()], noon(), LEASE, 9).await.unwrap());
+    let context = store.check_context(account.id, site.id, &ssl()).await.unwrap().unwrap();
+    let decision = decide(&context, record(&site, &ssl(), noon()), Vec::new());
+    let settle = Settle { lease: &lease, next_due, asked_at: Some(noon()) };
+    let commit = Commit { settle: Some(settle), ..plain(&account, 0, &decision) };
+    store.commit(commit).await.unwrap();
+    site
 }
