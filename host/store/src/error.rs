@@ -2,10 +2,14 @@
 
 use crate::Stamp;
 
-/// Why a call changed nothing.
+/// Why a call did not do what it was made for.
 ///
-/// *Invariant:* after any of these but [`Error::Unavailable`] the store is as it was before the
-/// call.
+/// *Invariant:* after any of these but [`Error::Unavailable`] each transaction of the call is there
+/// wholly or not at all, and the one that failed is not. Most calls are one transaction, and have
+/// changed nothing then. Those that are several keep what was done before, and go on from there when
+/// they are made again: [`Store::open`](crate::Store::open),
+/// [`number_events`](crate::Store::number_events), [`forget_events`](crate::Store::forget_events) and
+/// [`postpone_lanes`](crate::Store::postpone_lanes).
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum Error {
     /// Other writers won every retry; the same call may be made again.
