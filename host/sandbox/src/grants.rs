@@ -202,51 +202,59 @@ fn both<T>(asked: &Option<T>, granted: &Option<T>, meet: impl FnOnce(&T, &T) -> 
     Some(meet(asked.as_ref()?, granted.as_ref()?))
 }
 
-/// Sets that are each inside another or apart: the smaller of every pair that overlaps.
-trait Covers: Clone + PartialEq {
-    fn covers(&self, other: &Self) -> bool;
+/// A set of what may be reached.
+trait Set: Sized + PartialEq {
+    /// What is in both; none where they are apart.
+    fn and(&self, other: &Self) -> Option<Self>;
 }
 
-fn meet<T: Covers>(asked: &[T], granted: &[T]) -> Vec<T> {
+/// What is in one of the sets that were asked for and in one of those that were granted.
+fn meet<T: Set>(asked: &[T], granted: &[T]) -> Vec<T> {
     let mut met: Vec<T> = Vec::new();
-    let mut keep = |entry: &T| {
-        if !met.contains(entry) {
-            met.push(entry.clone());
-        }
-    };
-    for a in asked {
-        for g in granted {
-            if g.covers(a) {
-                keep(a);
-            } else if a.covers(g) {
-                keep(g);
+    for asked in asked {
+        for both in granted.iter().filter_map(|granted| asked.and(granted)) {
+            if !met.contains(&both) {
+                met.push(both);
             }
         }
     }
     met
 }
 
-impl Covers for Names {
-    fn covers(&self, other: &Self) -> bool {
+/// The smaller of two that are equal or of which one is `any`. All others are apart: that a site's
+/// own port is 443 is known to its runs alone.
+fn narrower<T: Clone + PartialEq>(one: &T, other: &T, any: &T) -> Option<T> {
+    if one == any {
+        return Some(other.clone());
+    }
+    (other == any || one == other).then(|| one.clone())
+}
+
+impl Set for Names {
+    fn and(&self, other: &Self) -> Option<Self> {
         match (self, other) {
-            (Self::Any, _) => true,
-            (Self::Below(parent), Self::Below(name)) => is_below(name.as_str(), parent.as_str()),
-            _ => self == other,
+            (Self::Below(one), Self::Below(above)) if is_below(one.as_str(), above.as_str()) => {
+                Some(self.clone())
+            }
+            (Self::Below(above), Self::Below(one)) if is_below(one.as_str(), above.as_str()) => {
+                Some(other.clone())
+            }
+            _ => narrower(self, other, &Self::Any),
         }
     }
 }
 
-impl Covers for Place {
-    fn covers(&self, other: &Self) -> bool {
-        let host = self.host == Host::Any || self.host == other.host;
-        let port = self.port == Port::Any || self.port == other.port;
-        host && port
+impl Set for Place {
+    fn and(&self, other: &Self) -> Option<Self> {
+        let host = narrower(&self.host, &other.host, &Host::Any)?;
+        Some(Self { host, port: narrower(&self.port, &other.port, &Port::Any)? })
     }
 }
 
-impl Covers for Origin {
-    fn covers(&self, other: &Self) -> bool {
-        (!self.https_only || other.https_only) && self.place.covers(&other.place)
+impl Set for Origin {
+    fn and(&self, other: &Self) -> Option<Self> {
+        let https_only = self.https_only || other.https_only;
+        Some(Self { https_only, place: self.place.and(&other.place)? })
     }
 }
 

@@ -129,7 +129,7 @@ fn dns_labels_leak_to_nobody_but_the_target() {
 
 #[test]
 fn granted_is_never_more_than_asked() {
-    let table: [(&[&str], &[&str], &[&str]); 6] = [
+    let table: [(&[&str], &[&str], &[&str]); 9] = [
         // asked, granted, given
         (&["target:25", "target:587"], &["target:25"], &["target:25"]),
         (&["*:43"], &["whois.example.net:43"], &["whois.example.net:43"]),
@@ -137,6 +137,10 @@ fn granted_is_never_more_than_asked() {
         (&["target"], &["*:443"], &[]),
         (&["target:25"], &["*:*"], &["target:25"]),
         (&["target"], &["target"], &["target"]),
+        // Each is wider than the other in one way.
+        (&["whois.example.net:*"], &["*:43"], &["whois.example.net:43"]),
+        (&["*:25"], &["target:*", "target-mx:*"], &["target:25", "target-mx:25"]),
+        (&["target:25"], &["*:43", "whois.example.net:*"], &[]),
     ];
     for (asked, granted, given) in table {
         let granted = Grant::Only(Box::new(tcp(granted)));
@@ -144,6 +148,21 @@ fn granted_is_never_more_than_asked() {
     }
     assert_eq!(Grant::AsAsked.given(&tcp(&["target"])), tcp(&["target"]));
     assert_eq!(tcp(&["target"]).intersect(&Capabilities::default()).tcp, None);
+}
+
+#[test]
+fn http_is_granted_where_host_port_and_scheme_overlap() {
+    let table: [(&[&str], &[&str], &[&str]); 5] = [
+        // asked, granted, given
+        (&["https://*"], &["api.example:443"], &["https://api.example"]),
+        (&["api.example:*"], &["https://*:443"], &["https://api.example"]),
+        (&["http://api.example"], &["https://*:80"], &["https://api.example:80"]),
+        (&["http://api.example"], &["https://api.example"], &[]),
+        (&["https://*", "https://api.example"], &["https://api.example"], &["https://api.example"]),
+    ];
+    for (asked, granted, given) in table {
+        assert_eq!(http(asked).intersect(&http(granted)), http(given), "{asked:?}");
+    }
 }
 
 #[test]
