@@ -12,7 +12,7 @@ mod reported;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-pub use self::reconcile::{Context, Decision, reconcile, tracking_key};
+pub use self::reconcile::{CERT_CHANGE, Context, Decision, reconcile, tracking_key};
 use crate::{AccountId, AlertId, CheckType, Invalid, SiteId, Timestamp};
 
 /// How bad it is; ordered.

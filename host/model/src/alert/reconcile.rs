@@ -359,7 +359,7 @@ fn open_alert<'a>(
     open.find(|alert| Some(alert.id) == raised).or(Some(first))
 }
 
-/// The alert type whose details are certificate history.
-const CERT_CHANGE: &str = "cert_change";
+/// The alert type whose details are certificate history; that of a built-in check alone.
+pub const CERT_CHANGE: &str = "cert_change";
 /// How the events of what is past its date end (spec: Event types).
 const EXPIRED: &str = ".expired";

@@ -1,6 +1,6 @@
 //! What a plugin says of itself, held against its manifest and the contract.
 
-use vedette_model::assessment::EventType;
+use vedette_model::{alert::CERT_CHANGE, assessment::EventType};
 
 use super::GateError;
 use crate::{
@@ -119,31 +119,45 @@ fn events(
     let built_in = manifest.id.starts_with(BUILT_IN);
     let mut events: Vec<EventType> = Vec::with_capacity(said.len());
     for event in said {
-        let parts = event.name.split_once('.');
-        let formed = parts.is_some_and(|(kind, what)| is_word(kind) && is_word(what));
-        let own = built_in || parts.is_some_and(|(kind, _)| kind == check_type);
-        if !formed || !own {
-            return wrong(
-                "events",
-                &format!("must be named {check_type}.<what>, not {:?}", event.name),
-            );
-        }
+        usable(&event, check_type, built_in)?;
         if events.iter().any(|known| known.name == event.name) {
             return wrong("events", &format!("name {} twice", event.name));
-        }
-        if !is_word(&event.alert_type) || event.confirmations == 0 {
-            let reason = format!("need an alert-type, and 1 or more confirmations: {}", event.name);
-            return wrong("events", &reason);
-        }
-        if event.clears == 0 && !event.self_resolving {
-            let reason =
-                format!("resolve themselves or need 1 or more clears, not neither: {}", event.name);
-            return wrong("events", &reason);
         }
         let title = text("events", event.title.clone(), TITLE)?;
         events.push(EventType { title, ..event.into() });
     }
     Ok(events)
+}
+
+/// Whether the service can raise it, and may for this plugin.
+fn usable(event: &wit::EventType, check_type: &str, built_in: bool) -> Result<(), GateError> {
+    let parts = event.name.split_once('.');
+    let formed = parts.is_some_and(|(kind, what)| is_word(kind) && is_word(what));
+    let own = built_in || parts.is_some_and(|(kind, _)| kind == check_type);
+    if !formed || !own {
+        return wrong(
+            "events",
+            &format!("must be named {check_type}.<what>, not {:?}", event.name),
+        );
+    }
+    if !is_word(&event.alert_type) || event.confirmations == 0 {
+        let reason = format!("need an alert-type, and 1 or more confirmations: {}", event.name);
+        return wrong("events", &reason);
+    }
+    if event.alert_type == CERT_CHANGE && !built_in {
+        let reason = format!(
+            "need an alert-type of their own, not {CERT_CHANGE}, which writes the history of \
+             certificates: {}",
+            event.name
+        );
+        return wrong("events", &reason);
+    }
+    if event.clears == 0 && !event.self_resolving {
+        let reason =
+            format!("resolve themselves or need 1 or more clears, not neither: {}", event.name);
+        return wrong("events", &reason);
+    }
+    Ok(())
 }
 
 fn metrics(said: Vec<wit::MetricDef>) -> Result<Vec<MetricDef>, GateError> {

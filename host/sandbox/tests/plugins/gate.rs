@@ -214,6 +214,10 @@ fn the_descriptor_must_agree_with_the_manifest() {
         (Says { event: "ssl.expired", ..Says::default() }, "events must be named test.<what>"),
         (Says { event: "test", ..Says::default() }, "events must be named test.<what>"),
         (
+            Says { alert_type: "cert_change", ..Says::default() },
+            "events need an alert-type of their own, not cert_change",
+        ),
+        (
             Says { result_schema: "{\"$ref\":\"https://x.example/s\"}", ..Says::default() },
             "result-schema is refused: its reference \"https://x.example/s\" leaves the schema",
         ),

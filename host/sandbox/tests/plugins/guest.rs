@@ -53,6 +53,7 @@ pub(crate) struct Says<'a> {
     pub(crate) config_schema: &'a str,
     pub(crate) result_schema: &'a str,
     pub(crate) event: &'a str,
+    pub(crate) alert_type: &'a str,
 }
 
 impl Default for Says<'_> {
@@ -63,6 +64,7 @@ impl Default for Says<'_> {
             config_schema: "{}",
             result_schema: r#"{"type":"object","properties":{"ok":{"type":"boolean"}}}"#,
             event: "test.bad",
+            alert_type: "test",
         }
     }
 }
@@ -430,7 +432,7 @@ impl Data {
         words.extend([0, 0]); // summary-fields
         let mut event = Vec::new();
         event.extend(self.text(says.event));
-        event.extend(self.text("test"));
+        event.extend(self.text(says.alert_type));
         event.push(2); // critical
         event.extend(self.text("Bad"));
         event.push(1 | 1 << 8 | 1 << 16); // self-resolving, one confirmation, clears at once
