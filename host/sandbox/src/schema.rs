@@ -9,6 +9,8 @@ use crate::{
     output::{self, PROBLEMS, SCHEMA, cut},
 };
 
+mod expansion;
+
 /// A compiled schema and its text.
 #[derive(Debug)]
 pub(crate) struct Schema {
@@ -17,7 +19,8 @@ pub(crate) struct Schema {
 }
 
 impl Schema {
-    /// Reads a schema: JSON Schema 2020-12, at most 64 KiB, referring to nothing outside itself.
+    /// Reads a schema: JSON Schema 2020-12, at most 64 KiB, referring to nothing outside itself and
+    /// never in a circle.
     pub(crate) fn new(text: &str) -> Result<Self, String> {
         let value = output::json("it", text, SCHEMA).map_err(|error| error.to_string())?;
         if let Some(draft) = value.get("$schema")
@@ -30,6 +33,7 @@ impl Schema {
         }
         jsonschema::draft202012::meta::validate(&value)
             .map_err(|error| format!("it is no valid schema: {error}"))?;
+        expansion::bounded(&value)?;
         // The linear engine: a pattern with backtracking would be the plugin's way to stall us.
         let validator = jsonschema::options()
             .with_draft(Draft::Draft202012)
@@ -283,7 +287,8 @@ mod tests {
             ("{\"items\": {\"$dynamicRef\": \"other.json#x\"}}", "leaves the schema"),
             ("{\"$schema\": \"http://json-schema.org/draft-07/schema#\"}", "must be https"),
             ("{\"type\": \"strnig\"}", "no valid schema"),
-            ("{\"$ref\": \"#/$defs/missing\"}", "cannot be used"),
+            ("{\"$ref\": \"#/$defs/missing\"}", "names nothing in it"),
+            ("{\"items\": {\"$ref\": \"#\"}}", "leads back to itself"),
             ("{\"pattern\": \"(?=x)\"}", "cannot be used"),
             ("not json", "not JSON"),
         ];
