@@ -164,7 +164,7 @@ impl Gathering {
     fn send(&mut self, told: Vec<Told<'_>>, batch_max: usize, now: Timestamp) {
         let size = batch_max.clamp(1, many::LISTED);
         let (told, rest) = many::divide(told);
-        // One place is for the sentence about the rest.
+        // One place is for the sentence about the rest, where there is more than one.
         let room = if rest.is_empty() { size } else { size.saturating_sub(1).max(1) };
         for Told { delivery, notices } in told {
             match self.batches.last_mut() {
@@ -181,14 +181,27 @@ impl Gathering {
                 _ => self.batches.push(Batch::headed(delivery, notices, now)),
             }
         }
-        let Some(last) = self.batches.last_mut() else { return };
+        if self.batches.is_empty() {
+            return;
+        }
         self.quiet_at = now + WINDOW;
         if !rest.is_empty() {
             self.quiet_at = now + many::FLOOD_WINDOW;
-            last.head.notices.push(many::summary(last.head.id, &rest, now));
-            last.shared |= rest.iter().any(|told| told.delivery.site() != last.site);
-            last.summarised = rest.iter().map(|told| told.delivery.id).collect();
+            self.summarise(&rest, size, now);
         }
+    }
+
+    /// Says the sentence about the rest in the last notification, or in one of its own where the
+    /// channel can carry no more in that.
+    fn summarise(&mut self, rest: &[Told<'_>], size: usize, now: Timestamp) {
+        let full = self.batches.last().is_some_and(|last| last.head.notices.len() >= size);
+        let (heads, others) = rest.split_at(usize::from(full).min(rest.len()));
+        let headed = |told: &Told<'_>| Batch::headed(told.delivery, Vec::new(), now);
+        self.batches.extend(heads.iter().map(headed));
+        let Some(last) = self.batches.last_mut() else { return };
+        last.head.notices.push(many::summary(last.head.id, rest, now));
+        last.shared |= rest.iter().any(|told| told.delivery.site() != last.site);
+        last.summarised = others.iter().map(|told| told.delivery.id).collect();
     }
 
     /// The deliveries that it decides about.

@@ -221,6 +221,23 @@ fn flood_is_told_by_its_worst_and_a_sentence_about_the_others() {
 }
 
 #[test]
+fn flood_on_a_channel_that_carries_one_ends_with_a_notification_of_its_own() {
+    let all: Vec<Delivery> =
+        (0..130_u128).map(|nth| raise(nth, &alert(nth, nth, Severity::Warning, 0))).collect();
+    for (batch_max, notifications) in [(1, 100), (2, 99)] {
+        let gathering = gathered(&Lane { waiting: &all, batch_max, ..EMPTY }, 9);
+        assert_eq!((gathering.batches.len(), gathering.quiet_at), (notifications, at(69)));
+        let sizes = gathering.batches.iter().map(|batch| batch.head.notices.len());
+        assert!(sizes.max().is_some_and(|most| most <= batch_max), "{batch_max}");
+        let last = gathering.batches.last().expect("they were counted");
+        let summary = last.head.notices.last().expect("no notification says nothing");
+        assert!(summary.message.starts_with("31 more alerts on 31 sites; "), "{}", summary.message);
+        assert_eq!(last.summarised.len(), 31 - usize::from(batch_max == 1));
+        assert!(last.shared);
+    }
+}
+
+#[test]
 fn a_hundred_are_listed_without_a_summary() {
     let all: Vec<Delivery> = (0..100).map(|nth| raise(nth, &down(nth, 0))).collect();
     let gathering = gathered(&Lane { waiting: &all, ..EMPTY }, 9);
