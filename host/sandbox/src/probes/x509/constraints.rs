@@ -2,19 +2,30 @@
 //!
 //! *Invariant:* what cannot be understood permits nothing.
 
-use std::cell::Cell;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::{
     certificate::Parsed,
     extensions::{DNS_NAME, IP_ADDRESS},
-    name::Name,
+    name::{Folded, Name},
 };
 use crate::egress::der::{self, Element};
 
 /// Subtrees, each of one form of name.
 pub(super) struct Constraints<'a> {
-    permitted: Vec<Element<'a>>,
-    excluded: Vec<Element<'a>>,
+    permitted: Vec<General<'a>>,
+    excluded: Vec<General<'a>>,
+}
+
+/// What may still be spent on comparisons, one search after the other: the octets of both names, and
+/// one where they are not of the same form.
+pub(super) struct Allowance(AtomicUsize);
+
+/// A name of a certificate or the base of a subtree, read once for all comparisons.
+struct General<'a> {
+    element: Element<'a>,
+    /// The relative names of a directoryName; none where they cannot be read.
+    directory: Option<Vec<Folded<'a>>>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -28,7 +39,8 @@ impl<'a> Constraints<'a> {
     pub(super) fn read(contents: &'a [u8]) -> Option<Self> {
         let mut constraints = Self { permitted: Vec::new(), excluded: Vec::new() };
         for list in der::elements(contents)? {
-            let subtrees = der::elements(list.contents)?.into_iter().map(base);
+            let subtrees = der::elements(list.contents)?.into_iter();
+            let subtrees = subtrees.map(|subtree| base(subtree).map(General::of));
             let subtrees = subtrees.collect::<Option<Vec<_>>>()?;
             match list.tag {
                 PERMITTED => constraints.permitted = subtrees,
@@ -40,29 +52,57 @@ impl<'a> Constraints<'a> {
     }
 
     /// Whether they allow every name of a certificate: its alternative names of all kinds, and its
-    /// subject. `comparisons` is what may be spent on it; when it is gone nothing is allowed.
-    pub(super) fn allow(&self, certificate: &Parsed, comparisons: &Cell<usize>) -> bool {
+    /// subject. When nothing is left of the allowance they allow nothing.
+    pub(super) fn allow(&self, certificate: &Parsed, left: &Allowance) -> bool {
         let Some(names) = der::elements(&certificate.alternatives) else { return false };
         let subject = der::wrap(der::SEQUENCE, &certificate.subject);
-        let subject = Element { tag: DIRECTORY_NAME, contents: &subject, raw: &subject };
-        let subject = Some(subject).filter(|_| !certificate.subject.is_empty());
+        let subject = der::wrap(DIRECTORY_NAME, &subject);
+        let subject = der::element(&subject).map(|(subject, _)| subject);
+        let subject = subject.filter(|_| !certificate.subject.is_empty());
         let mut names = names.into_iter().chain(subject);
-        names.all(|name| self.allows(name, comparisons))
+        names.all(|name| self.allows(name, left))
     }
 
-    fn allows(&self, name: Element<'_>, comparisons: &Cell<usize>) -> bool {
-        let cost = (self.permitted.len() + self.excluded.len()) * (1 + name.contents.len() / 64);
-        let Some(left) = comparisons.get().checked_sub(cost) else { return false };
-        comparisons.set(left);
-        let of_its_form = |base: &&Element<'_>| base.tag == name.tag;
-        let mut excluded = self.excluded.iter().filter(of_its_form);
-        if excluded.any(|base| is_inside(name, base.contents, List::Excluded).unwrap_or(true)) {
+    fn allows(&self, name: Element<'_>, left: &Allowance) -> bool {
+        let of_its_form = |base: &&General<'_>| base.element.tag == name.tag;
+        let bases = self.permitted.iter().chain(&self.excluded);
+        let costs = bases.map(|base| {
+            let both = base.element.raw.len() + name.raw.len();
+            if of_its_form(&base) { both } else { 1 }
+        });
+        if !left.spend(costs.sum()) {
             return false;
         }
+        let mut excluded = self.excluded.iter().filter(of_its_form).peekable();
         let mut permitted = self.permitted.iter().filter(of_its_form).peekable();
-        permitted.peek().is_none()
-            || permitted
-                .any(|base| is_inside(name, base.contents, List::Permitted).unwrap_or(false))
+        if excluded.peek().is_none() && permitted.peek().is_none() {
+            return true;
+        }
+        let name = General::of(name);
+        let outside = |base| !is_inside(&name, base, List::Excluded).unwrap_or(true);
+        let inside = |base| is_inside(&name, base, List::Permitted).unwrap_or(false);
+        excluded.all(outside) && (permitted.peek().is_none() || permitted.any(inside))
+    }
+}
+
+impl Allowance {
+    pub(super) fn new(left: usize) -> Self {
+        Self(AtomicUsize::new(left))
+    }
+
+    /// False where it does not suffice; nothing is left then.
+    fn spend(&self, cost: usize) -> bool {
+        let left = self.0.load(Ordering::Relaxed);
+        self.0.store(left.saturating_sub(cost), Ordering::Relaxed);
+        cost <= left
+    }
+}
+
+impl<'a> General<'a> {
+    fn of(element: Element<'a>) -> Self {
+        let directory = (element.tag == DIRECTORY_NAME).then(|| der::contents(element.contents));
+        let directory = directory.flatten().filter(|names| der::elements(names).is_some());
+        Self { element, directory: directory.map(|names| Name(names).folded()) }
     }
 }
 
@@ -76,17 +116,14 @@ fn base(subtree: Element<'_>) -> Option<Element<'_>> {
 }
 
 /// Whether a name lies in the subtree of a base of the same form; none where that cannot be told.
-fn is_inside(name: Element<'_>, base: &[u8], list: List) -> Option<bool> {
-    match name.tag {
-        DNS_NAME => Some(is_below(name.contents, base, list)),
-        IP_ADDRESS => is_in_network(name.contents, base),
-        DIRECTORY_NAME => {
-            let (own, base) = (der::contents(name.contents)?, der::contents(base)?);
-            der::elements(base)?;
-            Some(Name(own).is_within(Name(base)))
-        }
-        MAIL_ADDRESS => is_mail_of(name.contents, base),
-        URI => is_host_in(host(name.contents)?, base),
+fn is_inside(name: &General<'_>, base: &General<'_>, list: List) -> Option<bool> {
+    let (contents, base_contents) = (name.element.contents, base.element.contents);
+    match name.element.tag {
+        DNS_NAME => Some(is_below(contents, base_contents, list)),
+        IP_ADDRESS => is_in_network(contents, base_contents),
+        DIRECTORY_NAME => Some(name.directory.as_ref()?.starts_with(base.directory.as_ref()?)),
+        MAIL_ADDRESS => is_mail_of(contents, base_contents),
+        URI => is_host_in(host(contents)?, base_contents),
         _ => None,
     }
 }
@@ -252,7 +289,8 @@ mod tests {
         let read = Constraints::read(&contents).expect("nothing is wrong with it");
         let presented = der::wrap(DNS_NAME, b"www.example.com");
         let (name, _) = der::element(&presented).expect("an element");
-        assert!(read.allows(name, &Cell::new(1)));
-        assert!(!read.allows(name, &Cell::new(0)), "nothing is left to spend");
+        let left = Allowance::new(presented.len() + dns(b"example.com").len());
+        assert!(read.allows(name, &left));
+        assert!(!read.allows(name, &left), "nothing is left to spend");
     }
 }

@@ -32,7 +32,7 @@ impl Case {
             };
             return self.examination(verification, &[], None);
         };
-        let pool = Pool::new(&self.pool, trust, self.at);
+        let pool = Pool::new(&self.pool, trust, self.at, &self.comparisons);
         let path = pool.best();
         let finding = Finding { faults: pool.faults(&path), path };
         let staple = self.staple.as_deref().map(|staple| {
@@ -165,8 +165,8 @@ impl Case {
         best.end == End::Anchor && best.bad_signature.is_none()
     }
 
-    fn best<'t>(&self, trust: &'t Trust, pool: &'t [Parsed]) -> Path<'t> {
-        Pool::new(pool, trust, self.at).best()
+    fn best<'t>(&'t self, trust: &'t Trust, pool: &'t [Parsed]) -> Path<'t> {
+        Pool::new(pool, trust, self.at, &self.comparisons).best()
     }
 
     fn last(&self, path: &Path<'_>) -> &Parsed {

@@ -28,6 +28,7 @@ use vedette_model::domain_name::Target;
 use super::Reach;
 use crate::egress::Trust;
 use certificate::Parsed;
+use constraints::Allowance;
 
 /// The facts of one certificate.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -135,6 +136,8 @@ struct Case {
     pool: Vec<Parsed>,
     /// Issuers that were not served.
     fetched: Vec<Parsed>,
+    /// For all searches together.
+    comparisons: Allowance,
     reference: Option<Target>,
     at: i64,
     staple: Option<Vec<u8>>,
@@ -160,6 +163,7 @@ impl Case {
             hashes: chain.iter().map(|der| certificate::sha256(der)).collect(),
             pool,
             fetched: Vec::new(),
+            comparisons: Allowance::new(MAX_COMPARED),
             reference: Target::parse(&request.server_name).ok(),
             at: request.at,
             staple: request.staple.clone(),
@@ -177,3 +181,5 @@ impl Case {
 const MAX_CERTIFICATES: usize = 20;
 /// A leaf with thousands of names is legal.
 const MAX_CHAIN: usize = 256 * 1024;
+/// In octets: ten thousand names below a CA with fifty constraints, in three searches.
+const MAX_COMPARED: usize = 64 << 20;

@@ -1,15 +1,12 @@
 //! Paths over the certificates at hand, and what is wrong with one.
 
-use std::{
-    cell::{Cell, RefCell},
-    collections::HashMap,
-};
+use std::{cell::RefCell, collections::HashMap};
 
 use rustls_pki_types::TrustAnchor;
 
 use super::{
     certificate::Parsed,
-    constraints::Constraints,
+    constraints::{Allowance, Constraints},
     links::{Link, links},
     search,
     signature::Worth,
@@ -60,20 +57,31 @@ pub(super) struct Pool<'a> {
     at: i64,
     /// Of each certificate, the issuers it may have.
     pub(super) links: Vec<Vec<Link<'a>>>,
-    /// Whether constraints, by their place in memory, allow the names of a certificate.
-    allowed: RefCell<HashMap<(usize, usize), bool>>,
-    comparisons: Cell<usize>,
+    /// By their place in memory.
+    constraints: RefCell<HashMap<usize, Known<'a>>>,
+    comparisons: &'a Allowance,
+}
+
+/// Constraints, none where they cannot be read, and whether they allow the names of a certificate.
+struct Known<'a> {
+    constraints: Option<Constraints<'a>>,
+    allowed: HashMap<usize, bool>,
 }
 
 impl<'a> Pool<'a> {
     /// `certificates` begins with the leaf.
-    pub(super) fn new(certificates: &'a [Parsed], trust: &'a Trust, at: i64) -> Self {
+    pub(super) fn new(
+        certificates: &'a [Parsed],
+        trust: &'a Trust,
+        at: i64,
+        comparisons: &'a Allowance,
+    ) -> Self {
         Self {
             certificates,
             at,
             links: links(certificates, trust),
-            allowed: RefCell::default(),
-            comparisons: Cell::new(MAX_COMPARISONS),
+            constraints: RefCell::default(),
+            comparisons,
         }
     }
 
@@ -84,7 +92,7 @@ impl<'a> Pool<'a> {
 
     /// What else is wrong with a path. The self-signed end of an untrusted one is exempt, like a
     /// trusted root, which is not part of the path at all.
-    pub(super) fn faults(&self, path: &Path<'_>) -> Vec<Fault> {
+    pub(super) fn faults(&self, path: &Path<'a>) -> Vec<Fault> {
         let mut faults = Vec::new();
         let root = path.end == End::SelfSigned && path.chain.len() > 1;
         let judged = &path.chain[..path.chain.len() - usize::from(root)];
@@ -133,18 +141,20 @@ impl<'a> Pool<'a> {
 
     /// Whether constraints allow the names of all that is below them. RFC 5280 section 6.1.3 (b):
     /// self-issued certificates are not bound by them, save for the leaf.
-    fn allow(&self, constraints: &[u8], below: &[usize]) -> bool {
-        let mut known = self.allowed.borrow_mut();
+    fn allow(&self, constraints: &'a [u8], below: &[usize]) -> bool {
+        let mut known = self.constraints.borrow_mut();
+        let read =
+            || Known { constraints: Constraints::read(constraints), allowed: HashMap::new() };
+        let Known { constraints, allowed } =
+            known.entry(constraints.as_ptr().addr()).or_insert_with(read);
         let mut bound = below
             .iter()
             .enumerate()
             .filter(|(depth, index)| *depth == 0 || !self.certificates[**index].is_self_issued());
         bound.all(|(_, index)| {
-            *known.entry((constraints.as_ptr().addr(), *index)).or_insert_with(|| {
-                let constraints = Constraints::read(constraints);
-                constraints.is_some_and(|constraints| {
-                    constraints.allow(&self.certificates[*index], &self.comparisons)
-                })
+            *allowed.entry(*index).or_insert_with(|| {
+                let names = &self.certificates[*index];
+                constraints.as_ref().is_some_and(|known| known.allow(names, self.comparisons))
             })
         })
     }
@@ -167,6 +177,3 @@ impl Path<'_> {
         step
     }
 }
-
-/// A leaf with ten thousand names below a CA with a hundred constraints.
-const MAX_COMPARISONS: usize = 1_000_000;
