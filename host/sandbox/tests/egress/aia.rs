@@ -76,6 +76,23 @@ async fn what_did_not_sign_the_leaf_completes_nothing() {
 }
 
 #[tokio::test]
+async fn an_issuer_is_found_among_eight_of_its_name() {
+    let pki = Pki::new();
+    let int = der(&pki.intermediate);
+    let namesakes: Vec<_> =
+        (0..8).map(|_| der(&pki::intermediate("Lab Intermediate", &pki.root))).collect();
+    for (others, found) in [(7, true), (8, false)] {
+        let mut sent: Vec<&[u8]> = namesakes[..others].iter().map(Vec::as_slice).collect();
+        sent.push(&int);
+        let answer = ok("", &certificate_bag(&sent));
+        let server = Http::new(move |_| answer.clone()).await;
+        let leaf = leaf_with(&pki, &[&server.url("/")]);
+        let verification = complete(&loopback(&pki), &[leaf.der]).await;
+        assert_eq!(verification.completed_by_aia, found, "{others}");
+    }
+}
+
+#[tokio::test]
 async fn at_most_three_are_fetched() {
     let pki = Pki::new();
     let server = Http::new(|_| ok("", b"nothing")).await;

@@ -103,6 +103,19 @@ fn a_delegated_responder_needs_the_issuers_word() {
 }
 
 #[test]
+fn a_responder_is_found_among_eight_certificates() {
+    let lab = Lab::new();
+    let mut params = leaf_params(&[]);
+    params.extended_key_usages = vec![ExtendedKeyUsagePurpose::OcspSigning];
+    let responder = issue(params, &lab.pki.intermediate);
+    for (others, word) in [(7, "good"), (8, "invalid")] {
+        let sent = [vec![lab.leaf.der.clone(); others], vec![responder.der.clone()]].concat();
+        let staple = Staple::good().by(&lab, &responder.key, Some(&sent.concat()));
+        assert_eq!(lab.examine(Some(staple)).ocsp_staple.as_deref(), Some(word), "{others}");
+    }
+}
+
+#[test]
 fn without_an_issuer_no_staple_can_be_checked() {
     let lab = Lab::new();
     let staple = Staple { status: REVOKED, ..Staple::good() }.by_issuer(&lab);

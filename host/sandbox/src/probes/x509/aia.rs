@@ -26,7 +26,7 @@ pub(super) async fn fetch(reach: &Reach, case: &Case, trust: &Trust) -> Vec<Pars
             }
             asked.push(url.clone());
             let bytes = download(reach, url, deadline).await.unwrap_or_default();
-            found = certificates(&bytes).into_iter().find(|above| issued(above, child, &pool));
+            found = issuer(certificates(&bytes), child, &pool);
             if found.is_some() {
                 break;
             }
@@ -37,10 +37,13 @@ pub(super) async fn fetch(reach: &Reach, case: &Case, trust: &Trust) -> Vec<Pars
     pool.split_off(case.pool.len())
 }
 
-fn issued(above: &Parsed, child: &Parsed, pool: &[Parsed]) -> bool {
-    above.subject == child.issuer
-        && child.signed_by(&above.key_info) != Worth::Bad
-        && !pool.iter().any(|known| known.der == above.der)
+/// The one of some certificates that signed the child.
+fn issuer(found: Vec<Parsed>, child: &Parsed, pool: &[Parsed]) -> Option<Parsed> {
+    let named = found.into_iter().filter(|above| {
+        above.subject == child.issuer && !pool.iter().any(|known| known.der == above.der)
+    });
+    let mut tried = named.take(MAX_NAMESAKES);
+    tried.find(|above| child.signed_by(&above.key_info) != Worth::Bad).map(Parsed::in_chain)
 }
 
 /// None where anything is wrong: a missing issuer stays missing, whatever the reason.
@@ -57,16 +60,16 @@ async fn download(reach: &Reach, url: &str, deadline: Instant) -> Option<Vec<u8>
 
 /// DER, PEM, or PKCS #7 certs-only.
 fn certificates(bytes: &[u8]) -> Vec<Parsed> {
-    if let Some(certificate) = Parsed::from_der(bytes) {
+    if let Some(certificate) = Parsed::read(bytes) {
         return vec![certificate];
     }
     let pem = CertificateDer::pem_slice_iter(bytes).filter_map(Result::ok);
-    let pem: Vec<_> = pem.filter_map(|certificate| Parsed::from_der(&certificate)).collect();
+    let pem: Vec<_> = pem.filter_map(|certificate| Parsed::read(&certificate)).collect();
     if !pem.is_empty() {
         return pem;
     }
     let bag = certificates_of_bag(bytes).unwrap_or_default().into_iter();
-    bag.filter_map(Parsed::from_der).collect()
+    bag.filter_map(Parsed::read).collect()
 }
 
 /// RFC 5652: ContentInfo { signedData, [0] SignedData { version, digests, content, [0] certs … } }
@@ -82,6 +85,8 @@ fn certificates_of_bag(bytes: &[u8]) -> Option<Vec<&[u8]>> {
 }
 
 const MAX_FETCHES: usize = 3;
+/// Certificates of one answer that bear the issuer's name: each is another signature to verify.
+const MAX_NAMESAKES: usize = 8;
 const MAX_REDIRECTS: u8 = 2;
 const MAX_BODY: u32 = 64 * 1024;
 const PATIENCE: Duration = Duration::from_secs(5);

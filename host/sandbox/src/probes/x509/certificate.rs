@@ -47,8 +47,21 @@ pub(super) struct Parsed {
 }
 
 impl Parsed {
-    /// Reads a certificate of whatever version and age; none where it is malformed.
+    /// Reads a certificate that is part of a chain; none where it is malformed.
     pub(super) fn from_der(bytes: &[u8]) -> Option<Self> {
+        Self::read(bytes).map(Self::in_chain)
+    }
+
+    /// Whether it signed itself, which takes a signature to tell.
+    pub(super) fn in_chain(mut self) -> Self {
+        self.facts.self_signed =
+            self.is_self_issued() && self.signed_by(&self.key_info) != Worth::Bad;
+        self
+    }
+
+    /// Reads a certificate of whatever version and age, without a look at any signature: a stranger
+    /// may send hundreds of them. None where it is malformed.
+    pub(super) fn read(bytes: &[u8]) -> Option<Self> {
         let (rest, parsed) = X509Certificate::from_der(bytes).ok()?;
         if !rest.is_empty() {
             return None;
@@ -63,7 +76,7 @@ impl Parsed {
         };
         let subject = der::contents(parsed.subject().as_raw())?.to_vec();
         let issuer = der::contents(parsed.issuer().as_raw())?.to_vec();
-        let mut certificate = Self {
+        Some(Self {
             der: bytes.to_vec(),
             facts: Certificate {
                 subject: Name(&subject).to_text(),
@@ -104,10 +117,7 @@ impl Parsed {
             weak_key: small,
             issuer_urls: extensions.issuer_urls,
             one_algorithm: inner_algorithm(tbs) == Some(algorithm),
-        };
-        certificate.facts.self_signed = certificate.is_self_issued()
-            && certificate.signed_by(&certificate.key_info) != Worth::Bad;
-        Some(certificate)
+        })
     }
 
     /// What the certificate's signature is worth, judged against a key: the contents of a

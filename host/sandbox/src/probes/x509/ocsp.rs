@@ -94,9 +94,9 @@ fn signer(basic: &BasicOcspResponse, leaf: &Parsed, issuer: &[u8], at: i64) -> O
     if is_named(id, &leaf.issuer, issuer) {
         return Some(issuer.to_vec());
     }
-    let certificates = basic.certs.as_deref().unwrap_or_default().iter();
+    let certificates = basic.certs.as_deref().unwrap_or_default().iter().take(MAX_RESPONDERS);
     let mut certificates =
-        certificates.filter_map(|certificate| Parsed::from_der(&certificate.to_der().ok()?));
+        certificates.filter_map(|certificate| Parsed::read(&certificate.to_der().ok()?));
     let delegated = certificates.find(|responder| {
         is_named(id, &responder.subject, &responder.key_info)
             && responder.issuer == leaf.issuer
@@ -149,6 +149,9 @@ fn hash(oid: &[u8]) -> Option<&'static Algorithm> {
         _ => None,
     }
 }
+
+/// Each may be another signature to verify.
+const MAX_RESPONDERS: usize = 8;
 
 /// id-pkix-ocsp-basic, 1.3.6.1.5.5.7.48.1.1
 const BASIC: &[u8] = &[0x2b, 0x06, 0x01, 0x05, 0x05, 0x07, 0x30, 0x01, 0x01];
