@@ -256,7 +256,9 @@ impl Decision {
         event: &EventType,
     ) -> Raised {
         let severity = severity(event, finding);
+        let domain = ctx.site.name();
         let same = alert.event == event.name
+            && alert.domain == domain
             && alert.severity == severity
             && alert.message == finding.message
             && alert.suggestion == finding.suggestion
@@ -264,6 +266,7 @@ impl Decision {
         if !same {
             let next = Alert {
                 event: event.name.clone(),
+                domain: domain.to_owned(),
                 self_resolving: event.self_resolving,
                 severity,
                 message: finding.message.clone(),

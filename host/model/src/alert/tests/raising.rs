@@ -1,6 +1,7 @@
 //! What becomes an alert, what is told of it, and what only changes its words.
 
 use super::*;
+use crate::DomainName;
 use crate::alert::NoticeStatus::{Raised, Resolved};
 
 #[test]
@@ -48,6 +49,17 @@ fn a_message_that_changes_is_updated_in_silence() {
     assert_eq!(decision.updated[0].message, "2 days left");
     assert_eq!((decision.updated[0].created_at, decision.updated[0].updated_at), (at(1), at(2)));
     assert!(past.run(&[later]).updated.is_empty());
+}
+
+#[test]
+fn an_open_alert_goes_by_the_name_that_its_site_has_now() {
+    let mut past = Past::new();
+    past.run(&[finding("site.down", "site")]);
+    past.run(&[finding("site.down", "site")]);
+    past.site.domain = DomainName::parse("example.org").expect("a domain");
+    let decision = past.run(&[finding("site.down", "site")]);
+    assert!(decision.notices.is_empty() && decision.raised.is_empty());
+    assert_eq!(decision.updated[0].domain, "example.org");
 }
 
 #[test]

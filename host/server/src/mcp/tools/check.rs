@@ -139,9 +139,12 @@ pub(super) async fn cert_history(app: &App, caller: &Caller, args: &Args) -> Res
     let page = service::check::cert_history(app, caller, site).await?;
     let kept = page.items.iter().skip(offset as usize).take(limit as usize);
     let entries = kept.map(|change| json!(change.view())).collect();
-    // Of older changes than the last 50 there is no more to see.
-    let total = page.total.min(page.items.len() as u64);
-    Ok(listing(Part { name: "history", entries, offset: offset.into(), total }, Map::new()))
+    let last = page.items.len() as u64;
+    let part = Part { name: "history", entries, offset: offset.into(), total: last };
+    let mut listed = listing(part, Map::new());
+    // Older changes than the last 50 are counted, but there is no more of them to see.
+    listed["total"] = page.total.into();
+    Ok(listed)
 }
 
 /// Spec: DNS check result, Domain check result.
