@@ -148,9 +148,20 @@ impl Inner {
         match self.source.keys().await {
             Ok(keys) => self.learn(KeySet::new(keys)),
             Err(cause) => {
-                tracing::warn!(issuer, "the keys of {issuer} were not fetched: {cause:#}");
+                let (key, meanwhile) = (self.source.key(), meanwhile(self.believed_for()));
+                tracing::warn!(
+                    issuer,
+                    "the keys of {issuer} were not fetched (see {key}): {cause:#}; {meanwhile}"
+                );
             }
         }
+    }
+
+    /// How long the keys that are known go on to be believed; zero where there are none.
+    fn believed_for(&self) -> Duration {
+        let known = self.known.read();
+        let fetched_at = known.as_ref().map(|known| known.fetched_at);
+        fetched_at.map_or(Duration::ZERO, |at| BELIEVED_FOR.saturating_sub(at.elapsed()))
     }
 
     /// Keeps the set that is known when it is the same: the tokens seen under it stay seen.
@@ -170,6 +181,14 @@ impl Inner {
     }
 }
 
+/// What becomes of session tokens until the issuer answers.
+fn meanwhile(believed_for: Duration) -> String {
+    match believed_for.as_secs().div_ceil(3600) {
+        0 => "until they are, no session token is accepted".to_owned(),
+        hours => format!("tokens under those that are known are accepted for {hours} h at most"),
+    }
+}
+
 /// How often the keys are fetched when nothing else asks for it.
 pub(crate) const REFRESH_EVERY: Duration = Duration::from_secs(10 * 60);
 /// Keys that could not be fetched anew for this long are not believed any more.
@@ -181,3 +200,21 @@ const LOOKS: u32 = 5;
 const LOOK_EVERY: Duration = Duration::from_secs(30);
 const AHEAD: Duration = Duration::from_secs((LOOKS as u64 - 1) * LOOK_EVERY.as_secs());
 const RETRY_EVERY: Duration = Duration::from_secs(5);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_that_are_not_fetched_are_told_with_what_that_means() {
+        for (believed_for, said) in [
+            (BELIEVED_FOR, "those that are known are accepted for 24 h at most"),
+            (Duration::from_secs(3601), "are accepted for 2 h at most"),
+            (Duration::from_secs(1), "are accepted for 1 h at most"),
+            (Duration::ZERO, "until they are, no session token is accepted"),
+        ] {
+            let told = meanwhile(believed_for);
+            assert!(told.ends_with(said), "{told}");
+        }
+    }
+}

@@ -44,6 +44,11 @@ impl Source {
         Ok(published.keys)
     }
 
+    /// Of the configuration, which says where they are.
+    pub(super) fn key(&self) -> &'static str {
+        if self.jwks_url.is_some() { "oidc.jwks_url" } else { "oidc.issuer, or set oidc.jwks_url" }
+    }
+
     async fn discovered(&self) -> anyhow::Result<HttpResponse> {
         let place = format!("{}{WELL_KNOWN}", self.issuer.trim_end_matches('/'));
         let place = Url::parse(&place).context("oidc.issuer is no URL")?;

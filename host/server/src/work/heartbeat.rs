@@ -53,9 +53,13 @@ async fn beat(app: &App) {
     match app.sandbox.egress().send_configured(request).await {
         Ok(answer) if (200..300).contains(&answer.status) => {}
         Ok(answer) => {
-            tracing::warn!(status = answer.status, "the heartbeat was answered {}", answer.status);
+            tracing::warn!(
+                status = answer.status,
+                "the heartbeat was answered {}: see heartbeat.url",
+                answer.status
+            );
         }
-        Err(cause) => tracing::warn!("the heartbeat was not heard: {cause}"),
+        Err(cause) => tracing::warn!("the heartbeat was not heard: {cause}; see heartbeat.url"),
     }
 }
 
