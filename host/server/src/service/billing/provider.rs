@@ -75,7 +75,7 @@ impl<'a> Provider<'a> {
             ..HttpRequest::new("POST", url.as_str(), Instant::now() + TIMEOUT, LONGEST)
         };
         let answer = self.egress.send_configured(request).await;
-        answer.context("the payment provider was not reached")
+        answer.context("the payment provider was not reached (payments.api_base)")
     }
 }
 
@@ -94,7 +94,9 @@ impl Payments for Provider<'_> {
             },
         });
         let answer = self.post(&["checkouts"], &body).await?;
-        ensure!(is_good(answer.status), "the payment provider answered {}", answer.status);
+        if !is_good(answer.status) {
+            return Err(refused(answer.status));
+        }
         ensure!(!answer.truncated, "the payment provider's answer is longer than {LONGEST} bytes");
         let answer = serde_json::from_slice(&answer.body);
         let answer: Value = answer.context("the payment provider's answer is no JSON")?;
@@ -111,8 +113,7 @@ impl Payments for Provider<'_> {
             None => self.post(&["subscriptions", "cancel"], &body).await?,
         };
         let status = answer.status;
-        ensure!(is_good(status) || status == UNKNOWN, "the payment provider answered {status}");
-        Ok(())
+        if is_good(status) || status == UNKNOWN { Ok(()) } else { Err(refused(status)) }
     }
 }
 
@@ -133,6 +134,15 @@ fn page(answer: &Value) -> Option<String> {
         Url::parse(text).is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
     };
     named.into_iter().flatten().find(is_page).map(str::to_owned)
+}
+
+/// Told with the key of the configuration to look at.
+fn refused(status: u16) -> anyhow::Error {
+    let key = match status {
+        401 | 403 => "payments.api_key",
+        _ => "payments.api_base",
+    };
+    anyhow!("the payment provider answered {status}: see {key}")
 }
 
 fn is_good(status: u16) -> bool {
@@ -167,6 +177,19 @@ mod tests {
         let hostile = ["subscriptions", "a/../b?c#d", "cancel"];
         let expected = "https://pay.example/subscriptions/a%2F..%2Fb%3Fc%23d/cancel";
         assert_eq!(of("https://pay.example", &hostile), expected);
+    }
+
+    #[test]
+    fn refusal_names_the_key_to_look_at() {
+        for (status, key) in [
+            (401, "payments.api_key"),
+            (403, "payments.api_key"),
+            (404, "payments.api_base"),
+            (500, "payments.api_base"),
+        ] {
+            let told = refused(status).to_string();
+            assert!(told.contains(&status.to_string()) && told.ends_with(key), "{told}");
+        }
     }
 
     #[test]
