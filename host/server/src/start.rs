@@ -90,7 +90,9 @@ pub async fn serve(
         .await
         .ok_or(Stopped)?
         .map_err(|cause| key.explain(cause))
-        .with_context(|| format!("cannot open the database {}", without_password(&config.db)))?;
+        .with_context(|| {
+            format!("cannot open the database {} (db)", without_password(&config.db))
+        })?;
     let started = with_store(config, clock, shutdown, store.clone(), identity, [api, admin]).await;
     if started.is_err() {
         // The error says why; an engine that is dropped open would say more, and of nothing else.
@@ -223,7 +225,7 @@ pub(crate) fn sandbox(
         egress: policy,
         dns_servers: config.dns_server.clone(),
         dnssec_anchor: config.dnssec_anchor.clone(),
-        roots: roots(&config.ca_file)?,
+        roots: roots(&config.ca_file).context("ca_file")?,
         cache_dir: config.cache_dir.clone().or_else(default_folder::cache),
         settings: config.plugins.settings(),
         state,
@@ -347,7 +349,8 @@ fn database_tls(config: &Config) -> anyhow::Result<Option<Arc<ClientConfig>>> {
     if !config.db.starts_with("wss://") || config.ca_file.is_empty() {
         return Ok(None);
     }
-    let trust = egress::Trust::new(&roots(&config.ca_file)?).context("ca_file")?;
+    let roots = roots(&config.ca_file).context("ca_file")?;
+    let trust = egress::Trust::new(&roots).context("ca_file")?;
     Ok(Some(egress::verifying_config(&trust, &[])))
 }
 

@@ -104,13 +104,15 @@ impl Files {
     /// A configuration of its own each time: a client that resumes an old session would not see
     /// the new certificate.
     async fn read(&self) -> anyhow::Result<TlsAcceptor> {
-        let (cert, key) = (self.cert.display(), self.key.display());
-        let chain = contents(&self.cert).await?;
+        let cert = format!("{} (tls.cert_file)", self.cert.display());
+        let key = format!("{} (tls.key_file)", self.key.display());
+        let unreadable = |file: &str| format!("cannot read {file}");
+        let chain = tokio::fs::read(&self.cert).await.with_context(|| unreadable(&cert))?;
         let chain = CertificateDer::pem_slice_iter(&chain)
             .collect::<Result<Vec<_>, _>>()
             .with_context(|| format!("{cert} is not a PEM file of certificates"))?;
         anyhow::ensure!(!chain.is_empty(), "{cert} holds no certificate");
-        let secret = contents(&self.key).await?;
+        let secret = tokio::fs::read(&self.key).await.with_context(|| unreadable(&key))?;
         warn_if_open(&self.key).await;
         let secret = PrivateKeyDer::from_pem_slice(&secret)
             .with_context(|| format!("{key} holds no private key in PEM"))?;
@@ -124,10 +126,6 @@ impl Files {
         config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
         Ok(TlsAcceptor::from(Arc::new(config)))
     }
-}
-
-async fn contents(file: &Path) -> anyhow::Result<Vec<u8>> {
-    tokio::fs::read(file).await.with_context(|| format!("cannot read {}", file.display()))
 }
 
 async fn stamp(file: &Path) -> Option<Stamp> {
@@ -146,3 +144,38 @@ async fn warn_if_open(key: &Path) {
 const READABLE_BY_ALL: u32 = 0o004;
 /// Between two looks at the files.
 const PACE: Duration = Duration::from_secs(1);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn file_that_cannot_be_used_is_told_with_its_key() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = |name: &str, text: &str| {
+            let path = folder.path().join(name);
+            std::fs::write(&path, text).expect("written");
+            path
+        };
+        let absent = folder.path().join("absent");
+        let nothing = file("nothing", "");
+        let chain = "-----BEGIN CERTIFICATE-----\nMAA=\n-----END CERTIFICATE-----\n";
+        let chain = file("chain", chain);
+        for (cert, key, said) in [
+            (&absent, &nothing, "cannot read"),
+            (&nothing, &nothing, "holds no certificate"),
+            (&chain, &absent, "cannot read"),
+            (&chain, &nothing, "holds no private key"),
+        ] {
+            let (wrong, name) = match cert == &chain {
+                true => (key, "tls.key_file"),
+                false => (cert, "tls.cert_file"),
+            };
+            let tls = Tls { cert_file: Some(cert.clone()), key_file: Some(key.clone()) };
+            let refused = Identity::load(&tls).await.err().expect("refused");
+            let refused = format!("{refused:#}");
+            assert!(refused.contains(said), "{refused}");
+            assert!(refused.contains(&format!("{} ({name})", wrong.display())), "{refused}");
+        }
+    }
+}

@@ -40,7 +40,7 @@ pub(super) fn of_service(
         .redirect(redirect::Policy::none())
         .connect_timeout(CONNECT)
         .pool_idle_timeout(IDLE);
-    let roots = start::roots(ca_files)?;
+    let roots = start::roots(ca_files).context("--ca-file")?;
     if roots.is_empty() {
         return Ok(client);
     }
