@@ -7,7 +7,9 @@ use tokio::{
     process::Command,
     time::timeout,
 };
-use vedette_tests::program;
+use vedette_tests::{Service, Settings, program};
+
+use crate::world::until;
 
 /// A first start on a machine compiles the plugins.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -41,4 +43,17 @@ async fn a_log_that_nobody_can_read_stops_nothing() {
     assert!(told.is_ok_and(|status| status.success()));
     let status = timeout(PATIENCE, running.wait()).await.expect("it ends in time");
     assert_eq!(status.expect("it ran").code(), Some(0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_service_at_every_address_is_told_that_its_links_lead_nowhere() {
+    for (toml, is_told) in [("", true), ("public_url = \"https://vedette.example\"\n", false)] {
+        let listen = "0.0.0.0:0".parse().expect("an address");
+        let settings = Settings { listen, toml: toml.to_owned(), ..Settings::default() };
+        let service = Service::start(settings).await.expect("the service starts");
+        // The last line of a start.
+        until("the log", async || service.output().contains(" is up: ").then_some(())).await;
+        let said = service.output();
+        assert_eq!(said.matches("set public_url").count(), usize::from(is_told), "{said}");
+    }
 }

@@ -194,12 +194,20 @@ impl Running {
     }
 }
 
-/// As the operator says, else where the API listens.
+/// As the operator says, else where the API listens; of all addresses at once, a warning says that
+/// nobody can follow it.
 fn origin(config: &Config, api_addr: SocketAddr) -> String {
-    match &config.public_url {
-        Some(url) => url.as_str().trim_end_matches('/').to_owned(),
-        None => format!("{}://{api_addr}", config.tls.scheme()),
+    if let Some(url) = &config.public_url {
+        return url.as_str().trim_end_matches('/').to_owned();
     }
+    let origin = format!("{}://{api_addr}", config.tls.scheme());
+    if api_addr.ip().is_unspecified() {
+        tracing::warn!(
+            "invitations, status pages, feeds and checkouts will lead to {origin}, which is nowhere: \
+             set public_url to the address that clients use"
+        );
+    }
+    origin
 }
 
 /// Which built-in plugins are wanted.
