@@ -29,8 +29,8 @@ enum Kind {
     List,
     /// `true` or `false`.
     Switch,
-    /// Any TOML value, e.g. `{ prod_1 = "pro" }` or `5`.
-    Toml,
+    /// Any TOML value, such as this one.
+    Toml(&'static str),
 }
 
 impl Config {
@@ -153,10 +153,12 @@ impl Kind {
                 "false" | "0" => Ok(Value::Boolean(false)),
                 _ => Err("must be true or false".into()),
             },
-            Self::Toml => toml::from_str::<Table>(&format!("value = {text}"))
-                .ok()
-                .and_then(|mut table| table.remove("value"))
-                .ok_or_else(|| "must be a TOML value".into()),
+            // Of the text nothing is quoted, as of the file.
+            Self::Toml(example) => toml::from_str::<Table>(&format!("value = {text}"))
+                .map(|mut table| table.remove("value").expect("the text begins with it"))
+                .map_err(|cause| {
+                    format!("must be TOML such as {example}, but: {}", cause.message())
+                }),
         }
     }
 }
@@ -205,7 +207,11 @@ const KEYS: &[(&str, &str, Kind)] = &[
     ("plugins.folder", "VEDETTE_PLUGINS_FOLDER", Kind::Text),
     ("plugins.domain.rdap_bootstrap_url", "VEDETTE_RDAP_BOOTSTRAP_URL", Kind::Text),
     ("plugins.domain.whois_root", "VEDETTE_WHOIS_ROOT", Kind::Text),
-    ("plugins.ct.sources", "VEDETTE_CT_SOURCES", Kind::Toml),
+    (
+        "plugins.ct.sources",
+        "VEDETTE_CT_SOURCES",
+        Kind::Toml(r#"[{ kind = "crtsh", url = "https://crt.sh/" }]"#),
+    ),
     ("smtp.url", "VEDETTE_SMTP_URL", Kind::Text),
     ("smtp.from", "VEDETTE_SMTP_FROM", Kind::Text),
     ("oidc.issuer", "VEDETTE_OIDC_ISSUER", Kind::Text),
@@ -214,7 +220,7 @@ const KEYS: &[(&str, &str, Kind)] = &[
     ("payments.secret", "VEDETTE_PAYMENTS_SECRET", Kind::Text),
     ("payments.api_base", "VEDETTE_PAYMENTS_API_BASE", Kind::Text),
     ("payments.api_key", "VEDETTE_PAYMENTS_API_KEY", Kind::Text),
-    ("payments.products", "VEDETTE_PAYMENTS_PRODUCTS", Kind::Toml),
+    ("payments.products", "VEDETTE_PAYMENTS_PRODUCTS", Kind::Toml(r#"{ prod_1 = "pro" }"#)),
     ("cron.secret", "VEDETTE_CRON_SECRET", Kind::Text),
     ("renewal.directory_url", "VEDETTE_RENEWAL_DIRECTORY_URL", Kind::Text),
     ("renewal.contact", "VEDETTE_RENEWAL_CONTACT", Kind::Text),
@@ -222,7 +228,7 @@ const KEYS: &[(&str, &str, Kind)] = &[
     ("secrets.key_file", "VEDETTE_SECRETS_KEY_FILE", Kind::Text),
     ("heartbeat.url", "VEDETTE_HEARTBEAT_URL", Kind::Text),
     ("channels.extra_hosts", "VEDETTE_CHANNELS_EXTRA_HOSTS", Kind::List),
-    ("signup.max_free_per_ip", "VEDETTE_SIGNUP_MAX_FREE_PER_IP", Kind::Toml),
+    ("signup.max_free_per_ip", "VEDETTE_SIGNUP_MAX_FREE_PER_IP", Kind::Toml("5")),
 ];
 
 #[cfg(test)]

@@ -194,6 +194,23 @@ fn the_environment_carries_lists_and_tables() {
 }
 
 #[test]
+fn a_variable_that_is_no_toml_is_told_with_an_example_and_not_quoted() {
+    for (variable, text, example) in [
+        ("VEDETTE_CT_SOURCES", "[{ kind = \"hunter2\"", "[{ kind = \"crtsh\", url = "),
+        ("VEDETTE_PAYMENTS_PRODUCTS", "hunter2 = \"pro\"", "{ prod_1 = \"pro\" }"),
+        ("VEDETTE_SIGNUP_MAX_FREE_PER_IP", "hunter2", "5"),
+        ("VEDETTE_SIGNUP_MAX_FREE_PER_IP", "", "5"),
+    ] {
+        let environment = |name: &str| (name == variable).then(|| text.to_owned());
+        let cause = Config::load(None, environment, Table::new()).unwrap_err().to_string();
+        let start = format!("{variable}: must be TOML such as {example}");
+        assert!(cause.starts_with(&start), "{text}: {cause}");
+        let (_, reason) = cause.rsplit_once(", but: ").unwrap();
+        assert!(!reason.is_empty() && !cause.contains("hunter2"), "{text}: {cause}");
+    }
+}
+
+#[test]
 fn secrets_are_not_printed() {
     let environment = |name: &str| (name == "VEDETTE_CRON_SECRET").then(|| "hunter2".to_owned());
     let config = Config::load(None, environment, Table::new()).unwrap();
