@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use toml::{Table, Value};
 use vedette_sandbox::mistake::{self, Spot};
 
-use super::Config;
+use super::{Config, unknown};
 
 /// Why there is no configuration; names the file, the key or the variable. It ends up in a journal:
 /// no line of the file is quoted, since any may hold a secret.
@@ -90,10 +90,10 @@ impl Error {
         Self::Key { key, reason }
     }
 
-    fn in_file(path: &Path, text: &str, cause: &toml::de::Error) -> Self {
+    fn in_file(path: &Path, text: &str, cause: &toml::de::Error, reason: String) -> Self {
         let start = Spot { line: 1, column: 1 };
         let Spot { line, column } = mistake::spot(text, cause).unwrap_or(start);
-        Self::File { path: path.to_owned(), line, column, reason: without_value(cause.message()) }
+        Self::File { path: path.to_owned(), line, column, reason }
     }
 }
 
@@ -135,9 +135,22 @@ fn holds(table: &Table, key: &str) -> bool {
 fn read(path: &Path) -> Result<Table, Error> {
     let text = std::fs::read_to_string(path)
         .map_err(|cause| Error::Unreadable { path: path.to_owned(), cause })?;
-    let wrong = |cause: toml::de::Error| Error::in_file(path, &text, &cause);
-    toml::from_str::<Config>(&text).map_err(wrong)?;
-    toml::from_str(&text).map_err(wrong)
+    // What is no TOML has no keys.
+    let syntax = |cause: toml::de::Error| {
+        let reason = cause.message().to_owned();
+        Error::in_file(path, &text, &cause, reason)
+    };
+    let document = toml::de::Deserializer::parse(&text).map_err(syntax)?;
+    serde_path_to_error::deserialize::<_, Config>(document).map_err(|cause| {
+        let reason = reason(&cause.path().to_string(), cause.inner().message());
+        Error::in_file(path, &text, cause.inner(), reason)
+    })?;
+    toml::from_str(&text).map_err(syntax)
+}
+
+/// What is wrong with a key of the file.
+fn reason(key: &str, message: &str) -> String {
+    unknown::key(key, message).unwrap_or_else(|| format!("{key}: {}", without_value(message)))
 }
 
 impl Kind {

@@ -10,6 +10,7 @@ mod layers;
 mod plugins;
 mod sections;
 mod text;
+mod unknown;
 
 use std::{net::SocketAddr, path::PathBuf};
 
