@@ -57,3 +57,16 @@ async fn a_service_at_every_address_is_told_that_its_links_lead_nowhere() {
         assert_eq!(said.matches("set public_url").count(), usize::from(is_told), "{said}");
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_variable_that_is_misspelt_is_told_once_and_one_of_somebody_else_is_not() {
+    let set = |name: &str| (name.to_owned(), "1".to_owned());
+    let environment = vec![set("VEDETTE_LOCATON"), set("VEDETTE_PORT")];
+    let settings = Settings { environment, ..Settings::default() };
+    let service = Service::start(settings).await.expect("the service starts");
+    until("the log", async || service.output().contains(" is up: ").then_some(())).await;
+    let said = service.output();
+    let told = "VEDETTE_LOCATON is not read; did you mean VEDETTE_LOCATION?";
+    assert_eq!(said.matches(told).count(), 1, "{said}");
+    assert!(!said.contains("VEDETTE_PORT"), "{said}");
+}

@@ -7,7 +7,11 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use toml::{Table, Value};
 
 use super::{environment, flags, signals, start_log, watchdog};
-use crate::{App, Clock, Config, Running, Stopped, config::set, serve};
+use crate::{
+    App, Clock, Config, Running, Stopped,
+    config::{set, unknown_variables},
+    serve,
+};
 
 #[derive(clap::Args)]
 pub(super) struct Args {
@@ -53,6 +57,7 @@ pub(super) struct Args {
 pub(super) async fn run(args: Args) -> anyhow::Result<()> {
     let config = Config::load(args.config.as_deref(), environment, args.layer())?;
     start_log(&config.log)?;
+    warn_of_unknown_variables();
     let shutdown = signals::stop(STOPPING)?;
     let hangup = signal(SignalKind::hangup()).context("cannot listen for SIGHUP")?;
     let is_file = config.db.starts_with("surrealkv://");
@@ -93,6 +98,14 @@ impl Args {
             set(&mut table, "no_first_account", Value::Boolean(true));
         }
         table
+    }
+}
+
+/// What somebody set and nobody reads would be missed without a word.
+fn warn_of_unknown_variables() {
+    let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
+    for told in unknown_variables(names) {
+        tracing::warn!("{told}");
     }
 }
 

@@ -188,6 +188,11 @@ fn merge(table: &mut Table, over: Table) {
     }
 }
 
+/// Every variable that the configuration is read from.
+pub(super) fn variables() -> impl Iterator<Item = &'static str> {
+    KEYS.iter().map(|(_, variable, _)| *variable)
+}
+
 /// Every key that the environment can set, its variable, and how the text is read.
 const KEYS: &[(&str, &str, Kind)] = &[
     ("listen", "VEDETTE_LISTEN", Kind::Text),

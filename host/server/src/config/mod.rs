@@ -27,6 +27,7 @@ pub use sections::{
 };
 use text::{address, nets, optional_url, resolvers};
 pub(crate) use text::{parse_span, without_user};
+pub(crate) use unknown::variables as unknown_variables;
 
 /// All that the operator decides.
 #[derive(Clone, Debug, Deserialize)]

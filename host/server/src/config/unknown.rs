@@ -1,4 +1,7 @@
-//! Keys of the file that are not known, each with the known one that it may have been meant to be.
+//! Names that are not known here, each with the known one that it may have been meant to be: keys of
+//! the file, variables of the environment.
+
+use super::layers;
 
 /// What is told of a key of the file that there is not, where this is what serde's message says;
 /// `path` is the key with its section.
@@ -13,6 +16,18 @@ pub(super) fn key(path: &str, message: &str) -> Option<String> {
     })
 }
 
+/// What is told of variables that nobody reads and that look like one that is read. Others are
+/// somebody else's: beside a service called vedette, Kubernetes sets VEDETTE_PORT and the like.
+pub(crate) fn variables(names: impl Iterator<Item = String>) -> Vec<String> {
+    let read = || layers::variables().chain(OF_COMMANDS);
+    let told = names.filter(|name| !read().any(|read| read == name)).filter_map(|name| {
+        let known = read().filter_map(|read| read.strip_prefix(PREFIX));
+        let meant = nearest(name.strip_prefix(PREFIX)?, known)?;
+        Some(format!("{name} is not read; did you mean {PREFIX}{meant}?"))
+    });
+    told.collect()
+}
+
 /// Nothing is near that differs by more than a slip or two.
 fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let slips = (name.chars().count() / 3).clamp(1, 2);
@@ -24,3 +39,47 @@ fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a s
 }
 
 const EXAMPLE: &str = "deploy/vedette.example.toml";
+const PREFIX: &str = "VEDETTE_";
+/// What commands read besides the configuration.
+const OF_COMMANDS: [&str; 4] =
+    ["VEDETTE_ADMIN", "VEDETTE_AGENT_KEY", "VEDETTE_CONFIG", "VEDETTE_KEY"];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slip_is_told_with_what_was_meant() {
+        for (name, told) in [
+            ("VEDETTE_LISTN", "VEDETTE_LISTN is not read; did you mean VEDETTE_LISTEN?"),
+            (
+                "VEDETTE_PUBLICURL",
+                "VEDETTE_PUBLICURL is not read; did you mean VEDETTE_PUBLIC_URL?",
+            ),
+            ("VEDETTE_BD", "VEDETTE_BD is not read; did you mean VEDETTE_DB?"),
+            ("VEDETTE_CONFG", "VEDETTE_CONFG is not read; did you mean VEDETTE_CONFIG?"),
+        ] {
+            assert_eq!(variables([name.to_owned()].into_iter()), [told]);
+        }
+    }
+
+    #[test]
+    fn what_is_read_and_what_others_set_is_not_told() {
+        let others = [
+            "VEDETTE_PORT",
+            "VEDETTE_PORT_8080_TCP",
+            "VEDETTE_PORT_8080_TCP_ADDR",
+            "VEDETTE_SERVICE_HOST",
+            "VEDETTE_SERVICE_PORT",
+            "VEDETTE_SERVICE_PORT_HTTP",
+            "VEDETTE_SMTP_PORT",
+            "VEDETTE_ADMIN_PORT",
+            "VEDETTE_",
+            "VEDETTE",
+            "LISTN",
+            "PATH",
+        ];
+        let names = layers::variables().chain(OF_COMMANDS).chain(others);
+        assert_eq!(variables(names.map(str::to_owned)), Vec::<String>::new());
+    }
+}
