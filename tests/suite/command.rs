@@ -88,6 +88,9 @@ async fn ct_finds_what_was_logged() {
     let away = run(&settings, &["ct", "shop.example", "--json"]).await;
     assert_eq!(away.code, Some(2), "{away:?}");
     assert_eq!(away.json()["error"], "ct_source_unavailable");
+    let people = run(&settings, &["ct", "shop.example"]).await;
+    let meaning = "no source of plugins.ct.sources answers";
+    assert!(people.output.contains(meaning) && !away.output.contains(meaning), "{people:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

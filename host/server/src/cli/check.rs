@@ -25,7 +25,7 @@ use super::{
     chain::{self, Chain},
     environment, flags,
     print::{self, Report, Shown, Style},
-    start_log,
+    start_log, token,
 };
 use crate::{
     Clock, Config,
@@ -337,6 +337,7 @@ pub(super) fn for_people(seen: &Seen) -> String {
         title: &seen.descriptor.title,
         target: &seen.target,
         summary: &seen.ran.observation.summary,
+        reason: reason(seen),
         health: seen.assessment.health,
         result: &seen.ran.observation.result,
         first: &seen.descriptor.summary_fields,
@@ -345,6 +346,12 @@ pub(super) fn for_people(seen: &Seen) -> String {
         milliseconds: seen.ran.duration.as_millis(),
     };
     print::report(&report, Style::of_stdout())
+}
+
+/// What the result's `error` means, where no finding says it.
+fn reason(seen: &Seen) -> Option<&'static str> {
+    let error = seen.ran.observation.result["error"].as_str();
+    error.filter(|_| seen.assessment.findings.is_empty()).and_then(token::meaning)
 }
 
 fn shown(seen: &Seen) -> Vec<Shown<'_>> {

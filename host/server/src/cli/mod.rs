@@ -17,6 +17,7 @@ mod plugin;
 mod print;
 mod serve;
 mod signals;
+mod token;
 mod watchdog;
 
 use std::{io::IsTerminal, process::ExitCode, sync::Mutex};

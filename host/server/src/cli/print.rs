@@ -26,6 +26,8 @@ pub(super) struct Report<'a> {
     pub(super) title: &'a str,
     pub(super) target: &'a str,
     pub(super) summary: &'a str,
+    /// A sentence that the summary leaves open.
+    pub(super) reason: Option<&'a str>,
     pub(super) health: Health,
     pub(super) result: &'a Value,
     /// Members of the result that come first, most telling ones.
@@ -69,6 +71,9 @@ pub(super) fn report(report: &Report<'_>, style: Style) -> String {
     let (mark, target) = (style.paint(code, mark), style.paint(BOLD, &clean(report.target)));
     line(&mut out, &format!("{mark} {target}  {}", style.paint(DIM, &clean(report.title))));
     line(&mut out, &format!("  {}", clean(report.summary)));
+    for text in wrap(report.reason.unwrap_or_default(), style.width.saturating_sub(2)) {
+        line(&mut out, &format!("  {}", style.paint(DIM, &text)));
+    }
     out.push('\n');
     if let Value::Object(members) = report.result {
         let page = Page { style, now: report.now, first: report.first };
@@ -169,6 +174,7 @@ mod tests {
                 title: "TLS certificate",
                 target: "example.com",
                 summary: "valid",
+                reason: Some("as it should be"),
                 health: Health::Ok,
                 result: &result,
                 first: &["valid".to_owned(), "expires_at".to_owned()],
@@ -181,6 +187,7 @@ mod tests {
         let expected = "\
 ✔ example.com  TLS certificate
   valid
+  as it should be
 
   valid       yes
   expires at  2027-01-22 10:00 UTC (in 63 days)
@@ -210,6 +217,7 @@ mod tests {
                 title: "\u{7}",
                 target: "\u{1b}]0;x",
                 summary: "\r",
+                reason: None,
                 health: Health::Down,
                 result: &result,
                 first: &[],
