@@ -37,9 +37,9 @@ impl SealKey {
     pub(crate) fn of(config: &Config) -> anyhow::Result<Self> {
         let (scheme, _) = config.db.split_once("://").unwrap_or_default();
         let is_shared = matches!(scheme, "ws" | "wss");
-        let file = match (&config.secrets.key_file, vedette_store::folder(&config.db)) {
-            (Some(file), _) => file.clone(),
-            (None, Some(folder)) => folder.join(FILE),
+        let (file, setting) = match (&config.secrets.key_file, vedette_store::folder(&config.db)) {
+            (Some(file), _) => (file.clone(), "secrets.key_file"),
+            (None, Some(folder)) => (folder.join(FILE), "in the folder of db"),
             (None, None) if is_shared => bail!(
                 "secrets.key_file must be set where nodes share a database: make one file with \
                  {HOW_TO_MAKE}, give every node a copy and name it there"
@@ -49,7 +49,7 @@ impl SealKey {
                 return Ok(Self { seal: Seal::ephemeral(), file: None, is_new: false });
             }
         };
-        if let Some(seal) = read(&file)? {
+        if let Some(seal) = read(&file, setting)? {
             return Ok(Self { seal, file: Some(file), is_new: false });
         }
         ensure!(
@@ -58,10 +58,9 @@ impl SealKey {
              is made with {HOW_TO_MAKE}",
             file.display()
         );
-        let is_new = make(&file).with_context(|| {
-            format!("cannot make the key file {} (secrets.key_file)", file.display())
-        })?;
-        let seal = read(&file)?
+        let is_new = make(&file)
+            .with_context(|| format!("cannot make the key file {} ({setting})", file.display()))?;
+        let seal = read(&file, setting)?
             .with_context(|| format!("the key file {} was removed again", file.display()))?;
         Ok(Self { seal, file: Some(file), is_new })
     }
@@ -87,17 +86,17 @@ impl SealKey {
     }
 }
 
-/// None when there is no such file.
-fn read(path: &Path) -> anyhow::Result<Option<Seal>> {
+/// None when there is no such file. `setting` is what placed it.
+fn read(path: &Path, setting: &str) -> anyhow::Result<Option<Seal>> {
     let path_shown = path.display();
-    let unreadable = || format!("cannot read the key file {path_shown} (secrets.key_file)");
+    let unreadable = || format!("cannot read the key file {path_shown} ({setting})");
     let mut file = match File::open(path) {
         Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(None),
         opened => opened.with_context(unreadable)?,
     };
     let metadata = file.metadata().with_context(unreadable)?;
     // Before its mode: nobody should be told to close a folder such as /tmp to all others.
-    ensure!(!metadata.is_dir(), "the key file {path_shown} (secrets.key_file) is a folder");
+    ensure!(!metadata.is_dir(), "the key file {path_shown} ({setting}) is a folder");
     let mode = metadata.permissions().mode();
     ensure!(
         mode & OTHERS == 0,
@@ -109,7 +108,7 @@ fn read(path: &Path) -> anyhow::Result<Option<Seal>> {
     file.read_to_string(&mut text).with_context(unreadable)?;
     let seal = Seal::parse(&text).map_err(|cause| {
         anyhow!(
-            "the key file {path_shown} (secrets.key_file) cannot be used: {cause}; a key is one \
+            "the key file {path_shown} ({setting}) cannot be used: {cause}; a key is one \
              line as {HOW_TO_MAKE} writes it"
         )
     })?;
@@ -209,6 +208,18 @@ mod tests {
         fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).expect("ours");
         let said = refusal(&config("mem://", Some(folder.path().into())));
         assert!(said.contains("is a folder") && !said.contains("chmod"), "{said}");
+    }
+
+    #[test]
+    fn file_that_cannot_be_had_is_told_with_the_setting_that_placed_it() {
+        let folder = folder();
+        let file = folder.path().join("file");
+        fs::write(&file, "").expect("ours");
+        let db = format!("surrealkv://{}/data", file.display());
+        let said = refusal(&config(&db, None));
+        assert!(said.contains("(in the folder of db)") && !said.contains("secrets."), "{said}");
+        let said = refusal(&config("mem://", Some(file.join("key"))));
+        assert!(said.contains("(secrets.key_file)"), "{said}");
     }
 
     #[test]
