@@ -29,7 +29,7 @@ pub(super) enum Command {
     /// Move one account to another plan of its edition
     Plan {
         /// The account's id, as `create` and `list` print it
-        #[arg(value_name = "ACCOUNT-ID")]
+        #[arg(value_name = "ACCOUNT-ID", value_parser = account_id)]
         account: Uuid,
         /// free, starter or pro; in the team edition free, pro or team
         plan: String,
@@ -39,7 +39,7 @@ pub(super) enum Command {
     /// Switch the deprecated certificate renewal on or off for one account
     Renewal {
         /// The account's id, as `create` and `list` print it
-        #[arg(value_name = "ACCOUNT-ID")]
+        #[arg(value_name = "ACCOUNT-ID", value_parser = account_id)]
         account: Uuid,
         /// Whoever switches it on agrees to the terms of the certificate authority
         switch: Switch,
@@ -57,6 +57,14 @@ pub(super) enum Command {
 pub(super) enum Switch {
     On,
     Off,
+}
+
+/// Clap says which text is meant.
+fn account_id(text: &str) -> Result<Uuid, &'static str> {
+    text.parse().map_err(|_| {
+        "an account's id looks like 01890a5d-ac96-774b-bcce-b302099a8057; `vedette account list` \
+         shows those that there are"
+    })
 }
 
 pub(super) async fn run(command: Command) -> anyhow::Result<()> {
@@ -119,3 +127,21 @@ impl Admin {
 }
 
 const PAGE: usize = 200;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_that_is_none_is_told_with_one_and_where_they_are_listed() {
+        let id = Uuid::now_v7();
+        assert_eq!(account_id(&id.to_string()), Ok(id));
+        for text in ["", "7", "owner@example.com"] {
+            let said = account_id(text).expect_err(text);
+            let shown = said
+                .split_ascii_whitespace()
+                .find_map(|word| account_id(word.trim_end_matches(';')).ok());
+            assert!(shown.is_some() && said.contains("vedette account list"), "{said}");
+        }
+    }
+}
