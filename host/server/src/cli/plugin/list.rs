@@ -32,7 +32,8 @@ fn folders(args: &Args) -> anyhow::Result<Value> {
     Ok(json!({ "plugins": views, "folder": folder.path().display().to_string() }))
 }
 
-/// A line for each plugin, and one below it where something is wrong.
+/// A line for each plugin, and one below it where something is wrong; at the end what to do about
+/// those that do not run.
 fn table(listing: &Value) -> String {
     let plugins = listing["plugins"].as_array().map(Vec::as_slice).unwrap_or_default();
     let mut text = String::new();
@@ -63,8 +64,24 @@ fn table(listing: &Value) -> String {
             );
         }
     }
-    text
+    text + &advice(plugins)
 }
+
+/// In one line, for each state that is met and is not to run; empty where all do.
+fn advice(plugins: &[Value]) -> String {
+    let is_met = |state: &str| plugins.iter().any(|plugin| plugin["state"] == state);
+    let met = STATES.iter().filter(|(state, _)| is_met(state));
+    let said: Vec<String> = met.map(|(state, advice)| format!("{state}: {advice}")).collect();
+    if said.is_empty() { String::new() } else { format!("({})\n", said.join("; ")) }
+}
+
+/// What it means that a plugin does not stand there as running, and what to do.
+const STATES: [(&str, &str); 4] = [
+    ("enabled", "approved, and --admin URL shows whether it runs"),
+    ("disabled", "does not run until `vedette plugin enable ID`"),
+    ("pending", "does not run until `vedette plugin approve ID`"),
+    ("failed", "is not loaded, for the reason below it"),
+];
 
 #[cfg(test)]
 mod tests {
@@ -80,13 +97,24 @@ mod tests {
         ] });
         let text = table(&listing);
         let lines: Vec<&str> = text.lines().collect();
-        assert_eq!(lines.len(), 4, "{text}");
+        assert_eq!(lines.len(), 5, "{text}");
         assert!(lines[1].starts_with("acme.banner") && lines[1].ends_with("failed"), "{text}");
-        assert_eq!(lines[2..], ["    1.0.0 runs on", "    why"]);
+        assert_eq!(lines[2..4], ["    1.0.0 runs on", "    why"]);
+        assert_eq!(lines[4], "(failed: is not loaded, for the reason below it)");
         let paused = table(&json!({ "plugins": [
             { "id": "acme.banner", "state": "running", "paused_for_seconds": 29 },
         ] }));
         assert!(paused.contains("is paused for 29 s"), "{paused}");
+        assert_eq!(paused.lines().count(), 2, "{paused}");
+        let waits = table(&json!({ "plugins": [
+            { "id": "acme.banner", "state": "pending" },
+            { "id": "acme.other", "state": "disabled" },
+            { "id": "acme.third", "state": "pending" },
+        ] }));
+        let last = waits.lines().next_back();
+        let advice = "(disabled: does not run until `vedette plugin enable ID`; pending: does not \
+                      run until `vedette plugin approve ID`)";
+        assert_eq!(last, Some(advice), "{waits}");
         let none = table(&json!({ "plugins": [], "folder": "data/plugins" }));
         assert_eq!(none, "There are no plugins in data/plugins.\n");
     }
