@@ -43,7 +43,7 @@ async fn a_recorded_run_is_had_again_and_compared() {
     let text = fs::read_to_string(&case).expect("the case");
     for (from, to, said) in [
         ("matched = true", "matched = false", "result.matched: expected false, saw true"),
-        ("health = \"ok\"", "health = \"down\"", "health: expected Down, saw Ok"),
+        ("health = \"ok\"", "health = \"down\"", r#"health: expected "down", saw "ok""#),
         ("call = \"tcp.read\"", "call = \"dns.lookup\"", "no recorded answer to tcp.read"),
     ] {
         assert!(text.contains(from), "{text}");

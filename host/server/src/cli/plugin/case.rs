@@ -24,7 +24,7 @@ use std::{collections::BTreeMap, fs, io::Write, net::IpAddr, path::Path, sync::A
 
 use anyhow::{Context, bail};
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use vedette_model::{Health, Timestamp, domain_name::Target};
 use vedette_sandbox::{Probe, Recorded, Recording};
 
@@ -114,10 +114,8 @@ impl Case {
     pub(super) fn differences(&self, seen: &Seen) -> Vec<String> {
         let mut found = Vec::new();
         let Expected { health, result, findings } = &self.expect;
-        if let Some(health) = health
-            && *health != seen.assessment.health
-        {
-            found.push(format!("health: expected {health:?}, saw {:?}", seen.assessment.health));
+        if let Some(health) = health {
+            compare("health", &json!(health), &json!(seen.assessment.health), &mut found);
         }
         if let Some(result) = result {
             compare("result", result, &seen.ran.observation.result, &mut found);
@@ -215,8 +213,6 @@ fn is_same(expected: &Value, saw: &Value) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     fn differences(expected: &Value, saw: &Value) -> Vec<String> {
