@@ -110,7 +110,8 @@ fn url(manifest: &Manifest) -> String {
 pub(super) fn told(manifest: &Manifest) -> String {
     match settings(manifest) {
         Some(body) => format!(
-            "An account is told by it once it sets, with PATCH /settings/notifications:\n  {body}\n"
+            "An account is told by it once it sets, with PATCH /v1/settings/notifications (in the \
+             team edition /api/settings/notifications):\n  {body}\n"
         ),
         None => String::new(),
     }
@@ -164,6 +165,7 @@ mod tests {
             let told = told(&manifest);
             assert_eq!(told.is_empty(), body.is_none());
             assert!(body.is_none_or(|body| told.contains(&body.to_string())), "{told}");
+            assert!(told.is_empty() || told.contains("PATCH /v1/settings/"), "{told}");
         }
     }
 }
