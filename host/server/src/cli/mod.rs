@@ -99,12 +99,24 @@ fn environment(name: &str) -> Option<String> {
     std::env::var(name).ok()
 }
 
+/// `1 file`, `2 files`.
+fn counted(count: usize, noun: &str) -> String {
+    let end = if count == 1 { "" } else { "s" };
+    format!("{count} {noun}{end}")
+}
+
 /// The exit code of commands whose 1 is an answer: there is none.
 const COULD_NOT: u8 = 2;
 
 #[cfg(test)]
 mod tests {
     use clap::CommandFactory;
+
+    #[test]
+    fn one_is_counted_in_the_singular() {
+        let told = [0, 1, 2].map(|count| super::counted(count, "file"));
+        assert_eq!(told, ["0 files", "1 file", "2 files"]);
+    }
 
     #[test]
     fn the_command_line_is_consistent() {

@@ -18,6 +18,7 @@ use super::{
     report,
     server::{About, Failure, Server},
 };
+use crate::cli::counted;
 
 pub(super) struct Delivery {
     server: Server,
@@ -99,14 +100,13 @@ impl Delivery {
                 Ok(report) => report,
                 Err(cause) => {
                     let waiting = self.queue.lock().len();
-                    let why = format!("{cause:#}");
-                    tracing::warn!(waiting, "cannot deliver now, {waiting} reports wait: {why}");
+                    tell_later(waiting, &format!("{cause:#}"));
                     return Ok(Sent::Later(None));
                 }
             };
             if let Err(failure) = self.send(name, report, &id).await {
                 let (why, waiting) = (self.server.sentence(&failure), self.queue.lock().len());
-                tracing::warn!(waiting, "cannot deliver now, {waiting} reports wait: {why}");
+                tell_later(waiting, &why);
                 return Ok(Sent::Later(failure.retry_after()));
             }
         }
@@ -165,7 +165,7 @@ impl Delivery {
                         (&answer["certs_processed"], &answer["alerts_created"]);
                     tracing::info!(
                         %certificates, %alerts,
-                        "delivered a report: {certificates} certificates, {alerts} new alerts"
+                        "delivered a report (certificates: {certificates}, new alerts: {alerts})"
                     );
                     None
                 }
@@ -180,6 +180,11 @@ impl Delivery {
         block_in_place(|| self.queue.lock().remove(name));
         Ok(())
     }
+}
+
+/// Says that the service is to be tried again, and how much it has to be told then.
+fn tell_later(waiting: usize, why: &str) {
+    tracing::warn!(waiting, "cannot deliver now, {} waiting: {why}", counted(waiting, "report"));
 }
 
 /// From a second up to five minutes, each by chance up to twice as long: a service that is back is

@@ -40,7 +40,7 @@ use self::{
     server::{About, Server},
     targets::{Host, Place},
 };
-use super::{COULD_NOT, environment, flags, signals, start_log};
+use super::{COULD_NOT, counted, environment, flags, signals, start_log};
 use crate::{Clock, Config, config::parse_span, default_folder};
 
 #[derive(clap::Args)]
@@ -146,7 +146,7 @@ async fn once(
     let sent = delivery.send_all(shutdown).await?;
     let waiting = queue.lock().len();
     if waiting > 0 {
-        tracing::warn!(waiting, "{waiting} reports wait for the next run");
+        tracing::warn!(waiting, "left for the next run: {}", counted(waiting, "report"));
     }
     Ok(is_kept && matches!(sent, Sent::All) && delivery.given_up() == 0)
 }

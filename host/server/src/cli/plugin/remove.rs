@@ -7,6 +7,7 @@ use super::{
     outcome::{Done, Failure, Said},
     place::Place,
 };
+use crate::cli::counted;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -40,7 +41,7 @@ pub(super) async fn run(args: &Args) -> Done {
     for file in &files {
         folder.delete(file)?;
     }
-    let text = format!("{id} is removed, with {} files.\n", files.len());
+    let text = format!("{id} is removed, with {}.\n", counted(files.len(), "file"));
     let json = json!({ "id": id, "removed": files });
     Ok(Said { json, text: text + &args.place.take_out(id, held).await? })
 }

@@ -21,7 +21,7 @@ use super::{
 use crate::{
     cli::{
         check::{self, Source},
-        environment, start_log,
+        counted, environment, start_log,
     },
     config::Config,
     start,
@@ -119,7 +119,10 @@ fn ended(verdicts: &[Verdict]) -> Done {
     let failed = verdicts.iter().filter(|verdict| !verdict.differences.is_empty()).count();
     match failed {
         0 => Ok(said),
-        _ => Err(Failure::Refused(said, anyhow!("{failed} of {} cases failed", verdicts.len()))),
+        _ => {
+            let cases = counted(verdicts.len(), "case");
+            Err(Failure::Refused(said, anyhow!("{failed} of {cases} failed")))
+        }
     }
 }
 
