@@ -45,7 +45,8 @@ impl Cache {
         if fs::metadata(folder.join(KEY_FILE))?.uid() != owner || probe_owner(folder)? != owner {
             return Err(io::Error::new(
                 ErrorKind::PermissionDenied,
-                "the folder is someone else's",
+                "the folder is someone else's: give it to the user that this runs as (chown), or \
+                 name another with cache_dir",
             ));
         }
         fs::set_permissions(folder, fs::Permissions::from_mode(PRIVATE_FOLDER))?;

@@ -49,14 +49,17 @@ pub enum RunError {
     /// The plugin broke or was stopped: `unknown`, and the operator hears of it.
     #[error("the plugin broke: {why} ({message})")]
     Broken { why: Stop, message: String },
-    #[error("no plugin for this check is installed")]
+    #[error(
+        "no plugin for this check is installed; `vedette plugin list` shows those that are, \
+         `vedette plugin install` adds one"
+    )]
     NotInstalled,
 }
 
 /// How a pure call ended without an answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PluginError {
-    #[error("no such plugin is installed")]
+    #[error("no such plugin is installed; `vedette plugin list` shows those that are")]
     NotInstalled,
     #[error("too many plugin calls are running")]
     Overloaded,

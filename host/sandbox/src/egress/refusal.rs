@@ -3,18 +3,18 @@
 use thiserror::Error;
 use vedette_model::Invalid;
 
-/// A refusal by the egress policy. The text says only that it was refused: which range an
-/// address lies in is for the metric ([`Refusal::reason`]), not for the caller.
+/// A refusal by the egress policy. The text says only that it was refused, and whose decision that
+/// is: which range an address lies in is for the metric ([`Refusal::reason`]), not for the caller.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Refusal {
     /// A special-use address that nothing allows; carries the range's name.
-    #[error("the address may not be reached")]
+    #[error("{}", NOT_REACHED)]
     Address(&'static str),
     /// Inside the operator's `egress.deny`.
-    #[error("the address may not be reached")]
+    #[error("{}", NOT_REACHED)]
     Denied,
     /// One of our own listeners.
-    #[error("the address may not be reached")]
+    #[error("{}", NOT_REACHED)]
     OwnListener,
     /// A name of a special-use or undelegated top-level domain.
     #[error("the name is not one of the public DNS")]
@@ -58,3 +58,7 @@ impl From<Invalid> for Refusal {
         Self::Name(invalid.to_string())
     }
 }
+
+/// The same for all addresses, so that nothing can be told apart by it.
+const NOT_REACHED: &str = "the address may not be reached: only public ones are, and ranges that \
+                           whoever runs this server opens under [egress]";

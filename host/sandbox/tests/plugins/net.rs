@@ -8,7 +8,10 @@ use tokio::{
     net::TcpListener,
     time::timeout,
 };
-use vedette_sandbox::{Grant, Job, Probe, RunError, Sandbox, Stop, egress::Policy};
+use vedette_sandbox::{
+    Grant, Job, Probe, RunError, Sandbox, Stop,
+    egress::{Policy, Refusal},
+};
 use wasm_encoder::{BlockType, MemArg};
 
 use crate::{
@@ -125,7 +128,7 @@ async fn a_blocked_target_is_found_before_the_plugin_starts() {
     let sandbox = with(Policy::default());
     sandbox.install(&guest.build(), Grant::AsAsked).expect("installed");
     let blocked = sandbox.run(&test(), job("127.0.0.1")).await;
-    assert_eq!(blocked, Err(RunError::Blocked("the address may not be reached".into())));
+    assert_eq!(blocked, Err(RunError::Blocked(Refusal::Denied.to_string())));
     let mut origin = job("example.com");
     origin.connect_to = Some("10.0.0.1".parse().expect("an address"));
     assert!(matches!(sandbox.run(&test(), origin).await, Err(RunError::Blocked(_))));

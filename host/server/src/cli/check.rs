@@ -281,9 +281,9 @@ fn unfit(problems: &[Problem]) -> anyhow::Error {
 /// Whoever runs this decides what may be reached, and is told how.
 fn told(cause: RunError) -> anyhow::Error {
     match cause {
-        RunError::Blocked(reason) => anyhow!(
-            "{reason}; what is private is opened by its range, as with --egress-allow 10.0.0.0/8"
-        ),
+        RunError::Blocked(reason) => {
+            anyhow!("{reason}; here --egress-allow opens one, as in --egress-allow 10.0.0.0/8")
+        }
         RunError::InvalidConfig(problems) => unfit(&problems),
         cause => cause.into(),
     }

@@ -16,6 +16,14 @@ fn the_public_never_reaches_what_allow_opens() {
 }
 
 #[test]
+fn a_refusal_tells_what_to_change_and_no_address_apart() {
+    let said = [Refusal::Address("loopback"), Refusal::Denied, Refusal::OwnListener];
+    let said = said.map(|refusal| refusal.to_string());
+    assert!(said[0].contains("[egress]") && !said[0].contains("loopback"), "{said:?}");
+    assert!(said.iter().all(|other| *other == said[0]), "{said:?}");
+}
+
+#[test]
 fn addresses_of_documentation_lead_nowhere_unless_the_operator_names_them() {
     let policy = Policy {
         allow: nets(&["198.51.100.0/24"]),
