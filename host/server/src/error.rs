@@ -41,6 +41,9 @@ pub enum Error {
     /// Our own trouble. The client learns only that it was ours.
     #[error("something went wrong on our side; the request can be tried again")]
     Internal(#[source] anyhow::Error),
+    /// Our own trouble too, of the one kind that tells a client something: no DNS server answers us.
+    #[error("the DNS servers of this service do not answer; the request can be tried again")]
+    Offline(#[source] anyhow::Error),
 }
 
 impl Error {

@@ -6,7 +6,10 @@ use futures::future::join_all;
 use serde_json::{Value, json};
 use vedette_tests::{Client, Pages, Reply, Script};
 
-use crate::world::{World, text, time, until};
+use crate::{
+    refusal::refused,
+    world::{World, text, time, until},
+};
 
 /// Sites of one account: what is asked of the API stays within the account's window.
 const PER_ACCOUNT: usize = 12;
@@ -140,6 +143,9 @@ async fn while_no_dns_server_answers_nobody_is_alerted() {
     }
     // It could not even begin, and its plugin is not to blame.
     world.latest("ssl", &late, |record| is_doubted(record, "offline")).await;
+    let answer = world.owner.client.post("/check-ssl", json!({"domain": "late.example"})).await;
+    let told = refused(&answer, 500, "a check of a name that nobody can look up");
+    assert!(told.starts_with("the DNS servers of this service do not answer"), "{told}");
     world.open_alerts(0).await;
 
     world.lab.dns.answer_again();

@@ -36,7 +36,7 @@ impl Scribe for Because {
 /// Sets the status and the headers of an error, and answers its body.
 fn told(error: &Error, res: &mut Response) -> Value {
     let status = status(error);
-    if let Error::Internal(cause) = error {
+    if let Error::Internal(cause) | Error::Offline(cause) = error {
         tracing::error!(error = format!("{cause:#}"), "request failed: {cause:#}");
     }
     let mut body = body(status, error.to_string());
@@ -82,7 +82,7 @@ fn status(error: &Error) -> StatusCode {
         Error::Limited { .. } => StatusCode::TOO_MANY_REQUESTS,
         Error::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
         Error::NotConfigured(_) => StatusCode::SERVICE_UNAVAILABLE,
-        Error::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
+        Error::Internal(_) | Error::Offline(_) => StatusCode::INTERNAL_SERVER_ERROR,
     }
 }
 

@@ -108,7 +108,7 @@ pub(super) fn told(error: &Error) -> Result<String, ErrorData> {
         Error::Limited { .. } => "Wait that long, then call the tool again.",
         Error::Unauthenticated(_) => "Tell the user that the API key has to be renewed.",
         Error::TooLarge => "Send less.",
-        Error::Internal(cause) => {
+        Error::Internal(cause) | Error::Offline(cause) => {
             tracing::error!(error = format!("{cause:#}"), "tool failed: {cause:#}");
             return Err(ErrorData::internal_error(error.to_string(), None));
         }
@@ -137,6 +137,7 @@ mod tests {
             (Error::forbidden("the free plan has 2 sites"), true),
             (Error::NotConfigured("set smtp.url".to_owned()), true),
             (Error::Internal(anyhow::anyhow!("the secret cause")), false),
+            (Error::Offline(anyhow::anyhow!("the secret cause")), false),
         ];
         for (error, is_result) in cases {
             match told(&error) {

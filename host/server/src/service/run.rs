@@ -80,13 +80,16 @@ pub(crate) fn begin_counting(app: &App) {
 }
 
 /// What the caller of an on-demand check is told: a target or configuration that can be changed
-/// is theirs, all else is ours.
-pub(crate) fn refuse(check_type: &CheckType, cause: RunError) -> Error {
+/// is theirs, all else is ours; `offline` as for its [`token`].
+pub(crate) fn refuse(check_type: &CheckType, cause: RunError, offline: bool) -> Error {
     match cause {
         RunError::Blocked(reason) | RunError::UnsupportedTarget(reason) => {
             Error::invalid("domain", format!("cannot be checked: {reason}"))
         }
         RunError::InvalidConfig(problems) => misfit(check_type, &problems),
+        RunError::Broken { why: Stop::Failed, .. } if offline => {
+            Error::Offline(anyhow!("check {check_type}: {cause}"))
+        }
         RunError::RetryIn(_)
         | RunError::Overloaded
         | RunError::Broken { .. }
@@ -160,14 +163,15 @@ mod tests {
     #[test]
     fn on_demand_only_what_the_caller_can_change_is_the_callers() {
         let blocked = RunError::Blocked("the address may not be reached".to_owned());
-        let Error::Invalid(invalid) = refuse(&ssl(), blocked) else { panic!("a bad request") };
+        let Error::Invalid(invalid) = refuse(&ssl(), blocked, false) else {
+            panic!("a bad request")
+        };
         assert_eq!(invalid.field, "domain");
 
         let problem =
             Problem { pointer: "/path".to_owned(), message: "must start with /".to_owned() };
-        let Error::Invalid(invalid) = refuse(&ssl(), RunError::InvalidConfig(vec![problem])) else {
-            panic!("a bad request")
-        };
+        let unfit = RunError::InvalidConfig(vec![problem]);
+        let Error::Invalid(invalid) = refuse(&ssl(), unfit, false) else { panic!("a bad request") };
         assert_eq!(invalid.to_string(), "check_config/ssl/path must start with /");
 
         let ours = [
@@ -178,12 +182,22 @@ mod tests {
             RunError::RetryIn(Duration::from_secs(30)),
         ];
         for cause in ours {
-            assert!(matches!(refuse(&ssl(), cause.clone()), Error::Internal(_)), "{cause:?}");
+            for offline in [false, true] {
+                let refused = refuse(&ssl(), cause.clone(), offline);
+                assert!(matches!(refused, Error::Internal(_)), "{cause:?}");
+            }
         }
     }
 
     #[test]
     fn what_broke_inside_is_not_told_to_the_client() {
-        assert!(!refuse(&ssl(), broken(Stop::Trap)).to_string().contains("wasm"));
+        for offline in [false, true] {
+            for why in [Stop::Trap, Stop::Failed] {
+                let told = refuse(&ssl(), broken(why), offline).to_string();
+                let is_dns = offline && why == Stop::Failed;
+                assert_eq!(told.contains("DNS servers of this service"), is_dns, "{told}");
+                assert!(!told.contains("wasm"), "{told}");
+            }
+        }
     }
 }

@@ -32,7 +32,7 @@ use crate::{
 /// # Errors
 /// `Invalid` for a target that is impossible or blocked, or not the site's; `NotFound` for
 /// someone else's site; `Limited` while too many of the account's run; `Internal` when the plugin
-/// broke, which alerts nobody.
+/// broke and `Offline` when it could ask no DNS server, which alert nobody.
 pub async fn run_on_demand(
     app: &App,
     caller: &Caller,
@@ -191,7 +191,10 @@ async fn run(app: &App, check_type: &CheckType, job: Job) -> Result<(Ran, Timest
         .record(started.elapsed().as_secs_f64());
     match ran {
         Ok(ran) => Ok((ran, app.clock.now())),
-        Err(cause) => Err(run::refuse(check_type, cause)),
+        Err(cause) => {
+            let offline = app.guard.lock().is_offline();
+            Err(run::refuse(check_type, cause, offline))
+        }
     }
 }
 
