@@ -102,12 +102,14 @@ impl Check for Uptime {
 }
 
 /// Ports of mail, news, chat, telephony, directories, files, shells and databases. Sites on them are
-/// there for their certificates; asking them for a page would find every one of them down. From 1024
-/// on all are here that no request may go to, for whatever listens there is not asked.
-const OTHER_PROTOCOLS: [u16; 42] = [
-    21, 22, 23, 25, 53, 110, 119, 143, 389, 465, 554, 563, 587, 636, 853, 989, 990, 993, 995, 1719,
-    1720, 1723, 2049, 3306, 3659, 4045, 4190, 5060, 5061, 5222, 5269, 5432, 6000, 6566, 6665, 6666,
-    6667, 6668, 6669, 6679, 6697, 10080,
+/// there for their certificates; asking them for a page would find every one of them down. All are
+/// here that no request may go to, for whatever listens there is not asked.
+const OTHER_PROTOCOLS: [u16; 85] = [
+    7, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103,
+    104, 109, 110, 111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179, 389, 427, 465, 512,
+    513, 514, 515, 526, 530, 531, 532, 540, 548, 554, 556, 563, 587, 601, 636, 853, 989, 990, 993,
+    995, 1719, 1720, 1723, 2049, 3306, 3659, 4045, 4190, 5060, 5061, 5222, 5269, 5432, 6000, 6566,
+    6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080,
 ];
 
 fn observe(result: UptimeResult) -> Observation<UptimeResult> {

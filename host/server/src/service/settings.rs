@@ -156,13 +156,15 @@ pub async fn test(app: &App, caller: &Caller) -> Result<Tested> {
 
 /// Judges the addresses that the body sets; `next` is what the settings would be.
 async fn judge(app: &App, next: &NotificationSettings, body: &Value) -> Result<()> {
-    let named = body.as_object().into_iter().flatten().map(|(field, _)| field.as_str());
-    for field in named {
-        let Some(text) = next.referenced(field) else { continue };
-        let vetted = vet(app, text, &vendor_of(app, field), Instant::now() + RESOLVE).await;
-        vetted.map_err(|reason| Error::invalid(field.to_owned(), reason))?;
-    }
-    Ok(())
+    // One wait for all of them, where nobody answers.
+    let deadline = Instant::now() + RESOLVE;
+    let named = body.as_object().into_iter().flatten();
+    let addresses = named.filter_map(|(field, _)| Some((field, next.referenced(field)?)));
+    let vetted = addresses.map(|(field, text)| async move {
+        let vetted = vet(app, text, &vendor_of(app, field), deadline).await;
+        vetted.map_err(|reason| Error::invalid(field.clone(), reason))
+    });
+    join_all(vetted).await.into_iter().collect()
 }
 
 /// Judges one address of a channel; says what is wrong with it. A name that cannot be resolved
@@ -277,7 +279,8 @@ type Patched<T = ()> = std::result::Result<T, PatchError>;
 const EMAIL: &str = "email";
 const LEADS_INSIDE: &str = "it leads to an address that may not be reached";
 const DOMAIN: &str = "status_page_custom_domain";
-pub(super) const RESOLVE: Duration = Duration::from_secs(5);
+/// What cannot be resolved meanwhile is taken, and judged when it is sent to.
+pub(super) const RESOLVE: Duration = Duration::from_secs(2);
 
 #[cfg(test)]
 mod tests {
