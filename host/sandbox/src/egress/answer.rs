@@ -1,8 +1,8 @@
 //! What the answer of a DNS server means: records, that there are none, or whose trouble it is.
 //!
 //! A server that answers SERVFAIL is no wiser than one that is silent: neither says anything of the
-//! name. REFUSED speaks of who asks: it is about the name only where other questions are answered.
-//! What remains of the other failures is certain, and the name's own.
+//! name. What remains of the other failures is certain, and the name's own; but REFUSED may be about
+//! who asks ([`is_refusal`]).
 //!
 //! *Invariant:* pure: nothing is asked here.
 
@@ -34,24 +34,16 @@ pub(super) enum Failure {
     Silent,
     /// Nobody could find out, which is as open.
     Unfound(NetError),
-    /// Nobody would say: to this question, or to us.
-    Refused(NetError),
     Certain(NetError),
 }
 
 impl Failure {
     /// What was said outweighs what was not.
     pub(super) fn or(self, other: Self) -> Self {
-        if other.says() > self.says() { other } else { self }
-    }
-
-    /// How much it says of the name, to be compared.
-    fn says(&self) -> u8 {
         match self {
-            Self::Silent => 0,
-            Self::Unfound(_) => 1,
-            Self::Refused(_) => 2,
-            Self::Certain(_) => 3,
+            Self::Silent => other,
+            Self::Unfound(_) if matches!(other, Self::Certain(_)) => other,
+            Self::Unfound(_) | Self::Certain(_) => self,
         }
     }
 }
@@ -65,10 +57,7 @@ pub(super) fn negative(error: net::NetError) -> Result<(), Failure> {
             let message = "the name's servers failed";
             Err(Failure::Unfound(NetError::other(code::DNS_FAILED, message)))
         }
-        error if is_refusal(&error) => {
-            let message = "the DNS servers refuse the question";
-            Err(Failure::Refused(NetError::other(code::DNS_FAILED, message)))
-        }
+        error if is_refusal(&error) => failed("the DNS servers refuse the question"),
         net::NetError::Dns(DnsError::NoRecordsFound(none)) => match none.response_code {
             ResponseCode::NoError | ResponseCode::NXDomain => Ok(()),
             _ => failed("the name's servers failed"),

@@ -54,10 +54,38 @@ pub struct Resolver {
     servers: Vec<Upstream>,
     anchors: Arc<TrustAnchors>,
     trust: Trust,
-    /// When a server last said anything of a name.
-    heard: Mutex<Option<Instant>>,
+    heard: Mutex<Heard>,
     /// Zones, and whether a signature holds over their keys, looked up lately.
     keys: Mutex<HashMap<Name, (Instant, bool)>>,
+}
+
+/// What our servers said last.
+#[derive(Default)]
+struct Heard {
+    /// When they last said anything of a name.
+    answer: Option<Instant>,
+    /// When they last refused to. That of the root does not count: servers of zones of their own
+    /// refuse it as a matter of course.
+    refusal: Option<Instant>,
+}
+
+impl Heard {
+    fn note(&mut self, name: &Name, outcome: &Result<Lookup, net::NetError>, now: Instant) {
+        match outcome {
+            Err(error) if is_refusal(error) => {
+                if !name.is_root() {
+                    self.refusal = Some(now);
+                }
+            }
+            Err(error) if !is_knowledge(error) => {}
+            Ok(_) | Err(_) => self.answer = Some(now),
+        }
+    }
+
+    /// Whether all that was heard since the last answer is refusals.
+    fn is_refused(&self) -> bool {
+        self.refusal > self.answer
+    }
 }
 
 /// Whose validation an answer has been through.
@@ -112,7 +140,7 @@ impl Resolver {
             .map(|server| Upstream::new(server, &trust, attempt, &anchors))
             .collect::<Result<_, net::NetError>>()
             .map_err(|error| SetupError::Resolver(error.to_string()))?;
-        Ok(Self { servers, anchors, trust, heard: Mutex::new(None), keys: Mutex::default() })
+        Ok(Self { servers, anchors, trust, heard: Mutex::default(), keys: Mutex::default() })
     }
 
     /// The addresses of a name, IPv6 and IPv4, at most sixteen, unvetted. Fails with
@@ -141,7 +169,6 @@ impl Resolver {
             Ok(Err(Failure::Unfound(error))) => {
                 Err(blame(self.is_resolving(a_moment_more(deadline)).await, error))
             }
-            Ok(Err(Failure::Refused(error))) => Err(blame(self.answers_us(deadline).await, error)),
             Ok(Err(Failure::Certain(error))) => Err(error),
             Ok(Ok(addresses)) => Ok(addresses),
         }
@@ -161,9 +188,7 @@ impl Resolver {
             Err(error) => match negative(error) {
                 Ok(()) => Ok(Vec::new()),
                 Err(Failure::Silent) => Err(NetError::Timeout(Phase::Resolve)),
-                Err(
-                    Failure::Unfound(error) | Failure::Refused(error) | Failure::Certain(error),
-                ) => Err(error),
+                Err(Failure::Unfound(error) | Failure::Certain(error)) => Err(error),
             },
         }
     }
@@ -181,10 +206,7 @@ impl Resolver {
                 let outcome = ask(server, name, rtype, validation).await;
                 let outcome = outcome.map_err(referral_is_refusal);
                 let answered = Answered { server: server.server.address, outcome };
-                let error = answered.outcome.as_ref().err();
-                if error.is_none_or(|error| is_knowledge(error) && !is_refusal(error)) {
-                    *self.heard.lock() = Some(Instant::now());
-                }
+                self.heard.lock().note(name, &answered.outcome, Instant::now());
                 match &answered.outcome {
                     Err(error) if is_silence(error) => last = last.or(Some(answered)),
                     Err(
@@ -215,22 +237,16 @@ impl Resolver {
         }
     }
 
-    /// Whether our servers answer: as long as one did lately, nobody is asked.
+    /// Whether our servers answer us: as long as one did lately, nobody is asked. Servers that have
+    /// refused a name, and nothing but refused since, may refuse whatever is asked by us; the root is
+    /// one more chance for them.
     pub async fn is_resolving(&self, deadline: Instant) -> bool {
-        self.was_heard_lately() || self.is_alive(deadline).await
+        self.was_heard_lately() || self.is_alive(deadline).await && !self.heard.lock().is_refused()
     }
 
-    /// Whether our servers answer anything that we ask: the root is one more chance for them.
-    async fn answers_us(&self, deadline: Instant) -> bool {
-        if !self.was_heard_lately() {
-            self.is_alive(a_moment_more(deadline)).await;
-        }
-        self.was_heard_lately()
-    }
-
-    fn was_heard_lately(&self) -> bool {
-        let heard = *self.heard.lock();
-        heard.is_some_and(|at| at.elapsed() < LATELY)
+    /// Whether a server has answered something lately.
+    pub fn was_heard_lately(&self) -> bool {
+        self.heard.lock().answer.is_some_and(|at| at.elapsed() < LATELY)
     }
 
     /// Whether a chain of trust can begin. Where the servers say that the root has no keys there is

@@ -107,9 +107,11 @@ fn a_responder_is_found_among_eight_certificates() {
     let lab = Lab::new();
     let mut params = leaf_params(&[]);
     params.extended_key_usages = vec![ExtendedKeyUsagePurpose::OcspSigning];
-    let responder = issue(params, &lab.pki.intermediate);
+    let responder = issue(params.clone(), &lab.pki.intermediate);
+    params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
+    let other = issue(params, &lab.pki.intermediate);
     for (others, word) in [(7, "good"), (8, "invalid")] {
-        let sent = [vec![lab.leaf.der.clone(); others], vec![responder.der.clone()]].concat();
+        let sent = [vec![other.der.clone(); others], vec![responder.der.clone()]].concat();
         let staple = Staple::good().by(&lab, &responder.key, Some(&sent.concat()));
         assert_eq!(lab.examine(Some(staple)).ocsp_staple.as_deref(), Some(word), "{others}");
     }

@@ -28,6 +28,10 @@ pub(crate) fn doubt(
     let was_well = state.latest.as_ref().is_some_and(|latest| latest.status == CheckStatus::Ok);
     let mut guard = app.guard.lock();
     guard.told(site, is_down && was_well, is_down, now);
+    if app.sandbox.egress().resolver().was_heard_lately() {
+        // By this very run, perhaps: the guard's own look is from a moment before.
+        guard.resolved(true);
+    }
     let verdict = guard.verdict(now);
     drop(guard);
     match (verdict, assessment.health) {
