@@ -163,12 +163,9 @@ impl Resolver {
         let bound = deadline.min(Instant::now() + PATIENCE);
         match timeout_at(bound.into(), self.both_families(name)).await {
             Ok(Err(Failure::Silent)) | Err(_) => {
-                let is_alive = self.is_alive(a_moment_more(deadline)).await;
-                Err(blame(is_alive, NetError::Timeout(Phase::Resolve)))
+                Err(self.blame(deadline, NetError::Timeout(Phase::Resolve)).await)
             }
-            Ok(Err(Failure::Unfound(error))) => {
-                Err(blame(self.is_resolving(a_moment_more(deadline)).await, error))
-            }
+            Ok(Err(Failure::Unfound(error))) => Err(self.blame(deadline, error).await),
             Ok(Err(Failure::Certain(error))) => Err(error),
             Ok(Ok(addresses)) => Ok(addresses),
         }
@@ -339,20 +336,16 @@ impl Resolver {
         });
         Ok(addresses.collect())
     }
-}
 
-/// What nobody found out of one name is that name's trouble only where the servers find out something
-/// of another.
-fn blame(find_out: bool, of_name: NetError) -> NetError {
-    if find_out {
-        return of_name;
+    /// What nobody found out of one name is that name's trouble only where the servers find out
+    /// something of another.
+    async fn blame(&self, deadline: Instant, of_name: NetError) -> NetError {
+        let bound = deadline.max(Instant::now() + Duration::from_secs(1));
+        if self.is_alive(bound).await {
+            return of_name;
+        }
+        NetError::other(code::RESOLVER_DOWN, "the DNS servers do not answer, whatever is asked")
     }
-    NetError::other(code::RESOLVER_DOWN, "the DNS servers do not answer, whatever is asked")
-}
-
-/// The time to tell one name's trouble from the servers': the name's own may be used up.
-fn a_moment_more(deadline: Instant) -> Instant {
-    deadline.max(Instant::now() + Duration::from_secs(1))
 }
 
 /// Asks one server; once more without EDNS where that is what it did not understand. Such an answer

@@ -53,8 +53,8 @@ async fn every_event_sets_the_plan_and_writes_what_is_documented() {
 async fn without_a_relay_a_purchase_queues_no_letter() {
     let shop = Shop::without_relay().await;
     let world = &shop.world;
-    let account = world.account("free").await;
-    shop.told(&purchase(&account, "evt_1")).await;
+    let team = json!({"product": {"id": "prod_team"}});
+    shop.told(&with(purchase(&world.owner, "evt_1"), team)).await;
     // What is queued later goes out.
     world.hook().await;
     let site = world.site("soon.example", 5).await;
