@@ -13,7 +13,7 @@ use tokio::{
 use vedette_model::domain_name::Target;
 
 use super::{
-    Audience, Egress, NetError, Phase, Refusal, code, refused, resolver::absolute, url::LOCALHOST,
+    Audience, Egress, NetError, Phase, Refusal, absolute::absolute, code, refused, url::LOCALHOST,
 };
 
 /// Whom to connect to, and on whose behalf.

@@ -14,6 +14,7 @@
 //! *Invariant:* a name is resolved once per connection; what was judged is what is dialled.
 //! *Invariant:* the pure half names neither tokio nor wasmtime.
 
+mod absolute;
 mod address;
 mod alias;
 mod answer;
@@ -21,6 +22,7 @@ mod connect;
 pub(crate) mod der;
 mod dns_server;
 mod expansion;
+mod heard;
 mod http;
 mod net_error;
 mod policy;
@@ -51,8 +53,9 @@ pub use trust::Trust;
 pub use vendor::Vendor;
 
 pub(crate) use self::http::sendable;
+pub(crate) use absolute::absolute;
 pub(crate) use answer::{Answered, is_silence};
-pub(crate) use resolver::{Validation, absolute};
+pub(crate) use resolver::Validation;
 pub(crate) use tls::{Recorder, client_config, handshake};
 pub(crate) use trust::Anchor;
 

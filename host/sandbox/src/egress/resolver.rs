@@ -25,11 +25,13 @@ use vedette_model::DomainName;
 
 use super::{
     DnsServer, NetError, Phase, SetupError, Trust,
+    absolute::absolute,
     answer::{
-        Answered, Failure, is_confused, is_knowledge, is_refusal, is_silence, negative,
-        referral_is_refusal, text,
+        Answered, Failure, is_confused, is_knowledge, is_silence, negative, referral_is_refusal,
+        text,
     },
     code,
+    heard::Heard,
     resolv_conf::{RESOLV_CONF, system_servers},
     upstream::Upstream,
     validating,
@@ -46,8 +48,6 @@ const GRACE: Duration = Duration::from_millis(300);
 /// The keys of a zone are looked at once for all questions of a run, and of its neighbours.
 const KEEP_KEYS: Duration = Duration::from_secs(30);
 const MOST_ZONES: usize = 4_096;
-/// An answer that is no older says that the servers are there.
-const LATELY: Duration = Duration::from_secs(5);
 
 /// The DNS servers, asked one after the other.
 pub struct Resolver {
@@ -57,35 +57,6 @@ pub struct Resolver {
     heard: Mutex<Heard>,
     /// Zones, and whether a signature holds over their keys, looked up lately.
     keys: Mutex<HashMap<Name, (Instant, bool)>>,
-}
-
-/// What our servers said last.
-#[derive(Default)]
-struct Heard {
-    /// When they last said anything of a name.
-    answer: Option<Instant>,
-    /// When they last refused to. That of the root does not count: servers of zones of their own
-    /// refuse it as a matter of course.
-    refusal: Option<Instant>,
-}
-
-impl Heard {
-    fn note(&mut self, name: &Name, outcome: &Result<Lookup, net::NetError>, now: Instant) {
-        match outcome {
-            Err(error) if is_refusal(error) => {
-                if !name.is_root() {
-                    self.refusal = Some(now);
-                }
-            }
-            Err(error) if !is_knowledge(error) => {}
-            Ok(_) | Err(_) => self.answer = Some(now),
-        }
-    }
-
-    /// Whether all that was heard since the last answer is refusals.
-    fn is_refused(&self) -> bool {
-        self.refusal > self.answer
-    }
 }
 
 /// Whose validation an answer has been through.
@@ -243,7 +214,7 @@ impl Resolver {
 
     /// Whether a server has answered something lately.
     pub fn was_heard_lately(&self) -> bool {
-        self.heard.lock().answer.is_some_and(|at| at.elapsed() < LATELY)
+        self.heard.lock().answered_lately()
     }
 
     /// Whether a chain of trust can begin. Where the servers say that the root has no keys there is
@@ -368,67 +339,5 @@ async fn ask(
     match &bare {
         Err(error) if is_confused(error) || is_silence(error) => outcome,
         Ok(_) | Err(_) => bare,
-    }
-}
-
-/// Parses a name as it stands: without a trailing dot it is absolute all the same.
-pub(crate) fn absolute(name: &str) -> Result<Name, NetError> {
-    let name = labels(name).and_then(|labels| Name::from_labels(labels).ok());
-    name.ok_or_else(|| NetError::NotPermitted("the name cannot be read".into()))
-}
-
-/// The labels of a name in the presentation form of RFC 1035 section 5.1. They may hold any byte;
-/// an alias may lead to such a name.
-fn labels(text: &str) -> Option<Vec<Vec<u8>>> {
-    if text == "." {
-        return Some(Vec::new());
-    }
-    let mut labels = vec![Vec::new()];
-    let mut rest = text.bytes();
-    while let Some(byte) = rest.next() {
-        let label = labels.last_mut()?;
-        match byte {
-            b'.' => labels.push(Vec::new()),
-            b'\\' => label.push(escaped(&mut rest)?),
-            b'!'..=b'~' => label.push(byte),
-            _ => return None,
-        }
-    }
-    if labels.last().is_some_and(Vec::is_empty) {
-        labels.pop(); // The root.
-    }
-    Some(labels)
-}
-
-/// What follows a backslash: three digits are the byte in decimal, anything else is itself.
-fn escaped(rest: &mut std::str::Bytes<'_>) -> Option<u8> {
-    let first = rest.next().filter(u8::is_ascii)?;
-    if !first.is_ascii_digit() {
-        return Some(first);
-    }
-    let digits = [first, rest.next()?, rest.next()?];
-    std::str::from_utf8(&digits).ok()?.parse().ok()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_name_is_absolute_with_and_without_its_dot() {
-        assert_eq!(absolute("example.com").unwrap(), absolute("example.com.").unwrap());
-        assert!(absolute("example.com").unwrap().is_fqdn());
-        assert!(absolute(".").unwrap().is_root());
-    }
-
-    #[test]
-    fn a_name_may_hold_any_byte() {
-        let name = absolute(r"sp\032ace.By\255te.a\.b.0/25.").unwrap();
-        let labels: Vec<&[u8]> = name.iter().collect();
-        let expected: [&[u8]; 4] = [b"sp ace", b"By\xffte", b"a.b", b"0/25"];
-        assert_eq!(labels, expected);
-        for text in [r"a\", r"a\25", r"a\256", r"a\é", "a b", "é", "a..b", ".a"] {
-            assert!(absolute(text).is_err(), "{text}");
-        }
     }
 }
