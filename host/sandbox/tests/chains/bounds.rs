@@ -10,6 +10,7 @@ use vedette_sandbox::probes::x509::Verification;
 
 use crate::{
     cases::{Case, Scene},
+    encoding::tlv,
     maker::{self, Ca, Kind, LEAF, STRANGER, as_is, ca_params, der, extension, key},
     verdict::judge,
 };
@@ -126,16 +127,16 @@ fn ten_thousand_names_are_judged_soon() {
 #[test]
 fn ten_thousand_empty_names_below_one_long_base_are_judged_soon() {
     let scene = Scene::new(Kind::P256);
-    let directory = |sets: usize| element(0xa4, &element(0x30, &element(0x31, &[]).repeat(sets)));
-    let excluded = element(0xa1, &element(0x30, &directory(30_000)));
+    let directory = |sets: usize| tlv(0xa4, &tlv(0x30, &tlv(0x31, &[]).repeat(sets)));
+    let excluded = tlv(0xa1, &tlv(0x30, &directory(30_000)));
     let ca = scene.other(&|ca| {
-        ca.custom_extensions.push(extension(&[2, 5, 29, 30], &element(0x30, &excluded), true));
+        ca.custom_extensions.push(extension(&[2, 5, 29, 30], &tlv(0x30, &excluded), true));
     });
     let leaf = maker::leaf(&ca, Kind::P256, &|leaf| {
-        let host = element(0x82, crate::cases::HOST.as_bytes());
+        let host = tlv(0x82, crate::cases::HOST.as_bytes());
         let names = [host, directory(0).repeat(10_000)].concat();
         leaf.subject_alt_names.clear();
-        leaf.custom_extensions.push(extension(&[2, 5, 29, 17], &element(0x30, &names), false));
+        leaf.custom_extensions.push(extension(&[2, 5, 29, 17], &tlv(0x30, &names), false));
     });
     let found = soon(&scene.case("bounds", "a long base", vec![leaf, der(&ca)]));
     assert_eq!(found.error.as_deref(), Some("invalid_purpose"), "{found:?}");
@@ -165,15 +166,4 @@ fn soon(case: &Case) -> Verification {
     println!("{}: {took:?}", case.name);
     assert!(took < Duration::from_secs(5), "{} took {took:?}", case.name);
     found
-}
-
-/// A DER element of less than 64 KiB.
-fn element(tag: u8, contents: &[u8]) -> Vec<u8> {
-    let length = contents.len();
-    let head = match length {
-        0..0x80 => vec![tag, length as u8],
-        0x80..0x100 => vec![tag, 0x81, length as u8],
-        _ => vec![tag, 0x82, (length >> 8) as u8, length as u8],
-    };
-    [head, contents.to_vec()].concat()
 }

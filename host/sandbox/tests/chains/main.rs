@@ -7,6 +7,8 @@
 
 mod bounds;
 mod cases;
+#[path = "../encoding/mod.rs"]
+mod encoding;
 mod maker;
 mod openssl;
 mod verdict;

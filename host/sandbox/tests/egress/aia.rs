@@ -4,8 +4,9 @@ use std::time::Instant;
 
 use crate::{
     egress::{Audience, Egress, Policy},
+    encoding::tlv,
     lab::{Canary, Http, authenticated, ok, policy, reach, redirect},
-    pki::{self, Leaf, Pki, authority_access, der, issue, leaf_params, tlv},
+    pki::{self, Leaf, Pki, authority_access, der, issue, leaf_params},
     probes::x509::{ExamineRequest, Verification, examine},
 };
 

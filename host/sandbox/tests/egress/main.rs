@@ -3,6 +3,8 @@
 mod aia;
 mod dns;
 mod dnssec;
+#[path = "../encoding/mod.rs"]
+mod encoding;
 mod examine;
 mod http;
 mod inspect;

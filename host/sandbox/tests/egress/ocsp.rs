@@ -7,9 +7,10 @@ use rcgen::{
 
 use crate::{
     egress::Trust,
+    encoding::tlv,
     inspect::{request, tls_server},
     lab::{authenticated, now, policy},
-    pki::{self, Ca, Leaf, Pki, authority_access, issue, leaf_params, server_config, tlv},
+    pki::{self, Ca, Leaf, Pki, authority_access, issue, leaf_params, server_config},
     probes::{
         tls::inspect,
         x509::{Examination, ExamineRequest, examine_offline},

@@ -9,7 +9,10 @@ use rcgen::{
 use rustls::{ServerConfig, sign::CertifiedKey};
 use rustls_pki_types::{CertificateDer, PrivateKeyDer};
 
-use crate::egress::{Egress, Options, Policy};
+use crate::{
+    egress::{Egress, Options, Policy},
+    encoding::tlv,
+};
 
 pub(crate) type Ca = CertifiedIssuer<'static, KeyPair>;
 
@@ -110,17 +113,6 @@ pub(crate) fn authority_access(method: u8, url: &str) -> CustomExtension {
     let location = tlv(0x86, url.as_bytes());
     let description = tlv(0x30, &[&oid[..], &location].concat());
     CustomExtension::from_oid_content(&[1, 3, 6, 1, 5, 5, 7, 1, 1], tlv(0x30, &description))
-}
-
-/// A DER element of less than 64 KiB.
-pub(crate) fn tlv(tag: u8, contents: &[u8]) -> Vec<u8> {
-    let length = contents.len();
-    let head = match length {
-        0..0x80 => vec![tag, length as u8],
-        0x80..0x100 => vec![tag, 0x81, length as u8],
-        _ => vec![tag, 0x82, (length >> 8) as u8, length as u8],
-    };
-    [head, contents.to_vec()].concat()
 }
 
 /// A server configuration that serves this chain and staple, over TLS 1.2 and 1.3.
