@@ -42,8 +42,8 @@ impl Store {
 
     /// Sets a value, for ever or for `ttl`. Where keys and values of the scope would hold more than
     /// `quota` bytes, what has expired goes; of shared ones what expires and was written longest ago,
-    /// since anybody can have a plugin keep something there. `StateQuota` when that is not enough; `Gone` when the
-    /// site is.
+    /// since anybody can have a plugin keep something there. `StateQuota` when that is not enough;
+    /// `Gone` when the site is.
     pub async fn plugin_state_set(
         &self,
         scope: StateScope<'_>,

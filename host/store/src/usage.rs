@@ -169,7 +169,8 @@ impl Store {
     /// month that is used up.
     async fn take_back_excess(&self, batch: &Batch, added: &HashMap<Month, Added>) {
         let beyond = batch.iter().filter_map(|(of, group)| {
-            let beyond = group.calls() - added.get(of)?.admits(group);
+            let before = added.get(of)?.before;
+            let beyond = (before + group.calls()).saturating_sub(group.limit.max(before));
             (beyond > 0).then(|| row(of, beyond))
         });
         let beyond: Array = beyond.collect();
@@ -204,13 +205,6 @@ struct Added {
     stamp: Stamp,
 }
 
-impl Added {
-    /// How many of a group's calls there is room for.
-    fn admits(&self, group: &Group) -> u64 {
-        group.limit.saturating_sub(self.before).min(group.calls())
-    }
-}
-
 impl Group {
     fn calls(&self) -> u64 {
         self.waiters.len() as u64
@@ -228,18 +222,15 @@ fn row(of: &Month, calls: u64) -> Value {
 /// Who no longer waits was counted like the others.
 fn admit(batch: Batch, added: &HashMap<Month, Added>) {
     for (of, group) in batch {
-        let Some(found @ Added { before, stamp }) = added.get(&of) else {
-            let error = Error::Engine("a call was not counted".to_owned());
-            refuse(Batch::from([(of, group)]), &error);
-            continue;
-        };
-        let (stamp, admits) = (*stamp, found.admits(&group));
-        let full = before + admits;
         for (nth, waiter) in (1_u64..).zip(group.waiters) {
-            let _ = waiter.send(if nth <= admits {
-                Ok(Counted { used: before + nth, stamp })
-            } else {
-                Err(Error::Exhausted { used: full, stamp })
+            let _ = waiter.send(match added.get(&of) {
+                Some(&Added { before, stamp }) if before + nth <= group.limit => {
+                    Ok(Counted { used: before + nth, stamp })
+                }
+                Some(&Added { before, stamp }) => {
+                    Err(Error::Exhausted { used: group.limit.max(before), stamp })
+                }
+                None => Err(Error::Engine("a call was not counted".to_owned())),
             });
         }
     }

@@ -53,18 +53,15 @@ impl Health {
     }
 
     pub(super) fn failed(&mut self, cx: &Cx, failure: &Failure, now: i64) {
-        let (weight, asks_for) = match failure {
+        // Who is asked too often is left alone from the first time on.
+        let (weight, asks_for, least) = match failure {
             Failure::TooMuch(_) | Failure::Ours(_) => return,
-            Failure::Throttled(wait) => (2, *wait),
-            Failure::Unavailable(_) | Failure::Timeout => (1, None),
+            Failure::Throttled(wait) => (2, *wait, Some(0)),
+            Failure::Unavailable(_) | Failure::Timeout => (1, None, None),
         };
         let failures = self.kept.failures.saturating_add(weight);
-        let doublings = failures.checked_sub(PATIENCE + 1);
-        let own = match failure {
-            Failure::Throttled(_) => Some(doublings.unwrap_or_default()),
-            _ => doublings,
-        };
-        let own = own.map(|doublings| SHORTEST << doublings.min(6));
+        let doublings = failures.checked_sub(PATIENCE + 1).or(least);
+        let own = doublings.map(|doublings| SHORTEST << doublings.min(6));
         let stated = asks_for.map(|wait| i64::try_from(wait.as_secs()).unwrap_or(LONGEST));
         let wait = stated.or(own).map(|wait| wait.clamp(1, LONGEST));
         self.kept = Kept {
