@@ -108,11 +108,18 @@ impl Oidc {
     }
 }
 
+impl Known {
+    /// How long yet.
+    fn believed_for(&self) -> Duration {
+        BELIEVED_FOR.saturating_sub(self.fetched_at.elapsed())
+    }
+}
+
 impl Inner {
     /// The keys, while they are young enough to be believed.
     fn known(&self) -> Option<Arc<KeySet>> {
         let known = self.known.read();
-        let known = known.as_ref().filter(|known| known.fetched_at.elapsed() < BELIEVED_FOR)?;
+        let known = known.as_ref().filter(|known| !known.believed_for().is_zero())?;
         Some(Arc::clone(&known.set))
     }
 
@@ -159,9 +166,7 @@ impl Inner {
 
     /// How long the keys that are known go on to be believed; zero where there are none.
     fn believed_for(&self) -> Duration {
-        let known = self.known.read();
-        let fetched_at = known.as_ref().map(|known| known.fetched_at);
-        fetched_at.map_or(Duration::ZERO, |at| BELIEVED_FOR.saturating_sub(at.elapsed()))
+        self.known.read().as_ref().map_or(Duration::ZERO, Known::believed_for)
     }
 
     /// Keeps the set that is known when it is the same: the tokens seen under it stay seen.

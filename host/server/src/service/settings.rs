@@ -109,7 +109,7 @@ async fn store(
             changed => changed?,
         };
         status_page::forget(app, account);
-        if next.status_page_enabled && next.status_page_slug.is_none() {
+        if takes_a_name(next) {
             status_page::named(app);
         }
         return Ok(changed);
@@ -123,11 +123,16 @@ async fn first_domain(
     caller: &Caller,
     next: &NotificationSettings,
 ) -> Result<Option<String>> {
-    if !next.status_page_enabled || next.status_page_slug.is_some() {
+    if !takes_a_name(next) {
         return Ok(None);
     }
     let (_, sites) = app.store.listed_sites(caller.account.id).await?;
     Ok(sites.first().map(|site| site.domain.as_str().to_owned()))
+}
+
+/// Whether a status page is enabled that has no name yet.
+fn takes_a_name(next: &NotificationSettings) -> bool {
+    next.status_page_enabled && next.status_page_slug.is_none()
 }
 
 /// Sends a test to every configured channel of the plan, now and not through the outbox; each is
