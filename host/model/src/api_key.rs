@@ -25,8 +25,10 @@ pub struct ApiKey {
     pub last_used_at: Option<Timestamp>,
     /// None = never.
     pub expires_at: Option<Timestamp>,
-    /// What a request with it may do at most: the role of whoever made it.
+    /// What a request with it may do: the role of whoever made it, which it follows.
     pub role: Role,
+    /// Who in the account's team made it; none = its owner.
+    pub made_by: Option<AccountId>,
 }
 
 /// A key as listings show it (spec: API key).

@@ -99,6 +99,8 @@ pub struct Caller {
     pub user: Arc<Account>,
     /// What they may do with the account's data.
     pub role: Role,
+    /// Who in the account's team it is, in person or by a key that they made; none = its owner.
+    pub maker: Option<AccountId>,
     pub edition: &'static Edition,
     /// Where the account stood when it was looked up.
     pub stamp: Stamp,

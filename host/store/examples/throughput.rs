@@ -249,6 +249,7 @@ async fn sign_up(store: &Store) -> Outcome<Account> {
         last_used_at: None,
         expires_at: None,
         role: Role::Owner,
+        made_by: None,
     };
     store.create_account(&account, &key).await?;
     Ok(account)

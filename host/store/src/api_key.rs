@@ -24,6 +24,7 @@ pub(crate) struct ApiKeyRow {
     expires_at: Option<Timestamp>,
     /// None = the owner's: from before there were others.
     role: Option<String>,
+    made_by: Option<RecordId>,
 }
 
 #[derive(SurrealValue)]
@@ -105,7 +106,8 @@ impl Store {
         Ok(keys)
     }
 
-    /// Adds a key while the account has fewer than `limit`, else `KeyLimit`.
+    /// Adds a key while the account has fewer than `limit`, else `KeyLimit`. `Stale` where whoever made
+    /// it has another role in the account's team by now, or none.
     pub async fn create_api_key(
         &self,
         account: AccountId,
@@ -117,6 +119,12 @@ impl Store {
             "LET $room = (UPDATE $account SET api_keys += 1 WHERE api_keys < $limit RETURN AFTER);
             IF array::is_empty($room) {
                 IF record::exists($account) { THROW 'key_limit' } ELSE { THROW 'gone' }
+            };
+            LET $maker = $key_row.made_by;
+            LET $membership = $maker.team;
+            IF $maker != NONE AND
+                ($membership.owner != $account OR $membership.role != $key_row.role) {
+                THROW 'stale'
             };
             CREATE $key CONTENT $key_row RETURN NONE;
             CREATE $hash SET account = $account, key = $key RETURN NONE";
@@ -224,6 +232,7 @@ impl ApiKeyRow {
             last_used_at: key.last_used_at,
             expires_at: key.expires_at,
             role: Some(key.role.as_str().to_owned()),
+            made_by: key.made_by.map(key::account),
         }
     }
 
@@ -233,6 +242,7 @@ impl ApiKeyRow {
             Some(name) => Role::by_name(name)
                 .ok_or_else(|| Error::corrupt("API key", format!("role {name}")))?,
         };
+        let made_by = self.made_by.map(|maker| key::uuid_at(&maker, 0)).transpose()?;
         Ok(ApiKey {
             id: key::uuid_at(&self.id, 1)?.into(),
             account_id: key::uuid_at(&self.id, 0)?.into(),
@@ -243,6 +253,7 @@ impl ApiKeyRow {
             last_used_at: self.last_used_at,
             expires_at: self.expires_at,
             role,
+            made_by: made_by.map(AccountId),
         })
     }
 }

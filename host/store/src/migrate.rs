@@ -122,6 +122,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0024_sum.surql"),
     include_str!("migrations/0025_written.surql"),
     include_str!("migrations/0026_written_index.surql"),
+    include_str!("migrations/0027_made_by.surql"),
 ];
 
 #[cfg(test)]

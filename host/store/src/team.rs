@@ -9,6 +9,8 @@
 //! *Invariant:* members and open invitations together are never more than the limit, and somebody
 //! is in one team at most: every transaction that adds one writes the owner's account, and whoever
 //! joins, theirs.
+//! *Invariant:* a key that a member made may what the member may: it has their role, from the
+//! transaction that changes it on, and goes with them.
 //! *Invariant:* a token accepts one invitation once: it goes with the invitation, in the
 //! transaction that accepts, replaces or withdraws it.
 
@@ -239,7 +241,7 @@ impl Store {
         self.write(unit, binds).await
     }
 
-    /// Gives a member another role; none when the team has nobody with this id, which is that of
+    /// Gives a member another role, and so the keys that they made; none when the team has nobody with this id, which is that of
     /// the member or of the membership.
     pub async fn set_member_role(
         &self,
@@ -250,11 +252,14 @@ impl Store {
         let unit = format!(
             "{FIND_MEMBER}
             UPDATE $found SET role = $role RETURN NONE;
+            LET $member = $found.member;
+            UPDATE $keys SET role = $role WHERE made_by = $member RETURN NONE;
             UPDATE $account SET stamp += 1 RETURN NONE;
             RETURN $found.{{ membership, role, joined_at, account: member.* }}"
         );
         let binds = named_member(owner, named)
             .with("account", key::account(owner))
+            .with("keys", key::api_keys(owner))
             .with("role", role.as_str());
         let row: Option<MemberRow> = gone_is_none(self.tx(&unit, binds).await)?;
         row.map(MemberRow::into_member).transpose()
@@ -268,10 +273,20 @@ impl Store {
         Ok(gone_is_none(removed)?.is_some())
     }
 
-    /// Takes somebody out of the team that they are in; false where they are in none.
-    pub async fn leave_team(&self, member: AccountId) -> Result<bool> {
-        let unit = format!("{LEAVE} RETURN $membership != NONE");
-        self.tx(&unit, Binds::new().with("member", key::account(member))).await
+    /// Takes somebody out of the team that they are in, where they are who is named, by their own id or
+    /// by that of the membership; false where they are not, or are in no team.
+    pub async fn leave_team(&self, member: AccountId, named: Uuid) -> Result<bool> {
+        let unit = format!(
+            "LET $own = $member.team;
+            LET $leaves = $own != NONE AND ($member = $named_account OR $own.membership = $named);
+            IF $leaves {{ {LEAVE} }};
+            RETURN $leaves"
+        );
+        let binds = Binds::new()
+            .with("member", key::account(member))
+            .with("named", named)
+            .with("named_account", key::account(named.into()));
+        self.tx(&unit, binds).await
     }
 }
 
@@ -344,10 +359,15 @@ LET $told_owner = $account.team.owner;
 IF $told_owner != NONE { UPDATE $told_owner SET stamp += 1 RETURN NONE };";
 
 /// For the unit that deletes an account: takes `$member`, its record's id, out of the team that
-/// they are in. Nothing happens where they are in none.
+/// they are in, with the keys that they made there. Nothing happens where they are in none.
 pub(crate) const LEAVE: &str = "LET $membership = $member.team;
 IF $membership != NONE {
-    UPDATE $membership.owner SET stamp += 1 RETURN NONE;
+    LET $left_id = record::id($membership.owner);
+    LET $left_keys = (SELECT id, hash FROM api_key:[$left_id]..=[$left_id, ..]
+        WHERE made_by = $member);
+    DELETE (SELECT VALUE type::record('api_key_hash', hash) FROM $left_keys) RETURN NONE;
+    DELETE $left_keys.id RETURN NONE;
+    UPDATE $membership.owner SET stamp += 1, api_keys -= array::len($left_keys) RETURN NONE;
     DELETE $membership RETURN NONE;
     UPDATE $member SET team = NONE, stamp += 1 RETURN NONE
 };";

@@ -180,6 +180,56 @@ async fn a_key_is_bound_to_what_its_member_is_now() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_key_that_a_member_made_may_what_they_may_and_goes_with_them() {
+    let world = world("").await;
+    let (owner, member) = (world.account("team").await, world.account("free").await);
+    join(&owner.client, &member, "admin").await;
+    let make = async |client: &Client| {
+        let made = client.post("/api-keys", json!({"name": "deploy"})).await.expect(200);
+        client.with_key(&text(&made["key"]))
+    };
+    let own = make(&owner.client).await;
+    let key = make(&member.client).await;
+    // Whatever is made with it is the member's as well.
+    let further = make(&key).await;
+    let site = |nth: u8| json!({"domain": format!("s{nth}.example"), "monitoring_enabled": false});
+    key.post("/sites", site(1)).await.expect(200);
+
+    change_role(&owner.client, &member.id, "viewer").await.expect(200);
+    for client in [&key, &further] {
+        assert_eq!(acts_for(client).await, owner.id);
+        refused(&client.post("/sites", site(2)).await, 403, "a viewer's key adds a site");
+        refused(&change_role(client, &member.id, "admin").await, 403, "a viewer's key promotes");
+    }
+    change_role(&owner.client, &member.id, "editor").await.expect(200);
+    further.post("/sites", site(2)).await.expect(200);
+
+    remove(&owner.client, &member.id).await.expect(200);
+    for client in [&key, &further] {
+        refused(&client.get("/sites").await, 401, "a key of nobody in the team");
+    }
+    assert_eq!(acts_for(&own).await, owner.id);
+    let listed = owner.client.get("/api-keys").await.expect(200);
+    assert_eq!(listed["keys"].as_array().map(Vec::len), Some(2), "{listed}");
+    // Their room is free again: the plan has ten.
+    for _ in 2..10 {
+        make(&owner.client).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn anybody_leaves_by_either_of_their_ids() {
+    let world = world("").await;
+    let (owner, member) = (world.account("team").await, world.account("free").await);
+    for name in ["id", "member_id"] {
+        join(&owner.client, &member, "viewer").await;
+        let team = member.client.get("/team").await.expect(200);
+        remove(&member.client, &text(&team["members"][0][name])).await.expect(200);
+        assert_eq!(acts_for(&member.client).await, member.id, "by {name}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn who_names_the_owners_account_is_let_in_as_soon_as_they_may_be() {
     let world = world("").await;
     let (owner, member) = (world.account("team").await, world.account("free").await);

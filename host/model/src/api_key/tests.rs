@@ -81,6 +81,7 @@ fn key(expires_at: Option<Timestamp>) -> ApiKey {
         last_used_at: None,
         expires_at,
         role: Role::Owner,
+        made_by: None,
     }
 }
 

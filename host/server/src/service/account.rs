@@ -73,6 +73,7 @@ fn drawn_up(
         last_used_at: None,
         expires_at: None,
         role: Role::Owner,
+        made_by: None,
     };
     (CreatedAccount { account, key: secret }, key)
 }
@@ -214,10 +215,10 @@ fn caller(
             && wanted.is_none_or(|wanted| wanted == team.account.id)
             && plan(&team.account).is_ok_and(|plan| plan.includes(Feature::Team))
     });
-    let (account, stamp, role) = match team {
-        Some(team) => (&team.account, team.stamp, team.role),
+    let (account, stamp, role, maker) = match team {
+        Some(team) => (&team.account, team.stamp, team.role, Some(person.account.id)),
         None if wanted.is_none_or(|wanted| wanted == person.account.id) => {
-            (&person.account, person.stamp, own)
+            (&person.account, person.stamp, own, key.and_then(|key| key.made_by))
         }
         None => return Err(Error::NotFound("account")),
     };
@@ -225,6 +226,7 @@ fn caller(
         account: Arc::clone(account),
         user: Arc::clone(&person.account),
         role,
+        maker,
         edition,
         stamp,
     })

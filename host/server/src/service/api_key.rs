@@ -49,11 +49,12 @@ pub async fn create(app: &App, caller: &Caller, body: &Value) -> Result<CreatedK
         last_used_at: None,
         expires_at: new.expires_at,
         role: caller.role,
+        made_by: caller.maker,
     };
     match app.store.create_api_key(caller.account.id, &key, plan.api_keys).await {
         Ok(()) => Ok(CreatedKey::of(key, secret)),
         Err(StoreError::KeyLimit) => Err(used_up(caller.edition, plan)),
-        Err(StoreError::Gone) => Err(Error::NotFound("account")),
+        Err(StoreError::Gone | StoreError::Stale) => Err(Error::NotFound("account")),
         Err(cause) => Err(cause.into()),
     }
 }

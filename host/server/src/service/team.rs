@@ -151,9 +151,11 @@ pub async fn accept(app: &App, caller: &Caller, body: &Value) -> Result<Accepted
 /// `Forbidden` for a plan or a role that does not include it, but for whoever leaves: that is
 /// always possible. `NotFound` for an id of nobody in the team.
 pub async fn remove(app: &App, caller: &Caller, named: Result<Uuid>) -> Result<()> {
-    let leaves = named.as_ref().is_ok_and(|id| *id == caller.user.id.0) && in_person(caller);
-    if leaves && app.store.leave_team(caller.user.id).await? {
-        let member = caller.user.id;
+    let member = caller.user.id;
+    if let Ok(named) = named
+        && in_person(caller)
+        && app.store.leave_team(member, named).await?
+    {
         tracing::info!(account_id = %member, "account {member} left its team");
         return Ok(());
     }

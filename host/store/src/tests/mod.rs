@@ -156,6 +156,7 @@ fn api_key(account: &Account, name: &str) -> ApiKey {
         last_used_at: None,
         expires_at: None,
         role: Role::Owner,
+        made_by: None,
     }
 }
 

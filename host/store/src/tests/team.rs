@@ -338,3 +338,37 @@ fn a_role_is_changed_and_a_member_removed_by_either_id_and_nobody_elses() {
         assert_eq!(store.asked(&made.hash, member.id).await.unwrap(), None);
     });
 }
+
+#[test]
+fn a_key_is_made_by_whom_its_role_is_of() {
+    on_both(|store| async move {
+        let (owner, member) = team(&store).await;
+        let stranger = somebody(&store, "stranger@example.com").await;
+        let of = |maker: &Account, role: Role| ApiKey {
+            role,
+            made_by: Some(maker.id),
+            ..api_key(&owner, "deploy")
+        };
+        for (maker, role) in [(&member, Role::Admin), (&stranger, Role::Editor)] {
+            let refused = store.create_api_key(owner.id, &of(maker, role), 10).await;
+            assert!(matches!(refused, Err(Error::Stale)), "{refused:?}");
+        }
+        let key = of(&member, Role::Editor);
+        store.create_api_key(owner.id, &key, 10).await.unwrap();
+        assert_eq!(store.caller_anew(&key.hash).await.unwrap().unwrap().key, key);
+
+        store.set_member_role(owner.id, member.id.0, Role::Viewer).await.unwrap().unwrap();
+        let found = store.caller_anew(&key.hash).await.unwrap().unwrap();
+        assert_eq!(found.key.role, Role::Viewer);
+        let mut keys = store.api_keys(owner.id).await.unwrap();
+        keys.retain(|key| key.made_by.is_none());
+        assert_eq!(only(keys).role, Role::Owner, "the owner's own stays what it is");
+
+        assert!(store.remove_member(owner.id, member.id.0).await.unwrap());
+        assert!(store.caller_anew(&key.hash).await.unwrap().is_none());
+        assert_eq!(only(store.api_keys(owner.id).await.unwrap()).made_by, None);
+        assert_eq!(only(store.api_keys(member.id).await.unwrap()).role, Role::Owner);
+        // The first key and this one: the count came down with the other.
+        store.create_api_key(owner.id, &api_key(&owner, "next"), 2).await.unwrap();
+    });
+}

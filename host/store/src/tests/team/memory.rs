@@ -42,8 +42,9 @@ fn whatever_changes_for_a_member_raises_the_stamp_that_is_compared() {
                     (true, true)
                 }
                 _ => {
-                    assert!(store.leave_team(member.id).await.unwrap());
-                    assert!(!store.leave_team(member.id).await.unwrap());
+                    assert!(!store.leave_team(member.id, owner.id.0).await.unwrap());
+                    assert!(store.leave_team(member.id, member.id.0).await.unwrap());
+                    assert!(!store.leave_team(member.id, member.id.0).await.unwrap());
                     (true, true)
                 }
             };
