@@ -19,6 +19,8 @@ use crate::{Store, delivery, key};
 #[derive(Clone, Debug, PartialEq)]
 pub struct BillingContext {
     pub billing: Billing,
+    /// The plan that the account is on; none where there is no such account.
+    pub plan: Option<String>,
     /// The event was taken before.
     pub is_taken: bool,
 }
@@ -36,6 +38,7 @@ struct BillingRow {
 #[derive(SurrealValue)]
 struct ContextRow {
     billing: Option<BillingRow>,
+    plan: Option<String>,
     is_taken: bool,
 }
 
@@ -54,13 +57,18 @@ impl Store {
         account.map(|account| key::uuid_at(&account, 0).map(AccountId)).transpose()
     }
 
-    /// How an account pays, and whether it was told of this event.
+    /// How an account pays, what it is on, and whether it was told of this event.
     pub async fn billing_context(&self, account: AccountId, event: &str) -> Result<BillingContext> {
-        let statement = "RETURN { billing: $id.*, is_taken: record::exists($taken) }";
-        let binds =
-            Binds::new().with("id", key::billing(account)).with("taken", key::payment_event(event));
+        let statement = "RETURN {
+                billing: $id.*, plan: $account.plan, is_taken: record::exists($taken)
+            }";
+        let binds = Binds::new()
+            .with("id", key::billing(account))
+            .with("account", key::account(account))
+            .with("taken", key::payment_event(event));
         let row: ContextRow = self.read(statement, binds).await?;
-        Ok(BillingContext { billing: read(row.billing)?, is_taken: row.is_taken })
+        let (plan, is_taken) = (row.plan, row.is_taken);
+        Ok(BillingContext { billing: read(row.billing)?, plan, is_taken })
     }
 
     /// Takes an event with all that it does: what is known of the account's payments, its plan, and

@@ -5,6 +5,7 @@
 //! subscription do so where they say that they are newer.
 //! *Invariant:* which subscription is the account's present one, a purchase says; events of another
 //! neither grant nor take away.
+//! *Invariant:* a change of plan changes a plan that is paid for: after an end it grants none.
 
 use super::{Billing, EventKind, Offer, PaymentEvent};
 use crate::{Invalid, Plan, Timestamp};
@@ -31,13 +32,15 @@ pub enum Mail {
     Revoked,
 }
 
-/// Says what an event changes; nothing where what was told before counts for more.
+/// Says what an event changes for an account that is on a plan, by the plan's id; nothing where what
+/// was told before counts for more.
 ///
 /// # Errors
 /// For an event that pays for something which nobody can tell: its product is not in
 /// `payments.products`, and it carries no plan.
 pub fn judge(
     state: &Billing,
+    on: &str,
     event: &PaymentEvent,
     offer: &Offer<'_>,
 ) -> Result<Option<Effect>, Invalid> {
@@ -47,9 +50,10 @@ pub fn judge(
     match event.kind {
         EventKind::CheckoutCompleted => grant(state, event, offer, Some(Mail::Purchased)),
         EventKind::SubscriptionActive => resume(state, event, offer, Some(Mail::Activated)),
-        EventKind::SubscriptionPaid | EventKind::SubscriptionUpdate => {
-            resume(state, event, offer, None)
-        }
+        EventKind::SubscriptionPaid => resume(state, event, offer, None),
+        // Providers tell of every end as a change of the subscription as well.
+        EventKind::SubscriptionUpdate if has_ended(state, on, offer) => Ok(None),
+        EventKind::SubscriptionUpdate => resume(state, event, offer, None),
         EventKind::SubscriptionPaused => Ok(stop(state, event, offer, Mail::Paused)),
         EventKind::SubscriptionCanceled => Ok(end(state, event, offer, Mail::Canceled)),
         EventKind::SubscriptionExpired => Ok(end(state, event, offer, Mail::Expired)),
@@ -62,6 +66,11 @@ pub fn judge(
 /// Two events of one moment come in the order in which they arrive.
 fn is_late(state: &Billing, event: &PaymentEvent) -> bool {
     event.created_at.zip(state.newest_at).is_some_and(|(created, newest)| created < newest)
+}
+
+/// Whether what was paid for once is paid for no longer.
+fn has_ended(state: &Billing, on: &str, offer: &Offer<'_>) -> bool {
+    state.plan.is_some() && on == offer.edition.lowest_plan().id
 }
 
 /// Whether it tells of another subscription than the account's present one: of one that was replaced
@@ -117,10 +126,20 @@ fn resume(
     grant(state, event, offer, mail)
 }
 
+/// Whether it tells of a product whose plan is not the one that is paid for now: where nobody names
+/// subscriptions, that is how the end of the one before an upgrade is told from the end of the
+/// present one.
+fn is_of_another_plan(state: &Billing, event: &PaymentEvent, offer: &Offer<'_>) -> bool {
+    let names_it = event.subscription_id.is_some() && state.subscription_id.is_some();
+    let product = event.product_id.as_deref().filter(|_| !names_it);
+    let told = product.and_then(|id| offer.plan_of_product(id));
+    told.zip(state.plan.as_deref()).is_some_and(|(told, current)| told.id != current)
+}
+
 /// The lowest plan, while the subscription is not paid for. One that was replaced by another since
 /// pays for nothing, and so takes nothing away.
 fn stop(state: &Billing, event: &PaymentEvent, offer: &Offer<'_>, mail: Mail) -> Option<Effect> {
-    if is_of_another(state, event) {
+    if is_of_another(state, event) || is_of_another_plan(state, event, offer) {
         return None;
     }
     let billing = seen(state, event.created_at);

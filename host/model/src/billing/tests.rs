@@ -40,9 +40,14 @@ fn plain(kind: &str) -> PaymentEvent {
     PaymentEvent { created_at: None, ..moment(kind, 0) }
 }
 
+/// Of an account whose plan is paid for.
 fn judged(state: &Billing, event: &PaymentEvent) -> Option<Effect> {
+    judged_on(state, "team", event)
+}
+
+fn judged_on(state: &Billing, on: &str, event: &PaymentEvent) -> Option<Effect> {
     let products = products();
-    judge(state, event, &Offer { edition: &TEAM, products: &products }).expect("it can be told")
+    judge(state, on, event, &Offer { edition: &TEAM, products: &products }).expect("it can be told")
 }
 
 /// What an account that nothing was known of is after these, one after the other: its plan, where
@@ -50,7 +55,8 @@ fn judged(state: &Billing, event: &PaymentEvent) -> Option<Effect> {
 fn told(events: &[PaymentEvent]) -> (Option<&'static str>, Vec<Mail>) {
     let (mut state, mut plan, mut mails) = (Billing::default(), None, Vec::new());
     for event in events {
-        let Some(effect) = judged(&state, event) else { continue };
+        let on = plan.unwrap_or("free");
+        let Some(effect) = judged_on(&state, on, event) else { continue };
         state = effect.billing;
         plan = Some(effect.plan.id);
         mails.extend(effect.mail);
@@ -299,7 +305,7 @@ fn plan_is_that_of_the_product_else_the_one_carried_along() {
             ..plain(kind)
         };
         let what = format!("{kind} of {product:?} with {carried:?}");
-        match (judge(state, &event, &offer), expected) {
+        match (judge(state, "team", &event, &offer), expected) {
             (Ok(Some(effect)), Some(plan)) => assert_eq!(effect.plan.id, plan, "{what}"),
             (Err(refused), None) => {
                 assert!(refused.to_string().contains("payments.products"), "{what}: {refused}");
@@ -319,7 +325,7 @@ fn plan_is_the_one_carried_along_where_no_products_are_told() {
             plan_id: Some(carried.into()),
             ..plain("checkout.completed")
         };
-        let judged = judge(&Billing::default(), &event, &offer).ok().flatten();
+        let judged = judge(&Billing::default(), "free", &event, &offer).ok().flatten();
         assert_eq!(judged.map(|effect| effect.plan.id), expected, "{carried}");
     }
 }
@@ -392,6 +398,47 @@ fn end_of_a_subscription_that_was_replaced_takes_nothing_away() {
         }
     }
     assert!(judged(&current, &of("refund.created", Some("s1"))).is_some());
+}
+
+#[test]
+fn where_nobody_names_subscriptions_the_end_of_the_one_before_an_upgrade_takes_nothing_away() {
+    let of = |kind: &str, product: &str| PaymentEvent {
+        product_id: Some(product.to_owned()),
+        ..plain(kind)
+    };
+    let bought =
+        [of("checkout.completed", "prod_pro"), of("checkout.completed", "prod_team_month")];
+    for kind in ["subscription.canceled", "subscription.expired", "subscription.paused"] {
+        for (product, plan) in [
+            ("prod_pro", "team"),
+            ("prod_pro_YEARLY", "team"),
+            ("prod_team_month", "free"),
+            ("prod_team_annual", "free"),
+            ("prod_old", "free"),
+        ] {
+            let events = [&bought[..], &[of(kind, product)]].concat();
+            assert_eq!(told(&events).0, Some(plan), "{kind} of {product}");
+        }
+    }
+}
+
+#[test]
+fn a_change_of_plan_grants_nothing_once_the_plan_has_ended() {
+    let update = PaymentEvent {
+        product_id: Some("prod_team_month".to_owned()),
+        ..moment("subscription.update", 20)
+    };
+    for ended in ["subscription.canceled", "subscription.paused", "subscription.expired"] {
+        for end in [moment(ended, 10), plain(ended)] {
+            let events = [moment("checkout.completed", 1), end, update.clone()];
+            assert_eq!(told(&events).0, Some("free"), "after {ended}");
+            let resumed = [&events[..], &[moment("subscription.paid", 21)]].concat();
+            assert_eq!(told(&resumed).0, Some("pro"), "paid for again after {ended}");
+        }
+    }
+    let changed = [moment("checkout.completed", 1), update.clone()];
+    assert_eq!(told(&changed).0, Some("team"));
+    assert_eq!(told(&[update]).0, Some("team"), "the first that is told of an account");
 }
 
 /// An event about a plan and a subscription.

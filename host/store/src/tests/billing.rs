@@ -31,7 +31,7 @@ fn purchase(id: &str) -> PaymentEvent {
 fn judged(billing: &Billing, event: &PaymentEvent) -> Option<Effect> {
     let products = BTreeMap::new();
     let offer = Offer { edition: &edition::TEAM, products: &products };
-    judge(billing, event, &offer).unwrap()
+    judge(billing, "pro", event, &offer).unwrap()
 }
 
 fn mail(account: AccountId, event: &PaymentEvent) -> Delivery {

@@ -105,7 +105,9 @@ async fn take(
     if context.is_taken {
         return Ok(Err(StoreError::Duplicate));
     }
-    let effect = judge(&context.billing, event, &offer(app, edition)).inspect_err(|refused| {
+    let Some(on) = context.plan else { return Ok(Err(StoreError::Gone)) };
+    let effect = judge(&context.billing, &on, event, &offer(app, edition));
+    let effect = effect.inspect_err(|refused| {
         let id = &event.id;
         tracing::warn!(event_id = id, "payment event {id} was refused: {refused}");
     })?;
