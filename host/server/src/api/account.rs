@@ -7,6 +7,7 @@ use vedette_model::Edition;
 use super::{
     body::Body,
     caller::{self, State},
+    payer::Cost,
     reply::Answer,
     routes::owned,
 };
@@ -14,7 +15,7 @@ use crate::{Caller, service};
 
 pub(super) fn routes(edition: &'static Edition) -> Router {
     let account = owned("account").get(read).head(read).patch(update).delete(delete);
-    Router::new().hoop(caller::Authenticate { edition }).push(account)
+    Router::new().hoop(caller::Authenticate { edition, cost: Cost::CallIfLeft }).push(account)
 }
 
 #[handler]

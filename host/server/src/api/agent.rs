@@ -11,7 +11,7 @@ use vedette_model::{Edition, Feature};
 use super::{
     body::{Body, OptionalBody},
     caller::{self, Includes, State},
-    payer::{Payer, count_call},
+    payer::{Cost, Payer, count_call},
     query::Query,
     reply::Answer,
     routes,
@@ -20,7 +20,7 @@ use crate::{Agent, App, Caller, Error, Result, limits::TokenHash, service};
 
 pub(super) fn routes(edition: &'static Edition) -> Router {
     let callers = Router::new()
-        .hoop(caller::Authenticate { edition })
+        .hoop(caller::Authenticate { edition, cost: Cost::Call })
         .push(
             routes::administered("agent/key")
                 .hoop(WITH_AGENTS)

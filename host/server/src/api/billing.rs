@@ -10,6 +10,7 @@ use vedette_model::Edition;
 use super::{
     body::{self, Body},
     caller::{self, State},
+    payer::Cost,
     reply::Answer,
     routes::owned,
 };
@@ -20,7 +21,7 @@ use crate::{
 
 pub(super) fn routes(edition: &'static Edition) -> Router {
     let private = Router::new()
-        .hoop(caller::Authenticate { edition })
+        .hoop(caller::Authenticate { edition, cost: Cost::CallIfLeft })
         .push(owned("checkout").post(checkout))
         .push(owned("billing/status").get(status).head(status));
     Router::new()

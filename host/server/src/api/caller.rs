@@ -27,6 +27,8 @@ use crate::{
 /// Accepts or refuses the credential, then counts the request.
 pub(super) struct Authenticate {
     pub(super) edition: &'static Edition,
+    /// What a request behind it costs, unless it says so itself.
+    pub(super) cost: Cost,
 }
 
 #[handler]
@@ -39,7 +41,7 @@ impl Authenticate {
         ctrl: &mut FlowCtrl,
     ) {
         let app = app(depot);
-        match self.admit(&app, req.headers(), depot, Cost::Call).await {
+        match self.admit(&app, req.headers(), depot, self.cost).await {
             Ok(caller) => {
                 depot.insert_typed(Recognised(caller));
             }
@@ -134,7 +136,7 @@ impl Authenticate {
                 counted = count(app, &caller, token, standing, cost).await?;
             } else if caller.account.plan != before.plan {
                 // It was counted, and is not counted twice.
-                counted.admitted = standing.under(&caller, app.clock.now());
+                counted.admitted = standing.under(&caller, cost, app.clock.now());
             }
         }
         counted.admitted.map(|()| caller)

@@ -25,6 +25,8 @@ use crate::{
 pub(super) enum Cost {
     /// One of the month's calls.
     Call,
+    /// One of them while there are any: nobody waits for the next month to buy more, or to leave.
+    CallIfLeft,
     /// Nothing: how MCP's handshake and listings are counted (decisions: monthly calls).
     Nothing,
 }
@@ -86,10 +88,10 @@ pub(super) async fn count<'a>(
 
 impl Standing {
     /// A call that was counted in the month, held against another plan than it was counted under.
-    pub(super) fn under(&mut self, caller: &Caller, now: Timestamp) -> Result<()> {
+    pub(super) fn under(&mut self, caller: &Caller, cost: Cost, now: Timestamp) -> Result<()> {
         let plan = service::account::plan(&caller.account)?;
         self.month.limit = plan.monthly_calls;
-        if self.month.used <= plan.monthly_calls {
+        if self.month.used <= plan.monthly_calls || cost != Cost::Call {
             return Ok(());
         }
         let wait = longest(now, Duration::ZERO, self, Some(quota::next_month(now)));
@@ -110,7 +112,9 @@ impl Asked<'_> {
     async fn admit(&self, app: &App, standing: &mut Standing, cost: Cost) -> Result<Counted> {
         let (account, month) = (self.payer.account.id, quota::month(self.now));
         let found = match cost {
-            Cost::Call => app.store.count_call(account, &month, self.plan.monthly_calls).await,
+            Cost::Call | Cost::CallIfLeft => {
+                app.store.count_call(account, &month, self.plan.monthly_calls).await
+            }
             Cost::Nothing => app.store.calls_so_far(account, &month).await,
         };
         let (used, stamp, is_over) = match found {
@@ -120,7 +124,9 @@ impl Asked<'_> {
         };
         let exhausted = self.note(app, standing, self.usage(used));
         if !is_over {
-            standing.charge = (cost == Cost::Call).then_some(Charge { account, at: self.now });
+            standing.charge = (cost != Cost::Nothing).then_some(Charge { account, at: self.now });
+        }
+        if !is_over || cost == Cost::CallIfLeft {
             return Ok(Counted { stamp, admitted: Ok(()) });
         }
         let wait = longest(self.now, Duration::ZERO, standing, exhausted);

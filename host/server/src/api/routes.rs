@@ -11,8 +11,9 @@ use super::{
     caller::{self, Includes, Needs},
     check, cron, event,
     following::Following,
-    incident, maintenance, mcp, openapi, own_check, public, renewal, settings, site, status_page,
-    team, welcome,
+    incident, maintenance, mcp, openapi, own_check,
+    payer::Cost,
+    public, renewal, settings, site, status_page, team, welcome,
 };
 use crate::{App, mcp::Server, plugins::is_ours};
 
@@ -26,7 +27,7 @@ pub(super) fn mounted(app: &Arc<App>) -> Router {
         let open =
             open().push(openapi::routes(app, edition)).push(assistants(edition, &app.sandbox));
         let private = private(checks.clone()).push(own_check::route(app));
-        let private = private.hoop(caller::Authenticate { edition });
+        let private = private.hoop(caller::Authenticate { edition, cost: Cost::Call });
         let of_edition = Router::with_path(edition.prefix.trim_start_matches('/'));
         root.push(of_edition.push(open).push(private).push(further(edition)))
     })
@@ -82,7 +83,7 @@ pub(super) fn open() -> Router {
 /// For assistants, with and without a credential. Neither is behind [`caller::Authenticate`]: what
 /// a request costs is known only once it was read.
 pub(super) fn assistants(edition: &'static Edition, sandbox: &Sandbox) -> Router {
-    let door = caller::Authenticate { edition };
+    let door = caller::Authenticate { edition, cost: Cost::Call };
     let server = Following::new(sandbox, move |checks| Server::private(edition, checks));
     let private = mcp::Private { door, server };
     let server = Following::new(sandbox, move |checks| Server::public(edition, checks));

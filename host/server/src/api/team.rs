@@ -7,6 +7,7 @@ use vedette_model::{Edition, Role, team::parse_member};
 use super::{
     body::Body,
     caller::{self, Needs, State},
+    payer::Cost,
     reply::Answer,
     routes,
 };
@@ -14,7 +15,7 @@ use crate::{Caller, Result, service};
 
 pub(super) fn routes(edition: &'static Edition) -> Router {
     Router::new()
-        .hoop(caller::Authenticate { edition })
+        .hoop(caller::Authenticate { edition, cost: Cost::Call })
         .push(shared("team").get(read).head(read).post(invite).delete(remove))
         .push(routes::administered("team/role").patch(change_role))
         .push(shared("team/accept").post(accept))

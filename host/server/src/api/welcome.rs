@@ -7,6 +7,7 @@ use vedette_model::{Edition, Role};
 use super::{
     caller::{Authenticate, Needs, State},
     limit::ClientAddress,
+    payer::Cost,
     reply::{Answer, Because},
 };
 use crate::{
@@ -18,7 +19,7 @@ pub(super) fn routes(edition: &'static Edition) -> Router {
     let judge = Judge { edition };
     // About the caller and not the team they are in: any role will do.
     let greeting = Router::new()
-        .hoop(Authenticate { edition })
+        .hoop(Authenticate { edition, cost: Cost::Call })
         .hoop(Needs { read: Role::Viewer, write: Role::Viewer })
         .post(greet);
     Router::with_path("auth/welcome").get(judge).head(judge).push(greeting)

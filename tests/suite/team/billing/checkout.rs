@@ -18,6 +18,31 @@ async fn buy(shop: &Shop, body: Value) -> Answer {
     shop.world.owner.client.post("/checkout", body).await
 }
 
+/// The 429 says to upgrade.
+#[tokio::test(flavor = "multi_thread")]
+async fn whose_month_is_used_up_can_still_buy_more_and_leave() {
+    let shop = Shop::open().await;
+    let account = shop.world.account("team").await;
+    for nth in 0..101 {
+        let client = account.client.from_address(&format!("198.51.100.{}", 1 + nth / 50));
+        client.get("/alerts").await.expect(200);
+    }
+    let path = format!("/admin/accounts/{}", account.id);
+    shop.world.service.operator().patch(&path, json!({"plan": "free"})).await.expect(200);
+    let client = account.client.from_address("198.51.100.9");
+    let refused = client.get("/alerts").await;
+    assert_eq!(refused.status, 429, "{}", refused.text);
+    assert!(refused.text.contains("upgrade to the pro plan"), "{}", refused.text);
+
+    shop.provider.answer_next(page("https://pay.example/9"));
+    let bought = client.post("/checkout", json!({"planId": "pro"})).await;
+    assert_eq!(bought.number("x-monthlylimit-remaining"), 0);
+    assert!(bought.expect(200)["checkoutUrl"].is_string());
+    assert_eq!(client.get("/billing/status").await.expect(200)["plan"], "free");
+    assert_eq!(client.get("/alerts").await.status, 429);
+    client.delete("/account").await.expect(200);
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_checkout_leads_to_the_providers_page_and_changes_nothing_yet() {
     let shop = Shop::open().await;
