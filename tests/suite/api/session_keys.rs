@@ -75,6 +75,19 @@ async fn sessions_go_on_while_the_issuer_is_down() {
     assert_eq!(user(&world, &issuer.token(Es256, "anna")).await, anna);
 }
 
+/// Signing in again would not help, so nobody is told to.
+#[tokio::test(flavor = "multi_thread")]
+async fn while_no_key_of_the_issuer_is_known_that_is_our_own_trouble() {
+    let mut issuer = Issuer::start().await.expect("loopback has free ports");
+    issuer.stop();
+    let toml = issuer.toml();
+    let world = World::with(|settings| settings.toml = toml).await;
+    let answer = session(&world, &issuer.token(Rs256, "anna")).get("/sites").await;
+    assert_eq!(answer.status, 500, "{}", answer.text);
+    refused(&session(&world, "eyJ9.e30.x").get("/sites").await, "it names no key at all");
+    world.owner.client.get("/sites").await.expect(200);
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn the_keys_are_found_by_the_issuers_discovery_document() {
     let issuer = Issuer::start().await.expect("loopback has free ports");

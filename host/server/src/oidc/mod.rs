@@ -48,6 +48,15 @@ struct Known {
     fetched_at: Instant,
 }
 
+/// Why a token was not taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Refused {
+    /// It does not hold. Why is nobody's business.
+    Token,
+    /// No key of the issuer is known, or none is believed any more: nobody can say whether it holds.
+    NoKeys,
+}
+
 impl Oidc {
     /// None when no issuer is configured.
     pub(crate) fn new(config: &config::Oidc, egress: Egress, clock: Clock) -> Option<Self> {
@@ -71,12 +80,11 @@ impl Oidc {
         &self.inner.issuer
     }
 
-    /// What a token says, if it is the issuer's, for us, and of now. Why another is refused is
-    /// nobody's business.
-    pub(crate) async fn verify(&self, token: &str) -> Option<Arc<Claims>> {
+    /// What a token says, if it is the issuer's, for us, and of now.
+    pub(crate) async fn verify(&self, token: &str) -> Result<Arc<Claims>, Refused> {
         let claims = self.signed(token).await?;
         let Inner { issuer, audience, clock, .. } = &*self.inner;
-        claims.hold(issuer, audience, clock.now()).then_some(claims)
+        if claims.hold(issuer, audience, clock.now()) { Ok(claims) } else { Err(Refused::Token) }
     }
 
     /// Fetches the keys; what was known stays when that fails.
@@ -86,16 +94,18 @@ impl Oidc {
     }
 
     /// What the issuer signed, whatever it says.
-    async fn signed(&self, token: &str) -> Option<Arc<Claims>> {
+    async fn signed(&self, token: &str) -> Result<Arc<Claims>, Refused> {
         let hash = TokenHash::of(token);
         if let Some(set) = self.inner.known()
             && let Some(claims) = set.seen(&hash).await
         {
-            return Some(claims);
+            return Ok(claims);
         }
-        let wanted = Wanted::of(token)?;
-        let set = self.set_with(wanted.clone()).await?;
-        set.verify(token, &wanted, hash).await
+        let wanted = Wanted::of(token).ok_or(Refused::Token)?;
+        let Some(set) = self.set_with(wanted.clone()).await else {
+            return Err(self.inner.known().map_or(Refused::NoKeys, |_| Refused::Token));
+        };
+        set.verify(token, &wanted, hash).await.ok_or(Refused::Token)
     }
 
     async fn set_with(&self, wanted: Wanted) -> Option<Arc<KeySet>> {

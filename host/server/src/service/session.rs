@@ -7,19 +7,20 @@
 
 use std::{net::IpAddr, sync::Arc};
 
-use anyhow::Context;
+use anyhow::{Context, anyhow};
 use serde_json::json;
 use vedette_model::{Account, Area, Edition, session::Claims};
 use vedette_store::{Error as StoreError, Person, Stamp};
 
 use super::{api_key::hash, random};
-use crate::{App, Error, Result};
+use crate::{App, Error, Result, oidc::Refused};
 
 /// Whose request this is; makes the account of somebody new who comes from `newcomer`.
 ///
 /// # Errors
 /// `Unauthenticated` for a token that does not hold, for somebody new without an address, and for
-/// somebody new where nobody new is let in.
+/// somebody new where nobody new is let in. `Internal` while no key of the issuer is known: signing
+/// in again would not help.
 pub(super) async fn authenticate(
     app: &App,
     edition: &'static Edition,
@@ -29,8 +30,10 @@ pub(super) async fn authenticate(
     let Some(oidc) = &app.oidc else {
         return Err(Error::Unauthenticated(NOT_TAKEN.into()));
     };
-    let claims = oidc.verify(token).await;
-    let claims = claims.ok_or_else(|| Error::Unauthenticated(INVALID.into()))?;
+    let claims = oidc.verify(token).await.map_err(|refused| match refused {
+        Refused::Token => Error::Unauthenticated(INVALID.into()),
+        Refused::NoKeys => Error::Internal(anyhow!("no key of {} is known", oidc.issuer())),
+    })?;
     let identity = identity(edition, oidc.issuer(), &claims);
     if let Some(found) = app.store.person_of(&identity).await? {
         return Ok(found);
