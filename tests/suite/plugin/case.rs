@@ -5,7 +5,10 @@ use std::{fs, sync::Arc};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use vedette_model::{CheckType, domain_name::Target};
-use vedette_sandbox::{Grant, Job, Recorder, Recording, Sandbox, egress::Audience};
+use vedette_sandbox::{
+    Grant, Job, Recorder, Recording, RunError, Sandbox,
+    egress::{self, Audience, Refusal},
+};
 use vedette_tests::{Lab, Manner, Peer, Ran, Reply, plugin};
 
 use super::{path, project::built, sandbox_with};
@@ -75,18 +78,7 @@ async fn checks_of_ours_see_the_same_again() {
         let check: CheckType = name.parse().expect("a check type");
         let given = json!({});
         let config = sandbox.validate(&check, domain, &given).await.expect("a configuration");
-        let job = Job {
-            run_id: "case".to_owned(),
-            target: Target::parse(domain).expect("a target"),
-            port: Some(site.port()),
-            connect_to: None,
-            config,
-            omit: Vec::new(),
-            now: chrono::Utc::now(),
-            audience: Audience::Authenticated,
-            site: None,
-            watched: false,
-        };
+        let job = Job { config, ..job(domain, site.port()) };
         let recorder = Arc::<Recorder>::default();
         let live = sandbox.record(&check, job.clone(), Arc::clone(&recorder)).await;
         let live = live.expect("an observation").observation.result;
@@ -100,6 +92,43 @@ async fn checks_of_ours_see_the_same_again() {
         let again = again.expect("the same again").observation.result;
         assert_eq!(untimed(again), untimed(live), "{name}");
         assert!(recording.unused().is_empty(), "{name}: {:?}", recording.unused());
+    }
+}
+
+/// The sandbox and the plugin each have a list of ports, and neither sees the other's: a port that
+/// no request may go to would be a site that is down.
+#[tokio::test(flavor = "multi_thread")]
+async fn uptime_asks_no_port_that_the_sandbox_would_refuse() {
+    let lab = Lab::start().await.expect("a lab");
+    let (sandbox, domain) = (sandbox(&lab), "shop.example");
+    let uptime: CheckType = "uptime".parse().expect("a check type");
+    let config = sandbox.validate(&uptime, domain, &json!({})).await.expect("a configuration");
+    let refused = |port: &u16| {
+        let url = format!("http://{domain}:{port}/");
+        matches!(egress::url::parse(&url), Err(Refusal::Port(_)))
+    };
+    let nothing = Arc::new(Recording::new(Vec::new()));
+    let ports: Vec<u16> = (1..=u16::MAX).filter(refused).collect();
+    assert!(ports.len() > 50, "{ports:?}");
+    for port in ports {
+        let job = Job { config: config.clone(), ..job(domain, port) };
+        let ran = sandbox.replay(&uptime, job, Arc::clone(&nothing)).await;
+        assert!(matches!(ran, Err(RunError::UnsupportedTarget(_))), "{port}: {ran:?}");
+    }
+}
+
+fn job(domain: &str, port: u16) -> Job {
+    Job {
+        run_id: "case".to_owned(),
+        target: Target::parse(domain).expect("a target"),
+        port: Some(port),
+        connect_to: None,
+        config: json!({}),
+        omit: Vec::new(),
+        now: chrono::Utc::now(),
+        audience: Audience::Authenticated,
+        site: None,
+        watched: false,
     }
 }
 
