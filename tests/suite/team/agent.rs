@@ -308,6 +308,26 @@ async fn each_certificate_of_a_place_is_listed_and_alerted() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_renewal_is_seen_where_no_fingerprint_is_told() {
+    let world = start().await;
+    let agent = Agent::make(&world.owner.client).await;
+    let told = |days: i64, serial_number: &str| {
+        let mut certificate = certificate(days, "");
+        certificate["fingerprint_sha256"] = Value::Null;
+        certificate["serial_number"] = json!(serial_number);
+        json!([seen("db01", 443, &[certificate])])
+    };
+    let first = told(60, "01");
+    for _ in 0..2 {
+        assert_eq!(agent.report(first.clone()).await, (1, 0));
+    }
+    assert_eq!(agent.report(told(90, "02")).await, (1, 2), "the news, and another certificate");
+    assert_eq!(certs(&world).await[0]["fingerprint_sha256"], Value::Null);
+    let change = world.open_alerts(1).await.remove(0);
+    assert!(text(&change["message"]).contains("certificate was renewed"), "{change}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_report_that_comes_late_changes_nothing() {
     let world = start().await;
     let agent = Agent::make(&world.owner.client).await;

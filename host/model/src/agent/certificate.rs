@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use uuid::Uuid;
 
 use super::said;
 use crate::parse::{self, Body, Day};
@@ -68,11 +69,24 @@ impl Certificate {
         attribute(&self.issuer, "O")
     }
 
-    /// The fingerprint in one spelling, however it was written: `AB:CD` is `abcd`.
-    pub(super) fn fingerprint(&self) -> String {
-        let written = self.fingerprint_sha256.as_deref().unwrap_or_default();
-        written.chars().filter(|c| !matches!(c, ':' | ' ')).collect::<String>().to_lowercase()
+    /// What tells it from every other: its fingerprint; where that is not told, an id made of its
+    /// issuer, serial number and end, and of its subject, since the number may be missing, too.
+    pub(super) fn identity(&self) -> String {
+        let fingerprint = digits(self.fingerprint_sha256.as_deref());
+        if !fingerprint.is_empty() {
+            return fingerprint;
+        }
+        let serial_number = digits(self.serial_number.as_deref());
+        let not_after = self.not_after.to_rfc3339();
+        let told = [self.issuer.as_str(), self.subject.as_str(), &serial_number, &not_after];
+        Uuid::new_v5(&Uuid::NAMESPACE_X500, told.join("\n").as_bytes()).to_string()
     }
+}
+
+/// Hexadecimal digits in one spelling, however they were written: `AB:CD` is `abcd`.
+fn digits(written: Option<&str>) -> String {
+    let written = written.unwrap_or_default().chars();
+    written.filter(|c| !matches!(c, ':' | ' ')).collect::<String>().to_lowercase()
 }
 
 /// A date-time, or a date, which is its first moment.

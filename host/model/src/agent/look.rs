@@ -103,7 +103,7 @@ fn chain_item(certificate: &Certificate, at: Timestamp) -> Value {
         "valid_from": certificate.not_before,
         "valid_to": certificate.not_after,
         "days_remaining": certificate.days_left(at),
-        "fingerprint": certificate.fingerprint(),
+        "fingerprint": certificate.identity(),
     })
 }
 

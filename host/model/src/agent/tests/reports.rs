@@ -61,10 +61,7 @@ fn a_report_is_read_in_full() {
     let leaf = &first.certificates[0];
     assert_eq!(leaf.not_before, Some("2026-01-01T00:00:00Z".parse().unwrap()));
     assert_eq!(leaf.not_after, "2027-01-25T08:00:00Z".parse::<Timestamp>().unwrap());
-    assert_eq!(
-        (leaf.san.len(), leaf.is_valid, leaf.fingerprint().as_str()),
-        (2, Some(false), "abcd")
-    );
+    assert_eq!((leaf.san.len(), leaf.is_valid, leaf.identity().as_str()), (2, Some(false), "abcd"));
     assert_eq!((second.place.host.as_str(), second.place.port), ("2001:db8::1", 65_535));
     assert_eq!(second.error.as_deref(), Some("connection_refused"));
     let stored = serde_json::to_string(leaf).unwrap();
@@ -150,6 +147,32 @@ fn what_does_not_fit_is_named_by_its_place() {
         assert_eq!(Report::parse(&bad).unwrap_err().field, field, "{bad}");
     }
     assert!(report(json!([])).unwrap().looks.is_empty());
+}
+
+#[test]
+fn a_certificate_is_known_again_by_its_fingerprint_or_by_what_else_is_told() {
+    let identity = |change: Value| seen(change).certificates[0].identity();
+    let told = json!({ "serial_number": "0A:17" });
+    for same in [
+        json!({ "serial_number": "0a17" }),
+        json!({ "serial_number": "0a17", "fingerprint_sha256": "" }),
+        json!({ "serial_number": "0a17", "san": ["db01"], "is_valid": false, "error": "x" }),
+    ] {
+        assert_eq!(identity(same.clone()), identity(told.clone()), "{same}");
+    }
+    for other in [
+        json!({}),
+        json!({ "serial_number": "0a18" }),
+        json!({ "serial_number": "0a17", "issuer": "CN=Other CA" }),
+        json!({ "serial_number": "0a17", "subject": "CN=db02" }),
+        json!({ "serial_number": "0a17", "not_after": at(30) }),
+    ] {
+        assert_ne!(identity(other.clone()), identity(told.clone()), "{other}");
+    }
+    let named = json!({ "serial_number": "0a17", "fingerprint_sha256": "AB:CD" });
+    assert_eq!(identity(named), "abcd");
+    let result = seen(told.clone()).result(at(0));
+    assert_eq!(result["chain"][0]["fingerprint"], json!(identity(told)));
 }
 
 #[test]

@@ -189,6 +189,8 @@ fn result_schema() -> Value {
 
 fn certificate_schema() -> Value {
     let names = json!({ "type": ["array", "null"], "items": bounded() });
+    let fingerprint = "Where it is left out, a certificate is known again by issuer, subject, serial \
+                       number and `not_after`.";
     let certificate = object(
         &["subject", "issuer", "not_after"],
         json!({
@@ -197,7 +199,7 @@ fn certificate_schema() -> Value {
             "serial_number": or_null(bounded()),
             "not_before": or_null(moment()),
             "not_after": moment(),
-            "fingerprint_sha256": or_null(bounded()),
+            "fingerprint_sha256": or_null(said(bounded(), fingerprint)),
             "san": names,
             "is_valid": or_null(said(boolean(), "By dates and errors, where it is left out.")),
             "error": or_null(bounded()),
