@@ -307,6 +307,40 @@ async fn each_certificate_of_a_place_is_listed_and_alerted() {
     assert_eq!((listed.len(), days), (2, vec![Some(60), Some(90)]));
 }
 
+/// A certificate of its own name, with so many days left.
+fn named(name: &str, days: i64) -> Value {
+    let mut certificate = certificate(days, &format!("{name}{days}"));
+    certificate["subject"] = json!(format!("CN={name}"));
+    certificate["san"] = json!([name]);
+    certificate
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_entry_without_a_certificate_costs_no_report() {
+    let world = start().await;
+    let agent = Agent::make(&world.owner.client).await;
+    let malformed = json!({
+        "subject": null, "issuer": null, "serial_number": null, "not_before": null,
+        "not_after": null, "fingerprint_sha256": null, "san": [], "is_valid": false,
+        "error": "x509: malformed certificate",
+    });
+    let refused = json!({"error": "connection_refused"});
+    let good = named("web", 60);
+    let before = seen("db01", 443, std::slice::from_ref(&good));
+    assert_eq!(agent.report(json!([before])).await, (1, 0));
+    let results = json!([
+        seen("db01", 443, &[malformed]),
+        seen("db02", 443, &[refused]),
+        seen("db03", 443, &[good]),
+    ]);
+    assert_eq!(agent.report(results).await, (1, 0));
+    let listed = certs(&world).await;
+    let told: Vec<_> = listed.iter().map(|one| json!([one["host"], one["error"]])).collect();
+    let expected = [json!(["db01", "x509: malformed certificate"]), json!(["db03", null])];
+    assert_eq!(told, expected, "what never showed one is not listed");
+    assert_eq!(listed[0]["is_valid"], false);
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_renewal_is_seen_where_no_fingerprint_is_told() {
     let world = start().await;

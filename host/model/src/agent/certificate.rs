@@ -9,6 +9,13 @@ use crate::parse::{self, Body, Day};
 use crate::{Invalid, Timestamp};
 
 /// One entry of a result's `certificates[]` (decisions: agents).
+pub(super) enum Entry {
+    Certificate(Certificate),
+    /// It tells nothing of a certificate but why not.
+    Unread(String),
+}
+
+/// A certificate of which enough is told to judge it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Certificate {
     /// A distinguished name, or whatever the agent calls it.
@@ -26,19 +33,28 @@ pub struct Certificate {
     pub error: Option<String>,
 }
 
+impl Entry {
+    pub(super) fn read(body: Body<'_>) -> Result<Self, Invalid> {
+        match unread(&body)? {
+            Some(error) => Ok(Self::Unread(error)),
+            None => Certificate::read(&body).map(Self::Certificate),
+        }
+    }
+}
+
 impl Certificate {
     /// `subject`, `issuer` and `not_after` must be there; the rest may be left out or null.
-    pub(super) fn read(body: Body<'_>) -> Result<Self, Invalid> {
+    fn read(body: &Body<'_>) -> Result<Self, Invalid> {
         Ok(Self {
             subject: body.required("subject", text)?,
             issuer: body.required("issuer", text)?,
-            serial_number: said(&body, "serial_number", text)?,
-            not_before: said(&body, "not_before", moment)?,
+            serial_number: said(body, "serial_number", text)?,
+            not_before: said(body, "not_before", moment)?,
             not_after: body.required("not_after", moment)?,
-            fingerprint_sha256: said(&body, "fingerprint_sha256", text)?,
-            san: said(&body, "san", names)?.unwrap_or_default(),
-            is_valid: said(&body, "is_valid", parse::boolean)?,
-            error: said(&body, "error", text)?,
+            fingerprint_sha256: said(body, "fingerprint_sha256", text)?,
+            san: said(body, "san", names)?.unwrap_or_default(),
+            is_valid: said(body, "is_valid", parse::boolean)?,
+            error: said(body, "error", text)?,
         })
     }
 
@@ -81,6 +97,17 @@ impl Certificate {
         let told = [self.issuer.as_str(), self.subject.as_str(), &serial_number, &not_after];
         Uuid::new_v5(&Uuid::NAMESPACE_X500, told.join("\n").as_bytes()).to_string()
     }
+}
+
+/// Why an entry tells nothing of a certificate; none where it does, or does not say why.
+fn unread(body: &Body<'_>) -> Result<Option<String>, Invalid> {
+    for fact in ["subject", "issuer", "not_after"] {
+        if said(body, fact, |_, _| Ok(()))?.is_none() {
+            let error = said(body, "error", parse::text)?.filter(|error| !error.is_empty());
+            return Ok(error.map(|error| error.chars().take(LONGEST_TEXT).collect()));
+        }
+    }
+    Ok(None)
 }
 
 /// Hexadecimal digits in one spelling, however they were written: `AB:CD` is `abcd`.

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::certificate::{moment, text};
+use super::certificate::{Entry, moment, text};
 use super::{Certificate, Place, place, report, said};
 use crate::parse::{self, Body};
 use crate::{Invalid, Timestamp};
@@ -33,13 +33,18 @@ impl Look {
         let host = body.required("host", place::host)?;
         let port =
             body.required("port", |field, value| parse::integer(field, value, 1..=u16::MAX))?;
-        let certificates = body.required("certificates", |field, value| {
-            report::entries(field, value, MOST_CERTIFICATES, Certificate::read)
+        let entries = body.required("certificates", |field, value| {
+            report::entries(field, value, MOST_CERTIFICATES, Entry::read)
         })?;
+        let error = said(&body, "error", text)?;
+        let (certificates, error) = match readable(entries) {
+            Ok(certificates) => (certificates, error),
+            Err(unread) => (Vec::new(), Some(unread)),
+        };
         Ok(Self {
             place: Place { host, port, beside: None },
             checked_at: said(&body, "checked_at", moment)?,
-            error: said(&body, "error", text)?,
+            error,
             certificates,
         })
     }
@@ -93,6 +98,20 @@ impl Look {
             "error": error,
         })
     }
+}
+
+/// The certificates among these entries. Where the first could not be read, why: another one must
+/// not pass for the leaf.
+fn readable(entries: Vec<Entry>) -> Result<Vec<Certificate>, String> {
+    let mut certificates = Vec::with_capacity(entries.len());
+    for entry in entries {
+        match entry {
+            Entry::Certificate(certificate) => certificates.push(certificate),
+            Entry::Unread(error) if certificates.is_empty() => return Err(error),
+            Entry::Unread(_) => {}
+        }
+    }
+    Ok(certificates)
 }
 
 fn chain_item(certificate: &Certificate, at: Timestamp) -> Value {

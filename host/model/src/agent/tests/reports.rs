@@ -150,6 +150,46 @@ fn what_does_not_fit_is_named_by_its_place() {
 }
 
 #[test]
+fn an_entry_that_tells_of_no_certificate_but_why_not_is_a_look_that_saw_none() {
+    let broken = json!({
+        "subject": null, "issuer": null, "not_after": null, "is_valid": false,
+        "error": "x509: malformed certificate",
+    });
+    let half = json!({ "subject": "CN=db01", "error": "x509: malformed certificate" });
+    let malformed = Some("x509: malformed certificate");
+    for (entries, certificates, error) in [
+        (json!([broken]), 0, malformed),
+        (json!([half]), 0, malformed),
+        (json!([{ "error": "connection_refused" }]), 0, Some("connection_refused")),
+        // The issuer must not pass for the leaf.
+        (json!([broken, entry()]), 0, malformed),
+        (json!([entry(), broken]), 1, None),
+    ] {
+        let look = look(json!({ "certificates": entries }));
+        assert_eq!(
+            (look.certificates.len(), look.error.as_deref()),
+            (certificates, error),
+            "{entries}"
+        );
+    }
+    let long = look(json!({ "certificates": [{ "error": "\u{fc}".repeat(1_001) }] }));
+    assert_eq!(long.error, Some("\u{fc}".repeat(1_000)));
+    let both = look(json!({ "certificates": [broken], "error": "tls_handshake_failed" }));
+    assert_eq!(both.verdict(at(0)).error.as_deref(), malformed);
+    for (entry, field) in [
+        (json!({ "error": null }), "subject"),
+        (json!({ "error": "" }), "subject"),
+        (json!({ "subject": "CN=db01", "is_valid": false }), "issuer"),
+        (json!({ "error": 5 }), "error"),
+    ] {
+        let mut bad = result();
+        bad["certificates"] = json!([entry]);
+        let field = format!("results[0].certificates[0].{field}");
+        assert_eq!(report(json!([bad])).unwrap_err().field, field, "{entry}");
+    }
+}
+
+#[test]
 fn a_certificate_is_known_again_by_its_fingerprint_or_by_what_else_is_told() {
     let identity = |change: Value| seen(change).certificates[0].identity();
     let told = json!({ "serial_number": "0A:17" });

@@ -192,20 +192,24 @@ fn certificate_schema() -> Value {
     let fingerprint = "Where it is left out, a certificate is known again by issuer, subject, serial \
                        number and `not_after`.";
     let certificate = object(
-        &["subject", "issuer", "not_after"],
+        &[],
         json!({
-            "subject": bounded(),
-            "issuer": bounded(),
+            "subject": or_null(bounded()),
+            "issuer": or_null(bounded()),
             "serial_number": or_null(bounded()),
             "not_before": or_null(moment()),
-            "not_after": moment(),
+            "not_after": or_null(moment()),
             "fingerprint_sha256": or_null(said(bounded(), fingerprint)),
             "san": names,
             "is_valid": or_null(said(boolean(), "By dates and errors, where it is left out.")),
             "error": or_null(bounded()),
         }),
     );
-    said(certificate, "A certificate as an agent saw it.")
+    said(
+        certificate,
+        "A certificate as an agent saw it, with `subject`, `issuer` and `not_after`; or else the \
+         `error` that kept it from reading one.",
+    )
 }
 
 fn bounded() -> Value {
