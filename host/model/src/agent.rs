@@ -1,9 +1,10 @@
 //! Agents: programs inside networks that the service cannot reach. Each looks at hosts there and
 //! reports the certificates that it finds.
 //!
-//! Key (`POST /agent/key`) → [`Registration`] → [`Report`] of [`Look`]s, each of one leaf → an SSL
-//! result for each [`Place`], which goes the way of all results. A place stands where a site stands,
-//! and is none: no list of sites shows it, no limit counts it, and no schedule runs for it.
+//! Key (`POST /agent/key`) → [`Registration`] → [`Report`] of [`Look`]s, told apart by what is known
+//! of their places so that each is of one leaf → an SSL result for each [`Place`], which goes the way
+//! of all results. A place stands where a site stands, and is none: no list of sites shows it, no
+//! limit counts it, and no schedule runs for it.
 //!
 //! *Invariant:* an agent's key is never taken for an API key, nor the other way round: the one is
 //! six characters longer, and the other has no `_` after its prefix.
@@ -11,6 +12,7 @@
 
 mod apart;
 mod certificate;
+mod known;
 mod look;
 mod place;
 mod report;

@@ -6,7 +6,7 @@
 //! *Invariant:* an agent that was deleted reports nothing any more: its key finds nobody, and every
 //! report writes its row.
 
-mod target;
+pub(crate) mod target;
 
 use std::sync::Arc;
 

@@ -316,6 +316,76 @@ fn named(name: &str, days: i64) -> Value {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn certificates_of_a_place_may_be_told_in_any_order() {
+    let world = start().await;
+    let agent = Agent::make(&world.owner.client).await;
+    let (web, mail) = (named("web", 60), named("mail", 90));
+    let stands = async || {
+        let of = |one: &Value| (one["id"].clone(), one["subject"].clone());
+        certs(&world).await.iter().map(of).collect::<Vec<_>>()
+    };
+    let both = [web.clone(), mail.clone()];
+    assert_eq!(agent.report(json!([seen("db01", 443, &both)])).await, (2, 0));
+    let before = stands().await;
+    let subjects: Vec<String> = before.iter().map(|(_, subject)| text(subject)).collect();
+    assert_eq!(subjects, ["CN=web", "CN=mail"]);
+
+    let swapped = [mail.clone(), web.clone()];
+    assert_eq!(agent.report(json!([seen("db01", 443, &swapped)])).await, (2, 0));
+    assert_eq!(stands().await, before);
+    let apart = swapped.map(|one| seen("db01", 443, &[one]));
+    assert_eq!(agent.report(json!(apart)).await, (2, 0));
+    assert_eq!(stands().await, before);
+
+    // A renewal is one wherever it stands: the news, and another certificate.
+    let renewed = [mail, named("web", 150)];
+    assert_eq!(agent.report(json!([seen("db01", 443, &renewed)])).await, (2, 2));
+    let after = stands().await;
+    assert_eq!(after, [before[1].clone(), before[0].clone()], "in the order of their expiry");
+
+    // Another one that is left stands for the place, and nowhere else.
+    agent.report(json!([seen("db01", 443, &renewed[..1])])).await;
+    let left = certs(&world).await;
+    assert_eq!(left.len(), 1);
+    assert_eq!((&left[0]["id"], &left[0]["subject"]), (&before[0].0, &json!("CN=mail")));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_certificate_that_is_served_no_more_is_gone_and_its_alert_ends() {
+    let world = start().await;
+    world.hook().await;
+    let agent = Agent::make(&world.owner.client).await;
+    let both = [named("web", 60), named("mail", 3)];
+    assert_eq!(agent.report(json!([seen("db01", 443, &both)])).await, (2, 1));
+    let alert = world.open_alerts(1).await.remove(0);
+    world.told_of("ssl.expiring", 1).await;
+
+    // Whoever saw nothing does not know.
+    let refused = json!({
+        "host": "db01", "port": 443, "certificates": [], "error": "connection_refused",
+    });
+    assert_eq!(agent.report(json!([refused])).await, (0, 0));
+    assert_eq!(certs(&world).await.len(), 2);
+    world.open_alerts(1).await;
+
+    let web = json!([seen("db01", 443, &both[..1])]);
+    assert_eq!(agent.report(web.clone()).await, (1, 0));
+    world.open_alerts(0).await;
+    let left = certs(&world).await;
+    assert_eq!((left.len(), &left[0]["subject"]), (1, &json!("CN=web")));
+    let told = world.told_of("ssl.expiring", 2).await;
+    assert_eq!((&told[1]["alert_id"], &told[1]["status"]), (&alert["id"], &json!("resolved")));
+    let resolved = world.owner.client.get("/alerts?resolved=true").await.expect(200);
+    assert_eq!((&resolved["total"], &resolved["alerts"][0]["id"]), (&json!(1), &alert["id"]));
+
+    assert_eq!(agent.report(web).await, (1, 0));
+    assert_eq!(agent.report(json!([seen("db01", 443, &both)])).await, (2, 1), "it is back");
+    let again = world.open_alerts(1).await.remove(0);
+    assert_eq!(again["site_id"], alert["site_id"]);
+    assert_eq!(certs(&world).await.len(), 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn an_entry_without_a_certificate_costs_no_report() {
     let world = start().await;
     let agent = Agent::make(&world.owner.client).await;

@@ -2,13 +2,16 @@
 //!
 //! A server may have one certificate for each of its names, or of its kinds of key, and an agent
 //! may tell of them in one result or in several. Each leaf is listed, judged and alerted for
-//! itself; the first of a place stands for the place.
+//! itself, where it [stands](super::known).
 //!
 //! *Invariant:* the leaf of a place that shows one chain is the same, in whatever order it is served.
 
-use std::collections::{HashMap, HashSet};
+use std::{
+    collections::{BTreeMap, HashMap, HashSet},
+    iter::{once, successors},
+};
 
-use super::{Certificate, Look, Place};
+use super::{Certificate, Look, Place, known::Stand};
 use crate::Timestamp;
 
 /// Looks at one place at one moment made one: certificates come together; where one of the looks
@@ -26,32 +29,18 @@ pub(super) fn joined(looks: impl IntoIterator<Item = (Timestamp, Look)>) -> Vec<
     joined
 }
 
-/// A look for each leaf, that of the place first; one without certificates stays as it is.
-pub(super) fn leaves(look: Look) -> Vec<Look> {
-    let Look { place, checked_at, error, certificates } = look;
-    let leaves = leaves_of(&certificates);
-    let Some((first, others)) = leaves.split_first() else {
-        return vec![Look { place, checked_at, error, certificates }];
+/// The look at each leaf of a look, that of the place first.
+pub(super) fn looks(look: &Look, standing: &BTreeMap<Stand, &Certificate>) -> Vec<Look> {
+    let of = |(stand, leaf): (&Stand, &&Certificate)| Look {
+        place: Place { beside: stand.clone(), ..look.place.clone() },
+        checked_at: look.checked_at,
+        error: look.error.clone().filter(|_| stand.is_none()),
+        certificates: match stand {
+            None => served_with(leaf, standing, &look.certificates),
+            Some(_) => chain_of(leaf, &look.certificates),
+        },
     };
-    let mut named: HashMap<String, usize> = HashMap::from([(name_of(first), 1)]);
-    let mut looks = vec![Look {
-        place: place.clone(),
-        checked_at,
-        error,
-        certificates: served_with(first, others, &certificates),
-    }];
-    for leaf in others {
-        let name = name_of(leaf);
-        let nth = named.entry(name.clone()).and_modify(|nth| *nth += 1).or_insert(1);
-        let beside = if *nth == 1 { name } else { format!("{name} #{nth}") };
-        looks.push(Look {
-            place: Place { beside: Some(beside), ..place.clone() },
-            checked_at,
-            error: None,
-            certificates: chain_of(leaf, &certificates),
-        });
-    }
-    looks
+    standing.iter().map(of).collect()
 }
 
 impl Look {
@@ -67,7 +56,7 @@ impl Look {
 
 /// Those that issued no other, each once. Issuers name no hosts: where some of these do, the others
 /// are issuers that belong to nothing. None of no certificates.
-fn leaves_of(certificates: &[Certificate]) -> Vec<&Certificate> {
+pub(super) fn leaves_of(certificates: &[Certificate]) -> Vec<&Certificate> {
     let issuers: HashSet<&str> = certificates
         .iter()
         .filter(|one| one.issuer != one.subject)
@@ -76,7 +65,7 @@ fn leaves_of(certificates: &[Certificate]) -> Vec<&Certificate> {
     let mut met = HashSet::new();
     let mut leaves: Vec<&Certificate> = certificates
         .iter()
-        .filter(|one| !issuers.contains(one.subject.as_str()) && met.insert(*one))
+        .filter(|one| !issuers.contains(one.subject.as_str()) && met.insert(one.identity()))
         .collect();
     if leaves.iter().any(|leaf| !leaf.san.is_empty()) {
         leaves.retain(|leaf| !leaf.san.is_empty());
@@ -91,12 +80,12 @@ fn leaves_of(certificates: &[Certificate]) -> Vec<&Certificate> {
 /// The leaf of a place, and what else was served but the other leaves, each once.
 fn served_with(
     leaf: &Certificate,
-    others: &[&Certificate],
+    standing: &BTreeMap<Stand, &Certificate>,
     certificates: &[Certificate],
 ) -> Vec<Certificate> {
-    let mut met: HashSet<&Certificate> = others.iter().copied().collect();
-    let served = std::iter::once(leaf).chain(certificates);
-    served.filter(|one| met.insert(one)).take(LONGEST_CHAIN).cloned().collect()
+    let mut met: HashSet<String> = standing.values().map(|leaf| leaf.identity()).collect();
+    let others = certificates.iter().filter(|one| met.insert(one.identity()));
+    once(leaf).chain(others).take(LONGEST_CHAIN).cloned().collect()
 }
 
 /// A leaf and those that issued it, as far as they were served.
@@ -105,14 +94,7 @@ fn chain_of(leaf: &Certificate, certificates: &[Certificate]) -> Vec<Certificate
         let named = |one: &&Certificate| one.subject == of.issuer && of.issuer != of.subject;
         certificates.iter().find(named)
     };
-    std::iter::successors(Some(leaf), issuer).take(LONGEST_CHAIN).cloned().collect()
+    successors(Some(leaf), issuer).take(LONGEST_CHAIN).cloned().collect()
 }
 
-/// What tells it from others of its place.
-fn name_of(leaf: &Certificate) -> String {
-    leaf.subject.chars().take(LONGEST_NAME).collect()
-}
-
-/// In characters.
-const LONGEST_NAME: usize = 100;
 const LONGEST_CHAIN: usize = 20;

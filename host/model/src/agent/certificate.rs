@@ -16,7 +16,7 @@ pub(super) enum Entry {
 }
 
 /// A certificate of which enough is told to judge it.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Certificate {
     /// A distinguished name, or whatever the agent calls it.
     pub subject: String,

@@ -16,7 +16,7 @@ pub struct Look {
     /// Why no certificate was seen, or what is wrong with the first.
     pub error: Option<String>,
     /// As served, at most 20; empty where none was seen. Once looks are [`apart`](super::apart),
-    /// a leaf with its chain.
+    /// a leaf with its chain; empty, too, where a leaf beside others [is gone](Look::is_gone).
     pub certificates: Vec<Certificate>,
 }
 
@@ -49,6 +49,11 @@ impl Look {
         })
     }
 
+    /// Whether it tells that a certificate is gone which stood beside others of its place.
+    pub fn is_gone(&self) -> bool {
+        self.place.beside.is_some() && self.certificates.is_empty()
+    }
+
     /// When it was: an agent whose clock is ahead saw nothing of the future.
     pub fn at(&self, now: Timestamp) -> Timestamp {
         self.checked_at.map_or(now, |at| at.min(now))
@@ -56,6 +61,10 @@ impl Look {
 
     /// What the agent found, and what the dates say where it did not tell.
     pub fn verdict(&self, at: Timestamp) -> Verdict {
+        if self.is_gone() {
+            // With nothing wrong any more, whatever was raised about it ends.
+            return Verdict { is_valid: true, error: None };
+        }
         let leaf = self.certificates.first();
         let told = leaf.and_then(|leaf| leaf.error.as_ref()).or(self.error.as_ref());
         let dates = leaf.and_then(|leaf| leaf.trouble_with_dates(at));

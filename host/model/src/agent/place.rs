@@ -19,7 +19,7 @@ pub struct Place {
     /// A name in lower case, of one label or more, or an address.
     pub host: String,
     pub port: u16,
-    /// Which of its certificates, where there are several; none = the first.
+    /// Which of its certificates, where there are several; none = the one that stands for it.
     pub beside: Option<String>,
 }
 

@@ -1,8 +1,10 @@
 //! What an agent brings at once.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
-use super::{Look, apart};
+use super::{Look, Sighting, apart, known::Known};
 use crate::parse::{self, Body};
 use crate::{AgentId, Invalid, Timestamp};
 
@@ -31,16 +33,24 @@ impl Report {
         self.looks.iter().map(|look| look.certificates.len()).sum()
     }
 
-    /// A look for each leaf, with the moment of each, the earliest first: an agent may have kept
-    /// them while the service was away.
-    pub fn oldest_first(self, now: Timestamp) -> Vec<(Timestamp, Look)> {
-        let looks = apart::joined(self.looks.into_iter().map(|look| (look.at(now), look)));
-        let mut looks: Vec<_> = looks
-            .into_iter()
-            .flat_map(|(at, look)| apart::leaves(look).into_iter().map(move |one| (at, one)))
-            .collect();
+    /// The hosts where it saw certificates, each once.
+    pub fn hosts(&self) -> Vec<&str> {
+        let seen = self.looks.iter().filter(|look| !look.certificates.is_empty());
+        let hosts: BTreeSet<&str> = seen.map(|look| look.place.host.as_str()).collect();
+        hosts.into_iter().collect()
+    }
+
+    /// A look for each leaf and for each that is gone, with the moment of each, the earliest first:
+    /// an agent may have kept them while the service was away. `known` is what it saw at those
+    /// hosts before.
+    pub fn oldest_first(self, now: Timestamp, known: Vec<Sighting>) -> Vec<(Timestamp, Look)> {
+        let mut looks = apart::joined(self.looks.into_iter().map(|look| (look.at(now), look)));
         looks.sort_by_key(|(at, _)| *at);
+        let mut known = Known::of(known);
         looks
+            .into_iter()
+            .flat_map(|(at, look)| known.apart(look, at).into_iter().map(move |one| (at, one)))
+            .collect()
     }
 }
 

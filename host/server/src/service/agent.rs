@@ -1,6 +1,7 @@
 //! Agents: made, known again by their keys, and what they report.
 //!
-//! report → read as a whole → noted, place by place → each result into the pipeline, oldest first
+//! report → read as a whole → told apart by what is known of the places → noted, place by place →
+//! each result into the pipeline, oldest first → certificates that are gone are forgotten
 //!
 //! *Invariant:* an agent's key exists only in the answer that made it; what is stored is its
 //! SHA-256.
@@ -134,16 +135,27 @@ pub async fn report(app: &App, agent: &Agent, body: &Value) -> Result<Reported> 
     }
     let now = app.clock.now();
     let certs_processed = report.certificates();
-    let looks = report.oldest_first(now);
-    note(app, agent, &looks, now).await?;
+    let known = app.store.sightings_at(agent.account.id, agent.id, &report.hosts()).await?;
+    let looks = report.oldest_first(now, known);
+    let (gone, seen): (Vec<_>, Vec<_>) = looks.iter().partition(|(_, look)| look.is_gone());
+    note(app, agent, &seen, now).await?;
     let mut alerts_created = 0;
     for (at, look) in &looks {
         alerts_created += take_in(app, agent, look, *at).await?;
     }
+    if !gone.is_empty() {
+        // Not before their alerts have ended: the next report would not know of them.
+        note(app, agent, &gone, now).await?;
+    }
     Ok(Reported { status: "ok", certs_processed, alerts_created })
 }
 
-async fn note(app: &App, agent: &Agent, looks: &[(Timestamp, Look)], now: Timestamp) -> Result<()> {
+async fn note(
+    app: &App,
+    agent: &Agent,
+    looks: &[&(Timestamp, Look)],
+    now: Timestamp,
+) -> Result<()> {
     let account = agent.account.id;
     let seen = looks.iter().map(|(at, look)| Sighting::of(look, *at, account, agent.id));
     let seen = latest(seen);

@@ -1,7 +1,7 @@
 //! What agents look at: a row per host and port, and for each certificate beside the first that is
 //! shown there, with what was seen last.
 //! What is judged of it (checks, states, alerts) stands where that of sites stands, under the
-//! row's id.
+//! row's id. So the row of a certificate that is gone stays, without it: it comes back to the same.
 //!
 //! *Invariant:* a look that is older than the one that is noted changes nothing here, so that a
 //! report may come twice, and late; unless the one that is noted is of a clock that has been set back
@@ -30,9 +30,10 @@ struct TargetRow {
 }
 
 impl Store {
-    /// Notes what an agent saw, and that it was heard of. `seen` holds each place once. `Gone` when
-    /// there is no such agent any more, `TargetLimit` when it would look at more than `limit`
-    /// places: then nothing is noted.
+    /// Notes what an agent saw, and that it was heard of. `seen` holds each place once. A place keeps
+    /// its certificate where none was seen; one beside it is gone then. `Gone` when there is no such
+    /// agent any more, `TargetLimit` when it would look at more than `limit` places: then nothing is
+    /// noted.
     pub async fn note_report(
         &self,
         account: AccountId,
@@ -55,6 +56,23 @@ impl Store {
         let unit = if seen.is_empty() { HEARD.to_owned() } else { format!("{HEARD}{SEEN}") };
         let _turn = self.turn(agent.0).await;
         self.write(&unit, binds).await
+    }
+
+    /// What an agent saw last at these hosts, place by place.
+    pub async fn sightings_at(
+        &self,
+        account: AccountId,
+        agent: AgentId,
+        hosts: &[&str],
+    ) -> Result<Vec<Sighting>> {
+        if hosts.is_empty() {
+            return Ok(Vec::new());
+        }
+        let hosts: Vec<String> = hosts.iter().map(|host| (*host).to_owned()).collect();
+        let binds =
+            Binds::new().with("account", account.0).with("agent", agent.0).with("hosts", hosts);
+        let rows: Vec<TargetRow> = self.read(AT_HOSTS, binds).await?;
+        rows.into_iter().map(TargetRow::into_sighting).collect()
     }
 
     /// What an account's agents saw last, place by place.
@@ -122,10 +140,16 @@ IF array::is_empty($room) {
     IF record::exists($agent) { THROW 'target_limit' } ELSE { THROW 'gone' }
 };";
 
+pub(crate) const AT_HOSTS: &str =
+    "SELECT id, agent, host, port, beside, leaf, is_valid, error, seen_at FROM agent_target
+    WHERE account = $account AND agent = $agent AND host IN $hosts";
+
 /// `seen_at` comes last: the others are compared by it.
 const SEEN: &str = "
 INSERT INTO agent_target $rows ON DUPLICATE KEY UPDATE
-    leaf = IF seen_at < $input.seen_at OR seen_at > $ahead { $input.leaf ?? leaf } ELSE { leaf },
+    leaf = IF seen_at < $input.seen_at OR seen_at > $ahead {
+            IF beside = NONE { $input.leaf ?? leaf } ELSE { $input.leaf }
+        } ELSE { leaf },
     is_valid = IF seen_at < $input.seen_at OR seen_at > $ahead { $input.is_valid }
         ELSE { is_valid },
     error = IF seen_at < $input.seen_at OR seen_at > $ahead { $input.error } ELSE { error },

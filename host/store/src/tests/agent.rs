@@ -205,6 +205,50 @@ fn a_report_may_come_twice_and_late() {
 }
 
 #[test]
+fn a_certificate_beside_the_first_is_there_until_a_look_tells_that_it_is_gone() {
+    on_both(|store| async move {
+        let account = signed_up(&store).await;
+        let (id, _) = with_agent(&store, &account).await;
+        let now = noon() + seconds(9);
+        let note = async |one: &Sighting| {
+            store.note_report(account.id, id, std::slice::from_ref(one), 2, now).await.unwrap();
+        };
+        let first = sighting(&account, id, "db01", noon());
+        let place = Place { beside: Some("CN=mail".to_owned()), ..first.place.clone() };
+        let beside = |leaf: Option<Certificate>, at: Timestamp| Sighting {
+            id: place.id(account.id, id),
+            place: place.clone(),
+            leaf,
+            at,
+            ..first.clone()
+        };
+        let known = async || {
+            let mut known = store.sightings_at(account.id, id, &["db02", "db01"]).await.unwrap();
+            known.sort_by_key(|one| one.place.beside.clone());
+            known
+        };
+        note(&first).await;
+        note(&beside(Some(certificate(3)), noon())).await;
+        assert_eq!(known().await, [first.clone(), beside(Some(certificate(3)), noon())]);
+        let gone = beside(None, noon() + seconds(5));
+        note(&gone).await;
+        assert_eq!(known().await, [first.clone(), gone.clone()]);
+        note(&beside(Some(certificate(3)), noon() + seconds(4))).await;
+        assert_eq!(known().await, [first.clone(), gone], "it came late");
+        let back = beside(Some(certificate(3)), noon() + seconds(6));
+        note(&back).await;
+        assert_eq!(known().await, [first, back]);
+
+        let (other, _) = with_agent(&store, &account).await;
+        assert!(store.sightings_at(account.id, other, &["db01"]).await.unwrap().is_empty());
+        assert!(store.sightings_at(account.id, id, &["db02"]).await.unwrap().is_empty());
+        assert!(store.sightings_at(account.id, id, &[]).await.unwrap().is_empty());
+        let stranger = signed_up(&store).await.id;
+        assert!(store.sightings_at(stranger, id, &["db01"]).await.unwrap().is_empty());
+    });
+}
+
+#[test]
 fn what_an_agent_looks_at_is_judged_like_a_site_and_is_none() {
     on_both(|store| async move {
         let account = signed_up(&store).await;

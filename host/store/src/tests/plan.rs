@@ -51,6 +51,15 @@ fn open_alerts_are_found_by_their_index() {
 }
 
 #[test]
+fn what_an_agent_looks_at_is_found_by_its_index() {
+    runtime().block_on(async {
+        let plan = plan(&memory().await, crate::agent::target::AT_HOSTS).await;
+        assert!(plan.contains("index: agent_target_owner"), "{plan}");
+        assert!(!plan.contains("TableScan"), "{plan}");
+    });
+}
+
+#[test]
 fn what_goes_with_an_account_is_found_by_an_index() {
     runtime().block_on(async {
         let store = memory().await;
@@ -89,6 +98,8 @@ async fn plan(store: &Store, statement: &str) -> String {
     let range: RecordId = key::check_days(id.into(), &ssl(), -9, 9);
     let binds = Binds::new()
         .with("account", id)
+        .with("agent", id)
+        .with("hosts", vec!["db01".to_owned()])
         .with("site", id)
         .with("site_id", id)
         .with("of", id)

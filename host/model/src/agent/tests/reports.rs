@@ -297,7 +297,7 @@ fn looks_are_taken_in_the_order_in_which_they_were_made() {
     let of = |host: &str, checked_at: Value| json!({ "host": host, "port": 443, "certificates": [], "checked_at": checked_at });
     let results =
         json!([of("now", json!(null)), of("early", json!(at(-9))), of("ahead", json!(at(9)))]);
-    let looks = report(results).unwrap().oldest_first(at(0));
+    let looks = report(results).unwrap().oldest_first(at(0), Vec::new());
     let order: Vec<_> = looks.iter().map(|(at, look)| (*at, look.place.host.as_str())).collect();
     assert_eq!(order, [(at(-9), "early"), (at(0), "now"), (at(0), "ahead")]);
 }
@@ -310,7 +310,7 @@ fn served(subject: &str, issuer: &str, names_hosts: bool) -> Value {
 
 /// The looks of a report: which certificate each is of, and the subjects of its chain.
 fn told_apart(results: Value) -> Vec<(Option<String>, Vec<String>)> {
-    let looks = report(results).unwrap().oldest_first(at(0));
+    let looks = report(results).unwrap().oldest_first(at(0), Vec::new());
     let subjects = |look: &Look| look.certificates.iter().map(|one| one.subject.clone()).collect();
     looks.iter().map(|(_, look)| (look.place.beside.clone(), subjects(look))).collect()
 }
@@ -360,10 +360,121 @@ fn each_leaf_of_a_place_is_a_look_for_itself() {
 
     let gone = json!([of(json!([web])), of(json!([]))]);
     assert_eq!(told_apart(gone), [(None, vec![])], "the later look saw none");
-    let looks = report(json!([of(json!([web, mail]))])).unwrap().oldest_first(at(0));
+    let looks = report(json!([of(json!([web, mail]))])).unwrap().oldest_first(at(0), Vec::new());
     let ids: Vec<_> = looks.iter().map(|(_, look)| look.place.id(account(), agent_id())).collect();
     assert_ne!(ids[0], ids[1]);
     assert_eq!(looks[1].1.place.to_string(), "db01 (mail)");
+}
+
+/// A leaf with a serial number of its own.
+fn leaf(subject: &str, serial_number: &str) -> Value {
+    let mut leaf = served(subject, "inner", true);
+    leaf["serial_number"] = json!(serial_number);
+    leaf
+}
+
+/// The looks of a report about one place that comes when this is known.
+fn looks_after(known: &[Sighting], minutes: i64, served: Value) -> Vec<(Timestamp, Look)> {
+    let result = json!({
+        "host": "db01", "port": 443, "certificates": served, "checked_at": at(minutes),
+    });
+    report(json!([result])).unwrap().oldest_first(at(60), known.to_vec())
+}
+
+fn seen_after(known: &[Sighting], minutes: i64, served: Value) -> Vec<Sighting> {
+    let looks = looks_after(known, minutes, served);
+    looks.iter().map(|(at, look)| Sighting::of(look, *at, account(), agent_id())).collect()
+}
+
+/// Where each stands, and its serial number; none of one that is gone.
+fn stands(sightings: &[Sighting]) -> Vec<(Option<&str>, Option<&str>)> {
+    let leaves = sightings.iter().map(|one| one.leaf.as_ref());
+    let serials = leaves.map(|leaf| leaf.and_then(|leaf| leaf.serial_number.as_deref()));
+    sightings.iter().map(|one| one.place.beside.as_deref()).zip(serials).collect()
+}
+
+#[test]
+fn a_leaf_stands_where_it_was_seen_in_whatever_order_the_leaves_are_served() {
+    let (web, mail, other) = (leaf("web", "1"), leaf("mail", "2"), leaf("other", "5"));
+    let known = seen_after(&[], 0, json!([web, mail]));
+    let beside = Some("mail");
+    assert_eq!(stands(&known), [(None, Some("1")), (beside, Some("2"))]);
+    let mut renamed = leaf("mail 2", "6");
+    renamed["san"] = json!(["mail"]);
+    for (served, expected) in [
+        (json!([mail, web]), vec![(None, Some("1")), (beside, Some("2"))]),
+        // Renewed, the one or both.
+        (json!([mail, leaf("web", "3")]), vec![(None, Some("3")), (beside, Some("2"))]),
+        (
+            json!([leaf("mail", "4"), leaf("web", "3")]),
+            vec![(None, Some("3")), (beside, Some("4"))],
+        ),
+        (json!([renamed, web]), vec![(None, Some("1")), (beside, Some("6"))]),
+        // Another one takes the place's stand where its own is gone, and no other.
+        (json!([mail, other]), vec![(None, Some("5")), (beside, Some("2"))]),
+        (
+            json!([other, mail, web]),
+            vec![(None, Some("1")), (beside, Some("2")), (Some("other"), Some("5"))],
+        ),
+        (json!([]), vec![(None, None)]),
+    ] {
+        assert_eq!(stands(&seen_after(&known, 1, served.clone())), expected, "{served}");
+    }
+}
+
+#[test]
+fn a_leaf_that_is_not_served_beside_others_is_gone() {
+    let (web, mail, other) = (leaf("web", "1"), leaf("mail", "2"), leaf("other", "5"));
+    let known = seen_after(&[], 0, json!([web, mail]));
+    let beside = Some("mail");
+    for (served, expected) in [
+        (json!([web]), vec![(None, Some("1")), (beside, None)]),
+        (json!([web, other]), vec![(None, Some("1")), (Some("other"), Some("5")), (beside, None)]),
+        // One stands for the place in any case.
+        (json!([mail]), vec![(None, Some("2")), (beside, None)]),
+    ] {
+        assert_eq!(stands(&seen_after(&known, 1, served.clone())), expected, "{served}");
+    }
+
+    let looks = looks_after(&known, 1, json!([web]));
+    let gone = &looks[1].1;
+    assert!(gone.is_gone() && !looks[0].1.is_gone());
+    let result = gone.result(at(1));
+    assert_eq!((&result["domain"], &result["valid"]), (&json!("db01 (mail)"), &json!(true)));
+    assert_eq!((&result["error"], &result["expires_at"]), (&Value::Null, &Value::Null));
+
+    let without = seen_after(&known, 1, json!([web]));
+    assert_eq!(stands(&seen_after(&without, 2, json!([web]))), [(None, Some("1"))], "told once");
+    let back = seen_after(&without, 2, json!([mail, web]));
+    assert_eq!(stands(&back), stands(&known));
+    assert_eq!(back[1].id, known[1].id);
+}
+
+#[test]
+fn a_look_that_comes_late_brings_and_takes_nothing() {
+    let (web, mail, other) = (leaf("web", "1"), leaf("mail", "2"), leaf("other", "5"));
+    let known = seen_after(&[], 0, json!([web, mail]));
+    for minutes in [-1, 0] {
+        let late = seen_after(&known, minutes, json!([other, mail, web]));
+        assert_eq!(stands(&late), stands(&known), "{minutes}");
+        let late = seen_after(&known, minutes, json!([web]));
+        assert_eq!(stands(&late), [(None, Some("1"))], "{minutes}");
+    }
+}
+
+#[test]
+fn a_certificate_that_was_listed_twice_is_listed_once_again() {
+    let (web, mail) = (leaf("web", "1"), leaf("mail", "2"));
+    let mut known = seen_after(&[], 0, json!([mail]));
+    let beside = Place { beside: Some("mail".to_owned()), ..known[0].place.clone() };
+    known.push(Sighting { place: beside, ..known[0].clone() });
+    let expected = [(None, Some("2")), (Some("web"), Some("1")), (Some("mail"), None)];
+    assert_eq!(stands(&seen_after(&known, 1, json!([web, mail]))), expected);
+
+    // Whatever else is said of it.
+    let mut again = web.clone();
+    merge(&mut again, &json!({ "is_valid": false, "error": "untrusted_root" }));
+    assert_eq!(stands(&seen_after(&[], 0, json!([web, again]))), [(None, Some("1"))]);
 }
 
 #[test]

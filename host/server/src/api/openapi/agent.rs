@@ -49,8 +49,8 @@ fn of_callers() -> Vec<Operation> {
         Operation::get("/agent/certs", TAG, "listPrivateCertificates", "List what agents saw")
             .says(
                 "The leaves of each host and port (at most 1,000 of each agent), as they were seen \
-                 last; those that expire first in front. Alerts about one name its `id` as their \
-                 `site_id`.",
+                 last; those that expire first in front. One that a later look did not show, but \
+                 others, is gone. Alerts about one name its `id` as their `site_id`.",
             )
             .answers(
                 "The certificates.",
