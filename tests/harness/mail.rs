@@ -54,6 +54,7 @@ struct Desk {
     count: watch::Sender<usize>,
     script: Mutex<VecDeque<Verdict>>,
     refused: Mutex<Vec<(String, String)>>,
+    hushed: Mutex<Vec<String>>,
     tls: Option<TlsAcceptor>,
 }
 
@@ -86,6 +87,7 @@ impl Mailbox {
             count: watch::Sender::new(0),
             script: Mutex::default(),
             refused: Mutex::default(),
+            hushed: Mutex::default(),
             tls,
         };
         let mailbox = Self {
@@ -114,6 +116,11 @@ impl Mailbox {
     /// The answer to this recipient, whenever he is named.
     pub fn refuse(&self, recipient: &str, line: &str) {
         self.desk.refused.lock().push((recipient.to_owned(), line.to_owned()));
+    }
+
+    /// There is no answer to this recipient the next time he is named.
+    pub fn hush(&self, recipient: &str) {
+        self.desk.hushed.lock().push(recipient.to_owned());
     }
 
     /// All that arrived so far, oldest first.
@@ -204,9 +211,13 @@ where
                 say(stream, "250 ok").await?;
             }
             "RCPT" => {
-                let words = name(desk, &bracketed(line));
+                let recipient = bracketed(line);
+                let words = name(desk, &recipient);
+                if is_hushed(desk, &recipient) {
+                    std::future::pending::<()>().await;
+                }
                 if words.starts_with('2') {
-                    envelope.to.push(bracketed(line));
+                    envelope.to.push(recipient);
                 }
                 say(stream, &words).await?;
             }
@@ -238,6 +249,13 @@ fn name(desk: &Desk, recipient: &str) -> String {
     let refused = desk.refused.lock();
     let line = refused.iter().find(|(name, _)| name == recipient);
     line.map_or_else(|| "250 ok".to_owned(), |(_, line)| line.clone())
+}
+
+/// Whether he gets no answer this time.
+fn is_hushed(desk: &Desk, recipient: &str) -> bool {
+    let mut hushed = desk.hushed.lock();
+    let place = hushed.iter().position(|name| name == recipient);
+    place.map(|place| hushed.swap_remove(place)).is_some()
 }
 
 fn keep(desk: &Desk, envelope: Envelope, stuffed: String, encrypted: bool) -> Verdict {

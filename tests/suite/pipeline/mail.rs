@@ -208,9 +208,35 @@ async fn whom_the_relay_refuses_keeps_it_from_nobody() {
     ids.sort_unstable();
     ids.dedup();
     assert_eq!(ids.len(), 3);
+    let alert = text(&world.open_alerts(1).await[0]["id"]);
+    let log = world.log(&alert, |log| log[0]["state"] == "failed").await;
+    let error = text(&log[0]["error"]);
+    for part in ["b@x.example: ", "no such user", "d@x.example: ", "mailbox is locked"] {
+        assert!(error.contains(part), "{part}: {error}");
+    }
 
     let failed = text(&world.send_test().await["message"]);
     assert!(failed.contains("email"), "{failed}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whom_the_relay_lets_wait_takes_the_mail_from_nobody() {
+    let (mailbox, world) = start(&["a@x.example", "b@x.example", "c@x.example"]).await;
+    mailbox.hush("a@x.example");
+    let site = world.site("waits.example", 5).await;
+    world.watch("waits.example", &site).await;
+    let taken = mailbox.wait_for(3).await.expect("each has it");
+    let mut quick: Vec<String> = taken[..2].iter().flat_map(|mail| mail.to.clone()).collect();
+    quick.sort_unstable();
+    assert_eq!(quick, ["b@x.example", "c@x.example"]);
+    assert_eq!(taken[2].to, ["a@x.example"], "in the next attempt");
+    let before = taken[2].at - taken[1].at;
+    assert!(before > Duration::from_secs(5), "they do not wait for his time to be up: {before:?}");
+    let named = ["a@x.example", "b@x.example", "c@x.example"].map(|to| mailbox.named(to));
+    assert_eq!(named, [2, 1, 1], "who has it gets no further attempt");
+    let alert = text(&world.open_alerts(1).await[0]["id"]);
+    let log = world.log(&alert, |log| log[0]["state"] == "delivered").await;
+    assert_eq!(log[0]["attempts"], 2, "{log:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

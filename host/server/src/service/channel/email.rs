@@ -1,16 +1,21 @@
 //! The e-mail side of a channel: a message of his own to every recipient, through the relay.
 //!
+//! Mails follow one another on one connection, as long as the relay is quick. Behind one that takes
+//! longer than a second the next is begun beside it: who is slow takes the mail away from nobody.
+//!
 //! *Invariant:* who has a mail, or was refused it for good, is written down with the delivery and
 //! gets no further attempt.
 
 use std::time::{Duration, Instant};
 
+use futures::{StreamExt, stream::FuturesUnordered};
+use tokio::time::timeout;
 use uuid::Uuid;
 use vedette_model::{
     DeliveryId, NotificationSettings,
     delivery::{ATTEMPT_TIMEOUT, Outcome, Told},
 };
-use vedette_sandbox::egress::smtp::{Mail, NotSent};
+use vedette_sandbox::egress::smtp::{Mail, NotSent, Relay};
 
 use super::Errand;
 use crate::App;
@@ -33,37 +38,48 @@ pub(super) async fn send(
     let Some(relay) = &app.relay else {
         return Outcome::Rejected(NO_RELAY.to_owned());
     };
-    let recipients = match recipients(app, settings, errand).await {
+    let mut recipients = match recipients(app, settings, errand).await {
         Ok(recipients) => recipients,
         Err(failed) => return failed,
     };
-    let Some(turn) = relay.turn(Instant::now() + TURN).await else {
-        return Outcome::Unsent("too much mail waits for the relay".to_owned());
-    };
-    let deadline = Instant::now() + ATTEMPT_TIMEOUT;
-    let mut later = None;
+    recipients.retain(|address| !told.iter().any(|told| told.address == *address));
+    let turn_by = Instant::now() + TURN;
+    let mut round = Round { told, later: Vec::new(), ours: None };
+    let mut out = FuturesUnordered::new();
     for address in recipients {
-        if told.iter().any(|told| told.address == address) {
-            continue;
-        }
-        let mail = Mail {
-            to: &address,
-            subject: words.subject,
-            text: words.text,
-            html: words.html,
-            id: message_id(errand.id, &address, words),
-            delivery: errand.id,
-            created_at: errand.created_at,
-        };
-        let sent = relay.send(&turn, &mail, deadline).await;
-        match sent {
-            Ok(()) => told.push(Told { address, refused: None }),
-            Err(NotSent::Never(reason)) => told.push(Told { address, refused: Some(reason) }),
-            Err(NotSent::Later(reason)) => later = later.or(Some(reason)),
-            Err(NotSent::Ours(reason)) => return Outcome::Unsent(reason),
+        out.push(mail(relay, errand, words, address, turn_by));
+        if let Ok(Some((address, sent))) = timeout(BESIDE, out.next()).await {
+            round.take(address, sent);
         }
     }
-    outcome(told, later)
+    while let Some((address, sent)) = out.next().await {
+        round.take(address, sent);
+    }
+    round.outcome()
+}
+
+/// One mail, with ten seconds of its own from its turn on.
+async fn mail(
+    relay: &Relay,
+    errand: &Errand<'_>,
+    words: &Words<'_>,
+    address: String,
+    turn_by: Instant,
+) -> (String, Result<(), NotSent>) {
+    let Some(turn) = relay.turn(turn_by).await else {
+        return (address, Err(NotSent::Ours("too much mail waits for the relay".to_owned())));
+    };
+    let mail = Mail {
+        to: &address,
+        subject: words.subject,
+        text: words.text,
+        html: words.html,
+        id: message_id(errand.id, &address, words),
+        delivery: errand.id,
+        created_at: errand.created_at,
+    };
+    let sent = relay.send(&turn, &mail, Instant::now() + ATTEMPT_TIMEOUT).await;
+    (address, sent)
 }
 
 /// Whom a letter names; else `alert_emails`, or the account's own address where there are none
@@ -100,19 +116,67 @@ fn message_id(delivery: DeliveryId, address: &str, words: &Words<'_>) -> Uuid {
     Uuid::new_v5(&delivery.0, name.as_bytes())
 }
 
-/// Delivered once everybody has it; as long as somebody may still get it, there is a next attempt.
-fn outcome(told: &[Told], later: Option<String>) -> Outcome {
-    if let Some(reason) = later {
-        return Outcome::Retry { reason, after: None };
-    }
-    let refused =
-        |told: &Told| told.refused.as_ref().map(|reason| format!("{}: {reason}", told.address));
-    let refused: Vec<String> = told.iter().filter_map(refused).collect();
-    if refused.is_empty() { Outcome::Delivered } else { Outcome::Rejected(refused.join("; ")) }
+/// How an attempt has ended for each recipient so far.
+struct Round<'a> {
+    /// Of this attempt and those before.
+    told: &'a mut Vec<Told>,
+    /// Who may still get it, and why he has not.
+    later: Vec<(String, String)>,
+    /// A trouble of our own.
+    ours: Option<String>,
 }
 
-/// With the attempt itself it stays well within a lease.
+impl Round<'_> {
+    fn take(&mut self, address: String, sent: Result<(), NotSent>) {
+        match sent {
+            Ok(()) => self.told.push(Told { address, refused: None }),
+            Err(NotSent::Never(reason)) => self.told.push(Told { address, refused: Some(reason) }),
+            Err(NotSent::Later(reason)) => self.later.push((address, reason)),
+            Err(NotSent::Ours(reason)) => self.ours = Some(reason),
+        }
+    }
+
+    /// Delivered once everybody has it; as long as somebody may still get it, there is a next
+    /// attempt. Whoever has it not is named, with the reason.
+    fn outcome(self) -> Outcome {
+        if let Some(reason) = self.ours {
+            return Outcome::Unsent(reason);
+        }
+        let refused = self.told.iter().filter_map(|told| {
+            let reason = told.refused.as_deref()?;
+            Some((told.address.as_str(), reason))
+        });
+        let later = self.later.iter().map(|(address, reason)| (address.as_str(), reason.as_str()));
+        let reason = named(refused.chain(later));
+        if !self.later.is_empty() {
+            Outcome::Retry { reason, after: None }
+        } else if reason.is_empty() {
+            Outcome::Delivered
+        } else {
+            Outcome::Rejected(reason)
+        }
+    }
+}
+
+/// Each reason once, behind those whom it is about.
+fn named<'a>(failed: impl Iterator<Item = (&'a str, &'a str)>) -> String {
+    let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
+    for (address, reason) in failed {
+        match reasons.iter_mut().find(|(said, _)| *said == reason) {
+            Some((_, whom)) => whom.push(address),
+            None => reasons.push((reason, vec![address])),
+        }
+    }
+    let parts = reasons.iter().map(|(reason, whom)| format!("{}: {reason}", whom.join(", ")));
+    parts.collect::<Vec<_>>().join("; ")
+}
+
+/// For all mails of an attempt together: with the ten seconds of the last one it stays well within
+/// a lease.
 const TURN: Duration = Duration::from_secs(30);
+
+/// How long the next mail waits for those before it.
+const BESIDE: Duration = Duration::from_secs(1);
 
 pub(crate) const NO_RELAY: &str = "no mail relay is configured";
 
@@ -128,16 +192,30 @@ mod tests {
     fn attempt_succeeded_when_everybody_has_it() {
         let (has_it, refused) = (told("a@x.example", None), told("b@x.example", Some("550 no")));
         let rejected = Outcome::Rejected("b@x.example: 550 no".to_owned());
-        let retry = Outcome::Retry { reason: "451 later".to_owned(), after: None };
-        let later = || Some("451 later".to_owned());
-        for (told, later, expected) in [
-            (vec![has_it.clone()], None, Outcome::Delivered),
-            (vec![has_it.clone(), refused.clone()], None, rejected),
-            (vec![has_it, refused], later(), retry.clone()),
-            (vec![], later(), retry),
+        let retry = |reason: &str| Outcome::Retry { reason: reason.to_owned(), after: None };
+        let (c, d) = (("c@x.example", "451 later"), ("d@x.example", "451 later"));
+        for (mut told, later, expected) in [
+            (vec![has_it.clone()], vec![], Outcome::Delivered),
+            (vec![has_it.clone(), refused.clone()], vec![], rejected),
+            (vec![has_it, refused], vec![c], retry("b@x.example: 550 no; c@x.example: 451 later")),
+            (vec![], vec![c, d], retry("c@x.example, d@x.example: 451 later")),
         ] {
-            assert_eq!(outcome(&told, later), expected, "{told:?}");
+            let mut round = Round { told: &mut told, later: Vec::new(), ours: None };
+            for (address, reason) in later {
+                round.take(address.to_owned(), Err(NotSent::Later(reason.to_owned())));
+            }
+            assert_eq!(round.outcome(), expected, "{told:?}");
         }
+    }
+
+    #[test]
+    fn trouble_of_our_own_is_no_attempt_and_takes_the_mail_from_nobody() {
+        let mut told = Vec::new();
+        let mut round = Round { told: &mut told, later: Vec::new(), ours: None };
+        round.take("a@x.example".to_owned(), Err(NotSent::Ours("no DNS".to_owned())));
+        round.take("b@x.example".to_owned(), Ok(()));
+        assert_eq!(round.outcome(), Outcome::Unsent("no DNS".to_owned()));
+        assert_eq!(told, [self::told("b@x.example", None)]);
     }
 
     #[test]

@@ -54,8 +54,8 @@ impl Lease {
     }
 }
 
-/// A mail waits half a minute for its turn, and has ten seconds then; a request has as much, and a
-/// plugin to read the reply.
+/// The mails of a part wait half a minute for their turns, and have ten seconds then; a request has
+/// as much, and a plugin to read the reply.
 const LONGEST_PART: Duration = Duration::from_secs(45);
 
 #[cfg(test)]
