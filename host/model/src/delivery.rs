@@ -12,7 +12,8 @@
 //! 5. The bytes of a batch are written down in the transaction that makes it one, before anything
 //!    is sent. From there on it is never cut anew: three attempts, then it failed.
 //! 6. A flood is told by its worst hundred alerts and a sentence about the others, and its window
-//!    is a minute.
+//!    is ten seconds. What follows on it goes two seconds after it was queued all the same, unless
+//!    it is more than a hundred alerts again: then the flood goes on, and waits for the end.
 //!
 //! *Invariant:* a delivery waits, is a batch, or is finished; nothing leads back, and each of these
 //! steps is one transaction. So no alert is in two batches, and none is in no row.

@@ -1,7 +1,10 @@
 //! What maintenance silences is told when it is over, if it still holds; nothing is lost.
 
+use std::time::Duration;
+
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::{Value, json};
+use tokio::time::Instant;
 use vedette_tests::Received;
 
 use crate::world::{World, in_days, rfc3339, text, time, until};
@@ -195,6 +198,14 @@ async fn flood_is_one_notification_with_a_summary_and_the_log_knows_the_rest() {
     let left_out = alerts.iter().find(|alert| !listed.contains(&&alert["id"])).expect("64");
     let log = world.log(&text(&left_out["id"]), |log| log[0]["state"] == "summarised").await;
     assert_eq!(log[0]["batch_id"].as_str(), hook.header("x-vedette-delivery"));
+
+    let site = world.quiet("after.example").await;
+    let reported = Instant::now();
+    world.report_days(&site, 3).await;
+    let after = world.lab.receiver.wait_for(2).await.expect("it arrives").remove(1);
+    assert_eq!(about(&after), [raised(&site)]);
+    let waited = after.at - reported;
+    assert!(waited < Duration::from_secs(4), "it waits for no flood: {waited:?}");
 }
 
 /// A result of the ct check with so many certificates, all but the first unexpected.

@@ -22,7 +22,8 @@ pub const WINDOW: Duration = Duration::from_secs(2);
 /// One channel of one account, as it was at one moment.
 #[derive(Clone, Copy, Debug)]
 pub struct Lane<'a> {
-    /// When the window that the last notification opened is over; none when there never was one.
+    /// When the last of the windows that notifications opened is over; none when there never was
+    /// one.
     pub quiet_at: Option<Timestamp>,
     /// What is due, in any order.
     pub waiting: &'a [Delivery],
@@ -43,8 +44,8 @@ pub struct Lane<'a> {
 pub enum Plan {
     /// There is nothing that could be judged.
     Nothing,
-    /// Its window is open, or all that waits goes after a batch that is tried again: nothing is
-    /// gathered until then.
+    /// What waits is gathered in its window, or goes after a batch that is tried again: nothing is
+    /// to be done until then.
     Rest(Timestamp),
     Gather(Gathering),
 }
@@ -58,7 +59,7 @@ pub struct Gathering {
     pub deferred: Vec<(DeliveryId, Timestamp)>,
     /// From inside a silence, and over by now.
     pub dropped: Vec<DeliveryId>,
-    /// When the lane is gathered again.
+    /// When its windows are over.
     pub quiet_at: Timestamp,
 }
 
@@ -98,9 +99,6 @@ pub fn asks(waiting: &[Delivery], windows: &[MaintenanceWindow]) -> Vec<AlertId>
 pub fn plan(lane: &Lane<'_>, now: Timestamp) -> Plan {
     // A window that is longer than any was opened by a clock that has been corrected since.
     let open = lane.quiet_at.filter(|at| now < *at && *at <= now + many::FLOOD_WINDOW);
-    if let Some(at) = open {
-        return Plan::Rest(at);
-    }
     let mut waiting: Vec<&Delivery> =
         lane.waiting.iter().filter(|one| lane.can_judge(one)).collect();
     waiting.sort_by_key(|delivery| (delivery.created_at, delivery.id));
@@ -110,11 +108,14 @@ pub fn plan(lane: &Lane<'_>, now: Timestamp) -> Plan {
         // What is about other sites may come in at any time, and does not wait for these.
         return behind.map_or(Plan::Nothing, |until| Plan::Rest(until.min(now + WINDOW)));
     }
+    if let Some(until) = open.and_then(|over| many::held_back(&waiting, over, now)) {
+        return Plan::Rest(until);
+    }
     let mut gathering = Gathering {
         batches: Vec::new(),
         deferred: Vec::new(),
         dropped: Vec::new(),
-        quiet_at: lane.quiet_at.unwrap_or(now),
+        quiet_at: open.unwrap_or(now),
     };
     let mut judge = Judge::new(lane.alerts);
     let mut told = Vec::with_capacity(waiting.len());
@@ -184,7 +185,8 @@ impl Gathering {
         if self.batches.is_empty() {
             return;
         }
-        self.quiet_at = now + WINDOW;
+        // That of a flood stays open.
+        self.quiet_at = self.quiet_at.max(now + WINDOW);
         if !rest.is_empty() {
             self.quiet_at = now + many::FLOOD_WINDOW;
             self.summarise(&rest, size, now);

@@ -8,15 +8,33 @@ use std::time::Duration;
 
 use uuid::Uuid;
 
-use super::gather::Told;
-use super::{Notice, NoticeStatus};
+use super::gather::{Told, WINDOW};
+use super::{Delivery, Notice, NoticeStatus};
 use crate::{AlertId, DeliveryId, Severity, SiteId, Timestamp};
 
 /// How many alerts are listed at one moment on one channel: the sites of the largest plan fit in.
 pub const LISTED: usize = 100;
 
-/// The window that such a notification opens: a minute, where others open two seconds.
-pub const FLOOD_WINDOW: Duration = Duration::from_secs(60);
+/// The window that such a notification opens, where others open two seconds.
+pub const FLOOD_WINDOW: Duration = Duration::from_secs(10);
+
+/// Until when what waits is held back, in its order, while a window is open that is `over` then;
+/// none when it can go. What is more than can be listed waits for the end; what can be listed waits
+/// two seconds from when its first was queued, and so does not for a flood that it is no part of.
+pub(super) fn held_back(
+    waiting: &[&Delivery],
+    over: Timestamp,
+    now: Timestamp,
+) -> Option<Timestamp> {
+    let first = waiting.first()?.created_at;
+    let count: usize = waiting.iter().map(|one| one.notices.len()).sum();
+    if count > LISTED {
+        return Some(over);
+    }
+    // What was left over when the flood was told follows on it.
+    let goes = first.max(over - FLOOD_WINDOW) + WINDOW;
+    (now < goes).then_some(goes.min(over))
+}
 
 /// Those that are listed, and the rest. The worst are listed, of equal ones the older; what one
 /// commit says is listed as a whole or not.

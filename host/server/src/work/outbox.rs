@@ -28,7 +28,10 @@ use tokio::{
     time::Instant,
 };
 use tokio_util::sync::CancellationToken;
-use vedette_model::{Delivery, Timestamp, delivery::Gathering};
+use vedette_model::{
+    Delivery, Timestamp,
+    delivery::{Gathering, WINDOW},
+};
 
 use self::lease::Lease;
 use super::{
@@ -125,7 +128,8 @@ impl Outbox {
         now: Timestamp,
     ) {
         self.lanes.begin(&receiver, now);
-        self.lanes.rest(&receiver, gathering.quiet_at);
+        // What follows on a flood need not be part of it, and is looked at.
+        self.lanes.rest(&receiver, gathering.quiet_at.min(now + WINDOW));
         let held = Held::default();
         let decided = gather::Decided { receiver: receiver.clone(), versions, gathering };
         let task = gather::carry_out(Arc::clone(&self.app), decided, Arc::clone(&held));
