@@ -1,13 +1,13 @@
 //! One alert as the mail shows it, every field of it harmless.
 
 use chrono::DateTime;
-use vedette_sdk::{Alert, Severity};
+use vedette_sdk::{Alert, message::Mark};
 
 use crate::line;
 
 /// What both bodies are written from.
 pub(crate) struct Entry {
-    pub(crate) tone: Tone,
+    pub(crate) mark: Mark,
     pub(crate) domain: String,
     pub(crate) message: String,
     pub(crate) suggestion: Option<String>,
@@ -15,16 +15,6 @@ pub(crate) struct Entry {
     /// As in `2026-11-20 09:30 UTC`.
     pub(crate) since: String,
     pub(crate) alert_id: String,
-}
-
-/// How an alert is to be taken; the worst last.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Tone {
-    Test,
-    Resolved,
-    Info,
-    Warning,
-    Critical,
 }
 
 impl Entry {
@@ -39,7 +29,7 @@ impl Entry {
         let named = alert.message.strip_prefix(&*alert.domain);
         let message = named.and_then(|rest| rest.strip_prefix(": ")).unwrap_or(&alert.message);
         Ok(Self {
-            tone: if test { Tone::Test } else { Tone::of(alert) },
+            mark: Mark::of(alert, test),
             domain: line::name(&alert.domain, LONGEST_DOMAIN),
             message: line::clean(message, room),
             suggestion: suggestion.filter(|text| !text.is_empty()),
@@ -47,27 +37,6 @@ impl Entry {
             since,
             alert_id: line::clean(&alert.id, LONGEST_WORD),
         })
-    }
-}
-
-impl Tone {
-    fn of(alert: &Alert) -> Self {
-        match alert.severity {
-            _ if alert.resolved => Self::Resolved,
-            Severity::Critical => Self::Critical,
-            Severity::Warning => Self::Warning,
-            Severity::Info => Self::Info,
-        }
-    }
-
-    pub(crate) fn word(self) -> &'static str {
-        match self {
-            Self::Test => "test",
-            Self::Resolved => "resolved",
-            Self::Info => "info",
-            Self::Warning => "warning",
-            Self::Critical => "critical",
-        }
     }
 }
 

@@ -5,10 +5,9 @@
 
 use std::fmt::Write as _;
 
-use crate::{
-    entry::{Entry, Tone},
-    text,
-};
+use vedette_sdk::message::Mark;
+
+use crate::{entry::Entry, text};
 
 pub(crate) fn of(subject: &str, entries: &[Entry], source: &str) -> String {
     let mut html = format!(
@@ -38,24 +37,24 @@ fn preheader(entries: &[Entry]) -> String {
     match entries {
         [entry] => entry.suggestion.clone().unwrap_or_else(|| entry.message.clone()),
         entries => {
-            let first = entries.iter().max_by_key(|entry| entry.tone);
+            let first = entries.iter().min_by_key(|entry| entry.mark);
             first.map(|entry| entry.message.clone()).unwrap_or_default()
         }
     }
 }
 
 fn one(html: &mut String, entry: &Entry) {
-    let word = entry.tone.word().to_uppercase();
+    let word = entry.mark.word().to_uppercase();
     html.push_str(&format!(
         "<div style=\"{CARD}border-left:4px solid {colour}\">\n\
          <p style=\"margin:0 0 8px\"><strong style=\"{BADGE}background-color:{colour}\">{word}</strong> \
          <strong style=\"{BREAK}\">{domain}</strong></p>\n\
          <p style=\"margin:0 0 8px;{BREAK}\">{message}</p>\n",
-        colour = colour(entry.tone),
+        colour = colour(entry.mark),
         domain = Escaped(&entry.domain),
         message = Escaped(&entry.message),
     ));
-    if let Some(suggestion) = entry.suggestion.as_ref().filter(|_| entry.tone != Tone::Resolved) {
+    if let Some(suggestion) = entry.suggestion.as_ref().filter(|_| entry.mark != Mark::Resolved) {
         html.push_str(&format!(
             "<p style=\"margin:0 0 8px;{BREAK}\"><strong>What to do:</strong> {}</p>\n",
             Escaped(suggestion)
@@ -63,19 +62,19 @@ fn one(html: &mut String, entry: &Entry) {
     }
     let facts = format!("{} · since {}", entry.event, entry.since);
     html.push_str(&format!("<p style=\"{SMALL}\">{}", Escaped(&facts)));
-    if entry.tone != Tone::Test {
+    if entry.mark != Mark::Test {
         html.push_str(&format!("<br>alert {}", Escaped(&entry.alert_id)));
     }
     html.push_str("</p>\n</div>\n");
 }
 
 /// Each bears white text (4.5:1 and more).
-fn colour(tone: Tone) -> &'static str {
-    match tone {
-        Tone::Critical => "#c62828",
-        Tone::Warning => "#8f5a00",
-        Tone::Info | Tone::Test => "#0b5cad",
-        Tone::Resolved => "#1a7f37",
+fn colour(mark: Mark) -> &'static str {
+    match mark {
+        Mark::Critical => "#c62828",
+        Mark::Warning => "#8f5a00",
+        Mark::Info | Mark::Test => "#0b5cad",
+        Mark::Resolved => "#1a7f37",
     }
 }
 

@@ -1,49 +1,35 @@
 //! The subject: what is wrong, where, and how bad, in as many words as a phone shows.
 
-use crate::{
-    entry::{Entry, Tone},
-    line,
-};
+use vedette_sdk::message::{Mark, counted};
+
+use crate::{entry::Entry, line};
 
 /// One line of at most 120 characters.
 pub(crate) fn of(entries: &[Entry]) -> String {
     let subject = match entries {
         [] => "no alerts".to_owned(),
-        [entry] if entry.tone == Tone::Test => "[test] this is a test notification".to_owned(),
+        [entry] if entry.mark == Mark::Test => "[test] this is a test notification".to_owned(),
         [entry] => {
             let domain = line::name(&entry.domain, LONGEST_DOMAIN);
-            format!("[{}] {domain}: {}", entry.tone.word(), entry.message)
+            format!("[{}] {domain}: {}", entry.mark.word().to_lowercase(), entry.message)
         }
         entries => several(entries),
     };
     line::header(&subject, LONGEST)
 }
 
-/// `3 alerts: 2 critical on example.com and 1 more site`: the worst are counted, and the first of
-/// them is named.
+/// `3 alerts: 2 critical, 1 info on example.com and 1 more site`: the site of the worst is named.
 fn several(entries: &[Entry]) -> String {
-    let (mut worst, mut resolved) = (entries[0].tone, 0);
-    for entry in entries {
-        worst = worst.max(entry.tone);
-        resolved += usize::from(entry.tone == Tone::Resolved);
-    }
-    let mut those = entries.iter().filter(|entry| entry.tone == worst);
-    let first = those.next().map_or("", |entry| entry.domain.as_str());
-    let count = 1 + those.count();
-    let more = domains(entries) - 1;
-    let also = match resolved {
-        0 => String::new(),
-        _ if worst == Tone::Resolved => String::new(),
-        resolved => format!(", {resolved} resolved"),
-    };
+    let worst = entries.iter().min_by_key(|entry| entry.mark);
+    let domain = worst.map_or("", |entry| entry.domain.as_str());
+    let more = domains(entries).saturating_sub(1);
     let elsewhere = match more {
         0 => String::new(),
         1 => " and 1 more site".to_owned(),
         more => format!(" and {more} more sites"),
     };
-    let domain = line::name(first, LONGEST_DOMAIN);
-    let all = entries.len();
-    format!("{all} alerts: {count} {}{also} on {domain}{elsewhere}", worst.word())
+    let counts = counted(entries.iter().map(|entry| entry.mark));
+    format!("{counts} on {}{elsewhere}", line::name(domain, LONGEST_DOMAIN))
 }
 
 fn domains(entries: &[Entry]) -> usize {

@@ -18,15 +18,24 @@ fn subject_says_how_bad_where_and_what() {
         (vec![over.clone()], "[resolved] example.com: the certificate expires in 5 days"),
         (
             vec![critical.clone(), critical.clone(), warning.clone()],
-            "3 alerts: 2 critical on example.com and 1 more site",
+            "3 alerts: 2 critical, 1 warning on example.com and 1 more site",
         ),
         (
             vec![warning.clone(), critical.clone()],
-            "2 alerts: 1 critical on example.com and 1 more site",
+            "2 alerts: 1 critical, 1 warning on example.com and 1 more site",
         ),
         (
             vec![warning.clone(), over.clone()],
             "2 alerts: 1 warning, 1 resolved on other.example and 1 more site",
+        ),
+        // An ordinary renewal.
+        (
+            vec![
+                alert("other.example", Severity::Info),
+                warning.clone(),
+                Alert { resolved: true, ..warning.clone() },
+            ],
+            "3 alerts: 1 warning, 1 info, 1 resolved on other.example",
         ),
         (vec![over.clone(), over.clone()], "2 alerts: 2 resolved on example.com"),
         (
@@ -35,7 +44,7 @@ fn subject_says_how_bad_where_and_what() {
                 alert("a.example", Severity::Info),
                 alert("b.example", Severity::Info),
             ],
-            "3 alerts: 1 critical on example.com and 2 more sites",
+            "3 alerts: 1 critical, 2 info on example.com and 2 more sites",
         ),
     ] {
         assert_eq!(mail(notification(alerts)).subject, expected);

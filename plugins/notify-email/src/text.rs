@@ -1,6 +1,8 @@
 //! The plain text, 78 columns wide.
 
-use crate::entry::{Entry, Tone};
+use vedette_sdk::message::Mark;
+
+use crate::entry::Entry;
 
 pub(crate) fn of(entries: &[Entry], source: &str) -> String {
     let mut text = String::new();
@@ -22,18 +24,18 @@ pub(crate) fn footer(source: &str) -> String {
 }
 
 fn one(text: &mut String, entry: &Entry) {
-    wrap(text, &format!("{} {}", entry.tone.word().to_uppercase(), entry.domain), "");
+    wrap(text, &format!("{} {}", entry.mark.word().to_uppercase(), entry.domain), "");
     text.push('\n');
     wrap(text, &entry.message, "  ");
     text.push('\n');
-    if let Some(suggestion) = entry.suggestion.as_ref().filter(|_| entry.tone != Tone::Resolved) {
+    if let Some(suggestion) = entry.suggestion.as_ref().filter(|_| entry.mark != Mark::Resolved) {
         wrap(text, &format!("What to do: {suggestion}"), "  ");
         text.push('\n');
     }
     for (name, value) in [("Event", &entry.event), ("Since", &entry.since)] {
         wrap(text, &format!("{name}: {value}"), "  ");
     }
-    if entry.tone != Tone::Test {
+    if entry.mark != Mark::Test {
         wrap(text, &format!("Alert: {}", entry.alert_id), "  ");
     }
     text.push('\n');

@@ -11,8 +11,8 @@
 
 use crate::{Alert, Notification, Severity};
 
-/// How an alert is marked. Each has a word and a colour: nobody has to see colours.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// How an alert is marked, the worst first. Each has a word and a colour: nobody has to see colours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Mark {
     Critical,
     Warning,
@@ -55,11 +55,18 @@ pub fn headline<'a>(entries: impl IntoIterator<Item = &'a Entry>) -> String {
     if let [entry] = entries.as_slice() {
         return entry.title();
     }
+    counted(entries.iter().map(|entry| entry.mark))
+}
+
+/// `3 alerts: 2 critical, 1 resolved`: each kind by its word, so that the numbers add up and what is
+/// no trouble does not read like it.
+pub fn counted(marks: impl IntoIterator<Item = Mark>) -> String {
+    let marks: Vec<Mark> = marks.into_iter().collect();
     let counts = Mark::ALL.iter().filter_map(|mark| {
-        let count = entries.iter().filter(|entry| entry.mark == *mark).count();
+        let count = marks.iter().filter(|one| *one == mark).count();
         (count > 0).then(|| format!("{count} {}", mark.word().to_lowercase()))
     });
-    format!("{} alerts: {}", entries.len(), counts.collect::<Vec<_>>().join(", "))
+    format!("{} alerts: {}", marks.len(), counts.collect::<Vec<_>>().join(", "))
 }
 
 /// One line without control, direction or invisible characters; blanks in a row are one blank.
@@ -133,8 +140,18 @@ pub fn parted<T>(
 }
 
 impl Mark {
-    /// The worst first.
     const ALL: [Self; 5] = [Self::Critical, Self::Warning, Self::Info, Self::Resolved, Self::Test];
+
+    /// A test is none of the others, and what is over is as bad as it was no more.
+    pub fn of(alert: &Alert, test: bool) -> Self {
+        match alert.severity {
+            _ if test => Self::Test,
+            _ if alert.resolved => Self::Resolved,
+            Severity::Critical => Self::Critical,
+            Severity::Warning => Self::Warning,
+            Severity::Info => Self::Info,
+        }
+    }
 
     pub fn word(self) -> &'static str {
         match self {
@@ -160,16 +177,10 @@ impl Mark {
 
 impl Entry {
     fn of(alert: &Alert, test: bool) -> Self {
-        let domain = plain(&alert.domain);
+        let (mark, domain) = (Mark::of(alert, test), plain(&alert.domain));
         if test {
-            return Self { mark: Mark::Test, domain, message: TEST.to_owned(), suggestion: None };
+            return Self { mark, domain, message: TEST.to_owned(), suggestion: None };
         }
-        let mark = match (alert.resolved, alert.severity) {
-            (true, _) => Mark::Resolved,
-            (false, Severity::Critical) => Mark::Critical,
-            (false, Severity::Warning) => Mark::Warning,
-            (false, Severity::Info) => Mark::Info,
-        };
         let suggestion = alert.suggestion.as_deref().filter(|_| !alert.resolved).map(plain);
         Self {
             mark,

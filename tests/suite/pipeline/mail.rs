@@ -95,7 +95,7 @@ async fn alerts_of_one_run_are_one_mail() {
         mailbox.arrived().into_iter().find(|mail| subject(mail).starts_with("2 alerts: "))
     })
     .await;
-    assert_eq!(mail.header("subject"), ["2 alerts: 1 critical on batch.example"]);
+    assert_eq!(mail.header("subject"), ["2 alerts: 1 critical, 1 warning on batch.example"]);
     let (plain, html) = bodies(&mail);
     for event in ["ssl.expiring", "certificate.changed"] {
         assert!(plain.contains(event) && html.contains(event), "{event}\n{plain}");

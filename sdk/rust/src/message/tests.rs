@@ -33,6 +33,7 @@ fn alert_is_marked_by_a_word_and_a_colour_of_its_own() {
     colours.sort_unstable();
     colours.dedup();
     assert_eq!(colours.len(), Mark::ALL.len());
+    assert!(Mark::ALL.is_sorted(), "the worst first");
 }
 
 #[test]
