@@ -47,6 +47,9 @@ pub struct IncidentUpdate {
     /// Whoever wrote it: of a team's incident the member, else the account itself.
     pub author_id: AccountId,
     pub created_at: Timestamp,
+    /// It repeats what alerts say: hosts, addresses and sites that are the account's to know.
+    #[serde(default)]
+    pub quotes_alerts: bool,
 }
 
 /// Where it stands, in the stated order of its life.
@@ -166,6 +169,7 @@ impl Incident {
             message: new.summary(),
             author_id,
             created_at: now,
+            quotes_alerts: true,
         })?;
         let sites = self.affected_sites.get_or_insert_default();
         for (alert, site) in &new.alerts {

@@ -135,6 +135,27 @@ async fn an_incident_of_the_moment_is_on_the_page_at_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_the_alerts_of_the_moment_say_is_for_the_owner_alone() {
+    let world = World::start().await;
+    let client = &world.owner.client;
+    let hidden = world.quiet("hidden.example").await;
+    let path = enable(client, json!({"status_page_title": "Acme"})).await;
+    let visitor = visitor(&world);
+    world.report_days(&hidden, -1).await;
+    let alert = text(&world.open_alerts(1).await[0]["message"]);
+    let made = client.post("/incidents", json!({"auto_create": true})).await.expect(200);
+    assert!(text(&made["incident"]["updates"][0]["message"]).contains(&alert), "{made}");
+
+    let told = data(&visitor, &path).await["incidents"][0]["updates"].clone();
+    assert_eq!(told[0]["message"], "We are looking into a problem.", "{told}");
+    for form in ["", ".json", ".rss"] {
+        let said = page(&visitor, &format!("{path}{form}")).await.text;
+        assert!(said.contains("We are looking into a problem."), "{said}");
+        assert!(!said.contains("hidden.example") && !said.contains(&alert), "{said}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn results_reach_the_page_by_themselves() {
     let world = World::start().await;
     let site = world.site("shop.example", 90).await;

@@ -87,8 +87,14 @@ impl NewIncident {
         } else {
             (self.affected_sites, OPENED.to_owned())
         };
-        let first =
-            IncidentUpdate { id: first_update, status, message, author_id, created_at: now };
+        let first = IncidentUpdate {
+            id: first_update,
+            status,
+            message,
+            author_id,
+            created_at: now,
+            quotes_alerts: self.auto_create,
+        };
         Incident {
             id,
             account_id,
@@ -136,6 +142,7 @@ impl IncidentPatch {
                 message,
                 author_id,
                 created_at: now,
+                quotes_alerts: false,
             })?;
         }
         let mut sites = incident.affected_sites.clone();
@@ -169,6 +176,7 @@ impl NewUpdate {
             message: self.message,
             author_id,
             created_at: now,
+            quotes_alerts: false,
         }
     }
 }

@@ -35,6 +35,7 @@ fn update(status: IncidentStatus, message: &str, at: Timestamp) -> IncidentUpdat
         message: message.to_owned(),
         author_id: Uuid::from_u128(3).into(),
         created_at: at,
+        quotes_alerts: false,
     }
 }
 
@@ -273,6 +274,7 @@ fn auto_create_tells_the_critical_alerts() {
     assert_eq!(quiet.updates[0].message, "There are no critical alerts at the moment.");
 
     let by_hand = open(&json!({"title": "x"}), &critical).unwrap();
+    assert!(!by_hand.updates[0].quotes_alerts);
     assert_eq!((by_hand.affected_sites, by_hand.auto_create), (None, false));
 }
 
@@ -321,11 +323,13 @@ fn the_incident_of_the_moment_is_made_once_and_told_what_is_new() {
     made.take_in(&critical(&[3, 2, 1]), id, author, later(5)).unwrap();
     assert_eq!(made.updates.len(), 2);
     assert_eq!(made.updates[1].message, "1 critical alerts on 1 sites:\n- alert 3");
+    assert!(made.updates.iter().all(|update| update.quotes_alerts));
     assert_eq!(made.title, "3 critical alerts on 3 sites");
     assert_eq!(made.affected_sites, Some(vec![site(1), site(2), site(3)]));
     assert!(made.is_of(&critical(&[1, 2, 3])) && !made.is_of(&critical(&[1, 2])));
 
     patch(&mut made, &json!({"status": "resolved"}), later(9)).unwrap();
+    assert!(made.updates.last().is_some_and(|update| !update.quotes_alerts));
     assert!(!made.is_of(&critical(&[1, 2, 3])), "it is over");
     for body in [
         json!({"auto_create": true, "title": "x"}),

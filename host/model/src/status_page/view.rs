@@ -170,11 +170,17 @@ impl PageIncident {
                 domains.push(site.domain.clone());
             }
         }
-        let updates = incident.updates.iter().rev().take(MOST_UPDATES).map(|update| PageUpdate {
-            id: update.id,
-            status: update.status,
-            message: cut(&update.message),
-            created_at: whole_second(update.created_at),
+        let trouble = trouble(domains.len());
+        let stream = incident.updates.iter().enumerate().rev().take(MOST_UPDATES);
+        let updates = stream.map(|(nth, update)| {
+            // Of older incidents it is known of the first update alone.
+            let is_secret = update.quotes_alerts || (nth == 0 && incident.auto_create);
+            PageUpdate {
+                id: update.id,
+                status: update.status,
+                message: if is_secret { trouble.clone() } else { cut(&update.message) },
+                created_at: whole_second(update.created_at),
+            }
         });
         Self {
             id: incident.id,
@@ -187,6 +193,15 @@ impl PageIncident {
             resolved_at: incident.resolved_at.map(whole_second),
             updates: updates.collect(),
         }
+    }
+}
+
+/// What is told in place of what alerts say, which may be of hosts and sites that are not shown.
+fn trouble(systems: usize) -> String {
+    match systems {
+        0 => "We are looking into a problem.".to_owned(),
+        1 => "We are looking into a problem with 1 system.".to_owned(),
+        many => format!("We are looking into a problem with {many} systems."),
     }
 }
 

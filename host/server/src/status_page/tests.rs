@@ -59,6 +59,7 @@ fn incident(title: &str, message: &str) -> Incident {
             message: message.to_owned(),
             author_id: AccountId(Uuid::nil()),
             created_at: now(),
+            quotes_alerts: false,
         }],
         created_at: now() - TimeDelta::hours(1),
         updated_at: now(),

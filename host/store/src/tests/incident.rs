@@ -27,6 +27,7 @@ fn update(account: &Account, status: IncidentStatus, message: &str) -> IncidentU
         message: message.to_owned(),
         author_id: account.id,
         created_at: noon() + seconds(60),
+        quotes_alerts: false,
     }
 }
 

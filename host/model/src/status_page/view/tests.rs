@@ -39,6 +39,7 @@ fn incident(number: u128, days_ago: i64, resolved: Option<i64>) -> Incident {
         message: message.to_owned(),
         author_id: AccountId(Uuid::from_u128(0xacc0)),
         created_at,
+        quotes_alerts: false,
     };
     let last = resolved.map_or(at(days_ago), at);
     Incident {
@@ -124,6 +125,30 @@ fn incidents_are_open_or_of_the_last_two_weeks() {
     let messages: Vec<_> = shown.updates.iter().map(|update| update.message.as_str()).collect();
     assert_eq!(messages, ["last", "first"]);
     assert_eq!(page.status.description, "Incident in progress");
+}
+
+#[test]
+fn what_alerts_say_is_not_told() {
+    let secret = "1 critical alerts on 1 sites:\n- db01.corp.internal:8443: certificate expired";
+    let mut made = incident(1, 1, None);
+    made.auto_create = true;
+    made.updates[0].message = secret.to_owned();
+    let mut told = made.updates[0].clone();
+    told.quotes_alerts = true;
+    made.updates.push(told);
+    let mut facts = Facts { incidents: vec![made], ..Facts::default() };
+    let messages = |facts: &Facts| {
+        let updates = page(facts).incidents.remove(0).updates;
+        updates.into_iter().map(|update| update.message).collect::<Vec<_>>()
+    };
+    let nowhere = "We are looking into a problem.";
+    assert_eq!(messages(&facts), [nowhere, "last", nowhere], "nothing that it affects is shown");
+    facts.sites.push(site(1, "a.example.com", CheckStatus::Ok));
+    let somewhere = "We are looking into a problem with 1 system.";
+    assert_eq!(messages(&facts), [somewhere, "last", somewhere]);
+    facts.sites.push(site(77, "b.example.com", CheckStatus::Ok));
+    let somewhere = "We are looking into a problem with 2 systems.";
+    assert_eq!(messages(&facts), [somewhere, "last", somewhere]);
 }
 
 #[test]
