@@ -90,7 +90,7 @@ async fn measure(sites: usize, database: String) -> anyhow::Result<()> {
     running.finished().await
 }
 
-/// A run on each of the last days; on some it was down.
+/// A run on each of the last days; on some it was slow.
 async fn fill(app: &App, site: &Site) -> anyhow::Result<()> {
     let check_type: CheckType = "uptime".parse()?;
     let now = app.clock.now();
@@ -98,7 +98,7 @@ async fn fill(app: &App, site: &Site) -> anyhow::Result<()> {
         let at = now - TimeDelta::days(day);
         let context = app.store.check_context(site.account_id, site.id, &check_type).await?;
         let context = context.context("the site is there")?;
-        let health = if day % 20 == 7 { Health::Down } else { Health::Ok };
+        let health = if day % 20 == 7 { Health::Degraded } else { Health::Ok };
         let model = Context {
             account_id: site.account_id,
             site,
@@ -106,6 +106,7 @@ async fn fill(app: &App, site: &Site) -> anyhow::Result<()> {
             events: &[],
             state: &context.state,
             open: &context.open,
+            maintenance: false,
             now: at,
         };
         let assessment = Assessment { health, findings: Vec::new(), memory: None };

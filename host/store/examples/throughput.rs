@@ -186,6 +186,7 @@ async fn run(store: &Store, account: &Account, site: &Site, at: Timestamp) -> Ou
         events: &[],
         state: &context.state,
         open: &context.open,
+        maintenance: false,
         now: at,
     };
     let assessment = Assessment { health: Health::Ok, findings: Vec::new(), memory: None };

@@ -2,7 +2,7 @@
 
 use reqwest::{Method, header};
 use serde_json::{Value, json};
-use vedette_tests::{Answer, Client};
+use vedette_tests::{Answer, Client, Script};
 
 use crate::world::{World, rfc3339, text, time, until};
 
@@ -174,6 +174,48 @@ async fn results_reach_the_page_by_themselves() {
     assert_eq!(shown["days"]["states"][89], "ok");
     assert!(shown["response_time_ms"].is_u64(), "{shown}");
     assert_eq!(shown["response_times_ms"].as_array().map(Vec::len), Some(24));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_name_that_is_watched_before_it_exists_is_unknown_and_not_down() {
+    let world = World::start().await;
+    let client = &world.owner.client;
+    let created = client.post("/sites", json!({"domain": "soon.example"})).await.expect(200);
+    let id = text(&created["site"]["id"]);
+    let path = enable(client, json!({})).await;
+    for check_type in ["uptime", "dns", "uptime"] {
+        world.run(check_type, "soon.example", &id).await;
+        world.latest(check_type, &id, |record| record["status"] == "down").await;
+    }
+    let shown = data(&visitor(&world), &path).await;
+    let site = &shown["sites"][0];
+    assert_eq!((&site["state"], &site["uptime_percent"]), (&json!("unknown"), &Value::Null));
+    assert_eq!(site["days"]["states"][89], "unknown");
+    assert_eq!(shown["status"]["description"], "The current state is unknown");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn maintenance_that_was_announced_is_no_downtime() {
+    let world = World::start().await;
+    let client = &world.owner.client;
+    let pages = world.lab.pages("shop.example").await.expect("free port");
+    pages.at("/", Script::html("open"));
+    let body = json!({"domain": "shop.example", "custom_port": pages.port()});
+    let created = client.post("/sites", body).await.expect(200);
+    let id = text(&created["site"]["id"]);
+    world.run("uptime", "shop.example", &id).await;
+    let at = |hours| rfc3339(chrono::Utc::now() + chrono::TimeDelta::hours(hours));
+    let body = json!({"site_id": id, "starts_at": at(-1), "ends_at": at(1)});
+    client.post("/maintenance-windows", body).await.expect(200);
+    pages.at("/", Script::status(503));
+    for _ in 0..3 {
+        world.run("uptime", "shop.example", &id).await;
+    }
+    world.alerts("uptime", 1).await;
+    let path = enable(client, json!({})).await;
+    let shown = data(&visitor(&world), &path).await["sites"][0].clone();
+    assert_eq!((&shown["state"], &shown["uptime_percent"]), (&json!("maintenance"), &json!(100.0)));
+    assert_eq!(shown["days"]["states"][89], "ok");
 }
 
 #[tokio::test(flavor = "multi_thread")]

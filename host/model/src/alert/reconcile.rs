@@ -31,6 +31,9 @@ pub struct Context<'a> {
     pub state: &'a CheckState,
     /// This site's open alerts of this check type.
     pub open: &'a [Alert],
+    /// Trouble was announced for the time of the run. It is judged and told like any, after its
+    /// end; only the status page does not hold it against the site.
+    pub maintenance: bool,
     pub now: Timestamp,
 }
 
@@ -73,7 +76,11 @@ pub fn reconcile(
     }
     let before = ctx.state.latest.as_ref();
     decision.turned = before.is_none_or(|before| before.status != decision.record.status);
-    decision.state.tally.count(&decision.record);
+    if decision.counts(ctx) {
+        decision.state.tally.count(&decision.record);
+    } else {
+        decision.state.tally.pass_over(&decision.record);
+    }
     decision.state.latest = Some(decision.record.clone());
     decision
 }
@@ -102,6 +109,16 @@ fn unchanged(ctx: &Context<'_>, record: CheckRecord) -> Decision {
 }
 
 impl Decision {
+    /// Whether the run is part of how well the site was: not what was announced, and not a failure
+    /// of which nothing is reported, since what is awaited has not gone down.
+    fn counts(&self, ctx: &Context<'_>) -> bool {
+        match self.record.status {
+            CheckStatus::Ok | CheckStatus::Unknown => true,
+            CheckStatus::Degraded => !ctx.maintenance,
+            CheckStatus::Down => !ctx.maintenance && !self.state.tracked.is_empty(),
+        }
+    }
+
     fn judge(
         &mut self,
         ctx: &Context<'_>,

@@ -83,6 +83,8 @@ struct Past {
     site: Site,
     state: CheckState,
     alerts: BTreeMap<AlertId, Alert>,
+    check_type: &'static str,
+    maintenance: bool,
     source: Source,
     runs: i64,
     ids: u128,
@@ -90,9 +92,16 @@ struct Past {
 
 impl Past {
     fn new() -> Self {
-        let state = CheckState::default();
-        let source = Source::Scheduler;
-        Self { site: site(), state, alerts: BTreeMap::new(), source, runs: 0, ids: 0 }
+        Self {
+            site: site(),
+            state: CheckState::default(),
+            alerts: BTreeMap::new(),
+            check_type: "ssl",
+            maintenance: false,
+            source: Source::Scheduler,
+            runs: 0,
+            ids: 0,
+        }
     }
 
     fn now(&self) -> Timestamp {
@@ -109,7 +118,7 @@ impl Past {
 
     fn decide(&mut self, assessment: Option<Assessment>) -> Decision {
         self.runs += 1;
-        let check_type = "ssl".parse().expect("a well-formed name");
+        let check_type = self.check_type.parse().expect("a well-formed name");
         let record = CheckRecord {
             id: Uuid::from_u128(1000 + self.ids).into(),
             site_id: self.site.id,
@@ -130,6 +139,7 @@ impl Past {
             events: &events,
             state: &self.state,
             open: &open,
+            maintenance: self.maintenance,
             now: self.now(),
         };
         let ids = &mut self.ids;

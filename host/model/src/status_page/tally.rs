@@ -3,12 +3,14 @@
 //! *Invariant:* it is bounded: of more days or hours than the page shows the oldest make room.
 //! *Invariant:* a run at a moment far ahead, by a clock that is wrong, takes the place of one day and
 //! hour: what was counted before stays, and what comes after is counted.
+//! *Invariant:* trouble that was announced, and a site that is not there yet, are no outage: of such
+//! runs it is kept that there were any on their day.
 
 use serde::{Deserialize, Serialize};
 
 use super::response::{self, HOURS, HourCount};
 use super::uptime::{self, DAYS, DayCount, UPTIME};
-use crate::{CheckRecord, CheckStatus};
+use crate::{CheckRecord, CheckStatus, CheckType};
 
 /// How the runs of each day ended, and how fast each hour's answers were. Oldest first.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,13 +25,17 @@ impl Tally {
         self.days.is_empty()
     }
 
+    /// Whether the runs of a check are counted.
+    pub fn is_of(check_type: &CheckType) -> bool {
+        check_type.as_str() == UPTIME
+    }
+
     /// Adds a run; those of other checks are not counted.
     pub fn count(&mut self, record: &CheckRecord) {
-        if record.check_type.as_str() != UPTIME {
+        if !Self::is_of(&record.check_type) {
             return;
         }
-        let day = DayCount { day: uptime::day(record.checked_at), ..DayCount::default() };
-        if let Some(of_day) = place(&mut self.days, day, DAYS, |count| count.day) {
+        if let Some(of_day) = self.day_of(record) {
             let ended = match record.status {
                 CheckStatus::Ok => &mut of_day.ok,
                 CheckStatus::Degraded => &mut of_day.degraded,
@@ -44,6 +50,18 @@ impl Tally {
             of_hour.answers = of_hour.answers.saturating_add(1);
             of_hour.total_ms = of_hour.total_ms.saturating_add(took);
         }
+    }
+
+    /// Keeps that there was a run, and nothing of how it ended.
+    pub fn pass_over(&mut self, record: &CheckRecord) {
+        if Self::is_of(&record.check_type) {
+            self.day_of(record);
+        }
+    }
+
+    fn day_of(&mut self, record: &CheckRecord) -> Option<&mut DayCount> {
+        let day = DayCount { day: uptime::day(record.checked_at), ..DayCount::default() };
+        place(&mut self.days, day, DAYS, |count| count.day)
     }
 }
 
@@ -110,6 +128,20 @@ mod tests {
         let this = response::hour(noon());
         let hour = |hour| HourCount { hour, answers: 1, total_ms: 40 };
         assert_eq!(tally.hours, [hour(this - 24), hour(this - 6), hour(this)]);
+    }
+
+    #[test]
+    fn run_that_is_passed_over_leaves_its_day_without_a_count() {
+        let mut tally = Tally::default();
+        tally.pass_over(&run("ssl", noon(), CheckStatus::Down));
+        assert!(tally.is_empty());
+        tally.pass_over(&run(UPTIME, noon(), CheckStatus::Down));
+        tally.pass_over(&run(UPTIME, noon(), CheckStatus::Degraded));
+        let day = DayCount { day: uptime::day(noon()), ..DayCount::default() };
+        assert_eq!((tally.days.as_slice(), tally.hours.len()), (&[day][..], 0));
+        tally.count(&run(UPTIME, noon(), CheckStatus::Ok));
+        tally.pass_over(&run(UPTIME, noon(), CheckStatus::Down));
+        assert_eq!(tally.days, [DayCount { ok: 1, ..day }]);
     }
 
     #[test]

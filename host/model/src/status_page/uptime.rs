@@ -7,7 +7,8 @@ use crate::Timestamp;
 /// Days that the page shows, today among them.
 pub const DAYS: usize = 90;
 
-/// How the runs of one UTC day ended. Stored as a list: there are ninety of every site.
+/// How the runs of one UTC day ended, as far as they are counted; it is there for every day that
+/// had any. Stored as a list: there are ninety of every site.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "(i64, u64, u64, u64, u64)", into = "(i64, u64, u64, u64, u64)")]
 pub struct DayCount {
@@ -26,7 +27,7 @@ pub enum DayState {
     Ok,
     Degraded,
     Down,
-    /// There were runs, and most of them could not tell.
+    /// There were runs, and most of them tell nothing.
     Unknown,
     NoData,
 }
@@ -72,7 +73,7 @@ impl DayCount {
         let notable = |runs: u64| runs > 0 && runs.saturating_mul(NOTABLE) >= known;
         let failed = self.down >= CONFIRMED;
         if known == 0 && self.unknown == 0 {
-            DayState::NoData
+            DayState::Unknown
         } else if failed && notable(self.down) {
             DayState::Down
         } else if failed || notable(self.degraded) {
@@ -172,7 +173,7 @@ mod tests {
     #[test]
     fn a_day_is_what_most_of_its_runs_say_and_failures_weigh_more() {
         let table = [
-            ((0, 0, 0, 0), DayState::NoData),
+            ((0, 0, 0, 0), DayState::Unknown),
             ((1440, 0, 0, 0), DayState::Ok),
             ((1, 0, 0, 0), DayState::Ok),
             ((1439, 1, 0, 0), DayState::Ok),

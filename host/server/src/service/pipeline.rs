@@ -14,10 +14,12 @@ use std::{cmp::Ordering, time::Duration};
 use backon::{BackoffBuilder, ExponentialBuilder};
 use serde_json::Value;
 use vedette_model::{
-    AccountId, CheckId, CheckRecord, CheckStatus, CheckType, Decision, DomainName, SiteId, Source,
-    Timestamp,
+    AccountId, Assessment, CheckId, CheckRecord, CheckStatus, CheckType, Decision, DomainName,
+    Health, SiteId, Source, Timestamp,
     alert::{self, reconcile},
     delivery,
+    maintenance::silences,
+    status_page::Tally,
 };
 use vedette_sandbox::CheckVersion;
 use vedette_store::{CLOCKS_DIFFER, CheckContext, Commit, Error as StoreError, Lease, Settle};
@@ -159,6 +161,10 @@ async fn decide(
     let plan = account::plan(&context.account)?;
     let judged = judge(app, arrival, context, id).await?;
     let Judged { record, assessment, is_judged, version, at: now } = judged;
+    let maintenance = match &assessment {
+        Some(assessment) => in_maintenance(app, arrival, assessment).await?,
+        None => false,
+    };
     let ground = alert::Context {
         account_id: arrival.account_id,
         site: &context.site,
@@ -166,6 +172,7 @@ async fn decide(
         events: version.as_ref().map_or(&[], |version| &version.descriptor().events),
         state: &context.state,
         open: &context.open,
+        maintenance,
         now,
     };
     let decision = reconcile(&ground, record, assessment, &mut random::id);
@@ -183,6 +190,24 @@ async fn decide(
     };
     let expected_version = context.state.version;
     Ok(Decided { decision, is_judged, expected_version, deliveries, next_due })
+}
+
+/// Whether the trouble of a run was announced. Asked where it makes a difference: an account may
+/// have a thousand windows, and most runs find no trouble.
+async fn in_maintenance(
+    app: &App,
+    arrival: &Arrival,
+    assessment: &Assessment,
+) -> Result<bool, StoreError> {
+    let in_trouble = match assessment.health {
+        Health::Down | Health::Degraded => true,
+        Health::Ok | Health::Unknown => false,
+    };
+    if !in_trouble || !Tally::is_of(&arrival.check_type) {
+        return Ok(false);
+    }
+    let windows = app.store.maintenance_windows(arrival.account_id).await?;
+    Ok(silences(&windows, arrival.site_id, arrival.checked_at))
 }
 
 impl Seen {

@@ -49,6 +49,7 @@ fn a_settled_result_survives_a_run_that_could_not_tell() {
                 events: &events(),
                 state: &context.state,
                 open: &[],
+                maintenance: false,
                 now: noon() + seconds(60),
             };
             reconcile(&context, broken.clone(), None, &mut Uuid::new_v4)

@@ -255,6 +255,7 @@ fn decide(context: &CheckContext, record: CheckRecord, findings: Vec<Finding>) -
         events: &events(),
         state: &context.state,
         open: &context.open,
+        maintenance: false,
         now: at,
     };
     let health = if findings.is_empty() { Health::Ok } else { Health::Degraded };

@@ -75,6 +75,7 @@ impl Watched {
             events: &self.events,
             state: &self.state,
             open: &self.open,
+            maintenance: false,
             now,
         };
         let ids = &mut self.ids;

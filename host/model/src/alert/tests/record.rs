@@ -46,6 +46,29 @@ fn a_run_turns_when_its_status_is_another_than_before() {
 }
 
 #[test]
+fn trouble_counts_unless_it_was_announced_or_nothing_was_there_yet() {
+    let mut past = Past { check_type: "uptime", ..Past::new() };
+    let down = [finding("site.down", "site")];
+    let runs: [(Health, &[Finding], bool); 8] = [
+        (Health::Down, &[], false),
+        (Health::Ok, &[], false),
+        (Health::Down, &down, false),
+        (Health::Down, &down, true),
+        (Health::Degraded, &[], true),
+        (Health::Ok, &[], true),
+        (Health::Degraded, &[], false),
+        (Health::Down, &[], true),
+    ];
+    for (health, findings, maintenance) in runs {
+        past.maintenance = maintenance;
+        past.assess(health, findings);
+    }
+    let days = &past.state.tally.days;
+    let counted = days.iter().map(|day| (day.ok, day.degraded, day.down, day.unknown));
+    assert_eq!(counted.collect::<Vec<_>>(), [(2, 1, 1, 0)]);
+}
+
+#[test]
 fn an_open_change_that_happens_again_is_one_alert_and_two_rows_of_history() {
     let mut past = Past::new();
     let first = past.run(&[change("a")]);

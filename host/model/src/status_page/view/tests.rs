@@ -12,7 +12,8 @@ fn now() -> Timestamp {
 }
 
 fn site(number: u128, domain: &str, status: CheckStatus) -> Watched {
-    let latest = Latest { check_type: "uptime".parse().unwrap(), status, checked_at: now() };
+    let check_type = "uptime".parse().unwrap();
+    let latest = Latest { check_type, status, checked_at: now(), awaited: false };
     Watched {
         site: SiteId(Uuid::from_u128(number)),
         domain: domain.parse().unwrap(),
