@@ -156,6 +156,24 @@ async fn what_the_alerts_of_the_moment_say_is_for_the_owner_alone() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_nobody_sees_and_no_form_holds_is_left_out() {
+    let world = World::start().await;
+    let client = &world.owner.client;
+    watched(client, "shop.example").await;
+    let path = enable(client, json!({"status_page_title": "\u{202e}\u{200b}"})).await;
+    let at = |hours| rfc3339(chrono::Utc::now() + chrono::TimeDelta::hours(hours));
+    let body = json!({"starts_at": at(2), "ends_at": at(3),
+        "description": "New\u{0} disks\u{1b}\u{fffe}"});
+    client.post("/maintenance-windows", body).await.expect(200);
+    let visitor = visitor(&world);
+    let json = data(&visitor, &path).await;
+    assert_eq!(json["title"], "shop.example");
+    assert_eq!(json["maintenance"][0]["description"], "New disks");
+    let html = page(&visitor, &path).await.text;
+    assert!(html.contains("New disks") && !html.contains(['\u{0}', '\u{1b}', '\u{fffe}']));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn results_reach_the_page_by_themselves() {
     let world = World::start().await;
     let site = world.site("shop.example", 90).await;

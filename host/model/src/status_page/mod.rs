@@ -4,7 +4,8 @@
 //! as HTML, JSON and RSS: the three tell the same.
 //!
 //! *Invariant:* of a site the page knows the domain, how it stands and how fast it answers; no
-//! port, no address, no alert.
+//! port, no address, no alert, and no incident's update that repeats one.
+//! *Invariant:* what the owner wrote is cleaned here for all three, of what one of them cannot hold.
 //! *Invariant:* what was not measured is never shown as well: gaps are gaps, and neither they nor
 //! what is unknown count as up.
 
@@ -16,6 +17,7 @@ pub mod latest;
 pub mod response;
 pub mod slug;
 pub mod tally;
+mod text;
 pub mod uptime;
 pub mod verdict;
 pub mod view;

@@ -5,6 +5,7 @@ use serde::{Serialize, Serializer};
 use super::latest::Latest;
 use super::response;
 use super::tally::Tally;
+use super::text::{clean, is_blank};
 use super::uptime::{self, History, Share};
 use super::verdict::{SiteState, Verdict};
 use crate::incident::IncidentSeverity;
@@ -103,7 +104,7 @@ pub struct PageWindow {
 }
 
 impl Page {
-    /// `title` as the owner wrote it, perhaps empty; `url` is where the page is.
+    /// `title` as the owner wrote it, perhaps with nothing to see; `url` is where the page is.
     pub fn of(title: &str, url: &str, facts: &Facts, now: Timestamp) -> Self {
         let mut sites: Vec<PageSite> =
             facts.sites.iter().map(|site| site.shown(&facts.windows, now)).collect();
@@ -113,11 +114,7 @@ impl Page {
         let severities: Vec<_> = open.iter().map(|incident| incident.severity).collect();
         let first = facts.sites.first().map(|site| site.domain.as_str());
         Self {
-            title: match (title.trim(), first) {
-                ("", Some(domain)) => domain.to_owned(),
-                ("", None) => "Status".to_owned(),
-                (title, _) => title.to_owned(),
-            },
+            title: visible(title).unwrap_or_else(|| first.unwrap_or("Status").to_owned()),
             url: url.to_owned(),
             updated_at: whole_second(now),
             status: Verdict::of(&states, &severities),
@@ -184,7 +181,7 @@ impl PageIncident {
         });
         Self {
             id: incident.id,
-            title: incident.title.clone(),
+            title: clean(&incident.title),
             severity: incident.severity,
             status: incident.status,
             affected: domains,
@@ -220,17 +217,21 @@ fn windows(facts: &Facts, now: Timestamp) -> Vec<PageWindow> {
             active: window.active(now),
             starts_at: whole_second(window.starts_at),
             ends_at: whole_second(window.ends_at),
-            description: window.description.clone(),
+            description: window.description.as_deref().and_then(visible),
         })
     });
     shown.take(MOST_WINDOWS).collect()
 }
 
-/// What a page shows of a message. Control characters are of no use there, and an error in HTML
-/// and in a feed.
+/// What a page shows of a text; none where nobody would see anything of it.
+fn visible(text: &str) -> Option<String> {
+    let text = clean(text);
+    (!is_blank(&text)).then(|| text.trim().to_owned())
+}
+
+/// What a page shows of a message.
 fn cut(message: &str) -> String {
-    let is_text = |c: &char| !c.is_control() || matches!(c, '\t' | '\n' | '\r');
-    let message: String = message.chars().filter(is_text).collect();
+    let message = clean(message);
     match message.char_indices().nth(LONGEST_MESSAGE) {
         Some((end, _)) => format!("{}…", message[..end].trim_end()),
         None => message,

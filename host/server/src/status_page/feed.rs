@@ -28,9 +28,9 @@ pub(super) fn write(page: &Page) -> askama::Result<String> {
     let items = newest.map(|(incident, update)| item(page, incident, update));
     let items = items.collect::<askama::Result<_>>()?;
     let channel = Channel {
-        title: clean(&page.title),
+        title: page.title.clone(),
         link: page.url.clone(),
-        description: format!("Incidents of {}", clean(&page.title)),
+        description: format!("Incidents of {}", page.title),
         language: Some("en".to_owned()),
         pub_date: last,
         ttl: Some("1".to_owned()),
@@ -59,9 +59,9 @@ fn own_address(page: &Page) -> ExtensionMap {
 }
 
 fn item(page: &Page, incident: &PageIncident, update: &PageUpdate) -> askama::Result<Item> {
-    let description = Description { message: &clean(&update.message) }.render()?;
+    let description = Description { message: &update.message }.render()?;
     Ok(Item {
-        title: Some(format!("{}: {}", status(update.status), clean(&incident.title))),
+        title: Some(format!("{}: {}", status(update.status), incident.title)),
         link: Some(format!("{}#i-{}", page.url, incident.id)),
         description: Some(description),
         guid: Some(Guid { value: format!("urn:uuid:{}", update.id), permalink: false }),
@@ -81,15 +81,6 @@ pub(super) fn status(status: IncidentStatus) -> &'static str {
 
 fn rfc2822(at: Timestamp) -> String {
     at.to_rfc2822()
-}
-
-/// Without the characters that XML cannot hold, however they are written.
-fn clean(text: &str) -> String {
-    let legal = |c: &char| match c {
-        '\t' | '\n' | '\r' => true,
-        c => !c.is_control() && !matches!(c, '\u{fffe}' | '\u{ffff}'),
-    };
-    text.chars().filter(legal).collect()
 }
 
 const MOST_ITEMS: usize = 100;

@@ -1,7 +1,8 @@
 use chrono::TimeDelta;
 use uuid::Uuid;
 use vedette_model::{
-    AccountId, CheckStatus, Incident, IncidentStatus, IncidentUpdate, SiteId, Timestamp,
+    AccountId, CheckStatus, Incident, IncidentStatus, IncidentUpdate, MaintenanceWindow, SiteId,
+    Timestamp,
     incident::IncidentSeverity,
     status_page::{DayCount, Facts, HourCount, Latest, Tally, Watched, response, uptime},
 };
@@ -112,6 +113,36 @@ fn whatever_the_owner_writes_stays_text() {
     assert!(!rss.contains("<script") && !rss.contains('\u{1}'), "{rss}");
     let json: serde_json::Value = serde_json::from_str(text(&page.json)).expect("JSON");
     assert_eq!(json["incidents"][0]["title"], evil);
+}
+
+#[test]
+fn what_one_form_cannot_hold_is_in_none() {
+    let odd = ['\u{0}', '\u{1b}', '\u{85}', '\u{fffe}', '\u{ffff}'];
+    let written: String = odd.iter().copied().chain("said".chars()).collect();
+    let window = MaintenanceWindow {
+        id: Uuid::from_u128(9).into(),
+        account_id: AccountId(Uuid::nil()),
+        site_id: None,
+        starts_at: now() - TimeDelta::hours(1),
+        ends_at: now() + TimeDelta::hours(1),
+        description: Some(written.clone()),
+        created_at: now(),
+    };
+    let facts = Facts {
+        incidents: vec![incident(&written, &written)],
+        windows: vec![window],
+        ..Facts::default()
+    };
+    let page = rendered(&written, &Look::default(), &facts);
+    for form in [text(&page.html), text(&page.rss)] {
+        assert!(!form.contains(odd) && form.contains("said"), "{form:?}");
+    }
+    let json: serde_json::Value = serde_json::from_str(text(&page.json)).expect("JSON");
+    let incident = &json["incidents"][0];
+    assert_eq!(json["title"], "said");
+    assert_eq!(incident["title"], "said");
+    assert_eq!(incident["updates"][0]["message"], "said");
+    assert_eq!(json["maintenance"][0]["description"], "said");
 }
 
 #[test]

@@ -96,7 +96,9 @@ fn sites_in_trouble_come_first_and_the_others_stay_in_order() {
 fn a_page_without_title_has_the_name_of_its_first_site() {
     let mut facts =
         Facts { sites: vec![site(1, "a.example.com", CheckStatus::Ok)], ..Facts::default() };
-    assert_eq!(Page::of("", "", &facts, now()).title, "a.example.com");
+    for title in ["", "\u{202e}\u{200b}", "\u{0}"] {
+        assert_eq!(Page::of(title, "", &facts, now()).title, "a.example.com", "{title:?}");
+    }
     facts.sites.clear();
     assert_eq!(Page::of("  ", "", &facts, now()).title, "Status");
 }
