@@ -34,14 +34,15 @@ fn strokes(states: &[DayState], wanted: DayState) -> String {
 }
 
 /// Where the stroke of a state runs; its width is in the style sheet, from there to the bottom
-/// and as far up. Days without data are as high as good ones and hardly to be seen: a place that is
-/// kept, so that a row is as long with little history as with much.
+/// and as far up. Days without data are a line at the bottom: a place that is kept, so that a row is
+/// as long with little history as with much.
 fn middle(state: DayState) -> usize {
     match state {
-        DayState::Ok | DayState::NoData => 16,
+        DayState::Ok => 16,
         DayState::Degraded => 20,
         DayState::Down => 24,
         DayState::Unknown => 28,
+        DayState::NoData => 31,
     }
 }
 
@@ -93,7 +94,7 @@ mod tests {
                 (Ok, "M120 16h111M236 16h3M244 16h115".to_owned()),
                 (Degraded, "M240 20h3".to_owned()),
                 (Down, "M232 24h3".to_owned()),
-                (NoData, "M0 16h119".to_owned()),
+                (NoData, "M0 31h119".to_owned()),
             ]
         );
         assert_eq!(bars(&[Ok; 90]), [(Ok, format!("M0 16h{}", BARS.0))]);

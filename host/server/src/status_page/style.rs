@@ -40,6 +40,29 @@ mod tests {
         }
     }
 
+    /// What bars need beside what is behind them, as WCAG 2.1 has it (1.4.11): 3 to 1. The pale
+    /// ground of days that were down says nothing that the bar on it does not.
+    #[test]
+    fn bars_can_be_seen_on_both_grounds_in_light_and_dark() {
+        let (light, dark) = STYLE.split_once("@media(prefers-color-scheme:dark)").unwrap();
+        for (scheme, sheet) in [("light", light), ("dark", dark)] {
+            let colour = |name: &str| {
+                let value = sheet.split_once(&format!("--{name}:")).unwrap().1;
+                Colour::parse(value.split([';', '}']).next().unwrap()).unwrap()
+            };
+            let bars = ["ok", "slow", "down", "none", "empty"];
+            let bars = bars.map(|state| (state, colour(&format!("{state}-bar"))));
+            for (state, bar) in bars {
+                for ground in ["ground", "card"] {
+                    let contrast = bar.contrast(colour(ground));
+                    assert!(contrast >= 3.0, "{state} on {ground} in {scheme}: {contrast}");
+                }
+                let same = bars.iter().filter(|(_, other)| *other == bar).count();
+                assert_eq!(same, 1, "{state} in {scheme} has a colour of its own");
+            }
+        }
+    }
+
     #[test]
     fn style_fits_the_policy_and_ends_whole() {
         assert!(!STYLE.contains("url(") && !STYLE.contains("@import"));
