@@ -274,6 +274,26 @@ async fn certificates_count_unless_the_site_says_otherwise() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_is_wrong_with_a_certificate_is_told_as_by_the_ssl_check() {
+    let world = World::start().await;
+    let authority = &world.lab.authority;
+    let short = Leaf::for_names(&["short.example"]).without_intermediate();
+    let own = Leaf::for_names(&["own.example"]);
+    for (domain, certificate, error) in [
+        ("short.example", authority.issue(&short), "incomplete_chain"),
+        ("own.example", own.self_signed(), "self_signed_certificate"),
+    ] {
+        let pages = Pages::secure(certificate.expect("signed")).await.expect("free port");
+        world.lab.dns.answer(domain, Reply::address(pages.web().ip()));
+        let result = look(&world, domain, pages.port()).await;
+        assert_eq!(result["error"], error, "{result:#}");
+        let body = json!({"domain": domain, "port": pages.port()});
+        let ssl: Value = world.owner.client.post("/check-ssl", body).await.expect(200);
+        assert_eq!(ssl["error"], error, "{ssl:#}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn the_origin_address_of_a_site_is_not_used() {
     let world = World::start().await;
     let pages = world.lab.pages("edge.example").await.expect("free port");

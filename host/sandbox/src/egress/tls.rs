@@ -71,9 +71,10 @@ pub fn verifying_config(trust: &Trust, alpn: &[&[u8]]) -> Arc<ClientConfig> {
     Arc::new(config)
 }
 
-/// A verifier that answers what `usual` does, but for a leaf that is marked as an authority, as
-/// `openssl req -x509` marks all that it makes: there the examination of the ssl check, against
-/// `trust`, decides.
+/// A verifier that accepts what `usual` does, and a leaf that is marked as an authority, as
+/// `openssl req -x509` marks all that it makes, where the examination of the ssl check, against
+/// `trust`, finds nothing wrong. What is wrong with a chain that is refused, that examination says:
+/// the same word is told of it everywhere.
 pub fn accepting_authorities(
     usual: Arc<dyn ServerCertVerifier>,
     trust: Trust,
@@ -130,6 +131,7 @@ fn token(reason: &CertificateError) -> &str {
         E::NotValidYet | E::NotValidYetContext { .. } => "certificate_not_yet_valid",
         E::NotValidForName | E::NotValidForNameContext { .. } => "hostname_mismatch",
         E::Revoked => "certificate_revoked",
+        // The examination says the same, or found nothing.
         E::UnknownIssuer => "untrusted_root",
         E::InvalidPurpose | E::InvalidPurposeContext { .. } => "invalid_purpose",
         E::Other(OtherError(cause)) => match cause.downcast_ref::<Examined>() {
@@ -154,8 +156,10 @@ fn builder(verifier: Arc<dyn ServerCertVerifier>) -> ClientConfig {
     config
 }
 
-/// See [`accepting_authorities`]. rustls refuses the form of such a leaf before it looks at anything
-/// else; OpenSSL does not, nor does the ssl check.
+/// See [`accepting_authorities`]. rustls refuses the form of a leaf that is marked as an authority
+/// before it looks at anything else; OpenSSL does not, nor does the ssl check. It also has one word,
+/// of an unknown issuer, for a chain that is cut short, a root of somebody's own, and a certificate
+/// that signed itself.
 #[derive(Debug)]
 struct Verifier {
     usual: Arc<dyn ServerCertVerifier>,
@@ -168,23 +172,19 @@ struct Verifier {
 struct Examined(String);
 
 impl Verifier {
-    fn examine(&self, request: &ExamineRequest) -> Result<ServerCertVerified, Error> {
-        let found = examine_offline(&self.trust, request)
-            .map_err(|_| Error::InvalidCertificate(CertificateError::BadEncoding))?;
+    /// What the examination finds wrong, by its word. It fetches nothing.
+    fn fault(&self, request: &ExamineRequest) -> Option<String> {
+        let Ok(found) = examine_offline(&self.trust, request) else {
+            return Some(token(&CertificateError::BadEncoding).to_owned());
+        };
         let verdict = found.verification;
         // A path that is not trusted is not valid, also for a reason that has no word.
-        let token =
-            verdict.error.or_else(|| (!verdict.trusted).then(|| "untrusted_root".to_owned()));
-        let Some(token) = token else { return Ok(ServerCertVerified::assertion()) };
-        let cause = OtherError(Arc::new(Examined(token)));
-        Err(Error::InvalidCertificate(CertificateError::Other(cause)))
+        verdict.error.or_else(|| (!verdict.trusted).then(|| "untrusted_root".to_owned()))
     }
 }
 
-fn is_marked_as_authority(error: &Error) -> bool {
-    let Error::InvalidCertificate(CertificateError::Other(OtherError(cause))) = error else {
-        return false;
-    };
+fn is_marked_as_authority(refused: &CertificateError) -> bool {
+    let CertificateError::Other(OtherError(cause)) = refused else { return false };
     matches!(cause.downcast_ref::<webpki::Error>(), Some(webpki::Error::CaUsedAsEndEntity))
 }
 
@@ -199,17 +199,26 @@ impl ServerCertVerifier for Verifier {
     ) -> Result<ServerCertVerified, Error> {
         let verdict =
             self.usual.verify_server_cert(end_entity, intermediates, server_name, staple, now);
-        if !verdict.as_ref().is_err_and(is_marked_as_authority) {
-            return verdict;
-        }
+        let Err(Error::InvalidCertificate(refused)) = &verdict else { return verdict };
         let chain = std::iter::once(end_entity).chain(intermediates);
-        self.examine(&ExamineRequest {
+        let fault = self.fault(&ExamineRequest {
             chain: chain.map(|certificate| certificate.to_vec()).collect(),
             server_name: server_name.to_str().into_owned(),
             at: now.as_secs().cast_signed(),
             staple: None,
             complete: false,
-        })
+        });
+        match fault {
+            None if is_marked_as_authority(refused) => Ok(ServerCertVerified::assertion()),
+            // It is not for the examination to accept what was refused for another reason.
+            None => verdict,
+            // Where both say the same, the first has more to say.
+            Some(word) if word == token(refused) => verdict,
+            Some(word) => {
+                let cause = OtherError(Arc::new(Examined(word)));
+                Err(Error::InvalidCertificate(CertificateError::Other(cause)))
+            }
+        }
     }
 
     fn verify_tls12_signature(

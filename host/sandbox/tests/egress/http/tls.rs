@@ -9,8 +9,8 @@ use tokio_rustls::TlsAcceptor;
 use crate::{
     egress::NetError,
     lab::{Dns, authenticated, ok, policy, read_request, serve, to_loopback},
-    pki::{Pki, server_config},
-    probes::http::fetch,
+    pki::{Pki, intermediate, issue, leaf_params, self_signed, server_config},
+    probes::{http::fetch, tls::inspect},
     vectors::get,
 };
 
@@ -68,6 +68,41 @@ async fn a_leaf_that_says_it_is_a_ca_is_verified_as_the_ssl_check_does() {
         let error = fetch(authenticated(egress), request(host)).await.unwrap_err();
         let NetError::Tls(said) = &error else { panic!("{host}: {error}") };
         assert!(said.starts_with(&format!("certificate {token} ")), "{host}: {said}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_wrong_with_a_chain_has_one_word_in_every_check() {
+    let (root, stranger) = (long_lived_root(), long_lived_root());
+    let unsent = intermediate("Lab Intermediate", &root);
+    let params = |name: &str, until: i32| {
+        let mut params = leaf_params(&[name]);
+        (params.not_before, params.not_after) =
+            (rcgen::date_time_ymd(2020, 1, 1), rcgen::date_time_ymd(until, 1, 1));
+        params
+    };
+    let (name, far) = ("site.example", 9999);
+    let sent = Some(crate::pki::der(&stranger));
+    let cases = [
+        (issue(params(name, far), &unsent), None, "incomplete_chain"),
+        (issue(params(name, far), &stranger), sent, "untrusted_root"),
+        (self_signed(params(name, far)), None, "self_signed_certificate"),
+        (self_signed(params(name, 2021)), None, "certificate_expired"),
+        (self_signed(params("other.example", far)), None, "hostname_mismatch"),
+        (issue(params("other.example", far), &root), None, "hostname_mismatch"),
+    ];
+    let dns = Dns::fixed(&["127.0.0.1"]).await;
+    let egress = crate::pki::trusting(&[&root], policy(&["127.0.0.1/32"], &[]), Some(&dns));
+    for (leaf, above, token) in cases {
+        let chain: Vec<_> = [leaf.der.clone()].into_iter().chain(above).collect();
+        let (address, _server) = says_secure(server_config(&chain, &leaf.key, None)).await;
+        let url = format!("https://{name}:{}/", address.port());
+        let error = fetch(authenticated(&egress), get(&url)).await.unwrap_err();
+        let NetError::Tls(said) = &error else { panic!("{token}: {error}") };
+        assert!(said.starts_with(&format!("certificate {token} ")), "{token}: {said}");
+        let request = crate::inspect::request(name, address.port());
+        let report = inspect(authenticated(&egress), request).await.unwrap();
+        assert_eq!(report.examination.verification.error.as_deref(), Some(token));
     }
 }
 
