@@ -3,10 +3,10 @@
 use std::{io, pin::pin};
 
 use async_compression::tokio::bufread::{BrotliDecoder, DeflateDecoder, GzipDecoder, ZlibDecoder};
-use futures::TryStreamExt;
-use http::{HeaderMap, header};
+use futures::{Stream, stream::try_unfold};
+use http::{HeaderMap, Response, Version, header};
 use http_body_util::BodyExt;
-use hyper::body::Incoming;
+use hyper::body::{Body, Bytes, Incoming};
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncReadExt, BufReader};
 use tokio_util::io::StreamReader;
 
@@ -19,16 +19,37 @@ type Reader = Box<dyn AsyncBufRead + Send + Unpin>;
 /// that ends early is an error; a compressed one that cannot be decompressed too, and one that is
 /// far longer than what it says.
 pub(super) async fn read(
-    incoming: Incoming,
-    headers: &HeaderMap,
+    response: Response<Incoming>,
     max: usize,
 ) -> Result<(Vec<u8>, bool), NetError> {
-    let data = incoming.into_data_stream().map_err(|error| io::Error::other(Wire(error)));
+    let (head, incoming) = response.into_parts();
+    let data = Box::pin(data(incoming, head.version));
     let mut reader: Reader = Box::new(StreamReader::new(data));
-    for coding in codings(headers)?.into_iter().rev() {
+    for coding in codings(&head.headers)?.into_iter().rev() {
         reader = decode(coding, Box::new(Input::new(reader, max))).await?;
     }
     collect(reader, max).await
+}
+
+/// The data of a body, to an end that is one.
+fn data(incoming: Incoming, version: Version) -> impl Stream<Item = io::Result<Bytes>> + Send {
+    try_unfold(incoming, move |mut incoming| async move {
+        while let Some(frame) = incoming.frame().await {
+            let frame = frame.map_err(|error| io::Error::other(http_error(&error)))?;
+            // What is no data is trailers.
+            if let Ok(data) = frame.into_data() {
+                return Ok(Some((data, incoming)));
+            }
+        }
+        if is_whole(&incoming, version) { Ok(None) } else { Err(io::Error::other(NetError::Reset)) }
+    })
+}
+
+/// Whether a body that has ended is all there. hyper takes a stream that is reset without an error
+/// for one that has ended, which RFC 9113 section 8.1 lets a server do after a whole answer alone.
+/// Over HTTP/1.1 it tells one that breaks off by itself.
+fn is_whole(ended: &Incoming, version: Version) -> bool {
+    version != Version::HTTP_2 || ended.is_end_stream() || ended.size_hint().exact() == Some(0)
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -99,21 +120,10 @@ async fn collect(reader: Reader, max: usize) -> Result<(Vec<u8>, bool), NetError
     Ok((body, truncated))
 }
 
-/// Carries the connection's error through the decoders.
-#[derive(Debug)]
-struct Wire(hyper::Error);
-
-impl std::fmt::Display for Wire {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-impl std::error::Error for Wire {}
-
+/// The decoders hand on what went wrong with the data.
 fn read_error(error: &io::Error) -> NetError {
-    match error.get_ref().and_then(|inner| inner.downcast_ref::<Wire>()) {
-        Some(Wire(error)) => http_error(error),
+    match error.get_ref().and_then(|inner| inner.downcast_ref::<NetError>()) {
+        Some(error) => error.clone(),
         None if error.kind() == io::ErrorKind::TimedOut => NetError::Timeout(Phase::Receive),
         None => NetError::Protocol("the body cannot be decompressed".to_owned()),
     }

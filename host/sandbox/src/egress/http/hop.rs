@@ -274,8 +274,7 @@ impl Answer {
         started: Instant,
     ) -> Result<HttpResponse, NetError> {
         let answer = self.head(url, hops, started);
-        let (head, incoming) = self.response.into_parts();
-        let read = body::read(incoming, &head.headers, max_body as usize);
+        let read = body::read(self.response, max_body as usize);
         let read = timeout_at(self.deadline.into(), read).await;
         let read = read.unwrap_or(Err(NetError::Timeout(Phase::Receive)));
         let timing = HttpTiming { total: started.elapsed(), ..answer.timing };

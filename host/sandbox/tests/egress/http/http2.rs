@@ -11,13 +11,17 @@ use hyper::{
 };
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use rustls::{RootCertStore, ServerConfig, server::WebPkiClientVerifier};
-use tokio_rustls::TlsAcceptor;
+use tokio::{
+    io::{AsyncRead, AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+};
+use tokio_rustls::{TlsAcceptor, server::TlsStream};
 
 use crate::{
     egress::{NetError, Phase},
     lab::{authenticated, serve, to_loopback},
     pki::{Pki, server_config},
-    probes::http::fetch,
+    probes::http::{fetch, fetch_partial},
     vectors::get,
 };
 
@@ -81,6 +85,97 @@ async fn a_server_of_http2_that_misses_a_certificate_of_ours_is_one_of_failed_tl
     assert!(matches!(error, NetError::Tls(_)), "{error}");
 }
 
+#[tokio::test]
+async fn a_body_that_is_reset_before_its_end_is_broken_off_whatever_the_code() {
+    /// Parts of the answer; the body, none where it broke off.
+    type Case = (Vec<Vec<u8>>, Option<&'static [u8]>);
+
+    const NO_ERROR: u32 = 0;
+    const CANCEL: u32 = 8;
+    let (told, untold) = (head(Some("7")), head(None));
+    let long = head(Some("1000"));
+    let half = || data(b"partial", false);
+    let table: [Case; 8] = [
+        (vec![long.clone(), half(), reset(NO_ERROR)], None),
+        (vec![untold.clone(), half(), reset(NO_ERROR)], None),
+        (vec![long, half(), reset(CANCEL)], None),
+        (vec![untold.clone(), half(), reset(CANCEL)], None),
+        (vec![untold.clone(), reset(NO_ERROR)], None),
+        // It was all there: so a server says that it needs no more of the request.
+        (vec![untold.clone(), data(b"partial", true), reset(NO_ERROR)], Some(b"partial")),
+        (vec![told, half(), reset(NO_ERROR)], Some(b"partial")),
+        (vec![untold, data(b"", true)], Some(b"")),
+    ];
+    let egress = to_loopback(None);
+    for (parts, body) in table {
+        let (address, _server) = answers_in_frames(parts.concat()).await;
+        let mut request = get(&format!("https://{address}/"));
+        request.verify_tls = false;
+        let arrival = fetch_partial(authenticated(&egress), request.clone()).await.unwrap();
+        assert_eq!(arrival.response.status, 200);
+        assert_eq!(arrival.response.body, body.unwrap_or_default(), "{parts:?}");
+        assert_eq!(arrival.failure, body.is_none().then_some(NetError::Reset), "{parts:?}");
+        let read = fetch(authenticated(&egress), request).await.map(|response| response.body);
+        assert_eq!(read, body.map(<[u8]>::to_vec).ok_or(NetError::Reset), "{parts:?}");
+    }
+}
+
+/// A server of HTTP/2 that answers its only request with these frames.
+async fn answers_in_frames(frames: Vec<u8>) -> (SocketAddr, impl Sized) {
+    speaks_http2(move |mut stream| {
+        let frames = frames.clone();
+        async move {
+            let settings = frame(SETTINGS, 0, 0, &[]);
+            let _ = stream.write_all(&settings).await;
+            if wait_for_request(&mut stream).await.is_ok() {
+                let _ = stream.write_all(&frames).await;
+                let _ = stream.flush().await;
+            }
+            // Closed at once, the connection might break before the answer is read.
+            let _ = tokio::io::copy(&mut stream, &mut tokio::io::sink()).await;
+        }
+    })
+    .await
+}
+
+async fn wait_for_request(stream: &mut (impl AsyncRead + Unpin)) -> std::io::Result<()> {
+    stream.read_exact(&mut [0; 24]).await?;
+    loop {
+        let mut head = [0; 9];
+        stream.read_exact(&mut head).await?;
+        let [high, middle, low, kind, ..] = head;
+        let length = u32::from_be_bytes([0, high, middle, low]) as usize;
+        stream.read_exact(&mut vec![0; length]).await?;
+        if kind == HEADERS {
+            return Ok(());
+        }
+    }
+}
+
+/// `:status: 200` and how long the body will be (RFC 7541, appendix A: 8 and 28).
+fn head(length: Option<&str>) -> Vec<u8> {
+    let mut fields = vec![0x88];
+    if let Some(length) = length {
+        fields.extend([0x0f, 28 - 15, u8::try_from(length.len()).unwrap()]);
+        fields.extend(length.as_bytes());
+    }
+    frame(HEADERS, END_HEADERS, 1, &fields)
+}
+
+fn data(bytes: &[u8], is_last: bool) -> Vec<u8> {
+    frame(DATA, if is_last { END_STREAM } else { 0 }, 1, bytes)
+}
+
+fn reset(code: u32) -> Vec<u8> {
+    frame(RST_STREAM, 0, 1, &code.to_be_bytes())
+}
+
+/// RFC 9113 section 4.1.
+fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
+    let length = u32::try_from(payload.len()).unwrap().to_be_bytes();
+    [&length[1..], &[kind, flags], &stream.to_be_bytes(), payload].concat()
+}
+
 /// A server of HTTP/2 that asks everybody for a certificate. With TLS 1.3 it says that there is none
 /// when the handshake is over for the other side.
 async fn wants_a_certificate() -> (SocketAddr, impl Sized) {
@@ -113,17 +208,30 @@ async fn wants_a_certificate() -> (SocketAddr, impl Sized) {
 
 /// A server that refuses whoever does not offer HTTP/2.
 async fn speaks_http2_alone() -> (SocketAddr, impl Sized) {
+    speaks_http2(|stream| async move {
+        let builder = http2::Builder::new(TokioExecutor::new());
+        let _ = builder.serve_connection(TokioIo::new(stream), service_fn(answer)).await;
+    })
+    .await
+}
+
+/// Has `talk` speak to whoever offers HTTP/2.
+async fn speaks_http2<F, T>(talk: F) -> (SocketAddr, impl Sized)
+where
+    F: Fn(TlsStream<TcpStream>) -> T + Clone + Send + 'static,
+    T: Future<Output = ()> + Send + 'static,
+{
     let pki = Pki::new();
     let leaf = pki.leaf(&["site.example"]);
     let mut config = server_config(&pki.chain(&leaf), &leaf.key, None);
     config.alpn_protocols = vec![b"h2".to_vec()];
     let acceptor = TlsAcceptor::from(Arc::new(config));
     serve(move |stream| {
-        let acceptor = acceptor.clone();
+        let (acceptor, talk) = (acceptor.clone(), talk.clone());
         async move {
-            let Ok(stream) = acceptor.accept(stream).await else { return };
-            let builder = http2::Builder::new(TokioExecutor::new());
-            let _ = builder.serve_connection(TokioIo::new(stream), service_fn(answer)).await;
+            if let Ok(stream) = acceptor.accept(stream).await {
+                talk(stream).await;
+            }
         }
     })
     .await
@@ -151,3 +259,10 @@ async fn answer(request: Request<Incoming>) -> Result<Response<Full<Bytes>>, Inf
 
 /// More than may come before it is read.
 const LONG: usize = 3 << 20;
+
+const DATA: u8 = 0;
+const HEADERS: u8 = 1;
+const RST_STREAM: u8 = 3;
+const SETTINGS: u8 = 4;
+const END_STREAM: u8 = 1;
+const END_HEADERS: u8 = 4;
