@@ -11,7 +11,8 @@ pub(crate) const UNEXPECTED_STATUS: &str = "unexpected_status";
 pub(crate) const KEYWORD_MISSING: &str = "keyword_missing";
 /// Connected, and then no complete answer in time.
 pub(crate) const RESPONSE_TIMEOUT: &str = "response_timeout";
-/// No HTTP, a body that cannot be decompressed, or too many redirects.
+/// No HTTP, a body that cannot be decompressed, or a redirect that cannot be followed: one of too many,
+/// or to no URL of the web.
 pub(crate) const INVALID_RESPONSE: &str = "invalid_response";
 /// More headers than anybody reads.
 pub(crate) const RESPONSE_TOO_LARGE: &str = "response_too_large";

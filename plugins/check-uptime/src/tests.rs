@@ -52,6 +52,7 @@ fn answer_that_breaks_off_is_down_with_what_came_of_it() {
         (200, NetError::Reset, "connection_reset"),
         (200, protocol("the body cannot be decompressed"), "invalid_response"),
         (302, protocol("too many redirects"), "invalid_response"),
+        (302, protocol("the URL of the redirect cannot be read"), "invalid_response"),
     ] {
         // Neither an expected status nor a keyword is worth anything without the page.
         let config = Config {

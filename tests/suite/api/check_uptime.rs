@@ -139,6 +139,8 @@ async fn an_answer_that_breaks_off_keeps_its_status_and_its_times() {
         ("/cut", Script::half(200), 200, "connection_reset"),
         ("/cut-failure", Script::half(503), 503, "connection_reset"),
         ("/round", Script::redirect("/round"), 302, "invalid_response"),
+        ("/files", Script::redirect("ftp://half.example/"), 302, "invalid_response"),
+        ("/unread", Script::redirect("http://[::bad"), 302, "invalid_response"),
     ];
     for (path, script, status, error) in cases {
         pages.at(path, script);
@@ -174,13 +176,16 @@ async fn redirects_are_followed_and_the_last_answer_counts() {
     assert_eq!((&broken["status"], &broken["status_code"]), (&json!("down"), &json!(500)));
 
     world.lab.dns.answer("inside.example", Reply::address("10.1.2.3".parse().expect("valid")));
-    for location in
-        ["/", "https://inside.example/", "http://169.254.169.254/latest", "https://gone.example/"]
-    {
+    for (location, error) in [
+        ("/", "invalid_response"),
+        ("https://inside.example/", "blocked_address"),
+        ("http://169.254.169.254/latest", "blocked_address"),
+        ("https://gone.example/", "dns_not_found"),
+    ] {
         pages.at("/", Script::redirect(location));
         let result = look(&world, "moved.example", pages.port()).await;
         assert_eq!(result["status"], "down", "{location}: {result:#}");
-        assert!(result["error"].is_string(), "{location}: {result:#}");
+        assert_eq!(result["error"], error, "{location}: {result:#}");
     }
 }
 

@@ -69,10 +69,15 @@ fn reason(result: &UptimeResult, config: &Config) -> (String, &'static str) {
             "The server accepts connections and does not get round to answering: look at its load \
              and at what the application waits for.",
         ),
-        error::INVALID_RESPONSE => (
-            "its answer is no valid HTTP, or redirects without an end",
+        error::INVALID_RESPONSE if (300..400).contains(&result.status_code) => (
+            "it redirects without an end, or to what is no web address",
             "Open the site in a browser. Look for redirects that lead to each other (often http \
-             and https, or with and without www), and whether the port is the web server's.",
+             and https, or with and without www), and at the Location header of the last one: it \
+             must be an http or https URL that can be read.",
+        ),
+        error::INVALID_RESPONSE => (
+            "its answer is no valid HTTP",
+            "Open the site in a browser, and check whether the port is the web server's.",
         ),
         error::RESPONSE_TOO_LARGE => (
             "its answer has more headers than clients accept",
@@ -264,6 +269,12 @@ mod tests {
         assert_eq!(message(&nameless), "The site is down: it does not work");
         let status = UptimeResult { status_code: 502, ..nameless.clone() };
         assert_eq!(message(&status), "The site is down: it answered with HTTP status 502");
+        let turned = UptimeResult { status_code: 302, ..failed("invalid_response") };
+        assert_eq!(
+            message(&turned),
+            "https://example.com/health is down: it redirects without an end, or to what is no web \
+             address",
+        );
         let page = UptimeResult { status_code: 200, keyword_match: Some(false), ..nameless };
         assert_eq!(message(&page), "The site is down: its page does not contain the keyword");
         let status = UptimeResult { status_code: 503, ..failed("unexpected_status") };

@@ -117,8 +117,8 @@ impl Egress {
     }
 
     /// The same where the head is an answer: a body that does not come whole and in time is left
-    /// empty, and [`HttpResponse::truncated`] set; the last of too many redirects is answered
-    /// likewise. [`HttpResponse::failure`] says why.
+    /// empty, and [`HttpResponse::truncated`] set; the last of too many redirects, and one to what is
+    /// no URL of the web, are answered likewise. [`HttpResponse::failure`] says why.
     pub async fn send_for_status(
         &self,
         request: HttpRequest,
@@ -170,14 +170,20 @@ impl Egress {
             let Some(location) = location.filter(|_| request.max_redirects > 0) else {
                 return answer.finish(request.max_body, want, step.url, hops, started).await;
             };
-            if hops.len() == usize::from(request.max_redirects) {
-                let endless = NetError::Protocol("too many redirects".to_owned());
-                return match want {
-                    Want::Body => Err(endless),
-                    Want::Status => Ok(answer.head(step.url, hops, started).without_body(endless)),
-                };
-            }
-            step.redirect(self.policy(), answer.status(), &location, &request.secret_headers)?;
+            let next = if hops.len() == usize::from(request.max_redirects) {
+                Err(NetError::Protocol("too many redirects".to_owned()))
+            } else {
+                step.next(self.policy(), &location)
+            };
+            let next = match next {
+                Ok(next) => next,
+                // What the answer itself has wrong comes with its head.
+                Err(cause @ NetError::Protocol(_)) if want == Want::Status => {
+                    return Ok(answer.head(step.url, hops, started).without_body(cause));
+                }
+                Err(cause) => return Err(cause),
+            };
+            step.redirect(next, answer.status(), &request.secret_headers);
             hops.push((answer.status().as_u16(), location));
         }
     }
@@ -207,18 +213,14 @@ impl Step {
         }
     }
 
-    /// Goes where an answer points: to a stranger, whoever has answered, and without what was meant
-    /// for the first alone.
-    fn redirect(
-        &mut self,
-        policy: &Policy,
-        status: StatusCode,
-        location: &str,
-        secret_headers: &[(String, String)],
-    ) -> Result<(), NetError> {
-        let (Source::Stranger(audience) | Source::Configuration(audience)) = self.source;
+    /// Where an answer points to: a stranger, whoever has answered.
+    fn next(&self, policy: &Policy, location: &str) -> Result<Url, NetError> {
         let next = redirect::resolve(&self.url, location)?;
-        let next = policy.vet_url(next.as_str(), audience).map_err(refused)?;
+        policy.vet_url(next.as_str(), self.audience()).map_err(redirect::not_followed)
+    }
+
+    /// Goes to the stranger, without what was meant for the first alone.
+    fn redirect(&mut self, next: Url, status: StatusCode, secret_headers: &[(String, String)]) {
         if redirect::changes_to_get(status, &self.method) {
             self.method = Method::GET;
             self.body = None;
@@ -230,9 +232,13 @@ impl Step {
         if self.url.host() != next.host() {
             self.connect_to = None;
         }
-        self.source = Source::Stranger(audience);
+        self.source = Source::Stranger(self.audience());
         self.url = next;
-        Ok(())
+    }
+
+    fn audience(&self) -> Audience {
+        let (Source::Stranger(audience) | Source::Configuration(audience)) = self.source;
+        audience
     }
 }
 

@@ -3,7 +3,7 @@
 use http::{HeaderMap, Method, StatusCode, header};
 use url::Url;
 
-use crate::egress::NetError;
+use crate::egress::{NetError, Refusal, refused};
 
 /// The `Location` of a redirect that can be followed.
 pub(super) fn location(status: StatusCode, headers: &HeaderMap) -> Option<String> {
@@ -16,13 +16,29 @@ pub(super) fn location(status: StatusCode, headers: &HeaderMap) -> Option<String
 
 /// Where `location` leads from `url`. The caller vets the answer like any URL.
 pub(super) fn resolve(url: &Url, location: &str) -> Result<Url, NetError> {
-    let refuse = |text: &str| Err(NetError::NotPermitted(text.to_owned()));
+    let refuse = |text: &str| Err(NetError::Protocol(text.to_owned()));
     if location.bytes().any(|b| b < b' ' || b == 0x7f || b == b'\\') {
         return refuse("the redirect must not contain control characters or backslashes");
     }
     match url.join(location) {
         Ok(next) => Ok(next),
         Err(_) => refuse("the redirect leads to a URL that cannot be read"),
+    }
+}
+
+/// Why a redirect is not followed: a URL that is none of the web is the answer's own fault; an address
+/// that may not be reached, or a port, is one that we refuse.
+pub(super) fn not_followed(refusal: Refusal) -> NetError {
+    match refusal {
+        Refusal::Url(what) => NetError::Protocol(format!("the URL of the redirect {what}")),
+        Refusal::Name(_) => {
+            NetError::Protocol("the URL of the redirect must name a public host".to_owned())
+        }
+        Refusal::Address(_)
+        | Refusal::Denied
+        | Refusal::OwnListener
+        | Refusal::SpecialName
+        | Refusal::Port(_) => refused(refusal),
     }
 }
 
@@ -59,6 +75,7 @@ pub(super) fn drop_secrets(headers: &mut HeaderMap, secret: &[(String, String)])
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::egress::{Audience, Policy};
 
     #[test]
     fn only_a_redirect_with_a_location_is_followed() {
@@ -109,10 +126,28 @@ mod tests {
     }
 
     #[test]
+    fn what_is_no_url_of_the_web_is_told_from_what_we_refuse() {
+        let policy = Policy::default();
+        for (text, is_ours) in [
+            ("ftp://b.example/", false),
+            ("mailto:a@b.example", false),
+            ("http://intranet/", false),
+            ("http://user@b.example/", false),
+            ("http://10.0.0.1/", true),
+            ("http://b.local/", true),
+            ("http://b.example:25/", true),
+        ] {
+            let refusal = policy.vet_url(text, Audience::Authenticated).unwrap_err();
+            let told = not_followed(refusal);
+            assert_eq!(!matches!(told, NetError::Protocol(_)), is_ours, "{text}: {told}");
+        }
+    }
+
+    #[test]
     fn a_redirect_with_odd_bytes_is_refused() {
         let from = Url::parse("https://a.example/x").unwrap();
         for text in ["http://b.example\\@c.example/", "/\r\nX: y", "http://[::1/"] {
-            assert!(resolve(&from, text).is_err(), "{text:?}");
+            assert!(matches!(resolve(&from, text), Err(NetError::Protocol(_))), "{text:?}");
         }
         assert_eq!(resolve(&from, "//b.example/y").unwrap().as_str(), "https://b.example/y");
         assert_eq!(resolve(&from, "?q").unwrap().as_str(), "https://a.example/x?q");
