@@ -14,7 +14,7 @@ pub(crate) const RESPONSE_TIMEOUT: &str = "response_timeout";
 /// No HTTP, a body that cannot be decompressed, or a redirect that cannot be followed: one of too many,
 /// or to no URL of the web.
 pub(crate) const INVALID_RESPONSE: &str = "invalid_response";
-/// More headers than anybody reads.
+/// More headers, or more around its page, than anybody reads.
 pub(crate) const RESPONSE_TOO_LARGE: &str = "response_too_large";
 
 /// What a request that brought no answer, or no whole one, says of the site. An error where it

@@ -23,7 +23,10 @@ use tokio::{
 use tokio_util::sync::{CancellationToken, DropGuard};
 use url::{Host, Url};
 
-use super::{HttpResponse, HttpTiming, Source, Want, body, host_and_port, lenient::Lenient};
+use super::{
+    HttpResponse, HttpTiming, Source, Want, body, host_and_port,
+    lenient::{Lenient, MOST_READ},
+};
 use crate::egress::{
     Connected, Dial, Egress, NetError, Phase,
     tls::{Recorder, client_config, handshake, handshake_error, verifying_config},
@@ -313,6 +316,7 @@ pub(super) fn http_error(error: &hyper::Error) -> NetError {
         if let Some(io) = inner.downcast_ref::<io::Error>() {
             return match io.kind() {
                 ErrorKind::UnexpectedEof => NetError::Reset,
+                ErrorKind::QuotaExceeded => NetError::TooLarge(MOST_READ),
                 // The parts of the body; what TLS finds invalid has words of its own.
                 ErrorKind::InvalidInput | ErrorKind::InvalidData if !is_of_tls(io) => {
                     NetError::Protocol("the answer is not HTTP".to_owned())

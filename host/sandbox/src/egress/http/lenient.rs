@@ -8,7 +8,7 @@ use std::{
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// A connection that is read with two liberties.
+/// A connection that is read with two liberties, and not for ever.
 ///
 /// An answer of HTTP/1.0 is one of HTTP/1.1: there are servers that say the one and send chunks,
 /// which belong to the other. Nothing else hangs on it, for a connection is asked to close after its
@@ -16,15 +16,20 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 ///
 /// It ends where the peer closed it, also without the `close_notify` of TLS, which many servers leave
 /// out. Of a body whose length was told, HTTP itself knows that it broke off.
+///
+/// Of all that comes no more is read than any answer needs. A server may send interim answers, empty
+/// parts and frames that mean nothing as long as it likes: no limit on heads and bodies counts them.
 pub(super) struct Lenient<S> {
     stream: S,
     /// How much of [`MAJOR`] has come; more than all of it where nothing is looked for any more.
     seen: usize,
+    /// Bytes that may still come.
+    left: usize,
 }
 
 impl<S> Lenient<S> {
     pub(super) fn new(stream: S) -> Self {
-        Self { stream, seen: 0 }
+        Self { stream, seen: 0, left: MOST_READ as usize }
     }
 }
 
@@ -55,12 +60,17 @@ impl<S: AsyncRead + Unpin> AsyncRead for Lenient<S> {
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<Result<()>> {
         let this = self.get_mut();
+        if this.left == 0 {
+            return Poll::Ready(Err(ErrorKind::QuotaExceeded.into()));
+        }
         let before = buffer.filled().len();
         match ready!(Pin::new(&mut this.stream).poll_read(cx, buffer)) {
             Err(error) if error.kind() == ErrorKind::UnexpectedEof => {}
             read => read?,
         }
-        raise(&mut this.seen, &mut buffer.filled_mut()[before..]);
+        let came = &mut buffer.filled_mut()[before..];
+        this.left = this.left.saturating_sub(came.len());
+        raise(&mut this.seen, came);
         Poll::Ready(Ok(()))
     }
 }
@@ -96,6 +106,9 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Lenient<S> {
 }
 
 const MAJOR: &[u8] = b"HTTP/1.";
+/// Bytes of one connection: several times the longest body that anybody asks for, in the smallest
+/// parts.
+pub(super) const MOST_READ: u32 = 32 << 20;
 
 #[cfg(test)]
 mod tests {

@@ -150,6 +150,23 @@ async fn without_a_head_there_is_no_part_of_an_answer() {
 }
 
 #[tokio::test]
+async fn a_server_that_never_comes_to_its_answer_is_not_listened_to_for_ever() {
+    let interim = format!("HTTP/1.1 103 Early Hints\r\nx-hint: {}\r\n\r\n", "y".repeat(30_000));
+    let (address, _server) = serve(move |mut stream| {
+        let interim = interim.clone();
+        async move {
+            read_request(&mut stream).await;
+            while stream.write_all(interim.as_bytes()).await.is_ok() {}
+        }
+    })
+    .await;
+    let mut request = get(&format!("http://{address}/"));
+    request.timeout_ms = 60_000;
+    let error = fetch(authenticated(&to_loopback(None)), request).await.unwrap_err();
+    assert_eq!(error, NetError::TooLarge(32 << 20));
+}
+
+#[tokio::test]
 async fn one_deadline_covers_head_and_body() {
     let egress = to_loopback(None);
     let (silent, _one) = serve(|mut stream| async move {

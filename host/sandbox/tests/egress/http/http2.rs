@@ -120,6 +120,21 @@ async fn a_body_that_is_reset_before_its_end_is_broken_off_whatever_the_code() {
     }
 }
 
+#[tokio::test]
+async fn frames_that_mean_nothing_are_not_read_for_ever() {
+    let (address, _server) = speaks_http2(|mut stream| async move {
+        let nothing = frame(UNKNOWN, 0, 0, &[0; 16_384]);
+        let _ = stream.write_all(&frame(SETTINGS, 0, 0, &[])).await;
+        while stream.write_all(&nothing).await.is_ok() {}
+    })
+    .await;
+    let mut request = get(&format!("https://{address}/"));
+    request.verify_tls = false;
+    request.timeout_ms = 60_000;
+    let error = fetch(authenticated(&to_loopback(None)), request).await.unwrap_err();
+    assert_eq!(error, NetError::TooLarge(32 << 20));
+}
+
 /// A server of HTTP/2 that answers its only request with these frames.
 async fn answers_in_frames(frames: Vec<u8>) -> (SocketAddr, impl Sized) {
     speaks_http2(move |mut stream| {
@@ -264,5 +279,7 @@ const DATA: u8 = 0;
 const HEADERS: u8 = 1;
 const RST_STREAM: u8 = 3;
 const SETTINGS: u8 = 4;
+/// Of a type that nobody has defined.
+const UNKNOWN: u8 = 0xfa;
 const END_STREAM: u8 = 1;
 const END_HEADERS: u8 = 4;
