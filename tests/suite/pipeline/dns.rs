@@ -1,9 +1,10 @@
 //! `dns.changed`: what is a change, what only looks like one, and how often it has to be seen.
 
+use chrono::TimeDelta;
 use serde_json::{Value, json};
 use vedette_tests::{RecordType, Reply, ResponseCode, record};
 
-use crate::world::{World, text};
+use crate::world::{World, text, time};
 
 const NAME: &str = "watched.example";
 
@@ -170,6 +171,32 @@ async fn what_vanished_has_to_be_missed_three_times() {
     assert!(after(&world, &id, 1).await.len() >= 2, "the whole name has vanished");
     let record = world.latest("dns", &id, |_| true).await;
     assert_eq!((&record["status"], &record["error"]), (&json!("down"), &json!("nxdomain")));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_change_has_to_last_before_it_is_confirmed() {
+    // The next regular run is a day away: only the recheck can confirm.
+    let world = World::with(|settings| {
+        settings.toml = "[intervals]\ndns = \"24h\"\n[confirm]\nrecheck = \"3s\"\n".into();
+    })
+    .await;
+    let site = world.site("lasting.example", 90).await;
+    let body =
+        json!({"domain": "lasting.example", "custom_port": site.port(), "check_types": ["dns"]});
+    let created = world.owner.client.post("/sites", body).await.expect(200);
+    let id = text(&created["site"]["id"]);
+    world.latest("dns", &id, |_| true).await;
+    let mail = Reply::Records(vec![record::mx(5, "mail.example")]);
+    world.lab.dns.answer_type("lasting.example", RecordType::MX, mail);
+    world.run("dns", "lasting.example", &id).await;
+    let alert = world.alerts("dns", 1).await.remove(0);
+    let page = format!("/checks?site_id={id}&check_type=dns");
+    let page = world.owner.client.get(&page).await.expect(200);
+    let runs = page["checks"].as_array().expect("a list of records").iter();
+    let seen = runs.filter(|run| run["result"].to_string().contains("mail.example"));
+    let first = seen.map(|run| time(&run["checked_at"])).min().expect("it was seen");
+    let waited = time(&alert["created_at"]) - first;
+    assert!(waited >= TimeDelta::seconds(3), "confirmed after {waited}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -56,6 +56,9 @@ pub struct Decision {
     /// A finding is not confirmed yet: the check should run again soon, see
     /// [`crate::schedule::recheck_after`].
     pub recheck: bool,
+    /// What is in doubt is whether the target is down, or no longer: the first recheck follows at
+    /// once. Anything else has to last, and whoever is asked again at once may only repeat himself.
+    pub at_once: bool,
     /// Runs in a row, this one included, that left a finding unconfirmed.
     pub unconfirmed_runs: u32,
 }
@@ -105,6 +108,7 @@ fn unchanged(ctx: &Context<'_>, record: CheckRecord) -> Decision {
         notices: Vec::new(),
         cert_changes: Vec::new(),
         recheck: false,
+        at_once: false,
     }
 }
 
@@ -165,6 +169,7 @@ impl Decision {
             _ if confirmed => Some(self.confirmed(ctx, finding, event, new_id)),
             doubtful => {
                 self.recheck = true;
+                self.at_once |= event.self_resolving && self.record.status == CheckStatus::Down;
                 doubtful
             }
         };
@@ -195,6 +200,7 @@ impl Decision {
             let absent = tracked.absent.saturating_add(1);
             if absent < clears {
                 self.recheck = true;
+                self.at_once = true;
                 self.state.tracked.insert(key, Tracked { count: 0, absent, ..tracked });
             }
         }

@@ -50,6 +50,7 @@ fn decision(notices: Vec<Notice>) -> Decision {
         notices,
         cert_changes: Vec::new(),
         recheck: false,
+        at_once: false,
         unconfirmed_runs: 0,
     }
 }

@@ -95,7 +95,7 @@ pub struct Intervals {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Confirm {
-    /// How long after an unconfirmed finding the check runs again.
+    /// How long after an unconfirmed finding the check runs again; after a first failure at once.
     #[serde(deserialize_with = "span")]
     pub recheck: Duration,
 }

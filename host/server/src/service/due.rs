@@ -86,7 +86,8 @@ pub(crate) fn soon(
     now: Timestamp,
 ) -> Option<Timestamp> {
     let recheck = app.config.confirm.recheck;
-    let confirmed = recheck_after(decision.unconfirmed_runs, recheck).filter(|_| decision.recheck);
+    let confirmed = recheck_after(decision.unconfirmed_runs, decision.at_once, recheck)
+        .filter(|_| decision.recheck);
     let wait = confirmed.or_else(|| retry(&decision.record, before, recheck, now))?;
     Some(now + wait)
 }

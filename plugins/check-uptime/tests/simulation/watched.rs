@@ -60,7 +60,7 @@ impl Watched {
     /// When the check runs again: soon, where something awaits confirmation.
     pub(crate) fn next_run(&self, decision: &Decision, now: Timestamp) -> Timestamp {
         let regular = next_due(self.site.id, &self.check_type, INTERVAL, now);
-        let soon = recheck_after(decision.unconfirmed_runs, RECHECK);
+        let soon = recheck_after(decision.unconfirmed_runs, decision.at_once, RECHECK);
         soon.filter(|_| decision.recheck).map_or(regular, |wait| regular.min(now + wait))
     }
 

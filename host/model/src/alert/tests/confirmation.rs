@@ -20,6 +20,30 @@ fn a_finding_is_confirmed_by_runs_in_a_row() {
 }
 
 #[test]
+fn only_whether_a_target_is_down_is_looked_at_again_at_once() {
+    for (health, event, at_once) in [
+        (Health::Down, "site.down", true),
+        (Health::Degraded, "site.down", false),
+        (Health::Ok, "dns.changed", false),
+        // A name that is gone: what is to be confirmed is that its records have changed.
+        (Health::Down, "dns.changed", false),
+    ] {
+        let decision = Past::new().assess(health, &[finding(event, "x")]);
+        assert_eq!((decision.recheck, decision.at_once), (true, at_once), "{health:?} {event}");
+    }
+    let mut past = Past::new();
+    for (health, findings, at_once) in [
+        (Health::Down, &[finding("site.down", "x")][..], true),
+        (Health::Down, &[finding("site.down", "x")], false),
+        (Health::Ok, &[], true),
+        (Health::Ok, &[], false),
+    ] {
+        let decision = past.assess(health, findings);
+        assert_eq!((decision.recheck, decision.at_once), (at_once, at_once), "{health:?}");
+    }
+}
+
+#[test]
 fn a_finding_may_ask_for_more_confirmations_or_fewer() {
     let asks = |confirmations| [Finding { confirmations, ..finding("dns.changed", "k") }];
     for (confirmations, needed) in [(Some(3), 3), (None, 2), (Some(1), 1), (Some(0), 1)] {
