@@ -4,13 +4,14 @@ use std::{io::Write, net::SocketAddr, pin::Pin, sync::Arc, time::Duration};
 
 use hickory_proto::{
     dnssec::{
-        Algorithm, DnssecSigner, SigningKey,
+        Algorithm, DnssecSigner, Nsec3HashAlgorithm, SigningKey,
         crypto::EcdsaSigningKey,
         rdata::{DNSKEY, DNSSECRData},
     },
     rr::{LowerName, Name, RData, Record, RecordSet, RecordType, RrKey, rdata},
 };
 use hickory_server::{
+    dnssec::NxProofKind,
     net::runtime::{Time, TokioRuntimeProvider},
     server::{Request, RequestHandler, ResponseHandler, ResponseInfo, Server},
     store::in_memory::InMemoryZoneHandler,
@@ -53,6 +54,45 @@ async fn signed_tampered_and_unsigned_names_are_told_apart() {
 }
 
 #[tokio::test]
+async fn too_many_iterations_pass_a_zone_over_however_many_they_are() {
+    for iterations in [101, 501, 2_500] {
+        let (mut root, key) = signed_root(NxProofKind::Nsec3 {
+            algorithm: Nsec3HashAlgorithm::SHA1,
+            salt: Arc::from([0xaa, 0xbb]),
+            iterations,
+            opt_out: false,
+        });
+        let sets: Vec<Arc<RecordSet>> = root.records_get_mut().values().cloned().collect();
+        let dns = Dns::new(move |asked, rtype, _| {
+            let signed = |is_wanted: &dyn Fn(&RecordSet) -> bool| -> Vec<Record> {
+                let wanted = sets.iter().find(|set| is_wanted(set));
+                wanted.into_iter().flat_map(|set| set.records_with_rrsigs()).cloned().collect()
+            };
+            let owner = name(&format!("{asked}."));
+            let own = signed(&|set| set.record_type() == rtype && *set.name() == owner);
+            if !own.is_empty() {
+                return Reply::Records(own);
+            }
+            // The iterations are looked at before what is denied is.
+            let some = |rtype: RecordType| signed(&|set| set.record_type() == rtype);
+            Reply::Denied([some(RecordType::SOA), some(RecordType::NSEC3)].concat())
+        })
+        .await;
+        let (egress, _anchor) = trusting(&key, dns.address);
+        for (host, rrtype, expected) in [
+            ("good.example", "MX", Dnssec::Insecure),
+            ("good.example", "A", Dnssec::Secure),
+            ("tampered.example", "A", Dnssec::Bogus),
+        ] {
+            let mut question = crate::dns::question(host, rrtype);
+            question.validate = true;
+            let answer = lookup(authenticated(&egress), question).await.unwrap();
+            assert_eq!(answer.dnssec, expected, "{host} {rrtype}, {iterations}: {answer:?}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn through_a_server_without_signatures_nothing_can_be_said() {
     let dns = Dns::fixed(&["192.0.2.1"]).await;
     let lab = Lab::new().await;
@@ -72,7 +112,7 @@ async fn through_a_server_without_signatures_nothing_can_be_said() {
 
 #[tokio::test]
 async fn a_chain_that_leads_in_circles_is_given_up() {
-    let (_, key) = signed_root();
+    let (_, key) = signed_root(NxProofKind::Nsec);
     let dns = Dns::new(move |asked, rtype, _| {
         let record = |data| Record::from_rdata(name(&format!("{asked}.")), 60, data);
         match rtype {
@@ -107,8 +147,8 @@ struct Lab {
 
 impl Lab {
     async fn new() -> Self {
-        let (root, dnskey) = signed_root();
-        let mut island = zone("island.example.");
+        let (root, dnskey) = signed_root(NxProofKind::Nsec);
+        let mut island = zone("island.example.", NxProofKind::Nsec);
         island.upsert_mut(address("host.island.example.", [192, 0, 2, 3]), 1);
 
         let parts = Parts { island: catalog("island.example.", island), rest: catalog(".", root) };
@@ -118,15 +158,7 @@ impl Lab {
         server.register_socket(udp);
         server.register_listener(tcp, Duration::from_secs(5), 4096);
 
-        let mut anchor = tempfile::NamedTempFile::new().unwrap();
-        writeln!(anchor, ". 86400 IN DNSKEY {dnskey}").unwrap();
-        let egress = Egress::new(Options {
-            policy: Policy::default(),
-            dns_servers: vec![server_address.into()],
-            roots: Vec::new(),
-            dnssec_anchor: Some(anchor.path().to_owned()),
-        })
-        .unwrap();
+        let (egress, anchor) = trusting(&dnskey, server_address);
         Self { egress, anchor, _server: server }
     }
 
@@ -135,6 +167,20 @@ impl Lab {
         question.validate = true;
         lookup(authenticated(&self.egress), question).await.unwrap()
     }
+}
+
+/// An egress layer that asks this server and trusts this key of the root.
+fn trusting(key: &DNSKEY, server: SocketAddr) -> (Egress, tempfile::NamedTempFile) {
+    let mut anchor = tempfile::NamedTempFile::new().unwrap();
+    writeln!(anchor, ". 86400 IN DNSKEY {key}").unwrap();
+    let egress = Egress::new(Options {
+        policy: Policy::default(),
+        dns_servers: vec![server.into()],
+        roots: Vec::new(),
+        dnssec_anchor: Some(anchor.path().to_owned()),
+    })
+    .unwrap();
+    (egress, anchor)
 }
 
 /// The delegated zone, and all above it. As in the DNS, the parent answers for the DS records of
@@ -173,8 +219,9 @@ fn catalog(origin: &str, zone: Zone) -> Catalog {
     catalog
 }
 
-fn signed_root() -> (Zone, DNSKEY) {
-    let mut root = zone(".");
+/// `proof`: how it says that something is not there.
+fn signed_root(proof: NxProofKind) -> (Zone, DNSKEY) {
+    let mut root = zone(".", proof);
     root.upsert_mut(address("good.example.", [192, 0, 2, 1]), 1);
     root.upsert_mut(address("tampered.example.", [192, 0, 2, 2]), 1);
     let delegation = RData::NS(rdata::NS(name("ns.island.example.")));
@@ -204,9 +251,8 @@ fn tamper(root: &mut Zone) {
     records.insert(key, Arc::new(forged));
 }
 
-fn zone(origin: &str) -> Zone {
-    let proof = Some(hickory_server::dnssec::NxProofKind::Nsec);
-    let mut zone = Zone::empty(name(origin), ZoneType::Primary, AxfrPolicy::Deny, proof);
+fn zone(origin: &str, proof: NxProofKind) -> Zone {
+    let mut zone = Zone::empty(name(origin), ZoneType::Primary, AxfrPolicy::Deny, Some(proof));
     zone.upsert_mut(Record::from_rdata(name(origin), 60, RData::SOA(soa())), 1);
     let server = RData::NS(rdata::NS(name("ns.example.")));
     zone.upsert_mut(Record::from_rdata(name(origin), 60, server), 1);
