@@ -84,8 +84,8 @@ fn of_owners(
     canonical::set(rtype, ours.take(at_most).map(|rr| canonical::record(rtype, &rr.data)))
 }
 
-/// Why the name does not resolve. A single failed type is no such reason: it stands in
-/// `failed_types`.
+/// Why the name does not resolve. Failed types are no such reason where others brought records:
+/// they stand in `failed_types`. An alias alone says nothing of what it leads to.
 fn error<'a>(
     looks: &[Look],
     chain: &Chain,
@@ -107,8 +107,8 @@ fn error<'a>(
     if known.next() == Some(false) && known.all(|exists| !exists) {
         return Some(NXDOMAIN);
     }
-    let has_address = |rtype: RecordType| found(rtype).is_some_and(|set| !set.is_empty());
-    if has_address(RecordType::A) || has_address(RecordType::Aaaa) {
+    let has_records = |rtype| found(rtype).is_some_and(|set| !set.is_empty());
+    if RecordType::ALL.into_iter().any(|rtype| rtype != RecordType::Cname && has_records(rtype)) {
         return None;
     }
     let failures = looks.iter().filter_map(|look| match look.outcome {

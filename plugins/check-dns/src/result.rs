@@ -27,7 +27,8 @@ pub struct DnsResult {
     /// Null where it cannot be told.
     pub dnssec: Option<Dnssec>,
     /// Why the name cannot be resolved: `nxdomain`, `servfail`, `dnssec_bogus`, `timeout`,
-    /// `refused` or `cname_loop`. Null for a name without records, too.
+    /// `refused` or `cname_loop`. Null for a name without records, too, and where some types failed
+    /// and others brought records.
     pub error: Option<String>,
 }
 

@@ -157,6 +157,29 @@ async fn a_failing_question_is_no_vanished_record() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_type_that_always_fails_hides_no_change_of_another() {
+    let world = World::start().await;
+    let dns = &world.lab.dns;
+    // A name for mail alone, whose servers know nothing of IPv6.
+    let show = |mail_host: &str, failure| {
+        let records = vec![record::mx(10, mail_host), record::ns("ns1.watched.example")];
+        dns.answer(NAME, Reply::Records(records));
+        dns.answer_type(NAME, RecordType::AAAA, Reply::Failure(failure));
+    };
+    show("mx1.example", ResponseCode::Refused);
+    let id = world.quiet(NAME).await;
+    let result = world.run("dns", NAME, &id).await;
+    let said = (&result["error"], &result["failed_types"]);
+    assert_eq!(said, (&Value::Null, &json!(["AAAA"])), "{result:#}");
+    for (count, failure) in (1..).zip([ResponseCode::Refused, ResponseCode::ServFail]) {
+        show(&format!("new{count}.example"), failure);
+        let alerts = after(&world, &id, 2).await;
+        assert_eq!(alerts.len(), count, "{failure}: {alerts:?}");
+        assert_eq!(world.latest("dns", &id, |_| true).await["status"], "ok", "{failure}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn what_vanished_has_to_be_missed_three_times() {
     let (world, id) = baseline().await;
     let dns = &world.lab.dns;

@@ -141,6 +141,8 @@ fn error_is_the_first_that_applies() {
     let alias = &[(TARGET, "CNAME", "gone.example.net")];
     let itself = &[(TARGET, "CNAME", TARGET)];
     let address = &[(TARGET, "A", "192.0.2.1")];
+    let mail = &[(TARGET, "MX", "10 mx.example.com")];
+    let servers = &[(TARGET, "NS", "ns1.example.com")];
     let table: Vec<(Scene, Option<&str>)> = vec![
         (Scene::new(), None),
         (Scene::new().has(A, address), None),
@@ -162,6 +164,12 @@ fn error_is_the_first_that_applies() {
         ),
         (Scene::new().has(Aaaa, &[(TARGET, "AAAA", "::1")]).fails(&[A], Failure::ServFail), None),
         (Scene::new().fails(&[Mx, Txt, Caa, Ns], Failure::ServFail), None),
+        // A name for mail alone, whose servers know nothing of IPv6.
+        (Scene::new().has(Mx, mail).fails(&[Aaaa], Failure::ServFail), None),
+        (Scene::new().has(Mx, mail).fails(&[Aaaa], Failure::Refused), None),
+        (Scene::new().has(Ns, servers).fails(&[A, Aaaa], Failure::Timeout), None),
+        (Scene::new().fails(&[Aaaa], Failure::Refused), Some("refused")),
+        (Scene::new().has(Cname, alias).fails(not_cname, Failure::Refused), Some("refused")),
         (Scene::new().has(Cname, itself).fails(not_cname, Failure::ServFail), Some("cname_loop")),
         (Scene::new().fails(all, Failure::ServFail).is(&[Txt], State::Bogus), Some("dnssec_bogus")),
         (Scene::new().has(A, address).is(&[A], State::Bogus), Some("dnssec_bogus")),

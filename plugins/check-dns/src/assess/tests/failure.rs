@@ -56,6 +56,13 @@ fn health_is_that_of_the_name() {
         (failed("timeout"), Health::Unknown),
         (failed("refused"), Health::Unknown),
         (failed("news"), Health::Unknown),
+        (
+            DnsResult {
+                error: Some("refused".to_owned()),
+                ..result(json!({"CNAME": ["a.example.net"]}))
+            },
+            Health::Degraded,
+        ),
         (DnsResult { error: None, ..failed("") }, Health::Unknown),
     ] {
         assert_eq!(Site::new().judge(current.clone()).health, expected, "{current:?}");
@@ -67,6 +74,25 @@ fn health_is_that_of_the_name() {
     assert_eq!(health(failed("servfail")), Health::Down);
     assert_eq!(health(a(&["192.0.2.1"])), Health::Ok);
     assert_eq!(health(failed("servfail")), Health::Degraded);
+}
+
+#[test]
+fn types_that_answered_are_compared_whatever_the_error() {
+    let all_but = |known: &str| {
+        let others = RecordType::ALL.map(RecordType::name).into_iter();
+        others.filter(|name| *name != known).map(str::to_owned).collect::<Vec<_>>()
+    };
+    for error in ["refused", "timeout", "servfail"] {
+        let behind = |alias: &str| DnsResult {
+            error: Some(error.to_owned()),
+            failed_types: all_but("CNAME"),
+            ..result(json!({"CNAME": [alias]}))
+        };
+        let mut site = Site::new();
+        site.run(behind("a.example.net"));
+        assert_eq!(site.judge(behind("a.example.net")).findings, []);
+        assert_eq!(site.counts(&behind("b.example.org"), 3), [0, 1, 0], "{error}");
+    }
 }
 
 #[test]
