@@ -35,7 +35,12 @@ async fn whose_month_is_used_up_can_still_buy_more_and_leave() {
     assert!(refused.text.contains("upgrade to the pro plan"), "{}", refused.text);
 
     shop.provider.answer_next(page("https://pay.example/9"));
-    let bought = client.post("/checkout", json!({"planId": "pro"})).await;
+    // The ten seconds' requests are a limit of their own.
+    let bought = until("the calls above to count no more", async || {
+        let bought = client.post("/checkout", json!({"planId": "pro"})).await;
+        (bought.status != 429).then_some(bought)
+    });
+    let bought = bought.await;
     assert_eq!(bought.number("x-monthlylimit-remaining"), 0);
     assert!(bought.expect(200)["checkoutUrl"].is_string());
     assert_eq!(client.get("/billing/status").await.expect(200)["plan"], "free");
