@@ -2,6 +2,11 @@
 
 use std::time::Instant;
 
+use rcgen::{
+    BasicConstraints, CertificateParams, ExtendedKeyUsagePurpose, GeneralSubtree, IsCa, KeyPair,
+    NameConstraints, date_time_ymd,
+};
+
 use crate::{
     egress::{Audience, Egress, Policy},
     encoding::tlv,
@@ -74,6 +79,54 @@ async fn what_did_not_sign_the_leaf_completes_nothing() {
         let sentence = "unable to find issuer \"Lab Intermediate\"";
         assert_eq!(found.chain_error.as_deref(), Some(sentence));
     }
+}
+
+#[tokio::test]
+async fn an_issuer_that_no_client_accepts_completes_nothing() {
+    type Spoil = fn(&mut CertificateParams);
+    let table: [(&str, Spoil); 6] = [
+        ("expired", |ca| ca.not_after = date_time_ymd(2026, 2, 1)),
+        ("not yet valid", |ca| ca.not_before = date_time_ymd(2026, 12, 1)),
+        ("no CA", |ca| ca.is_ca = IsCa::ExplicitNoCa),
+        ("for other names", |ca| {
+            let permitted_subtrees = vec![GeneralSubtree::DnsName("other.example".to_owned())];
+            let excluded_subtrees = Vec::new();
+            ca.name_constraints = Some(NameConstraints { permitted_subtrees, excluded_subtrees });
+        }),
+        ("for clients", |ca| ca.extended_key_usages = vec![ExtendedKeyUsagePurpose::ClientAuth]),
+        ("as it should be", |ca| ca.is_ca = IsCa::Ca(BasicConstraints::Unconstrained)),
+    ];
+    for (name, spoil) in table {
+        let root = pki::root("Lab Root");
+        let mut params = pki::ca_params("Lab Intermediate");
+        spoil(&mut params);
+        let intermediate = pki::Ca::signed_by(params, KeyPair::generate().unwrap(), &root).unwrap();
+        let pki = Pki { root, intermediate };
+        let body = der(&pki.intermediate);
+        let server = Http::new(move |_| ok("", &body)).await;
+        let leaf = leaf_with(&pki, &[&server.url("/int.cer")]);
+        let found = complete(&loopback(&pki), &[leaf.der]).await;
+        assert_eq!(server.requests().len(), 1, "{name}");
+        assert_eq!(found.error.as_deref(), Some("incomplete_chain"), "{name}");
+        assert_eq!(found.completed_by_aia, name == "as it should be", "{name}");
+    }
+}
+
+#[tokio::test]
+async fn of_two_certificates_of_the_issuer_one_is_good_enough() {
+    let root = pki::root("Lab Root");
+    let key = KeyPair::generate().unwrap().serialize_der();
+    let key = || KeyPair::try_from(key.as_slice()).unwrap();
+    let mut params = pki::ca_params("Lab Intermediate");
+    params.not_after = date_time_ymd(2026, 2, 1);
+    let old = der(&pki::Ca::signed_by(params, key(), &root).unwrap());
+    let params = pki::ca_params("Lab Intermediate");
+    let intermediate = pki::Ca::signed_by(params, key(), &root).unwrap();
+    let pki = Pki { root, intermediate };
+    let answer = ok("", &certificate_bag(&[&old, &der(&pki.intermediate)]));
+    let server = Http::new(move |_| answer.clone()).await;
+    let leaf = leaf_with(&pki, &[&server.url("/")]);
+    assert!(complete(&loopback(&pki), &[leaf.der]).await.completed_by_aia);
 }
 
 #[tokio::test]

@@ -13,37 +13,41 @@ use crate::{
     probes::Reach,
 };
 
-/// The issuers that could be fetched, each above the one before.
+/// The issuers that could be fetched, those nearest to the leaf first.
 pub(super) async fn fetch(reach: &Reach, case: &Case, trust: &Trust) -> Vec<Parsed> {
     let deadline = reach.deadline.min(Instant::now() + PATIENCE);
     let mut pool = case.pool.clone();
     let mut asked: Vec<String> = Vec::new();
     while let Some(child) = case.top(trust, &pool) {
-        let mut found = None;
+        let mut found = Vec::new();
         for url in &child.issuer_urls {
             if asked.len() == MAX_FETCHES || asked.contains(url) {
                 continue;
             }
             asked.push(url.clone());
             let bytes = download(reach, url, deadline).await.unwrap_or_default();
-            found = issuer(certificates(&bytes), child, &pool);
-            if found.is_some() {
+            found = issuers(certificates(&bytes), child, &pool);
+            if !found.is_empty() {
                 break;
             }
         }
-        let Some(above) = found else { break };
-        pool.push(above);
+        if found.is_empty() {
+            break;
+        }
+        pool.append(&mut found);
     }
     pool.split_off(case.pool.len())
 }
 
-/// The one of some certificates that signed the child.
-fn issuer(found: Vec<Parsed>, child: &Parsed, pool: &[Parsed]) -> Option<Parsed> {
+/// Those of some certificates that signed the child: several of one key, of which one may have
+/// expired and another not.
+fn issuers(found: Vec<Parsed>, child: &Parsed, pool: &[Parsed]) -> Vec<Parsed> {
     let named = found.into_iter().filter(|above| {
         above.subject == child.issuer && !pool.iter().any(|known| known.der == above.der)
     });
-    let mut tried = named.take(MAX_NAMESAKES);
-    tried.find(|above| child.signed_by(&above.key_info) != Worth::Bad).map(Parsed::in_chain)
+    let signers =
+        named.take(MAX_NAMESAKES).filter(|above| child.signed_by(&above.key_info) != Worth::Bad);
+    signers.map(Parsed::in_chain).collect()
 }
 
 /// None where anything is wrong: a missing issuer stays missing, whatever the reason.

@@ -155,14 +155,19 @@ impl Case {
         }
     }
 
-    /// Whether the fetched issuers lead to a trusted root.
+    /// Whether the fetched issuers make a path to a trusted root that clients accept. The leaf's
+    /// own dates are no matter of its issuers.
     fn is_completed(&self, trust: &Trust) -> bool {
         if self.fetched.is_empty() {
             return false;
         }
-        let pool = [self.pool.as_slice(), &self.fetched].concat();
-        let best = self.best(trust, &pool);
-        best.end == End::Anchor && best.bad_signature.is_none()
+        let certificates = [self.pool.as_slice(), &self.fetched].concat();
+        let pool = Pool::new(&certificates, trust, self.at, &self.comparisons);
+        let path = pool.best();
+        let signed = path.bad_signature.is_none() && path.weak_signature.is_none();
+        let strong = !path.chain.iter().any(|index| certificates[*index].weak_key);
+        let dated = |fault: &Fault| matches!(fault, Fault::Expired(0) | Fault::TooEarly(0));
+        path.end == End::Anchor && signed && strong && pool.faults(&path).iter().all(dated)
     }
 
     fn best<'t>(&'t self, trust: &'t Trust, pool: &'t [Parsed]) -> Path<'t> {

@@ -78,7 +78,8 @@ pub struct Verification {
     pub purpose_valid: bool,
     /// What the missing issuer is called.
     pub missing_issuer: Option<String>,
-    /// The missing issuer could be fetched, and the chain then leads to a trusted root.
+    /// The missing issuer could be fetched, and the chain then leads to a trusted root with nothing
+    /// wrong on the way.
     pub completed_by_aia: bool,
     /// The first problem: `malformed_certificate`, `certificate_expired`,
     /// `certificate_not_yet_valid`, `hostname_mismatch`, `certificate_revoked`,
