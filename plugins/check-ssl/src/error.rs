@@ -206,6 +206,15 @@ mod tests {
     }
 
     #[test]
+    fn staple_of_the_past_revokes_by_the_hosts_word_alone() {
+        let mut seen = fixture::examination();
+        seen.ocsp_staple = Some("stale".to_owned());
+        assert_eq!(of_certificate(&seen, NOW), None);
+        seen.verification.error = Some(REVOKED.to_owned());
+        assert_eq!(of_certificate(&seen, NOW), Some(REVOKED));
+    }
+
+    #[test]
     fn dates_are_inclusive() {
         let mut seen = fixture::examination();
         (seen.chain[0].not_before, seen.chain[0].not_after) = (NOW, NOW);

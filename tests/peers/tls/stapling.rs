@@ -41,6 +41,13 @@ const STAPLES: &[Staple] = &[
         expected: (Some(false), true, None),
         ..GOOD
     },
+    Staple {
+        name: "revoked-stale",
+        made: Some("30 days ago"),
+        revoked: true,
+        expected: (Some(false), false, Some("certificate_revoked")),
+        ..GOOD
+    },
     Staple { name: "wrong", of: Some("neighbour"), expected: (Some(false), true, None), ..GOOD },
     Staple { name: "none", of: None, expected: (Some(false), true, None), ..GOOD },
     // The leaf names no responder: there is nothing to staple.

@@ -53,9 +53,32 @@ fn a_staple_counts_from_this_update_until_before_the_next() {
         let staple = Staple { this, next, ..Staple::good() }.by_issuer(&lab);
         assert_eq!(lab.examine(Some(staple)).ocsp_staple.as_deref(), Some(word), "{this} {next}");
     }
-    let old = Staple { status: REVOKED, next: "20260601000000Z", ..Staple::good() };
-    let found = lab.examine(Some(old.by_issuer(&lab)));
-    assert_eq!(found.ocsp_staple.as_deref(), Some("revoked"), "nothing comes back from revocation");
+}
+
+#[test]
+fn a_revocation_outlives_its_staple_unless_it_was_a_hold() {
+    let lab = Lab::new();
+    let (past, present) = (("20260501120000Z", "20260601000000Z"), ("20260531120000Z", ""));
+    let future = ("20260601120001Z", "20260602120000Z");
+    let revoked = Some("certificate_revoked");
+    for (reason, time, word, error) in [
+        (None, past, "stale", revoked),
+        (Some(KEY_COMPROMISE), past, "stale", revoked),
+        (Some(KEY_COMPROMISE), present, "revoked", revoked),
+        (Some(KEY_COMPROMISE), future, "stale", None),
+        (Some(HOLD), past, "stale", None),
+        (Some(HOLD), present, "revoked", revoked),
+        (Some(HOLD), future, "stale", None),
+        (Some(OFF_HOLD), past, "stale", None),
+        (Some(OFF_HOLD), present, "good", None),
+    ] {
+        let (this, next) = time;
+        let status = revoked_for(reason);
+        let staple = Staple { status: &status, this, next, ..Staple::good() };
+        let found = lab.examine(Some(staple.by_issuer(&lab)));
+        assert_eq!(found.ocsp_staple.as_deref(), Some(word), "{reason:?} {time:?}");
+        assert_eq!(found.verification.error.as_deref(), error, "{reason:?} {time:?}");
+    }
 }
 
 #[test]
@@ -174,15 +197,15 @@ impl Lab {
 }
 
 /// One answer about one certificate, to be signed.
-struct Staple {
+struct Staple<'a> {
     serial: &'static [u8],
-    status: &'static [u8],
+    status: &'a [u8],
     this: &'static str,
     /// Empty: there is none.
     next: &'static str,
 }
 
-impl Staple {
+impl Staple<'_> {
     fn good() -> Self {
         Self { serial: SERIAL, status: GOOD, this: "20260531120000Z", next: "20260602120000Z" }
     }
@@ -231,4 +254,13 @@ fn hash(bytes: &[u8]) -> Vec<u8> {
     digest(&SHA1_FOR_LEGACY_USE_ONLY, bytes).as_ref().to_vec()
 }
 
+/// A certStatus of revocation, for a reason of RFC 5280 section 5.3.1.
+fn revoked_for(reason: Option<u8>) -> Vec<u8> {
+    let reason = reason.map_or(Vec::new(), |number| tlv(0xa0, &tlv(0x0a, &[number])));
+    tlv(0xa1, &[tlv(0x18, b"20260501000000Z"), reason].concat())
+}
+
+const KEY_COMPROMISE: u8 = 1;
+const HOLD: u8 = 6;
+const OFF_HOLD: u8 = 8;
 const SERIAL: &[u8] = &[0x11, 0x22, 0x33];

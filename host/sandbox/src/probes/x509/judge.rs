@@ -38,7 +38,7 @@ impl Case {
         let staple = self.staple.as_deref().map(|staple| {
             ocsp::status(staple, leaf, self.issuer(&finding.path).as_deref(), self.at)
         });
-        let revoked = staple == Some(ocsp::Status::Revoked);
+        let revoked = staple.is_some_and(ocsp::Status::is_revocation);
         let verification = self.verification(leaf, &finding, revoked, trust);
         let members = if finding.path.end == End::Anchor && finding.path.bad_signature.is_none() {
             self.members(&finding.path)

@@ -91,7 +91,8 @@ pub struct Verification {
 }
 
 /// What a chain turned out to be. `ocsp_staple`: `good`, `revoked`, `unknown`, `stale` or
-/// `invalid`; none = there was no staple.
+/// `invalid`; none = there was no staple. One that is `stale` may still have revoked the leaf, which
+/// then is the `error`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Examination {
     /// As served. A certificate that cannot be read has its hash and nothing else.

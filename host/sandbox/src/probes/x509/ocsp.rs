@@ -4,7 +4,7 @@ use ::der::{Decode, Encode};
 use aws_lc_rs::digest::{Algorithm, SHA1_FOR_LEGACY_USE_ONLY, SHA256, SHA384, SHA512, digest};
 use x509_ocsp::{
     BasicOcspResponse, CertStatus, OcspGeneralizedTime, OcspResponse, OcspResponseStatus,
-    ResponderId, SingleResponse,
+    ResponderId, RevokedInfo, SingleResponse,
 };
 
 use super::{
@@ -20,8 +20,11 @@ pub(super) enum Status {
     Revoked,
     /// The responder does not know the certificate.
     Unknown,
-    /// Signed and about the leaf, but not of this time.
-    Stale,
+    /// Signed and about the leaf, but not of this time. What it says may hold nevertheless: a
+    /// certificate does not come back from revocation.
+    Stale {
+        revoked: bool,
+    },
     /// Malformed, an error response, about another certificate, or not signed by who may.
     Invalid,
 }
@@ -32,10 +35,22 @@ impl Status {
             Self::Good => "good",
             Self::Revoked => "revoked",
             Self::Unknown => "unknown",
-            Self::Stale => "stale",
+            Self::Stale { .. } => "stale",
             Self::Invalid => "invalid",
         }
     }
+
+    /// Whether the certificate is revoked, by a staple of now or of the past.
+    pub(super) fn is_revocation(self) -> bool {
+        matches!(self, Self::Revoked | Self::Stale { revoked: true })
+    }
+}
+
+/// When what a staple says is said of.
+enum Tense {
+    Past,
+    Present,
+    Future,
 }
 
 /// Judges a staple. `issuer`: the contents of the issuer's SubjectPublicKeyInfo; without it no
@@ -61,13 +76,30 @@ fn judge(staple: &[u8], leaf: &Parsed, issuer: &[u8], at: i64) -> Option<Status>
     if !is_signed(encoded, &signer) {
         return None;
     }
-    Some(match single.cert_status {
-        // A certificate does not come back: an old revocation is still one.
-        CertStatus::Revoked(_) => Status::Revoked,
-        CertStatus::Good(_) | CertStatus::Unknown(_) if !is_current(single, at) => Status::Stale,
-        CertStatus::Good(_) => Status::Good,
-        CertStatus::Unknown(_) => Status::Unknown,
+    Some(match (tense(single, at), &single.cert_status) {
+        (Tense::Future, _) => Status::Stale { revoked: false },
+        (Tense::Past, status) => Status::Stale { revoked: is_final(status) },
+        (Tense::Present, CertStatus::Revoked(info)) if is_removed(info) => Status::Good,
+        (Tense::Present, CertStatus::Revoked(_)) => Status::Revoked,
+        (Tense::Present, CertStatus::Good(_)) => Status::Good,
+        (Tense::Present, CertStatus::Unknown(_)) => Status::Unknown,
     })
+}
+
+/// Revoked for good, rather than on hold.
+fn is_final(status: &CertStatus) -> bool {
+    let CertStatus::Revoked(info) = status else { return false };
+    !is_removed(info) && reason(info) != Some(CERTIFICATE_HOLD)
+}
+
+/// Taken off hold: not revoked any more.
+fn is_removed(info: &RevokedInfo) -> bool {
+    reason(info) == Some(REMOVE_FROM_CRL)
+}
+
+/// The number of the reason (RFC 5280 section 5.3.1).
+fn reason(info: &RevokedInfo) -> Option<u32> {
+    info.revocation_reason.map(|reason| reason as u32)
 }
 
 /// The answer about the leaf: name and key of its issuer by hash, and its serial number.
@@ -129,11 +161,16 @@ fn is_signed(basic: &[u8], key_info: &[u8]) -> bool {
     signed.by(key_info) == Worth::Good
 }
 
-/// thisUpdate ≤ now < nextUpdate; without nextUpdate newer information is always there for who
-/// asks, which a staple cannot.
-fn is_current(single: &SingleResponse, at: i64) -> bool {
-    let begun = seconds(&single.this_update) <= at;
-    begun && single.next_update.as_ref().is_none_or(|next| at < seconds(next))
+/// Present: thisUpdate ≤ now < nextUpdate; without nextUpdate newer information is always there for
+/// who asks, which a staple cannot.
+fn tense(single: &SingleResponse, at: i64) -> Tense {
+    if at < seconds(&single.this_update) {
+        Tense::Future
+    } else if single.next_update.as_ref().is_some_and(|next| at >= seconds(next)) {
+        Tense::Past
+    } else {
+        Tense::Present
+    }
 }
 
 fn seconds(time: &OcspGeneralizedTime) -> i64 {
@@ -149,6 +186,9 @@ fn hash(oid: &[u8]) -> Option<&'static Algorithm> {
         _ => None,
     }
 }
+
+const CERTIFICATE_HOLD: u32 = 6;
+const REMOVE_FROM_CRL: u32 = 8;
 
 /// Each may be another signature to verify.
 const MAX_RESPONDERS: usize = 8;
