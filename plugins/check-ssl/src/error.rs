@@ -47,7 +47,7 @@ pub(crate) fn worth_of_hellos(error: &NetError) -> Option<Worth> {
         NetError::Tls(_) => match of_connection(error).ok()? {
             // Also where it is TLS, in a message that is larger than libraries read.
             NOT_SPOKEN => Some(Worth::Hint),
-            "tls_unrecognized_name" => None,
+            UNRECOGNIZED_NAME => None,
             _ => Some(Worth::Chain),
         },
         // Some servers hang up on clients that they have nothing in common with.
@@ -66,6 +66,8 @@ pub(crate) fn is_checkable(leaf: &Certificate) -> bool {
     }
 }
 
+/// The server has no certificate for the name.
+pub(crate) const UNRECOGNIZED_NAME: &str = "tls_unrecognized_name";
 const NOT_SPOKEN: &str = "tls_not_spoken";
 const HANDSHAKE_FAILED: &str = "tls_handshake_failed";
 /// How the host's text begins when the signature of a handshake was wrong.

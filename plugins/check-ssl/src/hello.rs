@@ -41,6 +41,8 @@ pub(crate) enum Outcome {
     Answered(Flight),
     /// The server said no: an alert that means it, or a clean close.
     Refused,
+    /// It has no certificate for the name: alert 112.
+    UnknownName,
     /// It speaks another protocol.
     NotTls,
     /// Silence, a reset, or nonsense.
@@ -75,7 +77,7 @@ impl Answers {
     pub(crate) fn flights(&self) -> impl Iterator<Item = (Hello, &Flight)> {
         self.0.iter().filter_map(|(hello, outcome)| match outcome {
             Outcome::Answered(flight) => Some((*hello, flight)),
-            Outcome::Refused | Outcome::NotTls | Outcome::Unknown => None,
+            Outcome::Refused | Outcome::UnknownName | Outcome::NotTls | Outcome::Unknown => None,
         })
     }
 
@@ -96,6 +98,11 @@ impl Answers {
     pub(crate) fn staple_for(&self, leaf: &[u8]) -> Option<&[u8]> {
         let mut flights = self.flights().map(|(_, flight)| flight);
         flights.find_map(|flight| flight.staple.as_deref().filter(|_| flight.is_of(leaf)))
+    }
+
+    /// Whether the server said that it does not know the name.
+    pub(crate) fn disown_the_name(&self) -> bool {
+        self.0.iter().any(|(_, outcome)| *outcome == Outcome::UnknownName)
     }
 
     /// Whether any hello was answered or refused: whether anything is known at all.

@@ -92,7 +92,13 @@ impl Visit<'_> {
         let Some(worth) = error::worth_of_hellos(error) else { return Ok(failed) };
         let prober = self.prober(endpoint);
         let answers = self.ask_in_clear(&prober, worth);
-        let Some(newest) = answers.newest() else { return Ok(failed) };
+        let Some(newest) = answers.newest() else {
+            // A modern handshake fails at its version before the name is looked at.
+            if answers.disown_the_name() {
+                failed.result.error = Some(error::UNRECOGNIZED_NAME.to_owned());
+            }
+            return Ok(failed);
+        };
         facts::describe_connection(&mut failed.result, newest.version, newest.cipher);
         failed.result.error = Some(NO_HANDSHAKE.to_owned());
         let Some((hello, flight)) = answers.with_chain() else { return Ok(failed) };

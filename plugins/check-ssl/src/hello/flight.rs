@@ -119,6 +119,9 @@ fn next<'a>(messages: &mut Reader<'a>) -> Option<(u8, &'a [u8])> {
     Some((kind, messages.take(length)?))
 }
 
+/// The alert of a server that has no certificate for the name (RFC 6066, 3).
+pub(super) const UNRECOGNIZED_NAME: u8 = 112;
+
 const HELLO_REQUEST: u8 = 0;
 const SERVER_HELLO: u8 = 2;
 const CERTIFICATE: u8 = 11;

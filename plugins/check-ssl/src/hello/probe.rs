@@ -132,6 +132,7 @@ fn outcome(offer: &Offer, answer: Answer) -> Outcome {
             }
         }
         Answer::Alert(alert) if flight::is_refusal(alert) => Outcome::Refused,
+        Answer::Alert(flight::UNRECOGNIZED_NAME) => Outcome::UnknownName,
         Answer::Silence => Outcome::Refused,
         Answer::Other => Outcome::NotTls,
         Answer::Alert(_) | Answer::Nonsense => Outcome::Unknown,

@@ -304,7 +304,7 @@ fn refusal_is_an_alert_that_means_it() {
         (71, Outcome::Refused),
         (80, Outcome::Refused),
         (86, Outcome::Refused),
-        (112, Outcome::Unknown),
+        (112, Outcome::UnknownName),
         (50, Outcome::Unknown),
     ] {
         assert_eq!(outcome(Hello::P12, &alert(code)), expected, "{code}");

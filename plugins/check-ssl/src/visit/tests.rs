@@ -252,6 +252,13 @@ fn server_that_tells_nothing_stays_what_it_was() {
             "tls_handshake_failed",
             11,
         ),
+        // It speaks an old version alone, and not for this name.
+        (
+            tls("alert 70 ProtocolVersion"),
+            Ok(crate::hello::script::alert(112)),
+            "tls_unrecognized_name",
+            11,
+        ),
         (tls("not-tls"), Ok(b"220 mail.example ESMTP\r\n".to_vec()), "tls_not_spoken", 1),
         (NetError::Reset, Err(NetError::Reset), "connection_reset", 1),
         (tls("alert 112 UnrecognisedName"), Err(NetError::Reset), "tls_unrecognized_name", 0),
