@@ -22,8 +22,8 @@ use crate::{
 };
 
 impl Sandbox {
-    /// Runs a check as if the job's target had shown `chain` (DER, leaf first, at most twenty
-    /// certificates and 256 KiB) in a handshake at the job's time. The run may ask for that
+    /// Runs a check as if the job's target had shown `chain` (DER, leaf first, at most 256 KiB) in
+    /// a handshake at the job's time. The run may ask for that
     /// handshake and for nothing else, so the job is to omit what takes more than a chain.
     /// [`RunError::UnsupportedTarget`] where there is no chain or it is too large.
     pub async fn run_on_chain(

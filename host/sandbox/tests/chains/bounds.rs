@@ -143,19 +143,42 @@ fn ten_thousand_empty_names_below_one_long_base_are_judged_soon() {
 }
 
 #[test]
-fn more_than_twenty_certificates_are_not_looked_at() {
+fn an_issuer_is_found_behind_all_that_is_shown() {
     let scene = Scene::new(Kind::P256);
-    let own = maker::leaf_params(&["other.example"]).self_signed(&key(Kind::P256, LEAF)).unwrap();
-    let leaf = scene.leaf(&as_is);
-    let fillers = vec![own.der().to_vec(); 18];
-    let chain = |fillers: &[Vec<u8>]| {
-        [vec![leaf.clone()], fillers.to_vec(), vec![der(&scene.intermediate)]].concat()
+    let extra = |number: u8| {
+        let mut params = maker::leaf_params(&["other.example"]);
+        params.serial_number = Some(SerialNumber::from_slice(&[number]));
+        params.self_signed(&key(Kind::P256, LEAF)).unwrap().der().to_vec()
     };
-    let found = soon(&scene.case("bounds", "the twentieth", chain(&fillers)));
-    assert_eq!(found.error, None);
-    let more = [fillers, vec![own.der().to_vec()]].concat();
-    let found = soon(&scene.case("bounds", "the twenty-first", chain(&more)));
-    assert_eq!(found.error.as_deref(), Some("incomplete_chain"));
+    let extras: Vec<_> = (1..200).map(extra).collect();
+    let chain = [vec![scene.leaf(&as_is)], extras, vec![der(&scene.intermediate)]].concat();
+    let found = judge(&scene.case("bounds", "behind the twentieth", chain));
+    assert_eq!(found.verification.error, None);
+    assert_eq!(found.chain.len(), 20, "no more are shown");
+    let members = found.chain.iter().filter(|certificate| certificate.in_trust_path);
+    assert_eq!(members.count(), 1, "the leaf alone is on the path of those");
+}
+
+/// Two names with one key each, and thirty certificates of each: any of the one name signed any of
+/// the other.
+#[test]
+fn a_crowd_of_namesakes_is_searched_soon() {
+    let scene = Scene::new(Kind::P256);
+    let crowd = |issuer: &Ca, name: &str, key: u8| -> Vec<Ca> {
+        let one = |number: u8| {
+            maker::below(issuer, Kind::P256, name, key, &|params| {
+                params.serial_number = Some(SerialNumber::from_slice(&[number]));
+            })
+        };
+        (1..=30).map(one).collect()
+    };
+    let origin = maker::root(Kind::P256, "There", 121, &as_is);
+    let here = crowd(&origin, "Here", 120);
+    let there = crowd(&here[0], "There", 121);
+    let leaf = maker::leaf(&here[0], Kind::P256, &as_is);
+    let chain = std::iter::once(leaf).chain(here.iter().chain(&there).map(der)).collect();
+    let found = soon(&scene.case("bounds", "crowd", chain));
+    assert!(!found.trusted, "{found:?}");
 }
 
 /// Unoptimised, on a busy machine; what is exponential takes hours.

@@ -178,6 +178,20 @@ async fn a_chain_of_missing_issuers_is_climbed() {
 }
 
 #[tokio::test]
+async fn what_was_sent_may_lie_above_what_is_fetched() {
+    let pki = Pki::new();
+    let key = KeyPair::generate().unwrap();
+    let lower = pki::Ca::signed_by(pki::ca_params("Lower"), key, &pki.intermediate).unwrap();
+    let body = der(&lower);
+    let server = Http::new(move |_| ok("", &body)).await;
+    let mut params = leaf_params(&["site.example"]);
+    params.custom_extensions.push(authority_access(2, &server.url("/lower.cer")));
+    let leaf = issue(params, &lower);
+    let found = complete(&loopback(&pki), &[leaf.der, der(&pki.intermediate)]).await;
+    assert!(found.completed_by_aia);
+}
+
+#[tokio::test]
 async fn a_url_in_a_certificate_reaches_no_special_address() {
     let pki = Pki::new();
     let canary = Canary::on("127.0.0.1").await;

@@ -48,7 +48,7 @@ fn examine(cx: &Cx, domain: &str, now: i64, batch: &[Vec<u8>]) -> Vec<Option<x50
     read
 }
 
-/// What the host takes at a time.
+/// What the host shows at a time.
 const BATCH: usize = 20;
 const BATCH_BYTES: usize = 256 << 10;
 

@@ -137,5 +137,5 @@ fn usual_key_id(key_info: &[u8]) -> Option<Vec<u8>> {
     Some(digest(&SHA1_FOR_LEGACY_USE_ONLY, key).as_ref().to_vec())
 }
 
-/// Twenty certificates that all bear one name could ask for four hundred, at up to a millisecond.
+/// Forty certificates that all bear one name could ask for 1600, at up to a millisecond.
 const MAX_SIGNATURES: usize = 100;

@@ -95,7 +95,8 @@ pub struct Verification {
 /// then is the `error`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Examination {
-    /// As served. A certificate that cannot be read has its hash and nothing else.
+    /// As served, the first twenty. A certificate that cannot be read has its hash and nothing
+    /// else.
     pub chain: Vec<Certificate>,
     pub verification: Verification,
     pub ocsp_staple: Option<String>,
@@ -104,7 +105,7 @@ pub struct Examination {
 /// What to examine.
 #[derive(Clone, Debug)]
 pub struct ExamineRequest {
-    /// DER, leaf first as served; beyond twenty they are ignored.
+    /// DER, leaf first as served.
     pub chain: Vec<Vec<u8>>,
     pub server_name: String,
     /// Unix seconds.
@@ -131,10 +132,10 @@ pub fn examine_offline(trust: &Trust, request: &ExamineRequest) -> Result<Examin
 
 /// A chain that was read, and the question about it.
 struct Case {
-    /// As served; none where one cannot be read.
+    /// As served, as far as it is shown; none where one cannot be read.
     served: Vec<Option<Parsed>>,
     hashes: Vec<String>,
-    /// What could be read, the leaf first, each once.
+    /// What could be read and may lead somewhere, the leaf first, each once.
     pool: Vec<Parsed>,
     /// Issuers that were not served.
     fetched: Vec<Parsed>,
@@ -150,20 +151,15 @@ impl Case {
         if request.chain.is_empty() {
             return Err("there is no certificate".to_owned());
         }
-        let chain = &request.chain[..request.chain.len().min(MAX_CERTIFICATES)];
-        if chain.iter().map(Vec::len).sum::<usize>() > MAX_CHAIN {
+        if request.chain.iter().map(Vec::len).sum::<usize>() > MAX_CHAIN {
             return Err(format!("the chain is larger than {MAX_CHAIN} bytes"));
         }
-        let served: Vec<_> = chain.iter().map(|der| Parsed::from_der(der)).collect();
-        let mut pool: Vec<Parsed> = Vec::with_capacity(served.len());
-        for certificate in served.iter().flatten() {
-            if !pool.iter().any(|known| known.der == certificate.der) {
-                pool.push(certificate.clone());
-            }
-        }
+        let (shown, beyond) = request.chain.split_at(request.chain.len().min(MAX_SHOWN));
+        let served: Vec<_> = shown.iter().map(|der| Parsed::from_der(der)).collect();
+        let beyond = beyond.iter().filter_map(|der| Parsed::read(der));
         Ok(Self {
-            hashes: chain.iter().map(|der| certificate::sha256(der)).collect(),
-            pool,
+            hashes: shown.iter().map(|der| certificate::sha256(der)).collect(),
+            pool: pool(served.iter().flatten().cloned().chain(beyond).collect()),
             fetched: Vec::new(),
             comparisons: Allowance::new(MAX_COMPARED),
             reference: Target::parse(&request.server_name).ok(),
@@ -179,8 +175,38 @@ impl Case {
     }
 }
 
-/// More than any server needs; what is beyond is not looked at.
-const MAX_CERTIFICATES: usize = 20;
+/// The certificates to search, each once and the first of them first: then those that the names of
+/// issuers lead to from there, then others, above which a fetched issuer may come to lie.
+fn pool(sent: Vec<Parsed>) -> Vec<Parsed> {
+    let mut sent = sent.into_iter();
+    let mut pool: Vec<Parsed> = sent.next().into_iter().collect();
+    let mut others: Vec<Parsed> = sent.collect();
+    let mut below = 0;
+    while let Some(child) = pool.get(below) {
+        let (above, rest) = others.into_iter().partition(|other| other.subject == child.issuer);
+        others = rest;
+        add(&mut pool, above);
+        below += 1;
+    }
+    add(&mut pool, others);
+    pool
+}
+
+fn add(pool: &mut Vec<Parsed>, certificates: Vec<Parsed>) {
+    for certificate in certificates {
+        if pool.len() == MAX_SEARCHED {
+            return;
+        }
+        if !pool.iter().any(|known| known.der == certificate.der) {
+            pool.push(certificate.in_chain());
+        }
+    }
+}
+
+/// More than any server needs; what is beyond is not shown.
+const MAX_SHOWN: usize = 20;
+/// Far more than a path has: what bears the name of a needed issuer comes first.
+const MAX_SEARCHED: usize = 40;
 /// A leaf with thousands of names is legal.
 const MAX_CHAIN: usize = 256 * 1024;
 /// In octets: ten thousand names below a CA with fifty constraints, in three searches.
