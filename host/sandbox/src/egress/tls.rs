@@ -1,7 +1,8 @@
 //! TLS towards others, with our own provider and our own verifiers.
 //!
 //! *Invariant:* the signature of the handshake is checked even where any chain is accepted, so
-//! that a recorded certificate is one whose key the peer holds.
+//! that a recorded certificate is one whose key the peer holds. RSA keys of a size that no verifier
+//! takes are believed: they are weak, and judged as such.
 
 use std::{
     sync::{Arc, LazyLock},
@@ -26,7 +27,7 @@ use tokio_rustls::{TlsConnector, client::TlsStream};
 use x509_parser::prelude::{FromDer, X509Certificate};
 
 use super::{NOT_TLS, NetError, Phase, Trust, der};
-use crate::probes::x509::{ExamineRequest, examine_offline};
+use crate::probes::x509::{ExamineRequest, examine_offline, is_of_odd_size};
 
 /// What the peer showed in its handshake.
 #[derive(Clone, Debug, Default)]
@@ -302,13 +303,19 @@ fn verify_signature(
     let mapping = PROVIDER.signature_verification_algorithms.mapping;
     let scheme = mapping.iter().find(|(scheme, _)| *scheme == signed.scheme);
     let (_, algorithms) = scheme.ok_or(Error::General("signature scheme not offered".into()))?;
-    let good = algorithms.iter().take(candidates).any(|candidate| {
-        algorithm == Some(candidate.public_key_alg_id().as_ref())
-            && candidate
-                .verify_signature(&key.subject_public_key.data, message, signed.signature())
-                .is_ok()
+    let mut fitting = algorithms
+        .iter()
+        .take(candidates)
+        .filter(|candidate| algorithm == Some(candidate.public_key_alg_id().as_ref()))
+        .peekable();
+    // Such a key is refused unseen, and its certificate would never be watched.
+    let cannot_tell =
+        fitting.peek().is_some() && der::contents(key.raw).is_some_and(is_of_odd_size);
+    let good = fitting.any(|candidate| {
+        let bits = &key.subject_public_key.data;
+        candidate.verify_signature(bits, message, signed.signature()).is_ok()
     });
-    if good {
+    if good || cannot_tell {
         Ok(HandshakeSignatureValid::assertion())
     } else {
         Err(Error::InvalidCertificate(CertificateError::BadSignature))

@@ -1,6 +1,11 @@
 //! Handshakes with real servers, good and bad.
 
-use std::sync::Arc;
+use std::{
+    io::{BufRead, BufReader},
+    net::SocketAddr,
+    process::{Child, Command, Stdio},
+    sync::Arc,
+};
 
 use parking_lot::Mutex;
 use rustls::{ServerConfig, server::WebPkiClientVerifier};
@@ -82,6 +87,67 @@ async fn a_certificate_whose_key_the_server_does_not_hold_is_no_report() {
         let error = inspect(authenticated(&to_loopback(None)), request).await.unwrap_err();
         assert!(matches!(error, NetError::Tls(_)), "{error}");
     }
+}
+
+/// OpenSSL still serves such keys, and with TLS 1.3 alone nothing shows the chain in clear.
+#[tokio::test]
+async fn a_key_that_is_too_small_to_verify_with_is_reported() {
+    let Some((port, _server)) = small_key_server() else {
+        println!("skipped: there is no program openssl to serve with");
+        return;
+    };
+    let report = inspect(authenticated(&to_loopback(None)), request("127.0.0.1", port)).await;
+    let report = report.unwrap();
+    assert_eq!((report.version, report.chain.len()), (0x0304, 1));
+    let leaf = &report.examination.chain[0];
+    assert_eq!((leaf.key_algorithm.as_str(), leaf.key_bits), ("RSA", 1024));
+    assert_eq!(leaf.subject, "CN=small.example");
+}
+
+/// Ends with its handle.
+struct Program {
+    process: Child,
+    _files: tempfile::TempDir,
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+fn small_key_server() -> Option<(u16, Program)> {
+    Command::new("openssl").arg("version").output().ok()?;
+    let folder = tempfile::tempdir().unwrap();
+    let openssl = || {
+        let mut openssl = Command::new("openssl");
+        openssl.current_dir(&folder);
+        openssl
+    };
+    let made = openssl()
+        .args(["req", "-x509", "-nodes", "-newkey", "rsa:1024", "-subj", "/CN=small.example"])
+        .args(["-keyout", "key.pem", "-out", "cert.pem"])
+        .output()
+        .unwrap();
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    let mut server = openssl()
+        .args(["s_server", "-cert", "cert.pem", "-key", "key.pem", "-accept", "127.0.0.1:0"])
+        .args(["-tls1_3", "-cipher", "DEFAULT:@SECLEVEL=0"])
+        // Its end would end the server.
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut said = BufReader::new(server.stdout.take().unwrap()).lines();
+    let port = said.find_map(|line| {
+        let address: SocketAddr = line.ok()?.strip_prefix("ACCEPT ")?.parse().ok()?;
+        Some(address.port())
+    });
+    // What else it says must not fill the pipe.
+    std::thread::spawn(move || said.for_each(drop));
+    Some((port.unwrap(), Program { process: server, _files: folder }))
 }
 
 #[tokio::test]

@@ -25,6 +25,8 @@ mod signature;
 
 use vedette_model::domain_name::Target;
 
+pub(crate) use signature::is_of_odd_size;
+
 use super::Reach;
 use crate::egress::Trust;
 use certificate::Parsed;

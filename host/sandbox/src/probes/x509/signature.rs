@@ -80,6 +80,12 @@ impl Signed<'_> {
     }
 }
 
+/// Whether a key (the contents of a SubjectPublicKeyInfo) has a size that the verifiers of today
+/// refuse, whatever it signed.
+pub(crate) fn is_of_odd_size(key_info: &[u8]) -> bool {
+    key_parts(key_info).is_some_and(|(algorithm, key)| !fits(algorithm, key, 2048))
+}
+
 /// Whether the verifiers take a key of this size: only then is their no a word about the
 /// signature.
 fn fits(key_algorithm: &[u8], key: &[u8], smallest_rsa: u32) -> bool {
