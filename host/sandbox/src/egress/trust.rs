@@ -7,11 +7,14 @@ use rustls_pki_types::{CertificateDer, TrustAnchor};
 use x509_parser::prelude::{FromDer, ParsedExtension, X509Certificate};
 
 use super::SetupError;
+use crate::probes::x509::comparable;
 
 /// What certificates are verified against.
 #[derive(Clone, Debug)]
 pub struct Trust {
     store: Arc<RootCertStore>,
+    /// Of each root, the name as it is compared.
+    names: Arc<[Vec<u8>]>,
     /// Subject key identifiers of the operator's roots, in the order of the last anchors.
     key_ids: Arc<[Option<Vec<u8>>]>,
 }
@@ -36,21 +39,22 @@ impl Trust {
             store.roots.push(anchor.to_owned());
             key_ids.push(subject_key_id(certificate));
         }
-        Ok(Self { store: Arc::new(store), key_ids: key_ids.into() })
+        let names = store.roots.iter().map(|root| comparable(&root.subject)).collect();
+        Ok(Self { store: Arc::new(store), names, key_ids: key_ids.into() })
     }
 
     pub(super) fn store(&self) -> &Arc<RootCertStore> {
         &self.store
     }
 
-    /// The anchors of a subject: the contents of a DER name, without its outer header.
-    pub(crate) fn named(&self, subject: &[u8]) -> impl Iterator<Item = Anchor<'_>> {
+    /// The anchors of a name, in the form in which names are compared.
+    pub(crate) fn named(&self, name: &[u8]) -> impl Iterator<Item = Anchor<'_>> {
         let known = self.store.roots.len() - self.key_ids.len();
-        let anchors = self.store.roots.iter().enumerate().map(move |(index, root)| Anchor {
-            root,
+        let named = self.names.iter().enumerate().filter(move |(_, own)| own.as_slice() == name);
+        named.map(move |(index, _)| Anchor {
+            root: &self.store.roots[index],
             key_id: index.checked_sub(known).and_then(|own| self.key_ids[own].as_deref()),
-        });
-        anchors.filter(move |anchor| anchor.root.subject.as_ref() == subject)
+        })
     }
 }
 

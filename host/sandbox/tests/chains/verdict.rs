@@ -2,13 +2,17 @@
 
 use std::collections::BTreeSet;
 
+use rcgen::{DnType, DnValue};
 use rustls_pki_types::CertificateDer;
 use vedette_sandbox::{
     egress::Trust,
     probes::x509::{Examination, ExamineRequest, examine_offline},
 };
 
-use crate::cases::{self, Case};
+use crate::{
+    cases::{self, Case, Scene},
+    maker::{self, INTERMEDIATE, Kind, ROOT, as_is, der},
+};
 
 /// What we say of a case.
 pub(crate) fn judge(case: &Case) -> Examination {
@@ -35,6 +39,32 @@ fn every_verdict_is_the_expected_one() {
     }
     println!("expected verdicts: {} of {}", cases.len() - wrong.len(), cases.len());
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// An issuer is known by its name however it is written (RFC 5280 section 7.1).
+#[test]
+fn names_are_compared_without_regard_to_how_they_are_written() {
+    let scene = Scene::new(Kind::P256);
+    let printable = |text: &str| DnValue::PrintableString(text.try_into().unwrap());
+    for name in [
+        printable("Lab Intermediate"),
+        printable("LAB  intermediate"),
+        DnValue::Utf8String("lab Intermediate ".to_owned()),
+    ] {
+        let twin = maker::below(&scene.root, Kind::P256, "", INTERMEDIATE, &|params| {
+            params.distinguished_name.remove(DnType::CommonName);
+            params.distinguished_name.push(DnType::CommonName, name.clone());
+        });
+        let chain = vec![scene.leaf(&as_is), der(&twin)];
+        let found = judge(&scene.case("names", "alike", chain));
+        assert_eq!(found.verification.error, None, "{name:?}");
+    }
+    let root = maker::root(Kind::P256, "Lab Root", ROOT, &|params| {
+        params.distinguished_name.remove(DnType::CommonName);
+        params.distinguished_name.push(DnType::CommonName, printable("LAB ROOT"));
+    });
+    let case = scene.case("names", "alike", scene.chain(&as_is)).roots(&[&root]);
+    assert_eq!(judge(&case).verification.error, None, "of a trusted root, too");
 }
 
 #[test]

@@ -43,7 +43,7 @@ pub(super) async fn fetch(reach: &Reach, case: &Case, trust: &Trust) -> Vec<Pars
 /// expired and another not.
 fn issuers(found: Vec<Parsed>, child: &Parsed, pool: &[Parsed]) -> Vec<Parsed> {
     let named = found.into_iter().filter(|above| {
-        above.subject == child.issuer && !pool.iter().any(|known| known.der == above.der)
+        above.known_as == child.issued_by && !pool.iter().any(|known| known.der == above.der)
     });
     let signers =
         named.take(MAX_NAMESAKES).filter(|above| child.signed_by(&above.key_info) != Worth::Bad);

@@ -22,6 +22,9 @@ pub(super) struct Parsed {
     /// The contents of the names' DER encodings.
     pub(super) subject: Vec<u8>,
     pub(super) issuer: Vec<u8>,
+    /// The names as they are compared.
+    pub(super) known_as: Vec<u8>,
+    pub(super) issued_by: Vec<u8>,
     /// The contents of the SubjectPublicKeyInfo.
     pub(super) key_info: Vec<u8>,
     /// The serial number, without a leading zero.
@@ -101,6 +104,8 @@ impl Parsed {
                 must_staple: extensions.must_staple,
                 sct_count: extensions.sct_count,
             },
+            known_as: Name(&subject).comparable(),
+            issued_by: Name(&issuer).comparable(),
             subject,
             issuer,
             key_info: der::contents(parsed.public_key().raw)?.to_vec(),
@@ -133,7 +138,7 @@ impl Parsed {
     }
 
     pub(super) fn is_self_issued(&self) -> bool {
-        self.subject == self.issuer
+        self.known_as == self.issued_by
     }
 
     pub(super) fn expired_at(&self, at: i64) -> bool {

@@ -191,7 +191,7 @@ impl Case {
             End::SelfSigned => Some(self.pool[0].key_info.clone()),
             End::Missing => {
                 let leaf = &self.pool[0];
-                let fetched = self.fetched.iter().find(|above| above.subject == leaf.issuer);
+                let fetched = self.fetched.iter().find(|above| above.known_as == leaf.issued_by);
                 fetched.map(|above| above.key_info.clone())
             }
         }
@@ -204,8 +204,8 @@ impl Case {
             path.anchor.is_some_and(|root| {
                 // A cross-signed certificate of the root is another one.
                 certificate.facts.self_signed
-                    && certificate.subject == *root.subject
                     && certificate.key_info == *root.subject_public_key_info
+                    && certificate.known_as == Name(&root.subject).comparable()
             })
         });
         on_path.chain(root).map(|certificate| certificate.facts.sha256.as_str()).collect()

@@ -69,14 +69,14 @@ fn candidates<'a>(
     child: usize,
 ) -> Vec<Candidate<'a>> {
     let certificate = &certificates[child];
-    let roots = trust.named(&certificate.issuer).map(|root| {
+    let roots = trust.named(&certificate.issued_by).map(|root| {
         let key_info = root.root.subject_public_key_info.as_ref();
         let hint = hint_of_root(certificate, root, key_info);
         Candidate { issuer: Issuer::Root(root), key_info, hint }
     });
     let sent = certificates.iter().enumerate().filter(|(index, above)| {
         // A certificate that signed itself is the end of its path, not its own issuer.
-        *index != child && above.subject == certificate.issuer
+        *index != child && above.known_as == certificate.issued_by
     });
     let sent = sent.map(|(index, above)| Candidate {
         issuer: Issuer::Sent(index),

@@ -127,6 +127,11 @@ pub async fn examine(reach: Reach, request: ExamineRequest) -> Result<Examinatio
     Ok(case.decide(egress.trust()))
 }
 
+/// What a name (its contents) is compared by.
+pub(crate) fn comparable(name: &[u8]) -> Vec<u8> {
+    name::Name(name).comparable()
+}
+
 /// Examines a chain without a network: the judgement of a file.
 pub fn examine_offline(trust: &Trust, request: &ExamineRequest) -> Result<Examination, String> {
     Case::read(request).map(|case| case.decide(trust))
@@ -185,7 +190,7 @@ fn pool(sent: Vec<Parsed>) -> Vec<Parsed> {
     let mut others: Vec<Parsed> = sent.collect();
     let mut below = 0;
     while let Some(child) = pool.get(below) {
-        let (above, rest) = others.into_iter().partition(|other| other.subject == child.issuer);
+        let (above, rest) = others.into_iter().partition(|other| other.known_as == child.issued_by);
         others = rest;
         add(&mut pool, above);
         below += 1;

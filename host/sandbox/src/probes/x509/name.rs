@@ -44,6 +44,22 @@ impl<'a> Name<'a> {
         self.relative_names().into_iter().map(|set| fold(set).collect()).collect()
     }
 
+    /// The same bytes for all ways to write one name: of every type of string, in any case, and with
+    /// any number of blanks. For names without text this is their encoding.
+    pub(super) fn comparable(self) -> Vec<u8> {
+        let attribute = |(oid, value): (&[u8], Result<String, &[u8]>)| {
+            let text = |text: String| der::wrap(UTF8_STRING, text.as_bytes());
+            let pair = [der::wrap(OID, oid), value.map_or_else(<[u8]>::to_vec, text)];
+            der::wrap(der::SEQUENCE, &pair.concat())
+        };
+        let relative = |set: Folded<'_>| {
+            let mut attributes: Vec<_> = set.into_iter().map(attribute).collect();
+            attributes.sort();
+            der::wrap(SET, &attributes.concat())
+        };
+        self.folded().into_iter().flat_map(relative).collect()
+    }
+
     /// The most specific value of an attribute: the last in the order of the encoding.
     fn value(self, wanted: &[u8]) -> Option<String> {
         let attributes = self.relative_names().into_iter().rev().flatten();
@@ -150,6 +166,8 @@ fn escape(text: &str) -> String {
     escaped
 }
 
+const OID: u8 = 0x06;
+const SET: u8 = 0x31;
 const UTF8_STRING: u8 = 0x0c;
 const NUMERIC_STRING: u8 = 0x12;
 const PRINTABLE_STRING: u8 = 0x13;
@@ -247,6 +265,32 @@ mod tests {
             let begins = Name(&name).folded().starts_with(&Name(&base).folded());
             assert_eq!(begins, within, "{base:?}");
         }
+    }
+
+    #[test]
+    fn one_name_may_be_written_in_many_ways() {
+        let name = |tag: u8, text: &[u8]| {
+            let country = set(&[attribute(&[0x55, 4, 6], PRINTABLE_STRING, b"DE")]);
+            [country, set(&[attribute(COMMON_NAME, tag, text)])].concat()
+        };
+        let first = name(PRINTABLE_STRING, b"Example CA");
+        for (other, same) in [
+            (name(UTF8_STRING, b"Example CA"), true),
+            (name(UTF8_STRING, b"EXAMPLE  ca "), true),
+            (name(TELETEX_STRING, b"Example CA"), true),
+            (name(BMP_STRING, b"\0E\0x\0a\0m\0p\0l\0e\0 \0C\0A"), true),
+            (name(UTF8_STRING, b"ExampleCA"), false),
+            (name(0x04, b"Example CA"), false),
+            (set(&[attribute(COMMON_NAME, UTF8_STRING, b"Example CA")]), false),
+            (Vec::new(), false),
+        ] {
+            let equal = Name(&first).comparable() == Name(&other).comparable();
+            assert_eq!(equal, same, "{other:?}");
+        }
+        let pair = [attribute(UNIT, UTF8_STRING, b"A"), attribute(COMMON_NAME, UTF8_STRING, b"B")];
+        let [unit, common] = pair.clone();
+        let (one, other) = (set(&pair), set(&[common, unit]));
+        assert_eq!(Name(&one).comparable(), Name(&other).comparable(), "a set has no order");
     }
 
     #[test]

@@ -131,7 +131,7 @@ fn signer(basic: &BasicOcspResponse, leaf: &Parsed, issuer: &[u8], at: i64) -> O
         certificates.filter_map(|certificate| Parsed::read(&certificate.to_der().ok()?));
     let delegated = certificates.find(|responder| {
         is_named(id, &responder.subject, &responder.key_info)
-            && responder.issuer == leaf.issuer
+            && responder.issued_by == leaf.issued_by
             && responder.purposes.ocsp_signing
             && !responder.expired_at(at)
             && !responder.too_early_at(at)
