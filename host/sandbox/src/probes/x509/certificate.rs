@@ -141,6 +141,12 @@ impl Parsed {
         self.known_as == self.issued_by
     }
 
+    /// Whether it names itself as its issuer, and no other key than its own.
+    pub(super) fn claims_itself(&self) -> bool {
+        let other_key = |id: &Vec<u8>| self.key_id.as_ref().is_some_and(|own| own != id);
+        self.is_self_issued() && !self.authority_key_id.as_ref().is_some_and(other_key)
+    }
+
     pub(super) fn expired_at(&self, at: i64) -> bool {
         at > self.facts.not_after
     }

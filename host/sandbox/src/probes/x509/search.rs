@@ -86,6 +86,9 @@ impl<'a> Search<'_, 'a> {
         }
         if self_signed {
             self.keep(Path { end: End::SelfSigned, ..path.clone() });
+        } else if ended && pool.certificates[top].claims_itself() {
+            // Nobody else is meant to have signed it, though it did not do so well.
+            self.keep(Path { end: End::SelfSigned, ..path.clone() });
         } else if ended {
             self.keep(path.clone());
         }

@@ -97,6 +97,19 @@ fn untrusted(scene: &Scene) -> Vec<Case> {
         case("self-signed leaf that is a CA", vec![own(&own_ca)]).fails("self_signed_certificate"),
         case("self-signed leaf with an extra", vec![own(&as_is), der(intermediate)])
             .fails("self_signed_certificate"),
+        case("self-signed leaf with a broken signature", {
+            let mut broken = own(&as_is);
+            *broken.last_mut().unwrap() ^= 1;
+            vec![broken]
+        })
+        .fails("self_signed_certificate"),
+        case("private root with a broken signature sent", {
+            let mut broken = der(root);
+            *broken.last_mut().unwrap() ^= 1;
+            [scene.chain(&as_is), vec![broken]].concat()
+        })
+        .roots(&[&nobody])
+        .fails("untrusted_root"),
         Case {
             roots: vec![trusted.clone()],
             ..case("self-signed leaf that is trusted", vec![trusted])
