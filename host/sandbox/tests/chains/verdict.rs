@@ -67,6 +67,23 @@ fn names_are_compared_without_regard_to_how_they_are_written() {
     assert_eq!(judge(&case).verification.error, None, "of a trusted root, too");
 }
 
+/// OpenSSL refuses them, though nothing hangs on what they say.
+#[test]
+fn malformed_key_identifiers_and_revocation_lists_are_malformed() {
+    const SUBJECT_KEY: u64 = 14;
+    const REVOCATION_LISTS: u64 = 31;
+    const AUTHORITY_KEY: u64 = 35;
+    let scene = Scene::new(Kind::P256);
+    for last in [SUBJECT_KEY, REVOCATION_LISTS, AUTHORITY_KEY] {
+        let chain = scene.chain(&|leaf| {
+            leaf.use_authority_key_identifier_extension = false;
+            leaf.custom_extensions.push(maker::extension(&[2, 5, 29, last], b"junk", false));
+        });
+        let found = judge(&scene.case("extensions", "malformed", chain)).verification;
+        assert_eq!(found.error.as_deref(), Some("malformed_certificate"), "{last}");
+    }
+}
+
 #[test]
 fn there_are_enough_cases_of_every_family() {
     let cases = cases::all();

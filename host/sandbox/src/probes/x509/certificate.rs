@@ -118,7 +118,13 @@ impl Parsed {
             issuing: extensions.issuing,
             constraints: extensions.constraints,
             purposes: extensions.purposes,
-            obstacle: if has_plain_dates(tbs) { extensions.obstacle } else { Some(Obstacle::Date) },
+            obstacle: if !has_plain_dates(tbs) {
+                Some(Obstacle::Date)
+            } else if !is_integer(parsed.raw_serial()) {
+                Some(Obstacle::Serial)
+            } else {
+                extensions.obstacle
+            },
             weak_key: small,
             issuer_urls: extensions.issuer_urls,
             one_algorithm: inner_algorithm(tbs) == Some(algorithm),
@@ -202,6 +208,16 @@ fn is_plain_date(date: &der::Element<'_>) -> bool {
     };
     let written = date.contents.strip_suffix(b"Z");
     written.is_some_and(|w| w.len() == digits && w.iter().all(u8::is_ascii_digit))
+}
+
+/// Whether these are the contents of a DER integer: some octets, and none to spare in front.
+fn is_integer(contents: &[u8]) -> bool {
+    match contents {
+        [] => false,
+        [0, next, ..] => *next >= 0x80,
+        [0xff, next, ..] => *next < 0x80,
+        _ => true,
+    }
 }
 
 /// The tbsCertificate without SCT list and poison, which is what a precertificate and its
@@ -296,6 +312,23 @@ mod tests {
             assert_eq!(has_plain_dates(&between((tag, date), plain)), expected, "{tag} {date}");
         }
         assert!(!has_plain_dates(&[]));
+    }
+
+    #[test]
+    fn integers_are_as_short_as_they_can_be() {
+        for (contents, expected) in [
+            (&[0][..], true),
+            (&[5], true),
+            (&[0, 0x80], true),
+            (&[0xff], true),
+            (&[0xff, 0x7f], true),
+            (&[], false),
+            (&[0, 0], false),
+            (&[0, 0x7f], false),
+            (&[0xff, 0x80], false),
+        ] {
+            assert_eq!(is_integer(contents), expected, "{contents:?}");
+        }
     }
 
     /// As much of a tbsCertificate as has dates.

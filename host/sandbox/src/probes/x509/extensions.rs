@@ -5,7 +5,7 @@ use std::{collections::HashSet, fmt, net::IpAddr};
 use x509_parser::extensions::{GeneralName, KeyUsage, ParsedExtension, X509Extension};
 
 use super::name::dotted;
-use crate::egress::der;
+use crate::egress::der::{self, Element};
 
 /// What is read from the extensions. One that is malformed counts as absent; where something hangs
 /// on it, it is an [`Obstacle`] too.
@@ -58,6 +58,8 @@ pub(super) enum Obstacle {
     Repeated(String),
     /// A date that is not written as section 4.1.2.5 says.
     Date,
+    /// A serial number that is no DER integer.
+    Serial,
 }
 
 impl Default for Purposes {
@@ -80,6 +82,7 @@ impl fmt::Display for Obstacle {
             Self::Malformed(oid) => write!(f, "malformed extension {oid}"),
             Self::Repeated(oid) => write!(f, "repeated extension {oid}"),
             Self::Date => f.write_str("malformed date"),
+            Self::Serial => f.write_str("malformed serial number"),
         }
     }
 }
@@ -101,6 +104,9 @@ impl Extensions {
     }
 
     fn take(&mut self, oid: &[u8], extension: &X509Extension<'_>) -> Option<Obstacle> {
+        if !is_well_formed(oid, extension.value) {
+            return Some(Obstacle::Malformed(dotted(oid)));
+        }
         let taken = match oid {
             ALTERNATIVE_NAMES => self.take_names(extension.value),
             NAME_CONSTRAINTS => {
@@ -184,6 +190,32 @@ impl Extensions {
     }
 }
 
+/// Whether an extension that names keys and lists of revocations has its form. Nothing here hangs
+/// on it, but OpenSSL refuses the certificate else. What stands in its fields is not looked at: URLs
+/// are written in every alphabet.
+fn is_well_formed(oid: &[u8], value: &[u8]) -> bool {
+    let value = || der::element(value).map(|(value, _)| value);
+    match oid {
+        SUBJECT_KEY_ID => value().is_some_and(|id| id.tag == OCTET_STRING),
+        AUTHORITY_KEY_ID => value().is_some_and(|id| has_fields(id, &[0x80, 0xa1, 0x82])),
+        DISTRIBUTION_POINTS => {
+            let points = value().filter(|points| points.tag == der::SEQUENCE);
+            points.and_then(|points| der::elements(points.contents)).is_some_and(|points| {
+                points.into_iter().all(|point| has_fields(point, &[0xa0, 0x81, 0xa2]))
+            })
+        }
+        _ => true,
+    }
+}
+
+/// Whether it is a sequence of fields with these tags.
+fn has_fields(element: Element<'_>, tags: &[u8]) -> bool {
+    let fields = Some(element.contents).filter(|_| element.tag == der::SEQUENCE);
+    fields
+        .and_then(der::elements)
+        .is_some_and(|fields| fields.iter().all(|field| tags.contains(&field.tag)))
+}
+
 /// Signing the handshake, taking a secret sent to the key, or agreeing on one with it.
 fn serves(usage: &KeyUsage) -> bool {
     usage.digital_signature() || usage.key_encipherment() || usage.key_agreement()
@@ -212,6 +244,10 @@ const TLS_FEATURE: &[u8] = &[0x2b, 0x06, 0x01, 0x05, 0x05, 0x07, 0x01, 0x18];
 const OCSP: &[u8] = &[0x2b, 0x06, 0x01, 0x05, 0x05, 0x07, 0x30, 0x01];
 const CA_ISSUERS: &[u8] = &[0x2b, 0x06, 0x01, 0x05, 0x05, 0x07, 0x30, 0x02];
 
+const OCTET_STRING: u8 = 0x04;
+const SUBJECT_KEY_ID: &[u8] = &[0x55, 0x1d, 0x0e];
+const DISTRIBUTION_POINTS: &[u8] = &[0x55, 0x1d, 0x1f];
+const AUTHORITY_KEY_ID: &[u8] = &[0x55, 0x1d, 0x23];
 const KEY_USAGE: &[u8] = &[0x55, 0x1d, 0x0f];
 const ALTERNATIVE_NAMES: &[u8] = &[0x55, 0x1d, 0x11];
 const BASIC_CONSTRAINTS: &[u8] = &[0x55, 0x1d, 0x13];
@@ -219,3 +255,33 @@ const NAME_CONSTRAINTS: &[u8] = &[0x55, 0x1d, 0x1e];
 const EXTENDED_KEY_USAGE: &[u8] = &[0x55, 0x1d, 0x25];
 /// Without these a certificate would be good for more than it says.
 const DECISIVE: [&[u8]; 3] = [KEY_USAGE, BASIC_CONSTRAINTS, EXTENDED_KEY_USAGE];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn form_is_looked_at_and_not_what_it_holds() {
+        let sequence = |contents: &[u8]| der::wrap(der::SEQUENCE, contents);
+        let url = der::wrap(0x86, "ldap:///CN=Prüfstelle".as_bytes());
+        let point = sequence(&der::wrap(0xa0, &der::wrap(0xa0, &url)));
+        let key = der::wrap(0x80, &[1, 2, 3]);
+        for (oid, value, expected) in [
+            (SUBJECT_KEY_ID, der::wrap(OCTET_STRING, &[1, 2, 3]), true),
+            (SUBJECT_KEY_ID, sequence(&[]), false),
+            (SUBJECT_KEY_ID, b"junk".to_vec(), false),
+            (AUTHORITY_KEY_ID, sequence(&key), true),
+            (AUTHORITY_KEY_ID, sequence(&[]), true),
+            (AUTHORITY_KEY_ID, key, false),
+            (AUTHORITY_KEY_ID, sequence(&der::wrap(OCTET_STRING, &[1])), false),
+            (AUTHORITY_KEY_ID, b"junk".to_vec(), false),
+            (DISTRIBUTION_POINTS, sequence(&point), true),
+            (DISTRIBUTION_POINTS, sequence(&url), false),
+            (DISTRIBUTION_POINTS, b"junk".to_vec(), false),
+            (DISTRIBUTION_POINTS, Vec::new(), false),
+            (KEY_USAGE, b"junk".to_vec(), true),
+        ] {
+            assert_eq!(is_well_formed(oid, &value), expected, "{} {value:?}", dotted(oid));
+        }
+    }
+}
