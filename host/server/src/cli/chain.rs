@@ -4,8 +4,11 @@
 
 use std::{fs::File, io::Read, path::Path};
 
-use anyhow::{Context, bail, ensure};
-use rustls::pki_types::{CertificateDer, pem::PemObject};
+use anyhow::{Context, anyhow, bail, ensure};
+use rustls::pki_types::{
+    CertificateDer,
+    pem::{self, PemObject},
+};
 use vedette_model::{CheckType, Timestamp, parse};
 
 use super::flags;
@@ -46,13 +49,18 @@ fn read(file: &Path) -> anyhow::Result<Vec<Vec<u8>>> {
         .and_then(|open| open.take(LARGEST_FILE + 1).read_to_end(&mut pem))
         .with_context(|| format!("cannot read {name}"))?;
     ensure!(pem.len() as u64 <= LARGEST_FILE, "{name} is larger than {} MiB", LARGEST_FILE >> 20);
-    if has_private_key(&pem) {
+    let pem = plain(&pem);
+    if labels(&pem).any(|label| label.ends_with(b"PRIVATE KEY")) {
         bail!("{name} holds a private key: give a file with the certificates alone");
+    }
+    if labels(&pem).any(|label| label == b"TRUSTED CERTIFICATE") {
+        bail!("{name} holds a trusted certificate of OpenSSL: `openssl x509` writes a plain one");
     }
     let mut certificates = Vec::new();
     for (nth, certificate) in CertificateDer::pem_slice_iter(&pem).enumerate() {
-        let certificate = certificate
-            .with_context(|| format!("cannot read certificate {} of {name}", nth + 1))?;
+        let certificate = certificate.map_err(|error| {
+            anyhow!("cannot read certificate {} of {name}: {}", nth + 1, reason(&error))
+        })?;
         certificates.push(certificate.to_vec());
     }
     let size = certificates.iter().map(Vec::len).sum::<usize>();
@@ -66,14 +74,39 @@ fn read(file: &Path) -> anyhow::Result<Vec<Vec<u8>>> {
     Ok(certificates)
 }
 
-/// Of whatever kind: `RSA PRIVATE KEY`, `ENCRYPTED PRIVATE KEY`, …
-fn has_private_key(pem: &[u8]) -> bool {
-    pem.split(|byte| matches!(byte, b'\n' | b'\r')).any(|line| {
-        let line = line.trim_ascii();
-        line.starts_with(b"-----BEGIN ") && line.ends_with(b"PRIVATE KEY-----")
-    })
+/// Without the mark that editors put in front of a text, and with the old name of a certificate
+/// replaced by the one that is read.
+fn plain(pem: &[u8]) -> Vec<u8> {
+    let pem = pem.strip_prefix(BYTE_ORDER_MARK).unwrap_or(pem);
+    pem.split_inclusive(|byte| matches!(byte, b'\n' | b'\r')).flat_map(renamed).copied().collect()
 }
 
+/// The two parts of a line between which the old name stood.
+fn renamed(line: &[u8]) -> impl Iterator<Item = &u8> {
+    let old = [&b"-----BEGIN "[..], b"-----END "].into_iter().find_map(|mark| {
+        let rest = line.strip_prefix(mark)?.strip_prefix(b"X509 ")?;
+        rest.starts_with(b"CERTIFICATE-----").then(|| (&line[..mark.len()], rest))
+    });
+    let (mark, rest) = old.unwrap_or((line, &[]));
+    mark.iter().chain(rest)
+}
+
+/// What the sections are called: `CERTIFICATE`, `RSA PRIVATE KEY`, …
+fn labels(pem: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let lines = pem.split(|byte| matches!(byte, b'\n' | b'\r')).map(<[u8]>::trim_ascii);
+    lines.filter_map(|line| line.strip_prefix(b"-----BEGIN ")?.strip_suffix(b"-----"))
+}
+
+/// What is wrong, without the bytes that the library prints.
+fn reason(error: &pem::Error) -> String {
+    match error {
+        pem::Error::MissingSectionEnd { .. } => "its END line is missing".to_owned(),
+        pem::Error::IllegalSectionStart { .. } => "its BEGIN line is broken".to_owned(),
+        other => other.to_string(),
+    }
+}
+
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 /// What is looked at of a chain that a server sends.
 const LARGEST_CHAIN: usize = 256 << 10;
 /// Room for the text that tools write between certificates.
@@ -99,6 +132,9 @@ mod tests {
         let other = SOMETHING.replace("MAA=", "MAEF");
         let text = format!("subject=CN=leaf\r\n{SOMETHING}\nissuer:\n{other}");
         assert_eq!(said(&text), Ok(vec![vec![0x30, 0], vec![0x30, 1, 5]]));
+        assert_eq!(said(&format!("\u{feff}{text}")).map(|chain| chain.len()), Ok(2));
+        let renamed = SOMETHING.replace(" CERTIFICATE", " X509 CERTIFICATE");
+        assert_eq!(said(&format!("{renamed}{SOMETHING}")), Ok(vec![vec![0x30, 0]; 2]));
         assert_eq!(said(&SOMETHING.repeat(30)).map(|chain| chain.len()), Ok(30));
     }
 
@@ -114,7 +150,12 @@ mod tests {
             (large, "holds 300 KiB of certificates: a chain has at most 256 KiB"),
             ("x".repeat(3 << 20), "is larger than 2 MiB"),
             (SOMETHING.replace("MAA=", "M*A="), "cannot read certificate 1 of"),
-            (SOMETHING.replace("-----END", "-----UND"), "cannot read certificate 1 of"),
+            (SOMETHING.replace("-----END", "-----UND"), "its END line is missing"),
+            (SOMETHING.replace("CERTIFICATE-----\nM", "CERTIFICATE--\nM"), "BEGIN line is broken"),
+            (
+                SOMETHING.replace(" CERTIFICATE", " TRUSTED CERTIFICATE"),
+                "holds a trusted certificate of OpenSSL",
+            ),
         ];
         for (text, expected) in table {
             let said = said(&text).expect_err(expected);
@@ -129,7 +170,8 @@ mod tests {
     fn a_private_key_is_refused_unread() {
         for kind in ["PRIVATE KEY", "RSA PRIVATE KEY", "EC PRIVATE KEY", "ENCRYPTED PRIVATE KEY"] {
             let key = format!("-----BEGIN {kind}-----\nc2VjcmV0\n-----END {kind}-----\n");
-            for text in [format!("{SOMETHING}{key}"), format!("{key}{SOMETHING}"), key] {
+            let marked = format!("\u{feff}{key}");
+            for text in [format!("{SOMETHING}{key}"), format!("{key}{SOMETHING}"), marked, key] {
                 let said = said(&text).expect_err("it has a key");
                 assert!(said.contains("holds a private key"), "{said}");
                 assert!(!said.contains("c2VjcmV0"), "{said}");
