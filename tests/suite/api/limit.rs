@@ -93,3 +93,44 @@ async fn every_key_of_an_account_tells_what_the_others_used() {
     assert_eq!(refused.number("x-monthlylimit-used"), 50);
     assert_eq!(refused.number("x-monthlylimit-remaining"), 1_950);
 }
+
+/// The window is full under either plan, and the month of the new one is used up.
+#[tokio::test(flavor = "multi_thread")]
+async fn who_is_moved_to_a_plan_without_calls_left_is_told_so_at_once() {
+    let world = World::start().await;
+    let account = world.account("pro").await;
+    let from = |number: u8| account.client.from_address(&format!("198.51.100.{number}"));
+    let clients = [from(21), from(22)];
+    join_all((0..100).map(|nth| clients[nth % 2].get("/alerts"))).await;
+    downgrade(&world, &account.id).await;
+    let refused = from(23).get("/alerts").await;
+    assert_eq!(refused.status, 429, "{}", refused.text);
+    assert!(refused.text.contains("the 100 calls that the free plan has"), "{}", refused.text);
+    assert_eq!(refused.number("x-monthlylimit-limit"), 100);
+    assert_eq!(refused.number("x-monthlylimit-remaining"), 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_full_address_is_told_the_plan_that_its_account_has_now() {
+    let world = World::start().await;
+    let account = world.account("pro").await;
+    let [full, other] =
+        ["198.51.100.31", "198.51.100.32"].map(|it| account.client.from_address(it));
+    join_all((0..60).map(|_| full.get("/alerts"))).await;
+    downgrade(&world, &account.id).await;
+    let counted = other.get("/alerts").await;
+    assert_eq!(counted.number("x-monthlylimit-limit"), 100, "{}", counted.text);
+    let refused = full.get("/alerts").await;
+    assert_eq!(refused.status, 429, "{}", refused.text);
+    assert_eq!(refused.number("x-monthlylimit-limit"), 100);
+    assert_eq!(
+        refused.number("x-monthlylimit-used"),
+        counted.number("x-monthlylimit-used"),
+        "what is refused costs nothing"
+    );
+}
+
+async fn downgrade(world: &World, account: &str) {
+    let path = format!("/admin/accounts/{account}");
+    world.service.operator().patch(&path, json!({"plan": "free"})).await.expect(200);
+}

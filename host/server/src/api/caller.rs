@@ -136,7 +136,7 @@ impl Authenticate {
                 counted = count(app, &caller, token, standing, cost).await?;
             } else if caller.account.plan != before.plan {
                 // It was counted, and is not counted twice.
-                counted.admitted = standing.under(&caller, cost, app.clock.now());
+                counted.admitted = standing.under(app, &caller, token, cost);
             }
         }
         counted.admitted.map(|()| caller)

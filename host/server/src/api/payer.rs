@@ -88,13 +88,22 @@ pub(super) async fn count<'a>(
 
 impl Standing {
     /// A call that was counted in the month, held against another plan than it was counted under.
-    pub(super) fn under(&mut self, caller: &Caller, cost: Cost, now: Timestamp) -> Result<()> {
+    pub(super) fn under(
+        &mut self,
+        app: &App,
+        caller: &Caller,
+        token: &str,
+        cost: Cost,
+    ) -> Result<()> {
         let plan = service::account::plan(&caller.account)?;
-        self.month.limit = plan.monthly_calls;
-        if self.month.used <= plan.monthly_calls || cost != Cost::Call {
+        let (token, now) = (TokenHash::of(token), app.clock.now());
+        let asked = Asked { payer: caller.into(), plan, token, now };
+        let used = self.month.used;
+        let exhausted = asked.note(app, self, asked.usage(used));
+        if used <= plan.monthly_calls || cost != Cost::Call {
             return Ok(());
         }
-        let wait = longest(now, Duration::ZERO, self, Some(quota::next_month(now)));
+        let wait = longest(now, Duration::ZERO, self, exhausted);
         Err(month_over(caller.edition, plan, wait))
     }
 }
@@ -145,7 +154,8 @@ impl Asked<'_> {
     ) -> Result<Counted> {
         let (account, month) = (self.payer.account.id, quota::month(self.now));
         let (usage, stamp) = match app.limits.recent.used(account, &month, self.now) {
-            Some(usage) => (usage, self.payer.stamp),
+            // It may have been counted under another plan.
+            Some(Usage { at, used, .. }) => (Usage { at, ..self.usage(used) }, self.payer.stamp),
             None => {
                 let so_far = app.store.calls_so_far(account, &month).await?;
                 (self.usage(so_far.used), so_far.stamp)

@@ -67,21 +67,26 @@ impl Recent {
         let mut known = self.known.lock();
         known.make_room(token, account);
         let before = known.seen.get(&account).map(|seen| &seen.usage);
-        // Requests of one moment may come here in another order than they were counted in.
-        let later = before.filter(|before| before.month == usage.month && before.used > usage.used);
+        // Requests of one moment may come here in another order than they were counted in. Under
+        // another plan what was noted before says the wrong thing.
+        let is_later = |before: &&Usage| {
+            let is_alike = before.month == usage.month && before.limit == usage.limit;
+            is_alike && before.used > usage.used
+        };
+        let later = before.filter(is_later);
         let usage = later.cloned().unwrap_or(usage);
         known.accounts.insert(token, account);
         known.seen.insert(account, Seen { account, limit, usage });
     }
 
-    /// A call of the month was taken back, so there is one more.
+    /// A call of the month was taken back, so there is one more, if the plan has that many.
     pub fn take_back(&self, account: AccountId, month: &str) {
         let mut known = self.known.lock();
         if let Some(Seen { usage, .. }) = known.seen.get_mut(&account)
             && usage.month == month
         {
             usage.used = usage.used.saturating_sub(1);
-            usage.exhausted = None;
+            usage.exhausted = usage.exhausted.filter(|_| usage.used >= usage.limit);
         }
     }
 

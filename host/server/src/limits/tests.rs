@@ -202,6 +202,9 @@ fn all_credentials_of_an_account_know_what_the_last_one_used() {
     assert_eq!(known.map(|usage| usage.used), Some(100));
     assert!(month_is_over(&limits, &other, now));
     assert_eq!(limits.wait_of_account(&other, now), Some(Duration::from_secs(86_400)));
+    limits.recent.note(one, account, limit, Usage { limit: 2_000, used: 99, ..usage(now, None) });
+    assert!(!month_is_over(&limits, &other, now), "the plan is another one");
+    limits.recent.note(one, account, limit, Usage { used: 100, ..usage(now, Some(until)) });
     limits.recent.forget(account);
     assert!(!month_is_over(&limits, &other, now), "another plan has other limits");
 }
@@ -237,6 +240,18 @@ fn a_last_call_that_is_taken_back_leaves_one() {
     assert_eq!(limits.wait_of_account(&token, now), None);
     let known = limits.recent.used(account, "2027-01", now);
     assert_eq!(known.map(|usage| usage.used), Some(6));
+}
+
+#[test]
+fn a_call_that_is_taken_back_leaves_none_to_a_plan_that_has_fewer() {
+    let (limits, hand) = limits();
+    let (account, now) = (AccountId(uuid::Uuid::nil()), hand.now());
+    let limit = Limit { max: 2, span: Duration::from_secs(10) };
+    let token = TokenHash::of("ct_token");
+    let until = now + Duration::from_secs(86_400);
+    limits.recent.note(token, account, limit, Usage { used: 101, ..usage(now, Some(until)) });
+    limits.recent.take_back(account, "2027-01");
+    assert!(month_is_over(&limits, &token, now), "all 100 are used");
 }
 
 fn month_is_over(limits: &Limits, token: &TokenHash, now: Timestamp) -> bool {
