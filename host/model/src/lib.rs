@@ -65,7 +65,7 @@ pub use renewal::{RenewalEntry, RenewalStatus, RenewedCertificate};
 pub use role::Role;
 pub use secret::Secret;
 pub use settings::NotificationSettings;
-pub use site::{NewSite, Site, SitePatch};
+pub use site::{LookedAt, NewSite, Site, SitePatch};
 
 /// A moment in UTC; on the wire ISO 8601 with `Z`.
 pub type Timestamp = chrono::DateTime<chrono::Utc>;

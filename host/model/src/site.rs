@@ -4,6 +4,7 @@
 //! the API shows is [`SiteView`] alone (spec: Site).
 
 mod change;
+mod looked_at;
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -12,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub use self::change::{NewSite, SitePatch};
+pub use self::looked_at::{Endpoint, LookedAt};
 use crate::{AccountId, CheckType, DomainName, Plan, Secret, SiteId, Timestamp};
 
 /// A stored site. The same domain, port and address twice in one account is one too many.
@@ -60,6 +62,11 @@ impl Site {
     /// What alerts call it.
     pub fn name(&self) -> &str {
         self.label.as_deref().unwrap_or(self.domain.as_str())
+    }
+
+    /// Where its checks connect.
+    pub fn endpoint(&self) -> Endpoint {
+        Endpoint { port: self.custom_port.unwrap_or(DEFAULT_PORT), address: self.origin_ip }
     }
 
     /// The site as it was set; for what is in effect under the plan see [`monitored`].
@@ -118,6 +125,8 @@ pub fn monitored<'a>(
         .map(move |(index, site)| (site, site.monitoring_enabled && index < limit))
 }
 
+/// The port of a site that names none (spec: Site, `custom_port`).
+pub const DEFAULT_PORT: u16 = 443;
 const UPTIME: &str = "uptime";
 
 #[cfg(test)]

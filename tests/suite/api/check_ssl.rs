@@ -1,6 +1,7 @@
 //! `POST /check-ssl`: a truthful answer for every kind of site, a clear refusal for every bad target.
 
 use serde_json::{Value, json};
+use tokio::net::TcpListener;
 use uuid::Uuid;
 use vedette_tests::{Leaf, Reply};
 
@@ -159,4 +160,32 @@ async fn a_result_is_stored_only_for_ones_own_site() {
     stranger.client.post("/check-ssl", body).await.expect(404);
     let body = json!({"domain": "mine.example", "port": site.port(), "site_id": Uuid::new_v4()});
     world.owner.client.post("/check-ssl", body).await.expect(404);
+}
+
+/// What was found where the site was would be told as a change of where it is.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_look_that_a_move_overtook_is_not_stored() {
+    let world = World::start().await;
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has free ports");
+    let address = listener.local_addr().expect("it is bound");
+    let id = world.quiet_with("mine.example", json!({"custom_port": address.port()})).await;
+    world.lab.dns.answer("mine.example", Reply::address(address.ip()));
+    let client = &world.owner.client;
+    let look = client.post("/check-ssl", json!({"domain": "mine.example", "site_id": id}));
+    // The look has begun, and ends once the site is elsewhere.
+    let moves = async {
+        let begun = listener.accept().await.expect("the check connects");
+        let elsewhere = json!({"custom_port": 443});
+        client.patch(&format!("/sites?id={id}"), elsewhere).await.expect(200);
+        drop((begun, listener));
+    };
+    let (refused, ()) = tokio::join!(look, moves);
+    let refused = refused.expect(400);
+    assert!(text(&refused["message"]).starts_with("port must be the site's"), "{refused}");
+    assert_eq!(world.count("ssl", &id).await, 0);
+
+    // Named on purpose, a place counts wherever the site is.
+    let other = world.site("mine.example", 5).await;
+    assert_eq!(world.check_now("mine.example", &other, &id).await["days_remaining"], 5);
+    assert_eq!(world.count("ssl", &id).await, 1);
 }

@@ -171,3 +171,36 @@ fn after_a_downgrade_the_oldest_sites_go_on() {
     assert_eq!(in_effect(STANDARD.plan("free").unwrap()), [true, false, false]);
     assert_eq!(in_effect(STANDARD.plan("starter").unwrap()), [true, false, true]);
 }
+
+#[test]
+fn a_result_is_one_of_the_site_where_it_was_looked_at_in_its_place() {
+    let shop = site(&json!({"domain": "shop.example"})).unwrap();
+    let own = json!({"domain": "shop.example", "custom_port": 8443, "origin_ip": "192.0.2.1"});
+    let own = site(&own).unwrap();
+    let address = own.origin_ip;
+    let endpoint = |port, address| Some(Endpoint { port, address });
+    for (site, domain, endpoint, refused) in [
+        (&shop, "shop.example", endpoint(443, None), None),
+        (&shop, "shop.example", None, None),
+        (&shop, "blog.example", None, Some("domain")),
+        (&shop, "blog.example", endpoint(8443, address), Some("domain")),
+        (&shop, "shop.example", endpoint(8443, None), Some("port")),
+        (&shop, "shop.example", endpoint(443, address), Some("origin_ip")),
+        (&own, "shop.example", endpoint(8443, address), None),
+        (&own, "shop.example", endpoint(443, address), Some("port")),
+        (&own, "shop.example", endpoint(8443, None), Some("origin_ip")),
+        (&own, "shop.example", None, None),
+    ] {
+        let looked_at = LookedAt { domain: DomainName::parse(domain).unwrap(), endpoint };
+        let said = looked_at.must_be_of(site).err();
+        assert_eq!(said.as_ref().map(|said| &*said.field), refused, "{looked_at:?}");
+    }
+}
+
+#[test]
+fn no_port_and_the_usual_one_are_the_same_place() {
+    let usual = site(&json!({"domain": "shop.example"})).unwrap();
+    let named = site(&json!({"domain": "shop.example", "custom_port": 443})).unwrap();
+    assert_eq!(usual.endpoint(), named.endpoint());
+    assert_eq!(named.view().custom_port, Some(443), "what was said is shown");
+}

@@ -184,7 +184,7 @@ async fn take_in(app: &App, agent: &Agent, look: &Look, at: Timestamp) -> Result
         duration: Duration::ZERO,
         source: Source::Agent,
         lease: None,
-        domain: None,
+        looked_at: None,
     };
     let Some(stored) = pipeline::submit(app, arrival).await? else { return Ok(0) };
     judged(&stored)?;

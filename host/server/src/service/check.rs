@@ -47,7 +47,7 @@ pub async fn record(app: &App, caller: &Caller, body: &Value) -> Result<CheckRec
         duration: std::time::Duration::ZERO,
         source: Source::Api,
         lease: None,
-        domain: None,
+        looked_at: None,
     };
     let stored = pipeline::submit(app, arrival).await?.ok_or(NO_SITE)?;
     judged(&stored)?;

@@ -14,8 +14,8 @@ use std::{cmp::Ordering, time::Duration};
 use backon::{BackoffBuilder, ExponentialBuilder};
 use serde_json::Value;
 use vedette_model::{
-    AccountId, Assessment, CheckId, CheckRecord, CheckStatus, CheckType, Decision, DomainName,
-    Health, SiteId, Source, Timestamp,
+    AccountId, Assessment, CheckId, CheckRecord, CheckStatus, CheckType, Decision, Health,
+    LookedAt, SiteId, Source, Timestamp,
     alert::{self, reconcile},
     delivery,
     maintenance::silences,
@@ -40,9 +40,9 @@ pub(crate) struct Arrival {
     pub(crate) source: Source,
     /// The lease that the run was made under; none for runs that nobody had planned.
     pub(crate) lease: Option<Lease>,
-    /// What a run on demand looked at, which must be the site's domain still; none for runs under a
+    /// Where a run on demand looked, which must be where the site is still; none for runs under a
     /// lease, which ends when the site moves, and for what others measured.
-    pub(crate) domain: Option<DomainName>,
+    pub(crate) looked_at: Option<LookedAt>,
 }
 
 /// What a run brought.
@@ -65,7 +65,7 @@ pub(crate) struct Stored {
 }
 
 /// Stores a result and what follows from it. None when it counts for nothing: the site is gone or
-/// has moved to another domain, the lease has gone to another owner, or an agent's report came late
+/// has moved, the lease has gone to another owner, or an agent's report came late
 /// or came twice.
 ///
 /// # Errors
@@ -110,11 +110,11 @@ async fn look_up(app: &App, arrival: &Arrival) -> Result<Option<CheckContext>, S
 }
 
 /// A site may move while a run on demand looks at where it was: what was found there would be what
-/// the next run of the new domain is compared with. And an agent keeps what it saw while the
+/// the next run of the new place is compared with. And an agent keeps what it saw while the
 /// service is away, and says it again where it does not know whether it arrived; what nobody could
 /// judge is judged when it comes again.
 fn is_outdated(arrival: &Arrival, context: &CheckContext, now: Timestamp) -> bool {
-    if arrival.domain.as_ref().is_some_and(|domain| *domain != context.site.domain) {
+    if arrival.looked_at.as_ref().is_some_and(|place| place.must_be_of(&context.site).is_err()) {
         return true;
     }
     let latest = context.state.latest.as_ref();
@@ -304,7 +304,9 @@ mod tests {
     use chrono::TimeDelta;
     use serde_json::json;
     use uuid::Uuid;
-    use vedette_model::{Account, CheckState, NewSite, NotificationSettings};
+    use vedette_model::{
+        Account, CheckState, DomainName, NewSite, NotificationSettings, site::Endpoint,
+    };
     use vedette_store::Stamp;
 
     use super::*;
@@ -320,7 +322,7 @@ mod tests {
             duration: Duration::ZERO,
             source,
             lease: None,
-            domain: None,
+            looked_at: None,
         }
     }
 
@@ -335,14 +337,19 @@ mod tests {
             plan: "pro".to_owned(),
             created_at: now,
         };
-        let new = NewSite::parse(&json!({ "domain": "new.example" }), &[]).expect("a site");
+        let body = json!({ "domain": "new.example", "custom_port": 8443 });
+        let new = NewSite::parse(&body, &[]).expect("a site");
         let site = new.into_site(SiteId(Uuid::from_u128(2)), account.id, now);
-        let looked_at = |domain: Option<&str>| Arrival {
-            domain: domain.map(|name| DomainName::parse(name).expect("a name")),
+        let looked_at = |place: Option<(&str, u16)>| Arrival {
+            looked_at: place.map(|(name, port)| LookedAt {
+                domain: DomainName::parse(name).expect("a name"),
+                endpoint: Some(Endpoint { port, address: None }),
+            }),
             ..arrival(Source::OnDemand, now)
         };
         let report = Arrival { source: Source::Agent, ..looked_at(None) };
-        let arrivals = [None, Some("new.example"), Some("old.example")].map(looked_at);
+        let (same, before) = (("new.example", 8443), ("new.example", 443));
+        let arrivals = [None, Some(same), Some(("old.example", 8443)), Some(before)].map(looked_at);
         let context = CheckContext {
             account,
             stamp: Stamp::default(),
@@ -353,7 +360,7 @@ mod tests {
             settings: NotificationSettings::default(),
         };
         let outdated = arrivals.map(|arrival| is_outdated(&arrival, &context, now));
-        assert_eq!(outdated, [false, false, true]);
+        assert_eq!(outdated, [false, false, true, true]);
 
         for (known_at, expected) in [(-1, false), (0, false), (1, true), (5, true), (6, false)] {
             let checked_at = now + TimeDelta::seconds(known_at);

@@ -224,7 +224,7 @@ async fn submit(
         duration: took,
         source,
         lease: Some(lease.clone()),
-        domain: None,
+        looked_at: None,
     };
     let Some(stored) = pipeline::submit(app, arrival).await? else { return Ok(Ending::Nothing) };
     if told {

@@ -145,7 +145,11 @@ pub(super) fn schemas(subject: &Subject<'_>) -> Vec<(String, Value)> {
                 "The address to dial instead of the resolved one; `uptime` asks as visitors do, and \
                  it is nothing to checks that do not connect to the domain.",
             ),
-            "site_id": said(uuid(), "Stores the result for this site."),
+            "site_id": said(
+                uuid(),
+                "Stores the result for this site, whose `domain` it must be. A `port` or `origin_ip` \
+                 that is named is looked at in place of the site's.",
+            ),
         }),
     );
     let change = record(json!({

@@ -7,8 +7,9 @@ use std::{net::IpAddr, time::Instant};
 
 use serde_json::{Map, Value};
 use vedette_model::{
-    CheckType, DomainName, Edition, Site, SiteId, Source, Target, Timestamp,
+    CheckType, DomainName, Edition, LookedAt, Site, SiteId, Source, Target, Timestamp,
     parse::{self, Body},
+    site::Endpoint,
 };
 use vedette_sandbox::{Job, Ran, egress::Audience};
 
@@ -39,20 +40,26 @@ pub async fn run_on_demand(
     check_type: &CheckType,
     body: &Value,
 ) -> Result<Value> {
-    let asked = OnDemand::parse(body, app.sandbox.reaches_target(check_type))?;
+    let connects = app.sandbox.reaches_target(check_type);
+    let asked = OnDemand::parse(body, connects)?;
     if let Some(address) = asked.origin_ip {
         site::vet_origin(app, address)?;
     }
     let site = match asked.site_id {
         None => None,
-        Some(id) => Some(own_site(app, caller, id, &asked.domain).await?),
+        Some(id) => {
+            let site = own_site(app, caller, id).await?;
+            let looked_at = asked.looks_at(&site, connects);
+            looked_at.must_be_of(&site)?;
+            Some((site, looked_at))
+        }
     };
     let place = app.places.take(caller.account.id, PATIENCE).await?;
-    let job = asked.job(app, caller.edition, site.as_ref(), check_type);
+    let job = asked.job(app, caller.edition, site.as_ref().map(|(site, _)| site), check_type);
     let (ran, seen_at) = run(app, check_type, job).await?;
     drop(place);
-    if let Some(site) = site {
-        store(app, caller, check_type, &site, &ran, seen_at).await?;
+    if let Some((site, looked_at)) = site {
+        store(app, caller, check_type, site.id, looked_at, &ran, seen_at).await?;
     }
     Ok(shown(caller.edition, ran.observation.result))
 }
@@ -62,13 +69,14 @@ async fn store(
     app: &App,
     caller: &Caller,
     check_type: &CheckType,
-    site: &Site,
+    site_id: SiteId,
+    looked_at: LookedAt,
     ran: &Ran,
     seen_at: Timestamp,
 ) -> Result<()> {
     let arrival = Arrival {
         account_id: caller.account.id,
-        site_id: site.id,
+        site_id,
         check_type: check_type.clone(),
         seen: Seen::Result {
             result: ran.observation.result.clone(),
@@ -79,11 +87,11 @@ async fn store(
         duration: ran.duration,
         source: Source::OnDemand,
         lease: None,
-        domain: Some(site.domain.clone()),
+        looked_at: Some(looked_at.clone()),
     };
     let Some(stored) = pipeline::submit(app, arrival).await? else {
         // Deleted since it was looked at, or moved: which of the two is told as before.
-        own_site(app, caller, site.id, &site.domain).await?;
+        looked_at.must_be_of(&own_site(app, caller, site_id).await?)?;
         return Err(NO_SITE);
     };
     judged(&stored)
@@ -154,6 +162,17 @@ impl OnDemand {
         })
     }
 
+    /// What has to be the site's for the result to be one of it.
+    fn looks_at(&self, site: &Site, connects: bool) -> LookedAt {
+        let own = site.endpoint();
+        let asked = Endpoint {
+            port: self.port.unwrap_or(own.port),
+            address: self.origin_ip.or(own.address),
+        };
+        let endpoint = (connects && asked == own).then_some(own);
+        LookedAt { domain: self.domain.clone(), endpoint }
+    }
+
     fn job(self, app: &App, edition: &Edition, site: Option<&Site>, check_type: &CheckType) -> Job {
         Job {
             run_id: random::id::<uuid::Uuid>().to_string(),
@@ -173,13 +192,8 @@ impl OnDemand {
     }
 }
 
-async fn own_site(app: &App, caller: &Caller, id: SiteId, domain: &DomainName) -> Result<Site> {
-    let site = app.store.site(caller.account.id, id).await?.ok_or(NO_SITE)?;
-    if *domain != site.domain {
-        let reason = format!("must be the site's, {}, to store the result for it", site.domain);
-        return Err(Error::invalid("domain", reason));
-    }
-    Ok(site)
+async fn own_site(app: &App, caller: &Caller, id: SiteId) -> Result<Site> {
+    app.store.site(caller.account.id, id).await?.ok_or(NO_SITE)
 }
 
 /// A run and the moment at which it ended.
