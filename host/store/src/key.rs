@@ -10,7 +10,7 @@ use uuid::Uuid;
 use vedette_model::{
     AccountId, AgentId, Alert, AlertId, ApiKeyId, CheckId, CheckType, DeliveryId, IncidentId,
     IncidentStatus, InvitationId, MaintenanceWindowId, RenewalEntry, RenewalStatus, Severity, Site,
-    SiteId, Source, Timestamp, status_page::Slug,
+    SiteId, Source, Timestamp, site::DEFAULT_PORT, status_page::Slug,
 };
 
 use self::part::{counted, key, range};
@@ -123,15 +123,26 @@ pub(crate) fn watched(account: AccountId, id: SiteId, source: Source) -> RecordI
     }
 }
 
-/// What makes a site the same site (decisions: duplicates).
+/// What makes a site the same site (decisions: duplicates). The usual port stands in it as 0.
 pub(crate) fn site_key(site: &Site) -> RecordId {
+    let port = site.endpoint().port;
+    site_key_at(site, if port == DEFAULT_PORT { 0 } else { port })
+}
+
+/// The key that a site has which named the usual port when that made it another one than naming
+/// none; for every other port it is [`site_key`].
+pub(crate) fn older_site_key(site: &Site) -> RecordId {
+    site_key_at(site, site.endpoint().port)
+}
+
+fn site_key_at(site: &Site, port: u16) -> RecordId {
     let origin = site.origin_ip.map(|ip| ip.to_string()).unwrap_or_default();
     id(
         "site_key",
         [
             site.account_id.0.into_value(),
             site.domain.as_str().into_value(),
-            i64::from(site.custom_port.unwrap_or(0)).into_value(),
+            i64::from(port).into_value(),
             origin.into_value(),
         ],
     )

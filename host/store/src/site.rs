@@ -70,7 +70,7 @@ impl Store {
     ) -> Result<()> {
         let SiteDoc { doc, sealed } = self.seal_site(site.account_id, site)?;
         let _turn = self.turn(site.account_id.0).await;
-        let unit = "IF record::exists($key) { THROW 'duplicate' };
+        let unit = "IF record::exists($key) OR record::exists($older_key) { THROW 'duplicate' };
             LET $room = (UPDATE $account SET sites += 1, stamp += 1 WHERE sites < $limit RETURN AFTER);
             IF array::is_empty($room) {
                 IF record::exists($account) { THROW 'site_limit' } ELSE { THROW 'gone' }
@@ -83,6 +83,7 @@ impl Store {
             .with("account", key::account(site.account_id))
             .with("limit", limit)
             .with("key", key::site_key(site))
+            .with("older_key", key::older_site_key(site))
             .with("site", key::site(site.account_id, site.id))
             .with("doc", doc)
             .with("sealed", sealed)
@@ -125,12 +126,14 @@ impl Store {
         let (account, site) = (after.account_id, after.id);
         let planned = schedule::rows(account, site, &runs.due);
         let SiteDoc { doc, sealed } = self.seal_site(account, after)?;
+        let key = key::site_key(after);
         let binds = Binds::new()
             .with("account", key::account(account))
             .with("site", key::site(account, site))
             .with("was", was)
-            .with("key", key::site_key(after))
-            .with("old_key", key::site_key(before))
+            .with("rekeyed", key != key::site_key(before))
+            .with("key", key)
+            .with("older_key", key::older_site_key(after))
             .with("doc", doc)
             .with("sealed", sealed)
             // Of another domain the past says nothing: its checks begin anew.
@@ -226,14 +229,16 @@ pub(crate) const WATCHED: &str =
 
 /// The site as it is now, the key that makes it unique, and what of its checks is planned.
 const CHANGE: &str = "LET $stored = $site.version;
+LET $held = $site.key;
 IF $stored = NONE { THROW 'gone' };
 IF $stored != $was { THROW 'stale' };
-IF $key != $old_key {
-    IF record::exists($key) { THROW 'duplicate' };
-    DELETE $old_key RETURN NONE;
+IF $rekeyed {
+    IF record::exists($key) OR record::exists($older_key) { THROW 'duplicate' };
+    DELETE $held RETURN NONE;
     CREATE $key RETURN NONE;
+    UPDATE $site SET key = $key RETURN NONE;
 };
-UPDATE $site SET version = $was + 1, key = $key, doc = $doc, sealed = $sealed RETURN NONE;
+UPDATE $site SET version = $was + 1, doc = $doc, sealed = $sealed RETURN NONE;
 UPDATE $account SET stamp += 1 RETURN NONE;
 DELETE $anew RETURN NONE;
 IF $moved {

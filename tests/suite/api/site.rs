@@ -104,6 +104,7 @@ async fn the_same_target_twice_is_refused() {
     let client = &world.owner.client;
     client.post("/sites", json!({"domain": "example.com"})).await.expect(200);
     client.post("/sites", json!({"domain": "EXAMPLE.com."})).await.expect(400);
+    client.post("/sites", json!({"domain": "example.com", "custom_port": 443})).await.expect(400);
     client.post("/sites", json!({"domain": "example.com", "custom_port": 8443})).await.expect(200);
     let dialled = json!({"domain": "example.com", "origin_ip": "127.0.0.1"});
     let dialled = client.post("/sites", dialled).await.expect(200)["site"]["id"].clone();

@@ -4,8 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::*;
-use crate::Runs;
 use crate::error::Error;
+use crate::tx::Binds;
+use crate::{Runs, key};
 
 #[test]
 fn a_site_reads_back_as_it_was_made() {
@@ -153,6 +154,63 @@ fn a_check_that_is_planned_anew_runs_at_once_and_its_old_run_counts_no_more() {
         assert_eq!(new.due_at, moved);
         store.release_lease(&old, noon()).await.unwrap();
         assert!(store.lease_due("b", &[ssl()], moved, LEASE, 9).await.unwrap().is_empty());
+    });
+}
+
+#[test]
+fn the_usual_port_makes_no_other_site() {
+    on_both(|store| async move {
+        let (account, none) = with_site(&store).await;
+        let named = Site { custom_port: Some(443), ..site(&account, "www.example.com") };
+        let refused = store.create_site(&named, 50, &[]).await;
+        assert!(matches!(refused, Err(Error::Duplicate)), "{refused:?}");
+        store.update_site(account.id, none.id, to_port(Some(443))).await.unwrap().unwrap();
+        let again = store.create_site(&site(&account, "www.example.com"), 50, &[]).await;
+        assert!(matches!(again, Err(Error::Duplicate)), "{again:?}");
+        store.update_site(account.id, none.id, to_port(Some(8443))).await.unwrap().unwrap();
+        store.create_site(&named, 50, &[]).await.unwrap();
+        let back = store.update_site(account.id, none.id, to_port(None)).await;
+        assert!(matches!(back, Err(Error::Duplicate)), "{back:?}");
+    });
+}
+
+fn to_port(port: Option<u16>) -> impl Fn(&mut Site) -> Vec<(CheckType, Timestamp)> {
+    move |site| {
+        site.custom_port = port;
+        Vec::new()
+    }
+}
+
+/// When they were two.
+#[test]
+fn who_has_both_keeps_both() {
+    on_both(|store| async move {
+        let (account, none) = with_site(&store).await;
+        let named = Site { custom_port: Some(443), ..site(&account, "www.example.com") };
+        store.update_site(account.id, none.id, to_port(Some(8443))).await.unwrap().unwrap();
+        store.create_site(&named, 50, &[]).await.unwrap();
+        let unit = "DELETE $key RETURN NONE;
+            CREATE $older_key RETURN NONE;
+            UPDATE $site SET key = $older_key RETURN NONE";
+        let binds = Binds::new()
+            .with("key", key::site_key(&named))
+            .with("older_key", key::older_site_key(&named))
+            .with("site", key::site(account.id, named.id));
+        store.write(unit, binds).await.unwrap();
+        let again = site(&account, "www.example.com");
+        let refused = store.create_site(&again, 50, &[]).await;
+        assert!(matches!(refused, Err(Error::Duplicate)), "{refused:?}");
+
+        let unit = "CREATE $key RETURN NONE";
+        store.write(unit, Binds::new().with("key", key::site_key(&again))).await.unwrap();
+        let warned = |site: &mut Site| {
+            site.alert_days = 30;
+            Vec::new()
+        };
+        store.update_site(account.id, named.id, warned).await.unwrap().unwrap();
+        assert!(store.delete_site(account.id, named.id).await.unwrap());
+        let refused = store.create_site(&again, 50, &[]).await;
+        assert!(matches!(refused, Err(Error::Duplicate)), "the other's key stays: {refused:?}");
     });
 }
 
