@@ -66,7 +66,8 @@ pub struct CheckState {
     /// Runs in a row that left a finding unconfirmed: what bounds the rechecks.
     #[serde(default)]
     pub unconfirmed_runs: u32,
-    /// What the status page draws. Stored beside the rest: it outlives a move to another domain.
+    /// What the status page draws. Stored beside the rest: it outlives a move to another port or
+    /// address.
     #[serde(skip)]
     pub tally: Tally,
 }

@@ -50,7 +50,7 @@ struct ContextRow {
 #[derive(SurrealValue)]
 struct StateRow {
     check_type: String,
-    /// None where nothing ran since the site moved to another domain.
+    /// None where nothing ran since the site moved.
     latest: Option<String>,
 }
 

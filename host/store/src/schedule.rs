@@ -34,11 +34,14 @@ pub struct Runs {
     /// Of these what was planned is forgotten, and what runs now no longer counts: it probes
     /// what the site was before.
     pub anew: Vec<CheckType>,
+    /// Of these what was remembered between runs goes: they look at another place now. Of a site
+    /// with another domain it goes of all.
+    pub moved: Vec<CheckType>,
 }
 
 impl From<Vec<(CheckType, Timestamp)>> for Runs {
     fn from(due: Vec<(CheckType, Timestamp)>) -> Self {
-        Self { due, anew: Vec::new() }
+        Self { due, ..Self::default() }
     }
 }
 

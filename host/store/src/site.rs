@@ -95,8 +95,9 @@ impl Store {
     /// Changes a site and answers it. `change` also says when each check of the site would first
     /// be due: checks that are planned keep their turn, new ones are added, those it leaves out
     /// are taken off the schedule. It may be called again when somebody else changes the site at
-    /// the same time. A site that moves to another domain begins anew: what was remembered between
-    /// runs goes, the history stays. `Duplicate` when the account has an equal site.
+    /// the same time. A site that moves to another domain begins anew, and so do the checks for
+    /// which it has moved: what was remembered between runs goes, the history stays. `Duplicate`
+    /// when the account has an equal site.
     pub async fn update_site<R: Into<Runs>>(
         &self,
         account: AccountId,
@@ -127,6 +128,14 @@ impl Store {
         let planned = schedule::rows(account, site, &runs.due);
         let SiteDoc { doc, sealed } = self.seal_site(account, after)?;
         let key = key::site_key(after);
+        // Of another domain the past says nothing: its checks begin anew.
+        let is_another = after.domain != before.domain;
+        let states = if is_another {
+            key::of_site("check_state", site).into_value()
+        } else {
+            let states = runs.moved.iter().map(|check_type| key::check_state(site, check_type));
+            states.collect::<Vec<RecordId>>().into_value()
+        };
         let binds = Binds::new()
             .with("account", key::account(account))
             .with("site", key::site(account, site))
@@ -136,9 +145,8 @@ impl Store {
             .with("older_key", key::older_site_key(after))
             .with("doc", doc)
             .with("sealed", sealed)
-            // Of another domain the past says nothing: its checks begin anew.
-            .with("moved", after.domain != before.domain)
-            .with("states", key::of_site("check_state", site))
+            .with("is_another", is_another)
+            .with("states", states)
             .with("memories", key::of_site("check_memory", site))
             .with("schedules", key::of_site("schedule", site))
             .with("anew", schedule::ids_of(site, &runs.anew))
@@ -227,7 +235,9 @@ fn place(account: AccountId, site: SiteId) -> Place {
 pub(crate) const WATCHED: &str =
     "array::concat((SELECT VALUE id FROM $sites), (SELECT VALUE id FROM $targets))";
 
-/// The site as it is now, the key that makes it unique, and what of its checks is planned.
+/// The site as it is now, the key that makes it unique, and what of its checks is planned. Without a
+/// latest record nothing that a check remembers counts but how it went day by day, which is the
+/// domain's.
 const CHANGE: &str = "LET $stored = $site.version;
 LET $held = $site.key;
 IF $stored = NONE { THROW 'gone' };
@@ -241,10 +251,8 @@ IF $rekeyed {
 UPDATE $site SET version = $was + 1, doc = $doc, sealed = $sealed RETURN NONE;
 UPDATE $account SET stamp += 1 RETURN NONE;
 DELETE $anew RETURN NONE;
-IF $moved {
-    UPDATE $states SET version = 0, latest = NONE RETURN NONE;
-    DELETE $memories RETURN NONE;
-};
+UPDATE $states SET version = 0, latest = NONE RETURN NONE;
+IF $is_another { DELETE $memories RETURN NONE };
 LET $planned = (SELECT VALUE id FROM $schedules);
 DELETE array::complement($planned, $wanted) RETURN NONE;
 INSERT INTO schedule $schedule.filter(|$row| $row.id NOT IN $planned) RETURN NONE;";

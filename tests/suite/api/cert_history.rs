@@ -1,6 +1,6 @@
 //! `/cert-history`: changes of the served certificate, and only real ones.
 
-use serde_json::json;
+use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::world::{World, text};
@@ -57,6 +57,39 @@ async fn a_renewal_is_recorded_and_announced_once() {
         events.contains(&"ssl.renewed".to_owned())
             && events.contains(&"certificate.changed".to_owned())
     );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_site_that_moves_to_another_port_has_another_baseline() {
+    let world = World::start().await;
+    let here = world.site("two.example", 60).await;
+    let there = world.site("two.example", 90).await;
+    let id = world.watch("two.example", &here).await;
+    world.latest_ssl(&id, |record| record["result"]["days_remaining"] == 60).await;
+    let path = format!("/sites?id={id}");
+    let move_to = async |port: u16, alert_days: u16| {
+        let patch = json!({"custom_port": port, "alert_days": alert_days});
+        world.owner.client.patch(&path, patch).await.expect(200);
+    };
+    move_to(there.port(), 14).await;
+    world.latest_ssl(&id, |record| record["result"]["days_remaining"] == 90).await;
+
+    // Where nobody is, the certificate of before expires no sooner.
+    let nobody = vedette_tests::free_port().await.expect("a free port");
+    move_to(nobody.port(), 300).await;
+    let refused = |record: &Value| record["result"]["error"] == "connection_refused";
+    world.latest_ssl(&id, refused).await;
+    move_to(here.port(), 14).await;
+    world.latest_ssl(&id, |record| record["result"]["days_remaining"] == 60).await;
+
+    let history = world.owner.client.get(&format!("/cert-history?site_id={id}")).await.expect(200);
+    assert_eq!(history, json!({"history": [], "total": 0}));
+    let raised = world.owner.client.get("/alerts?resolved=all&limit=200").await.expect(200);
+    let of_ssl = |alert: &&Value| alert["type"] == "ssl" || alert["type"] == "cert_change";
+    let raised: Vec<_> =
+        raised["alerts"].as_array().expect("a list").iter().filter(of_ssl).collect();
+    assert!(raised.is_empty(), "{raised:?}");
+    assert!(world.count("ssl", &id).await >= 4, "the records of every place stay");
 }
 
 /// One after the other within a moment, as somebody reports them who has been collecting.

@@ -98,7 +98,11 @@ async fn change(
         if let Some(domain) = &domain {
             site.domain = domain.clone();
         }
-        Runs { due: first_runs(site, now), anew: changed(&before, site) }
+        Runs {
+            due: first_runs(site, now),
+            anew: changed(&before, site),
+            moved: moved(app, &before, site),
+        }
     };
     match app.store.update_site(account, id, change).await {
         Ok(Some(_)) => {}
@@ -244,6 +248,16 @@ fn changed(before: &Site, after: &Site) -> Vec<CheckType> {
             || (threshold && check_type.as_str() != UPTIME)
             || before.config_of(check_type) != after.config_of(check_type)
     });
+    checks
+}
+
+/// The checks that connect elsewhere now, also those that the site does not list: what they
+/// remember is of another host, which has its own certificate and is up or down by itself. Those
+/// that ask others about the domain ask the same as before.
+fn moved(app: &App, before: &Site, after: &Site) -> Vec<CheckType> {
+    let mut checks = app.sandbox.check_types();
+    let is_elsewhere = before.endpoint() != after.endpoint();
+    checks.retain(|check_type| is_elsewhere && app.sandbox.reaches_target(check_type));
     checks
 }
 

@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use vedette_model::CheckState;
+
 use super::*;
 use crate::error::Error;
 use crate::tx::Binds;
@@ -147,13 +149,51 @@ fn a_check_that_is_planned_anew_runs_at_once_and_its_old_run_counts_no_more() {
         let moved = noon() + seconds(1);
         let change = |site: &mut Site| {
             site.custom_port = Some(8443);
-            Runs { due: vec![(ssl(), moved)], anew: vec![ssl()] }
+            Runs { due: vec![(ssl(), moved)], anew: vec![ssl()], ..Runs::default() }
         };
         store.update_site(account.id, site.id, change).await.unwrap();
         let new = only(store.lease_due("a", &[ssl()], moved, LEASE, 9).await.unwrap());
         assert_eq!(new.due_at, moved);
         store.release_lease(&old, noon()).await.unwrap();
         assert!(store.lease_due("b", &[ssl()], moved, LEASE, 9).await.unwrap().is_empty());
+    });
+}
+
+#[test]
+fn a_check_that_has_moved_begins_anew_and_no_other_does() {
+    on_both(|store| async move {
+        let (account, site) = with_site(&store).await;
+        let dns: CheckType = "dns".parse().unwrap();
+        let read = async |check_type: &CheckType| {
+            store.check_context(account.id, site.id, check_type).await.unwrap().unwrap()
+        };
+        ssl_run(&store, &account, &site, noon(), vec![finding("ssl.expiring", "leaf")]).await;
+        for check_type in [&uptime(), &dns] {
+            let run = record(&site, check_type, noon());
+            checked(&store, &account, run, Vec::new()).await.unwrap();
+        }
+        let (before, others) = (read(&ssl()).await, read(&dns).await.state);
+        assert_eq!(before.open.len(), 1);
+        let tally = read(&uptime()).await.state.tally;
+        assert!(!tally.days.is_empty(), "uptime is counted by days");
+        let moved = |site: &mut Site| {
+            site.origin_ip = Some([192, 0, 2, 1].into());
+            Runs { moved: vec![ssl(), uptime()], ..Runs::default() }
+        };
+        store.update_site(account.id, site.id, moved).await.unwrap().unwrap();
+
+        let after = read(&ssl()).await;
+        assert_eq!(after.state, CheckState::default());
+        assert_eq!(after.open, before.open, "what was raised stays");
+        assert_eq!(after.siblings.len(), 1, "what was found elsewhere says nothing here");
+        assert_eq!(read(&dns).await.state, others);
+        let state = CheckState { tally, ..CheckState::default() };
+        assert_eq!(read(&uptime()).await.state, state, "the days are the domain's");
+        let latest = store.latest_checks(account.id, site.id).await.unwrap().unwrap();
+        assert_eq!(latest.keys().collect::<Vec<_>>(), [&dns]);
+
+        ssl_run(&store, &account, &site, noon() + seconds(60), Vec::new()).await;
+        assert_eq!(read(&ssl()).await.state.version, 1);
     });
 }
 
@@ -287,7 +327,7 @@ fn the_latest_records_of_many_sites_are_read_at_once() {
 
         let moved = |site: &mut Site| {
             site.domain = DomainName::parse("moved.example.com").unwrap();
-            Runs { due: vec![(ssl(), noon())], anew: vec![ssl()] }
+            Runs { due: vec![(ssl(), noon())], anew: vec![ssl()], ..Runs::default() }
         };
         store.update_site(account.id, first.id, moved).await.unwrap().unwrap();
         let glances = store.glances(&[first.id], &[ssl()]).await.unwrap();
