@@ -5,6 +5,8 @@
 //! the calendar meanwhile. So it does where a source that publishes no date stands in for the one
 //! that told it. That a name is registered no more counts once both sources say so, or one says it
 //! twice in a row.
+//! A run that saw nothing is `unknown` only where nothing is due: what the host is told beside
+//! `unknown` it leaves alone, and a date that has come is known without the registry.
 //!
 //! *Invariant:* pure; the only clock is the evidence's own time.
 
@@ -77,7 +79,11 @@ impl Memory {
                 (health(&findings), findings)
             }
             Sight::Unregistered(loss) => (Health::Down, self.lose(loss, alert_days, now)),
-            Sight::None => (Health::Unknown, self.wait(alert_days, now)),
+            Sight::None => {
+                let findings = self.wait(alert_days, now);
+                let health = if findings.is_empty() { Health::Unknown } else { health(&findings) };
+                (health, findings)
+            }
         }
     }
 

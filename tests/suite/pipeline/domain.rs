@@ -168,6 +168,32 @@ async fn a_registry_in_trouble_raises_and_resolves_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_date_that_is_known_is_told_while_the_registry_is_away() {
+    let (world, registry) = world().await;
+    for (domain, script) in
+        [("busy.example", Script::status(429)), ("away.example", Script::status(503))]
+    {
+        let id = world.quiet_with(domain, json!({"alert_days": 10})).await;
+        world.bring("domain", &id, result(20)).await;
+        registry.rdap.answer(domain, script);
+        world.run("domain", domain, &id).await;
+        let record = world.latest("domain", &id, |_| true).await;
+        assert_eq!(record["status"], "unknown", "{domain}: nothing is due: {record:#}");
+
+        // Its time has come, by the calendar or because its owner wants to know earlier.
+        let path = format!("/sites?id={id}");
+        world.owner.client.patch(&path, json!({"alert_days": 30})).await.expect(200);
+        let seen = world.run("domain", domain, &id).await;
+        assert!(seen["error"].is_string() && seen["expires_at"].is_null(), "{seen:#}");
+        let alerts = world.alerts_now("domain").await;
+        let told = alerts.iter().filter(|alert| alert["domain"] == domain).count();
+        assert_eq!(told, 1, "{domain}: {alerts:?}");
+        let record = world.latest("domain", &id, |_| true).await;
+        assert_eq!(record["status"], "degraded", "{domain}: {record:#}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_registration_that_is_gone_has_expired() {
     let (world, _registry) = world().await;
     let known = world.quiet("known.example").await;

@@ -213,14 +213,31 @@ fn open_findings_outlast_a_registry_that_is_away() {
         for days in [1, 2] {
             let assessment = site.judge(failed(token), NOW + days * DAY);
             assert_eq!(events(&assessment), ["domain.expiring"], "{token}");
-            assert_eq!(assessment.health, Health::Unknown, "{token}");
+            assert_eq!(assessment.health, Health::Degraded, "{token}");
         }
         // Time goes on meanwhile.
         let late = site.judge(failed(token), NOW + 10 * DAY + 1);
-        assert_eq!((late.health, events(&late)), (Health::Unknown, vec!["domain.expired"]));
+        assert_eq!((late.health, events(&late)), (Health::Down, vec!["domain.expired"]));
     }
     let unsupported = Site::new().judge(failed("tld_not_supported"), NOW);
     assert_eq!((unsupported.health, events(&unsupported)), (Health::Unknown, vec![]));
+}
+
+#[test]
+fn date_that_comes_while_the_registry_is_away_is_told() {
+    let mut site = Site::new();
+    site.judge(registered(16, NOW), NOW);
+    let mut told = |days: i64| {
+        let assessment = site.judge(failed("registry_unavailable"), NOW + days * DAY);
+        let events: Vec<String> =
+            assessment.findings.iter().map(|finding| finding.event.clone()).collect();
+        (assessment.health, events.join(" "))
+    };
+    // Only where something is due does the host look at what is found.
+    assert_eq!(told(1), (Health::Unknown, String::new()));
+    assert_eq!(told(2), (Health::Degraded, "domain.expiring".to_owned()));
+    assert_eq!(told(16), (Health::Degraded, "domain.expiring".to_owned()));
+    assert_eq!(told(17), (Health::Down, "domain.expired".to_owned()));
 }
 
 #[test]
@@ -261,7 +278,7 @@ fn loss_is_raised_at_once_where_both_say_so() {
     assert_eq!(confirmations(&site.judge(missing(Source::Rdap), NOW + 2 * DAY)), Some(1));
     for _ in 0..2 {
         let away = site.judge(failed("timeout"), NOW + 3 * DAY);
-        assert_eq!((away.health, confirmations(&away)), (Health::Unknown, Some(1)));
+        assert_eq!((away.health, confirmations(&away)), (Health::Down, Some(1)));
     }
 }
 
