@@ -50,7 +50,7 @@ pub(crate) fn assess(evidence: Evidence<Config, CtResult>) -> Assessment {
     let is_baseline = memory.takes_as_baseline(&evidence.current);
     let mut verdict = Verdict::default();
     for certificate in evidence.current.certificates.iter().take(JUDGED) {
-        let seen = Seen::of(certificate);
+        let seen = Seen::of(certificate, &evidence.current.domain);
         if seen.is_expired(now) {
             continue;
         }
@@ -80,7 +80,7 @@ struct Verdict {
 }
 
 impl<'a> Seen<'a> {
-    fn of(certificate: &'a Certificate) -> Self {
+    fn of(certificate: &'a Certificate, domain: &str) -> Self {
         let issuer = Issuer::of_result(&certificate.issuer, certificate.issuer_org.as_deref());
         let date = |text: &Option<String>| text.as_deref().and_then(date::parse);
         let text = |text: &'a Option<String>| text.as_deref().filter(|text| !text.is_empty());
@@ -92,6 +92,7 @@ impl<'a> Seen<'a> {
             fingerprint: text(&certificate.fingerprint),
             dates: [date(&certificate.not_before), date(&certificate.not_after)],
             names: &certificate.san,
+            domain,
         });
         Self { certificate, family: issuer.family(), issuer, identity }
     }

@@ -42,15 +42,21 @@ impl Certificate {
         }
     }
 
-    pub(crate) fn identity(&self) -> Identity {
+    /// Among the certificates of a domain.
+    pub(crate) fn identity(&self, domain: &str) -> Identity {
         Identity::of(&Traits {
             tbs: self.tbs.as_deref(),
             issuer: self.issuer.folded(),
             serial: &self.serial,
             fingerprint: self.fingerprint.as_deref(),
-            dates: [self.not_before, self.not_after],
+            dates: self.dates(),
             names: &self.names,
+            domain,
         })
+    }
+
+    pub(crate) fn dates(&self) -> [Option<i64>; 2] {
+        [self.not_before, self.not_after]
     }
 
     /// One that does not say when it expires has not.
@@ -98,16 +104,21 @@ impl Certificate {
     }
 }
 
-/// Certificates, each once.
-#[derive(Debug, Default)]
-pub(crate) struct Catalogue {
+/// Certificates of a domain, each once.
+#[derive(Debug)]
+pub(crate) struct Catalogue<'a> {
+    domain: &'a str,
     certificates: Vec<Certificate>,
     places: Known<usize>,
 }
 
-impl Catalogue {
+impl<'a> Catalogue<'a> {
+    pub(crate) fn new(domain: &'a str) -> Self {
+        Self { domain, certificates: Vec::new(), places: Known::default() }
+    }
+
     pub(crate) fn add(&mut self, certificate: Certificate) {
-        let identity = certificate.identity();
+        let identity = certificate.identity(self.domain);
         let place = self.places.get(&identity);
         self.places.insert(&identity, place.unwrap_or(self.certificates.len()));
         match place.and_then(|place| self.certificates.get_mut(place)) {
@@ -167,7 +178,7 @@ mod tests {
 
     #[test]
     fn precertificate_and_certificate_become_one() {
-        let mut catalogue = Catalogue::default();
+        let mut catalogue = Catalogue::new("example.com");
         catalogue.add(sighting(Some("aa"), "01", 20));
         let last = Certificate { fingerprint: Some("f".into()), ..sighting(Some("aa"), "01", 30) };
         catalogue.add(last);
@@ -187,14 +198,14 @@ mod tests {
             ..crate::fixture::certificate("01")
         };
         let bare = Certificate {
-            names: vec!["example.com".to_owned(), "a.example.com".to_owned()],
+            names: ["example.com", "a.example.com", "other.net"].map(str::to_owned).to_vec(),
             serial: String::new(),
             logged_at: None,
             fingerprint: Some("f".to_owned()),
             ..numbered.clone()
         };
         for sightings in [[&numbered, &bare], [&bare, &numbered]] {
-            let mut catalogue = Catalogue::default();
+            let mut catalogue = Catalogue::new("example.com");
             sightings.into_iter().cloned().for_each(|sighting| catalogue.add(sighting));
             let certificates = catalogue.into_certificates();
             assert_eq!(certificates.len(), 1);

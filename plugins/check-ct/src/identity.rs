@@ -4,14 +4,18 @@
 //! of what was signed (TBSCertificate without the SCT list and the poison). Where one side has no
 //! digest, issuer and serial number join them: good enough to recognise, too weak to allow. Where
 //! one side has no serial number either (some sources tell none), issuer, dates and names do: two
-//! certificates that are equal in all of these to the second are one, unless both are numbered.
+//! certificates that are equal in all of these to the second are one, unless both are numbered. Of
+//! the names only those of the watched domain count: not every source tells the others.
 //!
 //! *Invariant:* two digests that differ are two certificates, whatever else is equal; and so are
 //! two serial numbers.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::digest::{MARK, mark};
+use crate::{
+    digest::{MARK, mark},
+    name,
+};
 
 /// What a certificate is recognised by.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,6 +46,8 @@ pub(crate) struct Traits<'a> {
     pub(crate) fingerprint: Option<&'a str>,
     pub(crate) dates: [Option<i64>; 2],
     pub(crate) names: &'a [String],
+    /// The watched one.
+    pub(crate) domain: &'a str,
 }
 
 impl Identity {
@@ -100,7 +106,11 @@ impl Likeness {
             return None;
         }
         // Sources tell the names in orders of their own.
-        let names: BTreeSet<&str> = traits.names.iter().map(String::as_str).collect();
+        let all = || traits.names.iter().map(String::as_str);
+        let own: BTreeSet<&str> =
+            all().filter(|name| name::is_within(name, traits.domain)).collect();
+        // None of a wildcard beside the domain.
+        let names: BTreeSet<&str> = if own.is_empty() { all().collect() } else { own };
         let (from, to) = (from.to_string(), to.to_string());
         let mut parts = vec!["likeness", name, organisation, &from, &to];
         parts.extend(names);
@@ -247,6 +257,7 @@ mod tests {
             fingerprint: None,
             dates: [None, None],
             names: &[],
+            domain: "example",
         })
     }
 
@@ -279,6 +290,7 @@ mod tests {
             fingerprint: if serial.is_empty() { tbs.or(Some("ff")) } else { None },
             dates: [Some(1), Some(2)],
             names: &names,
+            domain: "example",
         })
     }
 
@@ -302,6 +314,22 @@ mod tests {
             let read = Identity::parse(&known.to_text()).expect("it was written");
             let known: Known<()> = [read].into_iter().collect();
             assert_eq!(known.contains(&seen), expected, "{known:?} {seen:?}");
+        }
+    }
+
+    #[test]
+    fn names_of_others_make_no_difference() {
+        // Where one source tells the names that were searched for, and the other all of them.
+        let table: [(&[&str], &[&str], bool); 5] = [
+            (&["a.example"], &["a.example", "other.net", "*.org"], true),
+            (&["*.a.example"], &["other.net", "*.a.example"], true),
+            (&["a.example"], &["a.example", "b.example", "other.net"], false),
+            (&["a.example"], &["other.net"], false),
+            (&["other.net"], &["other.org"], false),
+        ];
+        for (searched, all, expected) in table {
+            let known: Known<()> = [whole(None, "01", searched)].into_iter().collect();
+            assert_eq!(known.contains(&whole(None, "", all)), expected, "{searched:?} {all:?}");
         }
     }
 

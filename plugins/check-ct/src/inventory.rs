@@ -48,7 +48,7 @@ impl Inventory {
         let certificates = if is_whole {
             answer.certificates
         } else {
-            let mut catalogue = Catalogue::default();
+            let mut catalogue = Catalogue::new(domain);
             let known = ledger.current(now).cloned();
             known.chain(answer.certificates).for_each(|certificate| catalogue.add(certificate));
             catalogue.into_certificates()
@@ -103,7 +103,7 @@ fn judge(
         other.age().cmp(&one.age()).then_with(|| one.serial.cmp(&other.serial))
     });
     let is_baseline = ledger.is_baseline();
-    let known = ledger.known();
+    let known = ledger.known(domain);
     let accepted = accepted_issuers(&certificates, ledger);
     let is_accepted = |certificate: &Certificate| accepted.contains(&certificate.issuer);
     let in_doubt = certificates.iter().filter(|certificate| !is_accepted(certificate));
@@ -114,7 +114,7 @@ fn judge(
         let caa = if is_accepted { None } else { records.verdict(&certificate, domain) };
         let is_recent = horizon.is_none_or(|horizon| certificate.age() > horizon);
         // Asked last: of thousands, what they are recognised by costs more than all else.
-        let is_new = !is_baseline && is_recent && !known.contains(&certificate.identity());
+        let is_new = !is_baseline && is_recent && !known.contains(&certificate.identity(domain));
         Item {
             is_new,
             is_expected: is_baseline || is_accepted || caa == Some(Caa::Permits),

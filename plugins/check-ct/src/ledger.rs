@@ -100,8 +100,8 @@ impl Ledger {
     }
 
     /// Recognises the kept certificates.
-    pub(crate) fn known(&self) -> Known<()> {
-        self.certificates.iter().map(Certificate::identity).collect()
+    pub(crate) fn known(&self, domain: &str) -> Known<()> {
+        self.certificates.iter().map(|certificate| certificate.identity(domain)).collect()
     }
 
     /// Older certificates than this may have been seen without being kept.
@@ -206,7 +206,8 @@ mod tests {
         assert_eq!(read.certificates, [certificate("01")]);
         assert_eq!(read.positions().get("s").map(String::as_str), Some("7"));
         assert!(read.accepts(Some(&"family".to_owned())) && !read.accepts(None));
-        assert!(read.known().contains(&certificate("01").identity()));
+        let known = read.known("example.com");
+        assert!(known.contains(&certificate("01").identity("example.com")));
     }
 
     #[test]

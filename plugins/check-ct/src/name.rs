@@ -20,7 +20,12 @@ pub(crate) fn concerns(name: &str, domain: &str) -> bool {
     let host = host(name);
     // RFC 9525: a wildcard stands for one label, above at least two.
     let beside = host != name && host.contains('.') && parent(domain) == Some(host);
-    is_below(host, domain) || beside
+    is_within(name, domain) || beside
+}
+
+/// Whether it is the domain itself, or a name or wildcard below it.
+pub(crate) fn is_within(name: &str, domain: &str) -> bool {
+    is_below(host(name), domain)
 }
 
 /// The name without its wildcard label.

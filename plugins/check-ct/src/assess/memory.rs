@@ -63,7 +63,7 @@ impl Memory {
             return memory;
         };
         for certificate in settled.certificates.iter().take(super::JUDGED) {
-            let seen = Seen::of(certificate);
+            let seen = Seen::of(certificate, &settled.domain);
             memory.see(&seen.identity, Standing::Expected);
             seen.family.into_iter().for_each(|family| memory.accept(family));
         }

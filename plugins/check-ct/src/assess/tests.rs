@@ -104,7 +104,7 @@ fn unexpected_certificate_is_told_once_and_stays_visible() {
     let assessment = site.judge(result(vec![evil("02"), good("01")]));
     let [finding] = assessment.findings.as_slice() else { panic!("one finding: {assessment:?}") };
     assert_eq!((finding.event.as_str(), finding.severity), ("certificate.changed", None));
-    assert_eq!(finding.dedup_key, Seen::of(&evil("02")).identity.name);
+    assert_eq!(finding.dedup_key, Seen::of(&evil("02"), "example.com").identity.name);
     for word in ["example.com: ", "Evil CA R1, Evil CA", "2026-03-02", "serial 02"] {
         assert!(finding.message.contains(word), "{word} in {}", finding.message);
     }
@@ -215,6 +215,8 @@ fn certificate_that_another_source_tells_without_its_serial_number_is_not_told_a
     let bare = |certificate: Certificate| Certificate {
         serial_number: String::new(),
         fingerprint: Some("ab".repeat(32)),
+        // Not every source tells the names of others.
+        san: vec!["example.com".to_owned(), "other.net".to_owned()],
         ..certificate
     };
     let mut site = Site::new();

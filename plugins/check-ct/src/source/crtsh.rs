@@ -48,7 +48,7 @@ pub(super) fn read(asked: &Asked<'_>) -> Result<Answer, Failure> {
 }
 
 fn parse(body: &[u8], domain: &str, now: i64) -> Result<Vec<Certificate>, Failure> {
-    let mut catalogue = Catalogue::default();
+    let mut catalogue = Catalogue::new(domain);
     let read = array::read_each(body, |row: Row| {
         let certificate = row.into_certificate(domain);
         if !certificate.names.is_empty() && certificate.is_current(now) {

@@ -207,7 +207,7 @@ fn precertificate_and_certificate_are_one_and_the_signer_stands_for_its_issuer()
     let last = answer.certificates[0].clone();
     assert_eq!((&last.tbs, &last.serial), (&pre.tbs, &pre.serial));
     assert_eq!(last.fingerprint, Some(hex::encode(fixture::sha256(&fixture::leaf().der()))));
-    assert_eq!(last.identity(), pre.identity());
+    assert_eq!(last.identity("example.com"), pre.identity("example.com"));
 }
 
 #[test]
