@@ -221,20 +221,6 @@ impl<V: Copy> Known<V> {
         }
         is_twin_digested
     }
-
-    pub(crate) fn contains(&self, identity: &Identity) -> bool {
-        self.get(identity).is_some()
-    }
-}
-
-impl FromIterator<Identity> for Known<()> {
-    fn from_iter<I: IntoIterator<Item = Identity>>(identities: I) -> Self {
-        let mut known = Self::default();
-        for identity in identities {
-            known.insert(&identity, ());
-        }
-        known
-    }
 }
 
 /// Before the likeness of a certificate that has a serial number, and of one that has none: in no
@@ -248,6 +234,22 @@ pub(crate) const LIKENESS: usize = 12;
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    impl Known<()> {
+        fn contains(&self, identity: &Identity) -> bool {
+            self.get(identity).is_some()
+        }
+    }
+
+    impl FromIterator<Identity> for Known<()> {
+        fn from_iter<I: IntoIterator<Item = Identity>>(identities: I) -> Self {
+            let mut known = Self::default();
+            for identity in identities {
+                known.insert(&identity, ());
+            }
+            known
+        }
+    }
 
     fn identity(tbs: Option<&str>, serial: &str) -> Identity {
         Identity::of(&Traits {

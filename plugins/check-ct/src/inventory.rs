@@ -1,5 +1,8 @@
 //! A source's answer put together with what was known before: the picture that a run gives.
 //!
+//! What is known stays until it expires, whatever a later answer leaves out: a source may have lost
+//! something, and may never have had what another one told.
+//!
 //! *Invariant:* what is cut from a long list is old and expected.
 
 use std::{cmp::Reverse, collections::BTreeSet};
@@ -25,6 +28,13 @@ pub(crate) struct Inventory {
     is_baseline: bool,
 }
 
+/// A certificate that was known before, or is told now.
+#[derive(Debug)]
+struct Sighting {
+    certificate: Certificate,
+    is_known: bool,
+}
+
 #[derive(Debug)]
 struct Item {
     certificate: Certificate,
@@ -45,26 +55,25 @@ impl Inventory {
         let now = cx.now();
         let Told { source, from_start, answer } = told;
         let (is_whole, has_more) = (answer.is_whole, answer.has_more);
-        let certificates = if is_whole {
-            answer.certificates
-        } else {
-            let mut catalogue = Catalogue::new(domain);
-            let known = ledger.current(now).cloned();
-            known.chain(answer.certificates).for_each(|certificate| catalogue.add(certificate));
-            catalogue.into_certificates()
-        };
+        let sightings = joined(domain, answer.certificates, is_whole, ledger, now);
 
-        let beyond = if is_whole || from_start { 0 } else { ledger.beyond(now) };
-        let is_baseline = ledger.is_baseline();
+        // What is told from the start, part by part, is counted as it comes.
+        let is_recounted = from_start && !is_whole;
         let horizon = ledger.horizon().filter(|_| is_whole);
-        let items = judge(cx, domain, certificates, horizon, ledger);
+        if let Some(horizon) = horizon {
+            let is_old = |sighting: &&Sighting| sighting.certificate.age() <= horizon;
+            let told = sightings.iter().filter(|sighting| !sighting.is_known).filter(is_old);
+            ledger.recall(told.map(|sighting| &sighting.certificate));
+        }
+        let beyond = if is_recounted { 0 } else { ledger.beyond(now) };
+        let is_baseline = ledger.is_baseline();
+        let items = judge(cx, domain, sightings, horizon, ledger);
         let inventory = Self { items, beyond, is_baseline };
 
         let marks: BTreeSet<String> = sources.iter().map(Source::mark).collect();
         let look = Look {
             certificates: inventory.items.iter().map(|item| &item.certificate).collect(),
-            is_whole,
-            from_start,
+            is_recounted,
             has_more,
             position: answer.position.map(|position| (source.mark(), position)),
             sources: &marks,
@@ -91,32 +100,65 @@ impl Inventory {
     }
 }
 
+/// The unexpired certificates that are known and those that are told, each once.
+fn joined(
+    domain: &str,
+    told: Vec<Certificate>,
+    is_whole: bool,
+    ledger: &Ledger,
+    now: i64,
+) -> Vec<Sighting> {
+    let mut catalogue = Catalogue::new(domain);
+    let mut dates = BTreeSet::new();
+    for certificate in ledger.current(now) {
+        dates.insert(certificate.dates());
+        catalogue.add(certificate.clone());
+    }
+    let known = catalogue.len();
+
+    // Of thousands, what they are recognised by costs more than all else. In a whole answer each is
+    // there once, and none with dates of its own is a known one.
+    let is_dated = |dates: &[Option<i64>; 2]| dates.iter().all(Option::is_some);
+    let can_tell = is_whole && dates.iter().all(is_dated);
+    let mut others = Vec::new();
+    for certificate in told {
+        let own = certificate.dates();
+        if can_tell && is_dated(&own) && !dates.contains(&own) {
+            others.push(Sighting { certificate, is_known: false });
+        } else {
+            catalogue.add(certificate);
+        }
+    }
+    let joined = catalogue.into_certificates().into_iter().enumerate();
+    others.extend(joined.map(|(at, certificate)| Sighting { certificate, is_known: at < known }));
+    others
+}
+
 /// The most important ones first: unexpected, new, newest. CAA is asked for what it can decide.
 fn judge(
     cx: &Cx,
     domain: &str,
-    mut certificates: Vec<Certificate>,
+    mut sightings: Vec<Sighting>,
     horizon: Option<i64>,
     ledger: &mut Ledger,
 ) -> Vec<Item> {
-    certificates.sort_by(|one, other| {
+    sightings.sort_by(|one, other| {
+        let (one, other) = (&one.certificate, &other.certificate);
         other.age().cmp(&one.age()).then_with(|| one.serial.cmp(&other.serial))
     });
     let is_baseline = ledger.is_baseline();
-    let known = ledger.known(domain);
-    let accepted = accepted_issuers(&certificates, ledger);
+    let certificates = || sightings.iter().map(|sighting| &sighting.certificate);
+    let accepted = accepted_issuers(certificates(), ledger);
     let is_accepted = |certificate: &Certificate| accepted.contains(&certificate.issuer);
-    let in_doubt = certificates.iter().filter(|certificate| !is_accepted(certificate));
+    let in_doubt = certificates().filter(|certificate| !is_accepted(certificate));
     let records = Records::look_up(cx, domain, in_doubt);
 
-    let items = certificates.into_iter().map(|certificate| {
+    let items = sightings.into_iter().map(|Sighting { certificate, is_known }| {
         let is_accepted = is_accepted(&certificate);
         let caa = if is_accepted { None } else { records.verdict(&certificate, domain) };
         let is_recent = horizon.is_none_or(|horizon| certificate.age() > horizon);
-        // Asked last: of thousands, what they are recognised by costs more than all else.
-        let is_new = !is_baseline && is_recent && !known.contains(&certificate.identity(domain));
         Item {
-            is_new,
+            is_new: !is_baseline && is_recent && !is_known,
             is_expected: is_baseline || is_accepted || caa == Some(Caa::Permits),
             caa,
             certificate,
@@ -130,9 +172,11 @@ fn judge(
 
 /// The issuers of these certificates that were accepted before; those of a baseline are from now
 /// on.
-fn accepted_issuers(certificates: &[Certificate], ledger: &mut Ledger) -> BTreeSet<Issuer> {
-    let issuers: BTreeSet<&Issuer> =
-        certificates.iter().map(|certificate| &certificate.issuer).collect();
+fn accepted_issuers<'a>(
+    certificates: impl Iterator<Item = &'a Certificate>,
+    ledger: &mut Ledger,
+) -> BTreeSet<Issuer> {
+    let issuers: BTreeSet<&Issuer> = certificates.map(|certificate| &certificate.issuer).collect();
     let families = issuers.into_iter().map(|issuer| (issuer, issuer.family()));
     if ledger.is_baseline() {
         ledger.accept(families.filter_map(|(_, family)| family));

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use vedette_sdk::{Cx, log::Level, state::Scope};
 
-use crate::{certificate::Certificate, date::DAY, identity::Known};
+use crate::{certificate::Certificate, date::DAY};
 use pages::PAGES;
 
 mod pages;
@@ -49,8 +49,8 @@ struct About {
 pub(crate) struct Look<'a> {
     /// The most important ones first: those that do not fit are only counted.
     pub(crate) certificates: Vec<&'a Certificate>,
-    pub(crate) is_whole: bool,
-    pub(crate) from_start: bool,
+    /// What was only counted is told again, in this look and those that go on from it.
+    pub(crate) is_recounted: bool,
     pub(crate) has_more: bool,
     /// The source's mark, and where to go on.
     pub(crate) position: Option<(String, String)>,
@@ -99,11 +99,6 @@ impl Ledger {
         }
     }
 
-    /// Recognises the kept certificates.
-    pub(crate) fn known(&self, domain: &str) -> Known<()> {
-        self.certificates.iter().map(|certificate| certificate.identity(domain)).collect()
-    }
-
     /// Older certificates than this may have been seen without being kept.
     pub(crate) fn horizon(&self) -> Option<i64> {
         self.about.horizon
@@ -120,22 +115,33 @@ impl Ledger {
         self.about.beyond.range(today..).fold(0, |sum, (_, count)| sum.saturating_add(*count))
     }
 
+    /// Takes out of the count what was only counted and is told now.
+    pub(crate) fn recall<'a>(&mut self, told: impl Iterator<Item = &'a Certificate>) {
+        let about = &mut self.about;
+        for certificate in told {
+            let day = about.day(certificate);
+            if let Some(count) = about.beyond.get_mut(&day) {
+                *count = count.saturating_sub(1);
+            }
+        }
+    }
+
     /// Keeps what a look found.
     pub(crate) fn keep(&mut self, cx: &Cx, look: Look<'_>, now: i64) {
         let (pages, dropped) = pages::write(&look.certificates);
         let is_growing = self.is_baseline() && look.has_more;
         let about = &mut self.about;
-        if look.is_whole || look.from_start {
+        if look.is_recounted {
             about.beyond.clear();
-            about.horizon = None;
         }
         about.beyond = about.beyond.split_off(&now.div_euclid(DAY));
+        about.beyond.retain(|_, count| *count > 0);
+        if about.beyond.is_empty() {
+            about.horizon = None;
+        }
         for certificate in dropped {
             about.horizon = about.horizon.max(Some(certificate.age()));
-            let day = certificate.not_after.unwrap_or(i64::MAX).div_euclid(DAY);
-            let crowded = about.beyond.len() >= DAYS && !about.beyond.contains_key(&day);
-            let last = about.beyond.last_key_value().map(|(last, _)| *last);
-            let day = last.filter(|_| crowded).unwrap_or(day);
+            let day = about.day(certificate);
             *about.beyond.entry(day).or_default() += 1;
         }
         about.growing = is_growing;
@@ -166,6 +172,16 @@ impl Ledger {
     }
 }
 
+impl About {
+    /// The day by which a certificate that does not fit is counted.
+    fn day(&self, certificate: &Certificate) -> i64 {
+        let day = certificate.not_after.unwrap_or(i64::MAX).div_euclid(DAY);
+        let crowded = self.beyond.len() >= DAYS && !self.beyond.contains_key(&day);
+        let last = self.beyond.last_key_value().map(|(last, _)| *last);
+        last.filter(|_| crowded).unwrap_or(day)
+    }
+}
+
 fn page_key(page: usize) -> String {
     format!("certificates.{page}")
 }
@@ -186,8 +202,7 @@ mod tests {
     fn look<'a>(certificates: &'a [Certificate], sources: &'a BTreeSet<String>) -> Look<'a> {
         Look {
             certificates: certificates.iter().collect(),
-            is_whole: false,
-            from_start: false,
+            is_recounted: false,
             has_more: false,
             position: Some(("s".to_owned(), "7".to_owned())),
             sources,
@@ -206,8 +221,6 @@ mod tests {
         assert_eq!(read.certificates, [certificate("01")]);
         assert_eq!(read.positions().get("s").map(String::as_str), Some("7"));
         assert!(read.accepts(Some(&"family".to_owned())) && !read.accepts(None));
-        let known = read.known("example.com");
-        assert!(known.contains(&certificate("01").identity("example.com")));
     }
 
     #[test]
@@ -233,6 +246,30 @@ mod tests {
         assert!(read.written.values().all(|value| value.len() <= 16 << 10));
         assert!(read.beyond(NOW + 300 * DAY) < read.beyond(NOW));
         assert_eq!(read.horizon(), Some(certificate("01").age()));
+    }
+
+    #[test]
+    fn what_is_told_again_is_counted_once() {
+        let (host, sources) = (Host::new(), BTreeSet::from(["s".to_owned()]));
+        let many: Vec<Certificate> =
+            (0..1_000).map(|n| certificate(&format!("{n:036x}"))).collect();
+        Ledger::load(&host.cx()).keep(&host.cx(), look(&many, &sources), NOW);
+        let mut read = Ledger::load(&host.cx());
+        let (kept, horizon) = (read.certificates.len(), read.horizon());
+        assert!(horizon.is_some());
+        // All of them, then some.
+        for (told, left) in [(kept..1_000, 0), (kept..kept + 100, 900 - kept as u64)] {
+            read.about.beyond =
+                [(many[0].not_after.expect("dated") / DAY, 1_000 - kept as u64)].into();
+            read.recall(many[told].iter());
+            assert_eq!(read.beyond(NOW), left);
+        }
+        let some = read.certificates.clone();
+        read.keep(&host.cx(), look(&some, &sources), NOW);
+        assert_eq!(Ledger::load(&host.cx()).horizon(), horizon, "others are still counted");
+        read.recall(many[kept..].iter());
+        read.keep(&host.cx(), look(&some, &sources), NOW);
+        assert_eq!(Ledger::load(&host.cx()).horizon(), None);
     }
 
     #[test]

@@ -30,7 +30,7 @@ mod tiles;
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Answer {
     pub(crate) certificates: Vec<Certificate>,
-    /// All there is, each once; otherwise what came after the position.
+    /// All that the source knows, each once; otherwise what came after the position.
     pub(crate) is_whole: bool,
     /// There is more that this run did not get to.
     pub(crate) has_more: bool,

@@ -163,6 +163,50 @@ fn long_lists_are_cut_where_they_are_old_and_expected() {
 }
 
 #[test]
+fn what_is_known_stays_until_it_expires() {
+    let crtsh = Crtsh::default();
+    crtsh.add(LETSENCRYPT, "01", DOMAIN);
+    let host = crtsh.host(&[]);
+    run(&host);
+    let counts = |host: &Host| {
+        let result = run(host);
+        (result.total, result.new_count, result.unexpected_count)
+    };
+    crtsh.add(DIGICERT, "02", DOMAIN);
+    assert_eq!(counts(&host), (2, 1, 1));
+    let rows = crtsh.0.take();
+    assert_eq!(counts(&host), (2, 0, 1), "an answer without any");
+    crtsh.add(LETSENCRYPT, "03", DOMAIN);
+    assert_eq!(counts(&host), (3, 1, 1), "one without those before");
+    crtsh.0.borrow_mut().extend(rows);
+    assert_eq!(counts(&host), (3, 0, 1));
+    crtsh.0.borrow_mut().clear();
+    host.set_now(date::parse("2026-03-01T09:00:00").expect("a date"));
+    assert_eq!(counts(&host), (0, 0, 0));
+}
+
+#[test]
+fn short_answer_makes_no_news_of_what_is_only_counted() {
+    let crtsh = Crtsh::default();
+    for n in 0..2_000 {
+        crtsh.add(LETSENCRYPT, &format!("{n:032x}1"), &format!("h{n}.example.com"));
+    }
+    let host = crtsh.host(&[]);
+    run(&host);
+    let rows = crtsh.0.borrow().clone();
+    for left in [2_000, 0, 10, 2_000, 1_000, 2_000] {
+        *crtsh.0.borrow_mut() = rows[..left].to_vec();
+        let result = run(&host);
+        assert_eq!((result.total, result.new_count), (2_000, 0), "{left} are told");
+    }
+    crtsh.0.borrow_mut().truncate(5);
+    crtsh.add(DIGICERT, "ff", DOMAIN);
+    crtsh.0.borrow_mut()[5]["entry_timestamp"] = json!("2025-12-31T00:00:00");
+    let result = run(&host);
+    assert_eq!((result.total, result.new_count, result.unexpected_count), (2_001, 1, 1));
+}
+
+#[test]
 fn result_of_ten_thousand_long_names_stays_small() {
     let crtsh = Crtsh::default();
     let names: Vec<String> = (0..10_000).map(|n| format!("{n:060}.{n:060}.example.com")).collect();

@@ -133,6 +133,40 @@ async fn a_source_in_trouble_keeps_the_baseline() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_source_that_stands_in_repeats_nothing_and_is_not_forgotten() {
+    let first = CtSource::start(CtKind::CrtSh).await.expect("free port");
+    let other = CtSource::start(CtKind::CertSpotter).await.expect("free port");
+    let toml = CtSource::toml(&[&first, &other]);
+    let world = World::with(|settings| settings.toml = toml).await;
+    world.lab.dns.answer(NAME, Reply::Records(vec![record::address("127.0.0.1")]));
+    let (ours, strange) = (Issuance::new(1, OURS, &[NAME]), Issuance::new(2, THEIRS, &[NAME]));
+    first.log(NAME, ours.clone());
+    let id = world.quiet(NAME).await;
+    world.run("ct", NAME, &id).await;
+    first.log(NAME, strange.clone());
+    assert_eq!(after(&world, &id).await.len(), 1);
+
+    // It tells all the names of a certificate, and knows one more.
+    other.log(NAME, ours);
+    let names = vec![NAME.to_owned(), "elsewhere.test".to_owned()];
+    other.log(NAME, Issuance { names, ..strange });
+    other.log(NAME, Issuance::new(3, OURS, &["www.watched.example"]));
+    first.trouble(Some(Script::status(503)));
+    let result = world.run("ct", NAME, &id).await;
+    let counts = |result: &Value| {
+        ["source", "total", "new_count", "unexpected_count"].map(|field| result[field].clone())
+    };
+    assert_eq!(counts(&result), [json!("certspotter"), json!(3), json!(1), json!(1)]);
+
+    for script in [Some(Script::json(&json!([]))), None] {
+        first.trouble(script);
+        let result = world.run("ct", NAME, &id).await;
+        assert_eq!(counts(&result), [json!("crtsh"), json!(3), json!(0), json!(1)]);
+    }
+    assert_eq!(world.alerts_now("ct").await.len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn an_empty_log_is_a_baseline_too() {
     let (world, source) = check_ct::world(CtKind::CertSpotter).await;
     let id = world.quiet("fresh.example").await;
