@@ -125,6 +125,14 @@ async fn unregistered_throttled_and_silent_are_told_apart() {
     let desk = &registry.whois.registry;
     desk.answer("free.lab", "No match for \"FREE.LAB\".\n>>> Last update of whois database <<<\n");
     desk.answer("state.lab", "Domain: state.lab\nStatus: free\n");
+    desk.answer("dated.lab", "No match for \"DATED.LAB\".\n\nLast update: 2026-11-26T00:00:00Z\n");
+    desk.answer("noted.lab", "Domain: noted.lab\nStatus: AVAILABLE\nLast Update: 2026-11-26\n");
+    desk.answer("kept.lab", "Domain: kept.lab\nStatus: UNASSIGNABLE\n");
+    desk.answer(
+        "terms.lab",
+        "Domain: terms.lab\nRegistrar: Lab Registrar\n\nExcessive querying of this service will \
+         result in your access being blocked.\n",
+    );
     let limited =
         "Query rate limit exceeded. Please try again later.\nNo match for \"BUSY.LAB\".\n";
     desk.answer("busy.lab", limited);
@@ -139,6 +147,10 @@ async fn unregistered_throttled_and_silent_are_told_apart() {
     let cases = [
         ("free.lab", json!("domain_not_found")),
         ("state.lab", json!("domain_not_found")),
+        ("dated.lab", json!("domain_not_found")),
+        ("noted.lab", json!("domain_not_found")),
+        ("kept.lab", json!("domain_reserved")),
+        ("terms.lab", Value::Null),
         ("busy.lab", json!("rate_limited")),
         ("empty.lab", json!("rate_limited")),
         ("taken.lab", Value::Null),

@@ -9,7 +9,7 @@
 //! *Invariant:* one pass; at most [`MOST_LINES`] lines and [`MOST_ENTRIES`] entries.
 
 use super::label::{Label, Meaning};
-use super::split::{Line, is_host, known_block, split};
+use super::split::{Line, head, is_host, known_block, split};
 
 /// A label, what it says, and where it stands.
 #[derive(Debug)]
@@ -19,6 +19,8 @@ pub(super) struct Entry<'a> {
     /// The text beside the key, and the lines below that belong to it. None is empty.
     pub(super) values: Vec<&'a str>,
     pub(super) indent: usize,
+    /// Lines above it.
+    pub(super) line: usize,
     /// The block it stands in: the index of the entry that heads it.
     pub(super) block: Option<usize>,
     /// Entries without a blank line between them have one number.
@@ -35,9 +37,7 @@ impl Entry<'_> {
 
 /// The entries of an answer, in its order.
 pub(super) fn lay_out(text: &str) -> Vec<Entry<'_>> {
-    // A lone carriage return ends a line only where nothing else does.
-    let end = if text.contains('\n') { '\n' } else { '\r' };
-    let mut lines = text.split(end).take(MOST_LINES).map(Line::new).peekable();
+    let mut lines = text.split(line_end(text)).take(MOST_LINES).map(Line::new).peekable();
     let mut layout = Layout::default();
     while let Some(line) = lines.next() {
         if layout.entries.len() >= MOST_ENTRIES {
@@ -45,8 +45,20 @@ pub(super) fn lay_out(text: &str) -> Vec<Entry<'_>> {
         }
         let is_next_deeper = lines.peek().is_some_and(|next| next.indent > line.indent);
         layout.add(&line, is_next_deeper);
+        layout.line += 1;
     }
     layout.entries
+}
+
+/// The text before a line.
+pub(super) fn above(text: &str, line: usize) -> &str {
+    let length: usize = text.split_inclusive(line_end(text)).take(line).map(str::len).sum();
+    head(text, length)
+}
+
+/// A lone carriage return ends a line only where nothing else does.
+fn line_end(text: &str) -> char {
+    if text.contains('\n') { '\n' } else { '\r' }
 }
 
 #[derive(Default)]
@@ -54,6 +66,8 @@ struct Layout<'a> {
     entries: Vec<Entry<'a>>,
     /// The blocks that are open, outermost first.
     open: Vec<Block>,
+    /// Lines so far.
+    line: usize,
     /// Blank lines and comments since the last line.
     blanks: usize,
     paragraph: usize,
@@ -143,6 +157,7 @@ impl<'a> Layout<'a> {
             key,
             values: value.filter(|value| !value.is_empty()).into_iter().collect(),
             indent,
+            line: self.line,
             block: self.open.last().map(|block| block.entry),
             paragraph: self.paragraph,
             is_header,

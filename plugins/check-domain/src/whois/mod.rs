@@ -39,7 +39,7 @@ pub(crate) use status::canonical as canonical_status;
 use std::net::{IpAddr, SocketAddr};
 
 use expiry::Dates;
-use layout::lay_out;
+use layout::{above, lay_out};
 use object::{Naming, Objects};
 use verdict::Verdict;
 
@@ -108,16 +108,23 @@ pub(crate) fn parse(text: &str, name: &str, tld: &str) -> Answer {
     // Without a record, with next to nothing of one, or with one from which the server left out
     // what it likes ("Query rate exceeded. Reduced information."), its words count for more.
     let verdict = Verdict::of(text, name);
-    if weight == Weight::Full {
-        return if verdict.is_refused { Answer::Throttled } else { Answer::Record(record) };
+    let is_free =
+        verdict.is_not_found || record.statuses.iter().any(|status| verdict::is_free(status));
+    if weight == Weight::Full || (weight == Weight::Dated && !is_free) {
+        // Below registrar and name servers stand the terms of use, which may say what they like.
+        let begins = objects.begins().filter(|_| record.has_holder());
+        let is_refused = match begins {
+            Some(line) => Verdict::of(above(text, line), name).is_refused,
+            None => verdict.is_refused,
+        };
+        return if is_refused { Answer::Throttled } else { Answer::Record(record) };
     }
-    let is_free = record.statuses.iter().any(|status| verdict::is_free(status));
     let is_withheld = record.statuses.iter().any(|status| verdict::is_withheld(status));
     if verdict.is_throttled {
         Answer::Throttled
     } else if verdict.is_reserved || is_withheld {
         Answer::Reserved
-    } else if verdict.is_not_found || is_free {
+    } else if is_free {
         Answer::NotFound
     } else if weight == Weight::Thin {
         Answer::Record(record)
@@ -171,11 +178,24 @@ fn record(objects: &Objects<'_, '_>, tld: &str) -> Record {
     }
 }
 
+impl Record {
+    /// Whether it says who keeps the name, or where it is served.
+    fn has_holder(&self) -> bool {
+        self.registrar.is_some() || self.has_servers()
+    }
+
+    fn has_servers(&self) -> bool {
+        self.name_servers.as_ref().is_some_and(|servers| !servers.is_empty())
+    }
+}
+
 /// How much of a record there is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Weight {
     /// Facts that only a registered name has.
     Full,
+    /// Nothing but dates that are past: a server tells of its own data in the same words.
+    Dated,
     /// The name and a status.
     Thin,
     /// Nothing, or only facts about another name.
@@ -189,19 +209,24 @@ impl Weight {
             // Names in letters beyond ASCII, and answers that begin with a sentence.
             Naming::Other | Naming::Nothing => mentions(text, name),
         };
-        let has_servers = record.name_servers.as_ref().is_some_and(|servers| !servers.is_empty());
         let facts = [
             record.expires_at.is_some(),
             record.is_expiry_stated,
-            record.created.is_some(),
-            record.updated.is_some(),
             record.registrar.is_some(),
-            has_servers,
+            record.has_servers(),
             record.privacy_protected.is_some(),
         ];
         let facts = facts.iter().filter(|fact| **fact).count();
-        match (objects.naming, is_named, facts) {
+        let dates = match (facts, record.created, record.updated) {
+            // When something changed says nothing by itself.
+            (0, None, _) => 0,
+            (_, created, updated) => {
+                usize::from(created.is_some()) + usize::from(updated.is_some())
+            }
+        };
+        match (objects.naming, is_named, facts + dates) {
             (Naming::Other, false, _) => Weight::None,
+            (_, true, 1..) | (_, _, 2..) if facts == 0 => Weight::Dated,
             (_, true, 1..) | (_, _, 2..) => Weight::Full,
             (_, true, 0) if !record.statuses.is_empty() => Weight::Thin,
             _ => Weight::None,

@@ -55,6 +55,13 @@ impl<'e, 'a> Objects<'e, 'a> {
         Objects { name, entries, of_domain, is_other, headings, naming }
     }
 
+    /// The line with which the record begins: its name, or who keeps it.
+    pub(super) fn begins(&self) -> Option<usize> {
+        let begins =
+            |label: Label| matches!(label, Label::Domain | Label::Registrar | Label::NameServers);
+        self.all().find(|(_, entry)| begins(entry.label())).map(|(_, entry)| entry.line)
+    }
+
     /// Whether this is the name that was asked for.
     pub(super) fn is_asked(&self, host: &str) -> bool {
         a_labels(host) == self.name

@@ -76,6 +76,8 @@ pub(super) const SUBJECTS: &[&str] = &[
     "s",
     "o",
     "nom",
+    "platinum",
+    "premium",
 ];
 
 /// Of the subjects, those that are the domain, and those that may be it.
@@ -200,6 +202,7 @@ pub(super) const NOT_FOUND_ALONE: &[&str] = &[
 ];
 
 pub(super) const RESERVED: &[&str] = &[
+    "apply can not be registered",
     "blocked by",
     "blocked from registration",
     "blocked from being registered",
@@ -231,6 +234,7 @@ pub(super) const RESERVED_ALONE: &[&str] = &[
     "prohibited",
     "registry reserved",
     "restricted",
+    "unassignable",
     "withheld",
 ];
 

@@ -51,6 +51,13 @@ fn unregistered_names_are_not_found() {
         "Invalid query or domain name not known in Dot TK Domain Registry\n",
         "El dominio no se encuentra registrado en NIC Argentina\n",
         "This query returned 0 objects.\n",
+        "No match for \"example.test\".\n\nLast update: 2029-01-01T00:00:00Z\n",
+        "Domain: example.test\nStatus: AVAILABLE\nLast Update: 2029-01-01\n",
+        "Domain: example.test\nStatus: AVAILABLE\n\nCreated: 2029-01-01\nLast Update: 2029-01-01\n",
+        "[Domain]\nDomain: example.test\nStatus: free\n\n[Whois]\nUpdated: 2029-01-01T10:00:00+00:00\n",
+        "example.test not found\nLast updated: 01-Jan-2029\nRegistrar: \n",
+        "No match found for \"example.test\"\n\n** Whois Server:\nLast Update Time: 2029-01-01T16:18:03+03:00\n",
+        "This platinum domain is available for purchase.\nIf you would like to make an offer, please contact sales@registry.example\n",
         "Domain unknown\n",
         "% Error: the domain example.test is unknown.\n",
         "***UnknownDomain***\n",
@@ -121,6 +128,8 @@ fn withheld_names_are_reserved() {
         "example.test is a reserved name\n",
         "No match for example.test.\n\nThe name is reserved.\n",
         "The registration of this domain is restricted, as it is protected by a policy.\n",
+        "Domain:             example.test\nStatus:             UNASSIGNABLE\n",
+        "the Domain Name you apply can not be registered online. Please consult your Domain Name registrar\n",
     ] {
         assert_eq!(parse(text, "example.test", "test"), Answer::Reserved, "{text}");
     }
@@ -142,11 +151,38 @@ fn a_record_is_not_talked_away_by_its_legal_text() {
 }
 
 #[test]
+fn a_footer_refuses_nothing_that_the_record_above_it_tells() {
+    let footer = "Excessive querying of this service will result in your access being blocked.\n";
+    for facts in ["Registrar: Registrar Example\n", "nserver: ns1.example.net\n"] {
+        let record = format!("% Welcome.\n\nDomain: example.test\n{facts}");
+        record_of(&format!("{record}\n{footer}"), "example.test", "test");
+        record_of(&format!("{record}\n% {footer}"), "example.test", "test");
+        let refused = format!("% Query rate exceeded.\n{record}");
+        assert_eq!(parse(&refused, "example.test", "test"), Answer::Throttled);
+        let refused = refused.replace('\n', "\r\n");
+        assert_eq!(parse(&refused, "example.test", "test"), Answer::Throttled);
+    }
+}
+
+#[test]
+fn dates_make_a_record_where_nothing_says_otherwise() {
+    let record = record_of("Domain: example.test\nCreated: 2001-01-01\n", "example.test", "test");
+    assert_eq!(record.created, Some(day("2001-01-01T00:00:00Z")));
+    let record = record_of(
+        "Domain: example.test\nStatus: active\nChanged: 2001-01-01\n",
+        "example.test",
+        "test",
+    );
+    assert_eq!(record.updated, Some(day("2001-01-01T00:00:00Z")));
+}
+
+#[test]
 fn what_says_nothing_about_the_name_is_unparsable() {
     for text in [
         "<!DOCTYPE html><html><head><title>503</title></head></html>",
         "Hello, world.\n",
         "Error: unknown\n",
+        "example.test\nLast update: 2029-01-01\n",
         "Domain status: unknown\n",
         "Name: unknown\n",
         "Unknown domain extension\n",
