@@ -2,8 +2,8 @@
 //!
 //! IANA's file is compiled in and fetched again once a day, from wherever the operator says. What
 //! was fetched wins. Beside IANA's own file the copy that is compiled in still counts for names
-//! that the fetched one does not have; beside an operator's file it does not, or the check would
-//! ask registries that the operator left out.
+//! that the fetched one does not have; beside an operator's file it does not, nor in its place while
+//! it could not be fetched yet, or the check would ask registries that the operator left out.
 //!
 //! *Invariant:* at most one fetch in a run; one that fails leaves what was fetched before in place
 //! and is not repeated for a while.
@@ -46,15 +46,15 @@ impl<'a> Bootstrap<'a> {
         Self { cx, settings, shared: Shared::new(cx), now }
     }
 
-    /// The base URLs for a name, the preferred one first; none when its registry has no RDAP server.
-    pub(crate) fn bases(&self, name: &Name) -> Vec<String> {
-        let fetched = self.fetched(name);
-        let is_complete = fetched.is_some() && !self.settings.has_public_bootstrap();
-        let found = fetched.map(|table| find(Table(&table), name)).unwrap_or_default();
-        if !found.is_empty() || is_complete {
+    /// The base URLs for a name, the preferred one first; empty when its registry has no RDAP
+    /// server. None where that is not known.
+    pub(crate) fn bases(&self, name: &Name) -> Option<Vec<String>> {
+        let found = self.fetched(name).map(|table| find(Table(&table), name));
+        if !self.settings.has_public_bootstrap() {
             return found;
         }
-        find(Table(EMBEDDED), name)
+        let found = found.filter(|found| !found.is_empty());
+        Some(found.unwrap_or_else(|| find(Table(EMBEDDED), name)))
     }
 
     /// The part of the fetched file that names below this top-level domain are in; none when no

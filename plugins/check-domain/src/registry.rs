@@ -101,8 +101,11 @@ impl Search<'_> {
 
     /// None where the registry has no RDAP server. Of several that fail, how the first did.
     fn ask_rdap(&self) -> Result<Option<Reply>, CheckError> {
+        let Some(bases) = self.bootstrap.bases(self.name) else {
+            return Ok(Some(Reply::Failed(Token::RegistryUnavailable)));
+        };
         let mut failed = None;
-        for base in self.bootstrap.bases(self.name) {
+        for base in bases {
             let at_most = match failed {
                 None => rdap::TIMEOUT,
                 Some(_) => rdap::TIMEOUT.min(self.cx.remaining().saturating_sub(port43::LONGEST)),

@@ -3,7 +3,7 @@ use crate::{
     fixture::{HOUR, IANA, World, bootstrap, iana, response},
     name::Name,
 };
-use vedette_sdk::{net::NetError, state::Scope};
+use vedette_sdk::{http::Response, net::NetError, state::Scope};
 
 const OWN: &str =
     r#"{"rdap_bootstrap_url": "http://127.0.0.1:81/dns.json", "whois_root": "127.0.0.1:43"}"#;
@@ -126,28 +126,48 @@ fn dead_source_leaves_what_is_there_and_is_left_alone_for_a_while() {
     }
 }
 
+/// How a source fails that was never there.
+const NEVER_THERE: [fn() -> Result<Response, NetError>; 4] = [
+    || Err(NetError::Refused),
+    || Ok(response(404, "")),
+    || Ok(response(200, "<html>")),
+    || Ok(Response { truncated: true, ..response(200, "{}") }),
+];
+
 #[test]
 fn source_that_was_never_there_leaves_the_embedded_copy() {
-    for settings in ["{}", OWN] {
-        for answer in [
-            || Err(NetError::Refused),
-            || Ok(response(404, "")),
-            || Ok(response(200, "<html>")),
-            || Ok(vedette_sdk::http::Response { truncated: true, ..response(200, "{}") }),
-        ] {
-            let world = World::new().settings(settings).http(move |_| answer());
-            world.check("a.com");
-            world.check("b.com");
-            let asked: Vec<String> =
-                world.asked().into_iter().filter(|question| question.starts_with("GET")).collect();
-            assert_eq!(
-                asked[1..],
-                [
-                    "GET https://rdap.verisign.com/com/v1/domain/a.com".to_owned(),
-                    "GET https://rdap.verisign.com/com/v1/domain/b.com".to_owned(),
-                ],
-            );
-        }
+    for answer in NEVER_THERE {
+        let world = World::new().http(move |_| answer());
+        world.check("a.com");
+        world.check("b.com");
+        let asked: Vec<String> =
+            world.asked().into_iter().filter(|question| question.starts_with("GET")).collect();
+        assert_eq!(
+            asked[1..],
+            [
+                "GET https://rdap.verisign.com/com/v1/domain/a.com".to_owned(),
+                "GET https://rdap.verisign.com/com/v1/domain/b.com".to_owned(),
+            ],
+        );
+    }
+}
+
+#[test]
+fn operators_source_that_was_never_there_leaves_whois_alone() {
+    for answer in NEVER_THERE {
+        let world = World::new().settings(OWN).http(move |_| answer()).whois(|server, query| {
+            assert_eq!(server, "127.0.0.1:43", "the operator's root");
+            Ok(match query {
+                "a.com" => "Domain Name: a.com\nRegistrar: Example Registrar\n".to_owned(),
+                _ => iana(query, None),
+            })
+        });
+        assert_eq!(world.check("a.com").error, None);
+        // What cannot be told without the file is not called unsupported.
+        assert_eq!(world.check("b.com").error.as_deref(), Some("registry_unavailable"));
+        let asked: Vec<String> =
+            world.asked().into_iter().filter(|question| question.starts_with("GET")).collect();
+        assert_eq!(asked, [OWN_FETCH], "no registry that the operator may have left out");
     }
 }
 
