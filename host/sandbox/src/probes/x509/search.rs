@@ -65,6 +65,8 @@ impl<'a> Search<'_, 'a> {
         let top = path.top();
         self.visits[top] += 1;
         if self.visits[top] > MAX_VISITS {
+            // Nothing may be left to go on from: where namesakes signed each other, all end here.
+            self.keep(path.clone());
             return;
         }
         let pool = self.pool;
