@@ -27,7 +27,7 @@ impl DomainName {
             return Err(invalid("must not be empty"));
         }
         if text.chars().any(|c| c.is_whitespace() || c.is_control() || NEVER.contains(c)) {
-            return Err(invalid("must be a bare host name, without scheme, port or path"));
+            return Err(invalid("must be a bare host name, without scheme, port, path or blanks"));
         }
         // UTS 46, non-transitional, ContextJ on. Which ASCII characters are fine is judged on
         // the labels below, after full-width and circled forms were mapped.
