@@ -39,7 +39,7 @@ pub(crate) async fn account(app: &App, email: &str) -> anyhow::Result<(Caller, S
     let edition = Edition::by_id("standard").context("the edition")?;
     let made = service::account::create(app, email, "pro", edition.id).await?;
     let credential =
-        service::account::Credential { bearer: &made.key, account: None, address: None };
-    let caller = service::account::authenticate(app, edition, credential).await?;
+        service::credential::Credential { bearer: &made.key, account: None, address: None };
+    let caller = service::credential::authenticate(app, edition, credential).await?;
     Ok((caller, made.key))
 }

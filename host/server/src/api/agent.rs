@@ -109,7 +109,7 @@ impl Recognise {
             .inspect_err(|_| app.limits.recent.disown(&TokenHash::of(key)))?;
         let payer = Payer { account: &agent.account, edition: agent.edition, stamp: agent.stamp };
         count_call(app, payer, key, depot).await?;
-        service::account::included(&agent.account, agent.edition, Feature::Agents)?;
+        service::plan::included(&agent.account, agent.edition, Feature::Agents)?;
         Ok(agent)
     }
 }

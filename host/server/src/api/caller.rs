@@ -21,7 +21,7 @@ use super::{
 use crate::{
     App, Caller, Error, Result,
     limits::TokenHash,
-    service::{self, account::Credential},
+    service::{self, credential::Credential},
 };
 
 /// Accepts or refuses the credential, then counts the request.
@@ -96,7 +96,7 @@ pub(super) struct Includes(pub(super) Feature);
 impl Includes {
     fn handle(&self, depot: &mut Depot, res: &mut Response, ctrl: &mut FlowCtrl) {
         let Ok(caller) = depot.get_typed::<Caller>() else { return };
-        if let Err(error) = service::account::included(&caller.account, caller.edition, self.0) {
+        if let Err(error) = service::plan::included(&caller.account, caller.edition, self.0) {
             res.render(error);
             ctrl.skip_rest();
         }
@@ -122,7 +122,7 @@ impl Authenticate {
         if counted.stamp != caller.stamp {
             // Its keys, plan or sites were changed since it was remembered, on another node; or it
             // is gone.
-            service::account::forget(app, token);
+            service::credential::forget(app, token);
             let before = Arc::clone(&caller.account);
             let again = self.recognise(app, credential).await;
             let is_the_same = again.as_ref().is_ok_and(|caller| caller.account.id == before.id);
@@ -144,7 +144,7 @@ impl Authenticate {
 
     async fn recognise(&self, app: &App, credential: Credential<'_>) -> Result<Caller> {
         let token = credential.bearer;
-        let caller = service::account::authenticate(app, self.edition, credential)
+        let caller = service::credential::authenticate(app, self.edition, credential)
             .await
             .inspect_err(|_| app.limits.recent.disown(&TokenHash::of(token)))?;
         if caller.edition.id != self.edition.id {

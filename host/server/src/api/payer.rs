@@ -77,7 +77,7 @@ pub(super) async fn count<'a>(
     cost: Cost,
 ) -> Result<Counted> {
     let payer = payer.into();
-    let plan = service::account::plan(payer.account)?;
+    let plan = service::plan::of(payer.account)?;
     let account = payer.account.id;
     let asked = Asked { payer, plan, token: TokenHash::of(token), now: app.clock.now() };
     match app.limits.admit_account(account, quota::Limit::of_plan(plan), asked.now) {
@@ -95,7 +95,7 @@ impl Standing {
         token: &str,
         cost: Cost,
     ) -> Result<()> {
-        let plan = service::account::plan(&caller.account)?;
+        let plan = service::plan::of(&caller.account)?;
         let (token, now) = (TokenHash::of(token), app.clock.now());
         let asked = Asked { payer: caller.into(), plan, token, now };
         let used = self.month.used;

@@ -23,11 +23,10 @@ use vedette_model::{
 use vedette_store::Error as StoreError;
 
 use super::{
-    account,
     api_key::hash,
     check::judged,
     pipeline::{self, Arrival, Seen},
-    random,
+    plan, random,
 };
 use crate::{Agent, App, Caller, Error, Result};
 
@@ -68,7 +67,7 @@ pub async fn list(app: &App, caller: &Caller) -> Result<Vec<Value>> {
 /// # Errors
 /// `Forbidden` when the plan's agents are used up.
 pub async fn create(app: &App, caller: &Caller, body: &Value) -> Result<CreatedAgent> {
-    let plan = account::plan(&caller.account)?;
+    let plan = plan::of(&caller.account)?;
     let (account, now) = (caller.account.id, app.clock.now());
     let new = NewAgent::parse(body, random::id(), account, plan.agents, now)?;
     let key = mint(&key_prefix(caller.edition), random::bytes());
@@ -203,7 +202,7 @@ fn invalid_key() -> Error {
 }
 
 fn used_up(edition: &Edition, plan: &Plan) -> Error {
-    account::used_up(edition, plan, "agent", |plan| plan.agents)
+    plan::used_up(edition, plan, "agent", |plan| plan.agents)
 }
 
 const UNKNOWN: Error = Error::NotFound("agent");

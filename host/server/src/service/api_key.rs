@@ -13,7 +13,7 @@ use vedette_model::{
 };
 use vedette_store::Error as StoreError;
 
-use super::{account, random};
+use super::{plan, random};
 use crate::{App, Caller, Error, Result};
 
 /// A key with its secret: the answer of create and roll, and of nothing else.
@@ -37,7 +37,7 @@ pub async fn list(app: &App, caller: &Caller) -> Result<Vec<ApiKey>> {
 pub async fn create(app: &App, caller: &Caller, body: &Value) -> Result<CreatedKey> {
     let now = app.clock.now();
     let new = NewApiKey::parse(body, now)?;
-    let plan = account::plan(&caller.account)?;
+    let plan = plan::of(&caller.account)?;
     let secret = mint(caller.edition);
     let key = ApiKey {
         id: random::id(),
@@ -120,7 +120,7 @@ pub(crate) fn hash(key: &str) -> String {
 }
 
 fn used_up(edition: &Edition, plan: &Plan) -> Error {
-    account::used_up(edition, plan, "API key", |plan| plan.api_keys)
+    plan::used_up(edition, plan, "API key", |plan| plan.api_keys)
 }
 
 const UNKNOWN: Error = Error::NotFound("API key");

@@ -18,7 +18,7 @@ use vedette_model::{
 };
 
 use self::provider::{Ended, Order, Payments, Provider};
-use super::account;
+use super::plan;
 use crate::{App, Caller, Error, Result};
 
 pub use event::{EventKey, receive};
@@ -117,7 +117,7 @@ async fn may_pay(
 ) -> Result<bool> {
     let Some(customer) = customer else { return Ok(false) };
     let Some(account) = app.store.account(account).await? else { return Ok(false) };
-    if account.plan != account::edition(&account)?.lowest_plan().id {
+    if account.plan != plan::edition_of(&account)?.lowest_plan().id {
         return Ok(true);
     }
     Ok(!was_cancelled && app.store.account_of_customer(customer).await? == Some(account.id))

@@ -23,7 +23,7 @@ use vedette_sandbox::{
 };
 use vedette_store::Error as StoreError;
 
-use super::{account, signature, veil::veiled};
+use super::{plan, signature, veil::veiled};
 use crate::App;
 
 pub(crate) use email::NO_RELAY;
@@ -89,7 +89,7 @@ pub(crate) async fn is_in_plan(
         return Ok(true);
     }
     let found = app.store.account(account).await?;
-    let plan = found.as_ref().and_then(|account| account::plan(account).ok());
+    let plan = found.as_ref().and_then(|account| plan::of(account).ok());
     Ok(plan.is_none_or(|plan| plan.includes(settings::needed_by(channel))))
 }
 

@@ -37,7 +37,7 @@ pub(crate) fn doubt(
     match (verdict, assessment.health) {
         (Verdict::Fit, _) | (_, Health::Ok | Health::Unknown) => None,
         (Verdict::Offline, _) => Some(OFFLINE),
-        (Verdict::Overloaded, _) => Some(super::run::OVERLOADED),
+        (Verdict::Overloaded, _) => Some(super::unanswered::OVERLOADED),
         (Verdict::HeldBack, Health::Down) => Some(HELD_BACK),
         (Verdict::HeldBack, Health::Degraded) => None,
     }

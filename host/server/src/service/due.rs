@@ -7,7 +7,7 @@ use vedette_model::{
     schedule::{Intervals, next_due, put_off, recheck_after, retry_after},
 };
 
-use super::{doubt, run};
+use super::{doubt, unanswered};
 use crate::App;
 
 /// The interval of a check on a plan, never shorter than the plan allows.
@@ -100,14 +100,14 @@ fn retry(
     recheck: Duration,
     now: Timestamp,
 ) -> Option<Duration> {
-    let longest = match run::own_trouble(record)? {
+    let longest = match unanswered::own_trouble(record)? {
         // A jump is believed or over within a few rechecks.
         doubt::HELD_BACK => return Some(recheck),
         // It passes at once for all checks.
-        doubt::OFFLINE | run::OVERLOADED => LONGEST_RETRY,
+        doubt::OFFLINE | unanswered::OVERLOADED => LONGEST_RETRY,
         _ => Duration::MAX,
     };
-    let before = before.filter(|before| run::own_trouble(before).is_some());
+    let before = before.filter(|before| unanswered::own_trouble(before).is_some());
     let since = before.map(|before| (now - before.checked_at).to_std().unwrap_or_default());
     let least = retry_after(since, recheck).min(longest.max(recheck));
     Some(put_off(record.site_id, &record.check_type, least))

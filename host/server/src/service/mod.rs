@@ -16,6 +16,7 @@ pub mod alert;
 pub mod api_key;
 pub mod billing;
 pub mod check;
+pub mod credential;
 pub mod cron;
 pub mod event;
 pub mod incident;
@@ -35,11 +36,12 @@ pub(crate) mod doubt;
 pub(crate) mod due;
 pub(crate) mod letter;
 pub(crate) mod pipeline;
+pub(crate) mod plan;
 pub(crate) mod planned;
 pub(crate) mod result_schema;
-pub(crate) mod run;
 #[cfg(test)]
 pub(crate) mod sample;
+pub(crate) mod unanswered;
 
 mod plugin_channel;
 mod random;

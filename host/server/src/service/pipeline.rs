@@ -25,7 +25,7 @@ use vedette_sandbox::CheckVersion;
 use vedette_store::{CLOCKS_DIFFER, CheckContext, Commit, Error as StoreError, Lease, Settle};
 
 use self::judge::{Judged, judge};
-use super::{account, due, random};
+use super::{due, plan, random};
 use crate::{App, Result};
 
 /// A result on its way in.
@@ -50,7 +50,7 @@ pub(crate) struct Arrival {
 pub(crate) enum Seen {
     /// `next_run_in_s` is the plugin's wish, and `version` what ran; none where others measured.
     Result { result: Value, next_run_in_s: Option<u32>, version: Option<CheckVersion> },
-    /// Nothing about the target; a token says why (see [`super::run::token`]).
+    /// Nothing about the target; a token says why (see [`super::unanswered::token`]).
     Unknown(&'static str),
 }
 
@@ -158,7 +158,7 @@ async fn decide(
     context: &CheckContext,
     id: CheckId,
 ) -> Result<Decided> {
-    let plan = account::plan(&context.account)?;
+    let plan = plan::of(&context.account)?;
     let judged = judge(app, arrival, context, id).await?;
     let Judged { record, assessment, is_judged, version, at: now } = judged;
     let maintenance = match &assessment {
@@ -310,14 +310,14 @@ mod tests {
     use vedette_store::Stamp;
 
     use super::*;
-    use crate::service::{run, sample};
+    use crate::service::{sample, unanswered};
 
     fn arrival(source: Source, checked_at: Timestamp) -> Arrival {
         Arrival {
             account_id: AccountId(Uuid::from_u128(1)),
             site_id: SiteId(Uuid::from_u128(2)),
             check_type: "ssl".parse().expect("a check's name"),
-            seen: Seen::Unknown(run::OVERLOADED),
+            seen: Seen::Unknown(unanswered::OVERLOADED),
             checked_at,
             duration: Duration::ZERO,
             source,

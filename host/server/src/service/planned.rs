@@ -25,9 +25,9 @@ use vedette_store::{Lease, Stamp};
 
 use self::busy::{Busy, Place};
 use super::{
-    account, due,
+    due,
     pipeline::{self, Arrival, Seen},
-    run as ending,
+    plan, unanswered,
 };
 use crate::{App, Error, Result};
 
@@ -149,7 +149,7 @@ async fn see_to(app: &App, lease: &Lease, source: Source) -> Result<Ending> {
     let context = app.store.check_context(*account_id, *site_id, check_type).await?;
     // Deleted meanwhile, and its schedule with it.
     let Some(context) = context else { return Ok(Ending::Nothing) };
-    let (site, plan) = (context.site, account::plan(&context.account)?);
+    let (site, plan) = (context.site, plan::of(&context.account)?);
     let now = app.clock.now();
     if !is_watched(app, context.stamp, plan, &site).await? {
         let regular = due::regular(app, *site_id, check_type, plan, now);
@@ -162,7 +162,7 @@ async fn see_to(app: &App, lease: &Lease, source: Source) -> Result<Ending> {
         return Ok(Ending::PutOff);
     };
     app.pulse.begins(lease.due_at, due::interval(app, check_type, plan), now);
-    let edition = account::edition(&context.account)?;
+    let edition = plan::edition_of(&context.account)?;
     let job = job(lease, &site, edition, now);
     probe(app, lease, source, &site, plan, job).await
 }
@@ -195,8 +195,8 @@ async fn probe(
         }
         Err(cause) => {
             let offline = app.guard.lock().is_offline();
-            ending::report(check_type, site.domain.as_str(), &cause, offline);
-            (Seen::Unknown(ending::token(&cause, offline)), Duration::ZERO)
+            unanswered::report(check_type, site.domain.as_str(), &cause, offline);
+            (Seen::Unknown(unanswered::token(&cause, offline)), Duration::ZERO)
         }
     };
     app.planned.waits.invalidate(&(lease.site_id, check_type.clone()));

@@ -18,9 +18,8 @@ use vedette_sandbox::egress::{Audience, NetError, Vendor, url as http_url};
 use vedette_store::Error as StoreError;
 
 use super::{
-    account,
     channel::{self, Errand, Message, NO_RELAY},
-    plugin_channel, random,
+    plan, plugin_channel, random,
     status_page::{self, domain},
 };
 use crate::{App, Caller, Error, Result, plugins::channel_fields};
@@ -41,7 +40,7 @@ pub async fn read(app: &App, caller: &Caller) -> Result<NotificationSettings> {
     if !settings.status_page_enabled || settings.status_page_slug.is_some() {
         return Ok(settings);
     }
-    let plan = account::plan(&caller.account)?;
+    let plan = plan::of(&caller.account)?;
     let named = store(app, caller, &settings, |_| Ok(())).await?;
     named.map_err(|refused| refuse(caller, plan, refused))
 }
@@ -54,7 +53,7 @@ pub async fn read(app: &App, caller: &Caller) -> Result<NotificationSettings> {
 /// that does.
 pub async fn update(app: &App, caller: &Caller, body: &Value) -> Result<NotificationSettings> {
     let account = caller.account.id;
-    let plan = account::plan(&caller.account)?;
+    let plan = plan::of(&caller.account)?;
     let mut channels = ChannelPatch::parse(body, &channel_fields(&app.sandbox))?;
     let was = app.store.settings(account).await?;
     let mut next = was.clone();
@@ -142,7 +141,7 @@ fn takes_a_name(next: &NotificationSettings) -> bool {
 /// `NotConfigured` when mail is all that is configured and there is no relay.
 pub async fn test(app: &App, caller: &Caller) -> Result<Tested> {
     let settings = app.store.settings(caller.account.id).await?;
-    let configured = settings.active_channels(account::plan(&caller.account)?);
+    let configured = settings.active_channels(plan::of(&caller.account)?);
     let (ready, missing): (Vec<&str>, Vec<&str>) =
         configured.into_iter().partition(|channel| lack(app, channel).is_none());
     if ready.is_empty() && missing == [EMAIL] && app.relay.is_none() {
@@ -274,7 +273,7 @@ fn summary(configured: &[&str], tried: &[&str], failed: &[String]) -> String {
 fn refuse(caller: &Caller, plan: &Plan, refused: PatchError) -> Error {
     match refused {
         PatchError::Invalid(invalid) => invalid.into(),
-        PatchError::Forbidden(feature) => account::lacking(caller.edition, plan, feature),
+        PatchError::Forbidden(feature) => plan::lacking(caller.edition, plan, feature),
     }
 }
 

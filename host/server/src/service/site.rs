@@ -18,13 +18,13 @@ use vedette_sandbox::{
 };
 use vedette_store::{Error as StoreError, Runs, Stamp};
 
-use super::{account, due, random, run, status_page};
+use super::{due, plan, random, status_page, unanswered};
 use crate::{App, Caller, Error, Result};
 
 /// The caller's sites, oldest first, each with `monitoring_enabled` as it is in effect: over the
 /// plan's limit only the oldest are checked. With where the account stood when they were read.
 pub async fn list(app: &App, caller: &Caller) -> Result<(Stamp, Vec<Site>)> {
-    let plan = account::plan(&caller.account)?;
+    let plan = plan::of(&caller.account)?;
     let (stamp, sites) = app.store.listed_sites(caller.account.id).await?;
     Ok((stamp, in_effect(sites, plan)))
 }
@@ -36,7 +36,7 @@ pub async fn list(app: &App, caller: &Caller) -> Result<(Stamp, Vec<Site>)> {
 /// are used up.
 pub async fn create(app: &App, caller: &Caller, body: &Value) -> Result<Site> {
     let mut new = NewSite::parse(body, &app.sandbox.check_types())?;
-    let plan = account::plan(&caller.account)?;
+    let plan = plan::of(&caller.account)?;
     vet_domain(app, &new.domain)?;
     judge(app, &new.domain, &mut new.rest).await?;
     let now = app.clock.now();
@@ -88,7 +88,7 @@ async fn change(
     domain: Option<DomainName>,
 ) -> Result<Site> {
     let (account, id) = (caller.account.id, before.id);
-    let plan = account::plan(&caller.account)?;
+    let plan = plan::of(&caller.account)?;
     let mut patch = SitePatch::parse(body, &app.sandbox.check_types())?;
     judge(app, domain.as_ref().unwrap_or(&before.domain), &mut patch).await?;
     let now = app.clock.now();
@@ -128,7 +128,7 @@ async fn change(
 /// that was over the plan's limit and now is not is checked at once.
 pub async fn delete(app: &App, caller: &Caller, id: SiteId) -> Result<()> {
     let account = caller.account.id;
-    let plan = account::plan(&caller.account)?;
+    let plan = plan::of(&caller.account)?;
     let before = app.store.sites(account).await?;
     if !app.store.delete_site(account, id).await? {
         return Err(UNKNOWN);
@@ -203,7 +203,7 @@ async fn judge(app: &App, domain: &DomainName, patch: &mut SitePatch) -> Result<
         *config = match app.sandbox.validate(check_type, domain.as_str(), config).await {
             Ok(normalised) => normalised,
             Err(ValidateError::Problems(problems)) => {
-                return Err(run::misfit(check_type, &problems));
+                return Err(unanswered::misfit(check_type, &problems));
             }
             Err(ValidateError::Unavailable(PluginError::NotInstalled)) => {
                 let field = format!("check_config/{check_type}");
@@ -270,7 +270,7 @@ fn in_effect(mut sites: Vec<Site>, plan: &Plan) -> Vec<Site> {
 }
 
 fn used_up(edition: &Edition, plan: &Plan) -> Error {
-    account::used_up(edition, plan, "site", |plan| plan.sites)
+    plan::used_up(edition, plan, "site", |plan| plan.sites)
 }
 
 fn duplicate(field: &'static str) -> Error {

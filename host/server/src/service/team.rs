@@ -1,5 +1,5 @@
 //! Teams: who works on an account's data beside its owner. Invited, let in, given another role, and
-//! taken out again. What a member then does is judged by `account::authenticate` and the roles of
+//! taken out again. What a member then does is judged by `credential::authenticate` and the roles of
 //! the routes.
 //!
 //! *Invariant:* a token is told twice: in the answer that made it and in the mail.
@@ -15,7 +15,7 @@ use vedette_model::{
 };
 use vedette_store::Error as StoreError;
 
-use super::{account, api_key::hash, letter::Letter, random};
+use super::{api_key::hash, letter::Letter, plan, random};
 use crate::{App, Caller, Error, Result};
 
 /// A team as all its members see it.
@@ -70,7 +70,7 @@ pub async fn read(app: &App, caller: &Caller) -> Result<Team> {
 /// `Invalid` for a bad field, and for somebody who is there already; `Forbidden` when members and
 /// open invitations fill the plan; `Limited` when the day's letters are sent.
 pub async fn invite(app: &App, caller: &Caller, body: &Value) -> Result<Invited> {
-    let plan = account::plan(&caller.account)?;
+    let plan = plan::of(&caller.account)?;
     let new = NewInvitation::parse(body)?;
     if new.email.eq_ignore_ascii_case(&caller.account.email) {
         return Err(Error::invalid("email", "must not be the owner's own"));
@@ -124,7 +124,7 @@ pub async fn accept(app: &App, caller: &Caller, body: &Value) -> Result<Accepted
     let Acceptance { token, preview } = Acceptance::parse(body)?;
     let (user, now) = (&caller.user, app.clock.now());
     let asked = app.store.asked(&hash(&token), user.id).await?.ok_or(NO_INVITATION)?;
-    let plan = account::plan(&asked.owner)?;
+    let plan = plan::of(&asked.owner)?;
     team::may_accept(&asked, user, plan, now).map_err(refuse)?;
     if preview {
         return Ok(Accepted::of(asked));
@@ -189,7 +189,7 @@ impl std::fmt::Debug for Invited {
 }
 
 fn included(caller: &Caller) -> Result<&'static Plan> {
-    account::included(&caller.account, caller.edition, Feature::Team)
+    plan::included(&caller.account, caller.edition, Feature::Team)
 }
 
 /// Whether the credential is the user's own. A key with a lesser role was made by somebody in their

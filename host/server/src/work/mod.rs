@@ -30,7 +30,7 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
     App, Result,
-    service::{pipeline, run},
+    service::{pipeline, unanswered},
 };
 
 /// Before [`start`]: on an embedded store the leases of the process before, which is dead, end at
@@ -47,7 +47,7 @@ pub(crate) async fn take_over(app: &App) -> Result<()> {
 /// cancelled.
 pub(crate) fn start(app: &Arc<App>, tasks: &TaskTracker, shutdown: &CancellationToken) {
     pipeline::begin_counting(app);
-    run::begin_counting(app);
+    unanswered::begin_counting(app);
     outbox::begin_counting(app);
     keep(tasks, "scheduler", app, shutdown, scheduler::run);
     keep(tasks, "outbox", app, shutdown, outbox::run);

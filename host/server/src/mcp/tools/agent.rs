@@ -31,7 +31,7 @@ pub(super) fn tools() -> Vec<Tool> {
 }
 
 pub(super) async fn list(app: &App, caller: &Caller, args: &Args) -> Result<Value> {
-    service::account::included(&caller.account, caller.edition, Feature::Agents)?;
+    service::plan::included(&caller.account, caller.edition, Feature::Agents)?;
     let (limit, offset) = args.page()?;
     let certificates = service::agent::certs(app, caller).await?;
     let total = certificates.len() as u64;

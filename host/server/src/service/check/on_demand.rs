@@ -22,7 +22,7 @@ use crate::{
     App, Caller, Error, Result,
     service::{
         pipeline::{self, Arrival, Seen},
-        random, run, site,
+        random, site, unanswered,
     },
 };
 
@@ -207,7 +207,7 @@ async fn run(app: &App, check_type: &CheckType, job: Job) -> Result<(Ran, Timest
         Ok(ran) => Ok((ran, app.clock.now())),
         Err(cause) => {
             let offline = app.guard.lock().is_offline();
-            Err(run::refuse(check_type, cause, offline))
+            Err(unanswered::refuse(check_type, cause, offline))
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::{
     Caller, Clock, Config,
     config::{Egress, Intervals, Mounted},
     serve,
-    service::{self, account::Credential},
+    service::{self, credential::Credential},
 };
 
 #[test]
@@ -111,7 +111,9 @@ async fn owner(app: &App) -> Caller {
     let made = service::account::create(app, "owner@shop.example", "team", "team").await;
     let key = made.expect("a plan of the edition").key;
     let credential = Credential { bearer: &key, account: None, address: None };
-    service::account::authenticate(app, &TEAM, credential).await.expect("a key that was just made")
+    service::credential::authenticate(app, &TEAM, credential)
+        .await
+        .expect("a key that was just made")
 }
 
 /// On a port that refuses every connection.

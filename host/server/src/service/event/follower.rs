@@ -17,8 +17,8 @@ use super::{HEARTBEAT, KEEP, Told, sites::Sites};
 use crate::{
     App, Caller, Error, Result,
     service::{
-        account::{self, Credential},
         check,
+        credential::{self, Credential},
     },
     streams::Seat,
 };
@@ -106,7 +106,7 @@ impl Follower {
         let page = self.app.store.events(account, from, PAGE).await?;
         if page.stamp != self.caller.stamp {
             // Keys, plan or sites were changed, here or on another node.
-            account::forget(&self.app, &self.bearer);
+            credential::forget(&self.app, &self.bearer);
             if !self.recognise().await? {
                 return Ok(Turn::End);
             }
@@ -158,7 +158,7 @@ impl Follower {
     async fn recognise(&mut self) -> Result<bool> {
         let account = Some(self.caller.account.id);
         let credential = Credential { bearer: &self.bearer, account, address: None };
-        match account::authenticate(&self.app, self.caller.edition, credential).await {
+        match credential::authenticate(&self.app, self.caller.edition, credential).await {
             Ok(caller) => {
                 self.caller = caller;
                 self.since.recognised = Instant::now();

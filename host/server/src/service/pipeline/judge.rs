@@ -11,7 +11,7 @@ use vedette_store::CheckContext;
 use super::{Arrival, Seen};
 use crate::{
     App, Error, Result,
-    service::{doubt::doubt, run},
+    service::{doubt::doubt, unanswered},
 };
 
 /// A record and what it means.
@@ -110,9 +110,9 @@ async fn assess(
         PluginError::InvalidInput(reason) if from_outside => {
             return Err(Error::invalid("result", format!("does not fit the check: {reason}")));
         }
-        PluginError::NotInstalled => run::PLUGIN_UNAVAILABLE,
-        PluginError::Overloaded => run::OVERLOADED,
-        PluginError::InvalidInput(_) | PluginError::Broken { .. } => run::PLUGIN_FAILED,
+        PluginError::NotInstalled => unanswered::PLUGIN_UNAVAILABLE,
+        PluginError::Overloaded => unanswered::OVERLOADED,
+        PluginError::InvalidInput(_) | PluginError::Broken { .. } => unanswered::PLUGIN_FAILED,
     };
     let domain = site.name();
     tracing::error!(

@@ -29,7 +29,7 @@ use vedette_model::{
 use vedette_sandbox::egress::Audience;
 
 use self::holder::{Proofs, standing, token};
-use crate::{App, Error, Result, service::account};
+use crate::{App, Error, Result, service::plan};
 
 /// What this process remembers of domains, for a minute and bounded.
 pub(crate) struct Domains {
@@ -198,7 +198,7 @@ async fn shown_on(app: &App, domain: &str) -> Result<Option<Shown>> {
 /// Whether an account is there, on a plan with custom domains.
 async fn is_entitled(app: &App, account: AccountId) -> Result<bool> {
     let Some(account) = app.store.account(account).await? else { return Ok(false) };
-    Ok(account::plan(&account)?.includes(Feature::StatusPageStyle))
+    Ok(plan::of(&account)?.includes(Feature::StatusPageStyle))
 }
 
 /// Whether a domain is where the service itself is reached.

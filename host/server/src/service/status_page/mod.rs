@@ -161,7 +161,7 @@ async fn write(app: &App, account: AccountId) -> Result<Option<Arc<Rendered>>> {
     let settings = &owner.settings;
     let slug = settings.status_page_slug.as_ref().filter(|_| settings.status_page_enabled);
     let Some(slug) = slug else { return Ok(None) };
-    let plan = super::account::plan(&owner.account)?;
+    let plan = super::plan::of(&owner.account)?;
     let now = app.clock.now();
     let shown = monitored(&owner.sites, plan).filter(|(_, watched)| *watched);
     let shown: Vec<_> = shown.map(|(site, _)| site).collect();
