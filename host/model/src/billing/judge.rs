@@ -5,7 +5,8 @@
 //! subscription do so where they say that they are newer.
 //! *Invariant:* which subscription is the account's present one, a purchase says; events of another
 //! neither grant nor take away.
-//! *Invariant:* a change of plan changes a plan that is paid for: after an end it grants none.
+//! *Invariant:* a change of plan changes a plan that is paid for: after an end it grants none, unless
+//! it says that it is newer.
 
 use super::{Billing, EventKind, Offer, PaymentEvent};
 use crate::{Invalid, Plan, Timestamp};
@@ -52,7 +53,7 @@ pub fn judge(
         EventKind::SubscriptionActive => resume(state, event, offer, Some(Mail::Activated)),
         EventKind::SubscriptionPaid => resume(state, event, offer, None),
         // Providers tell of every end as a change of the subscription as well.
-        EventKind::SubscriptionUpdate if has_ended(state, on, offer) => Ok(None),
+        EventKind::SubscriptionUpdate if has_ended(state, on, event, offer) => Ok(None),
         EventKind::SubscriptionUpdate => resume(state, event, offer, None),
         EventKind::SubscriptionPaused => Ok(stop(state, event, offer, Mail::Paused)),
         EventKind::SubscriptionCanceled => Ok(end(state, event, offer, Mail::Canceled)),
@@ -68,9 +69,11 @@ fn is_late(state: &Billing, event: &PaymentEvent) -> bool {
     event.created_at.zip(state.newest_at).is_some_and(|(created, newest)| created < newest)
 }
 
-/// Whether what was paid for once is paid for no longer.
-fn has_ended(state: &Billing, on: &str, offer: &Offer<'_>) -> bool {
-    state.plan.is_some() && on == offer.edition.lowest_plan().id
+/// Whether what was paid for once is paid for no longer, as far as was told before this event: one
+/// that says that it is newer tells of a subscription that goes on.
+fn has_ended(state: &Billing, on: &str, event: &PaymentEvent, offer: &Offer<'_>) -> bool {
+    let is_newer = event.created_at.zip(state.newest_at).is_some_and(|(at, newest)| at > newest);
+    state.plan.is_some() && on == offer.edition.lowest_plan().id && !is_newer
 }
 
 /// Whether it tells of another subscription than the account's present one: of one that was replaced
@@ -126,20 +129,10 @@ fn resume(
     grant(state, event, offer, mail)
 }
 
-/// Whether it tells of a product whose plan is not the one that is paid for now: where nobody names
-/// subscriptions, that is how the end of the one before an upgrade is told from the end of the
-/// present one.
-fn is_of_another_plan(state: &Billing, event: &PaymentEvent, offer: &Offer<'_>) -> bool {
-    let names_it = event.subscription_id.is_some() && state.subscription_id.is_some();
-    let product = event.product_id.as_deref().filter(|_| !names_it);
-    let told = product.and_then(|id| offer.plan_of_product(id));
-    told.zip(state.plan.as_deref()).is_some_and(|(told, current)| told.id != current)
-}
-
 /// The lowest plan, while the subscription is not paid for. One that was replaced by another since
 /// pays for nothing, and so takes nothing away.
 fn stop(state: &Billing, event: &PaymentEvent, offer: &Offer<'_>, mail: Mail) -> Option<Effect> {
-    if is_of_another(state, event) || is_of_another_plan(state, event, offer) {
+    if is_of_another(state, event) {
         return None;
     }
     let billing = seen(state, event.created_at);
