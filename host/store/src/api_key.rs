@@ -35,6 +35,16 @@ struct CallerRow {
     team: Option<TeamRow>,
 }
 
+/// A new secret of a key, and who is told it.
+#[derive(Clone, Copy, Debug)]
+pub struct Rolled<'a> {
+    pub hash: &'a str,
+    pub prefix: &'a str,
+    pub role: Role,
+    /// As in [`ApiKey::made_by`].
+    pub made_by: Option<AccountId>,
+}
+
 #[derive(SurrealValue)]
 struct RolledRow {
     /// The hash that finds nobody any more.
@@ -115,26 +125,22 @@ impl Store {
         limit: u32,
     ) -> Result<()> {
         let _turn = self.turn(account.0).await;
-        let unit =
+        let unit = format!(
             "LET $room = (UPDATE $account SET api_keys += 1 WHERE api_keys < $limit RETURN AFTER);
-            IF array::is_empty($room) {
-                IF record::exists($account) { THROW 'key_limit' } ELSE { THROW 'gone' }
-            };
-            LET $maker = $key_row.made_by;
-            LET $membership = $maker.team;
-            IF $maker != NONE AND
-                ($membership.owner != $account OR $membership.role != $key_row.role) {
-                THROW 'stale'
-            };
+            IF array::is_empty($room) {{
+                IF record::exists($account) {{ THROW 'key_limit' }} ELSE {{ THROW 'gone' }}
+            }};
+            {MAKER_STANDS}
             CREATE $key CONTENT $key_row RETURN NONE;
-            CREATE $hash SET account = $account, key = $key RETURN NONE";
-        let binds = Binds::new()
+            CREATE $hash SET account = $account, key = $key RETURN NONE"
+        );
+        let binds = made_by(api_key.made_by, api_key.role)
             .with("account", key::account(account))
             .with("limit", limit)
             .with("key", key::api_key(account, api_key.id))
             .with("key_row", ApiKeyRow::content(api_key))
             .with("hash", key::api_key_hash(&api_key.hash));
-        self.write(unit, binds).await
+        self.write(&unit, binds).await
     }
 
     /// Sets or clears when a key expires.
@@ -164,33 +170,35 @@ impl Store {
         Ok(changed)
     }
 
-    /// Replaces a key's secret: the old hash finds nobody from here on.
+    /// Replaces a key's secret: the old hash finds nobody from here on, and the key is whose who is
+    /// told the new one. `Stale` as in [`Self::create_api_key`].
     pub async fn roll_api_key(
         &self,
         account: AccountId,
         api_key: ApiKeyId,
-        hash: &str,
-        prefix: &str,
+        rolled: Rolled<'_>,
     ) -> Result<Option<ApiKey>> {
         let _turn = self.turn(account.0).await;
         let unit = format!(
             "LET $old = $key.hash;
             IF $old = NONE {{ THROW 'gone' }};
+            {MAKER_STANDS}
             DELETE type::record('api_key_hash', $old) RETURN NONE;
             CREATE $new_hash SET account = $account, key = $key RETURN NONE;
             UPDATE $account SET stamp += 1 RETURN NONE;
             {TELL_TEAM}
             RETURN {{
                 old: $old,
-                key: (UPDATE $key SET hash = $hash, prefix = $prefix RETURN AFTER)[0]
+                key: (UPDATE $key SET hash = $hash, prefix = $prefix, role = $role,
+                    made_by = $maker RETURN AFTER)[0]
             }}"
         );
-        let binds = Binds::new()
+        let binds = made_by(rolled.made_by, rolled.role)
             .with("account", key::account(account))
             .with("key", key::api_key(account, api_key))
-            .with("new_hash", key::api_key_hash(hash))
-            .with("hash", hash)
-            .with("prefix", prefix);
+            .with("new_hash", key::api_key_hash(rolled.hash))
+            .with("hash", rolled.hash)
+            .with("prefix", rolled.prefix);
         let Some(rolled) = gone_is_none(self.tx::<RolledRow>(&unit, binds).await)? else {
             return Ok(None);
         };
@@ -257,3 +265,15 @@ impl ApiKeyRow {
         })
     }
 }
+
+/// What [`MAKER_STANDS`] needs beside `$account`.
+fn made_by(maker: Option<AccountId>, role: Role) -> Binds {
+    Binds::new().with("maker", maker.map(key::account)).with("role", role.as_str())
+}
+
+/// Whoever makes a key for the owner has the role that it gets, in the team: it may have changed since
+/// they asked.
+const MAKER_STANDS: &str = "LET $membership = $maker.team;
+IF $maker != NONE AND ($membership.owner != $account OR $membership.role != $role) {
+    THROW 'stale'
+};";

@@ -64,6 +64,7 @@ use tokio::sync::Mutex;
 use engine::Engine;
 
 pub use agent::FoundAgent;
+pub use api_key::Rolled;
 pub use billing::BillingContext;
 pub use check::CheckContext;
 pub use commit::{Commit, Settle};

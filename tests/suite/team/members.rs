@@ -204,15 +204,37 @@ async fn a_key_that_a_member_made_may_what_they_may_and_goes_with_them() {
     change_role(&owner.client, &member.id, "editor").await.expect(200);
     further.post("/sites", site(2)).await.expect(200);
 
-    remove(&owner.client, &member.id).await.expect(200);
-    for client in [&key, &further] {
-        refused(&client.get("/sites").await, 401, "a key of nobody in the team");
-    }
-    assert_eq!(acts_for(&own).await, owner.id);
+    // Without teams in the plan the membership rests, and so do they.
+    move_to(&world, &owner, "pro").await;
+    refused(&key.get("/sites").await, 401, "the key of a membership that rests");
+    move_to(&world, &owner, "team").await;
+    assert_eq!(acts_for(&key).await, owner.id);
+
+    // Whoever rolls a key is told the new one, and has it.
+    change_role(&owner.client, &member.id, "admin").await.expect(200);
     let listed = owner.client.get("/api-keys").await.expect(200);
-    assert_eq!(listed["keys"].as_array().map(Vec::len), Some(2), "{listed}");
-    // Their room is free again: the plan has ten.
-    for _ in 2..10 {
+    let roll = async |client: &Client, nth: usize| {
+        let body = json!({"id": listed["keys"][nth]["id"]});
+        client.with_key(&text(&client.post("/api-keys/roll", body).await.expect(200)["key"]))
+    };
+    assert_eq!(listed["keys"].as_array().map(Vec::len), Some(4), "the first, and three more");
+    refused(
+        &member.client.post("/api-keys/roll", json!({"id": listed["keys"][1]["id"]})).await,
+        403,
+        "the owner's",
+    );
+    let rolled = roll(&owner.client, 2).await;
+    refused(&key.get("/sites").await, 401, "the secret before");
+
+    remove(&owner.client, &member.id).await.expect(200);
+    refused(&further.get("/sites").await, 401, "a key of nobody in the team");
+    for client in [&own, &rolled] {
+        assert_eq!(acts_for(client).await, owner.id);
+    }
+    let listed = owner.client.get("/api-keys").await.expect(200);
+    assert_eq!(listed["keys"].as_array().map(Vec::len), Some(3), "{listed}");
+    // The room of the other is free again: the plan has ten.
+    for _ in 3..10 {
         make(&owner.client).await;
     }
 }

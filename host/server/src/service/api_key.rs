@@ -11,7 +11,7 @@ use vedette_model::{
     api_key::{self, NewApiKey},
     parse::{self, Body},
 };
-use vedette_store::Error as StoreError;
+use vedette_store::{Error as StoreError, Rolled};
 
 use super::{plan, random};
 use crate::{App, Caller, Error, Result};
@@ -67,7 +67,8 @@ pub async fn set_expiry(app: &App, caller: &Caller, id: ApiKeyId, body: &Value) 
     changed.ok_or(UNKNOWN)
 }
 
-/// Replaces the secret; id, name and expiry stay, the old secret stops working at once.
+/// Replaces the secret; id, name and expiry stay, the old secret stops working at once. The key is
+/// the caller's from here on, with their role: they alone know it.
 pub async fn roll(app: &App, caller: &Caller, body: &Value) -> Result<CreatedKey> {
     let id = Body::of(body)?
         .required("id", |field, value| parse::uuid(field, parse::text(field, value)?))?;
@@ -75,8 +76,13 @@ pub async fn roll(app: &App, caller: &Caller, body: &Value) -> Result<CreatedKey
     must_rank_with(app, caller, id).await?;
     let secret = mint(caller.edition);
     let prefix = api_key::shown_prefix(&secret);
-    let rolled = app.store.roll_api_key(caller.account.id, id, &hash(&secret), prefix).await?;
-    Ok(CreatedKey::of(rolled.ok_or(UNKNOWN)?, secret))
+    let hash = hash(&secret);
+    let rolled = Rolled { hash: &hash, prefix, role: caller.role, made_by: caller.maker };
+    match app.store.roll_api_key(caller.account.id, id, rolled).await {
+        Ok(rolled) => Ok(CreatedKey::of(rolled.ok_or(UNKNOWN)?, secret)),
+        Err(StoreError::Stale) => Err(Error::NotFound("account")),
+        Err(cause) => Err(cause.into()),
+    }
 }
 
 pub async fn delete(app: &App, caller: &Caller, id: ApiKeyId) -> Result<()> {

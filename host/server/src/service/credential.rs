@@ -10,7 +10,7 @@ use std::{net::IpAddr, sync::Arc};
 
 use chrono::TimeDelta;
 use vedette_model::{
-    AccountId, ApiKey, Edition, Feature, Role, Timestamp, api_key::well_formed,
+    Account, AccountId, ApiKey, Edition, Feature, Role, Timestamp, api_key::well_formed,
     session::looks_like_one,
 };
 use vedette_store::{Error as StoreError, Found, Person};
@@ -99,10 +99,13 @@ fn caller(
     let team = person.team.as_ref().filter(|team| {
         own == Role::Owner
             && wanted.is_none_or(|wanted| wanted == team.account.id)
-            && plan::of(&team.account).is_ok_and(|plan| plan.includes(Feature::Team))
+            && has_team(&team.account)
     });
     let (account, stamp, role, maker) = match team {
         Some(team) => (&team.account, team.stamp, team.role, Some(person.account.id)),
+        None if key.is_some_and(|key| key.made_by.is_some()) && !has_team(&person.account) => {
+            return Err(Error::Unauthenticated(RESTS.into()));
+        }
         None if wanted.is_none_or(|wanted| wanted == person.account.id) => {
             (&person.account, person.stamp, own, key.and_then(|key| key.made_by))
         }
@@ -116,6 +119,10 @@ fn caller(
         edition,
         stamp,
     })
+}
+
+fn has_team(account: &Account) -> bool {
+    plan::of(account).is_ok_and(|plan| plan.includes(Feature::Team))
 }
 
 /// Has the next look at a credential go to the store.
@@ -132,6 +139,8 @@ fn invalid_key() -> Error {
     Error::Unauthenticated("the API key is not valid".into())
 }
 
+const RESTS: &str = "the API key was made by a member of a team, which the plan does not include \
+     any longer";
 const TOUCH_EVERY: TimeDelta = TimeDelta::seconds(60);
 
 #[cfg(test)]

@@ -112,7 +112,7 @@ fn a_rolled_key_keeps_everything_but_its_secret() {
         let account = signed_up(&store).await;
         let old = only(store.api_keys(account.id).await.unwrap());
         let rolled = store
-            .roll_api_key(account.id, old.id, "newhash", "ct_newnewne")
+            .roll_api_key(account.id, old.id, by_owner("newhash", "ct_newnewne"))
             .await
             .unwrap()
             .unwrap();

@@ -65,7 +65,8 @@ fn every_change_of_plan_keys_or_sites_raises_the_stamp() {
                     store.update_api_key_expiry(account.id, key.id, at).await.unwrap().unwrap();
                 }
                 4 => {
-                    let rolled = store.roll_api_key(account.id, key.id, "new", "ct_new").await;
+                    let rolled =
+                        store.roll_api_key(account.id, key.id, by_owner("new", "ct_new")).await;
                     rolled.unwrap().unwrap();
                 }
                 _ => assert!(store.delete_api_key(account.id, key.id).await.unwrap()),

@@ -46,7 +46,7 @@ use vedette_model::{
     DomainName, Finding, Health, Role, Severity, Site, Source, Timestamp,
 };
 
-use crate::{CheckContext, Commit, Options, Result, Seal, Store};
+use crate::{CheckContext, Commit, Options, Result, Rolled, Seal, Store};
 
 /// Runs a test on a fresh store of each kind.
 fn on_both<F: Future<Output = ()>>(test: impl Fn(Store) -> F) {
@@ -158,6 +158,11 @@ fn api_key(account: &Account, name: &str) -> ApiKey {
         role: Role::Owner,
         made_by: None,
     }
+}
+
+/// What an owner rolls a key to.
+fn by_owner<'a>(hash: &'a str, prefix: &'a str) -> Rolled<'a> {
+    Rolled { hash, prefix, role: Role::Owner, made_by: None }
 }
 
 /// An account that exists, with its first key.

@@ -364,8 +364,23 @@ fn a_key_is_made_by_whom_its_role_is_of() {
         keys.retain(|key| key.made_by.is_none());
         assert_eq!(only(keys).role, Role::Owner, "the owner's own stays what it is");
 
+        // Whoever rolls a key has it, and the role that they have by then.
+        let by_member =
+            |hash, role| Rolled { role, made_by: Some(member.id), ..by_owner(hash, "sp_rolledro") };
+        let was_editor = store.roll_api_key(owner.id, key.id, by_member("x", Role::Editor)).await;
+        assert!(matches!(was_editor, Err(Error::Stale)), "{was_editor:?}");
+        let own = ApiKey { role: Role::Owner, made_by: None, ..key.clone() };
+        for (rolled, expected) in [
+            (by_owner("owners", "sp_rolledro"), own),
+            (by_member("members", Role::Viewer), ApiKey { role: Role::Viewer, ..key.clone() }),
+        ] {
+            let key = store.roll_api_key(owner.id, key.id, rolled).await.unwrap().unwrap();
+            let (hash, prefix) = (rolled.hash.to_owned(), rolled.prefix.to_owned());
+            assert_eq!(key, ApiKey { hash, prefix, ..expected });
+        }
+
         assert!(store.remove_member(owner.id, member.id.0).await.unwrap());
-        assert!(store.caller_anew(&key.hash).await.unwrap().is_none());
+        assert!(store.caller_anew("members").await.unwrap().is_none());
         assert_eq!(only(store.api_keys(owner.id).await.unwrap()).made_by, None);
         assert_eq!(only(store.api_keys(member.id).await.unwrap()).role, Role::Owner);
         // The first key and this one: the count came down with the other.

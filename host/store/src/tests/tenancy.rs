@@ -65,7 +65,7 @@ fn a_strangers_id_finds_and_changes_nothing() {
         assert!(!deleted.unwrap());
         assert_eq!(only(store.api_keys(stranger).await.unwrap()).account_id, stranger);
         assert_eq!(store.update_api_key_expiry(stranger, key.id, None).await.unwrap(), None);
-        assert_eq!(store.roll_api_key(stranger, key.id, "h", "p").await.unwrap(), None);
+        assert_eq!(store.roll_api_key(stranger, key.id, by_owner("h", "p")).await.unwrap(), None);
         assert!(!store.delete_api_key(stranger, key.id).await.unwrap());
         store.touch_api_key(stranger, &key, noon()).await.unwrap();
         assert_eq!(store.calls_so_far(stranger, "2026-11").await.unwrap().used, 0);

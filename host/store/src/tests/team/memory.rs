@@ -24,7 +24,8 @@ fn whatever_changes_for_a_member_raises_the_stamp_that_is_compared() {
                     (true, true)
                 }
                 2 => {
-                    let rolled = store.roll_api_key(member.id, key.id, "new", "sp_new").await;
+                    let rolled =
+                        store.roll_api_key(member.id, key.id, by_owner("new", "sp_new")).await;
                     rolled.unwrap().unwrap();
                     (true, true)
                 }
