@@ -252,12 +252,15 @@ fn changed(before: &Site, after: &Site) -> Vec<CheckType> {
 }
 
 /// The checks that connect elsewhere now, also those that the site does not list: what they
-/// remember is of another host, which has its own certificate and is up or down by itself. Those
-/// that ask others about the domain ask the same as before.
+/// remember is of another host, with a certificate of its own. Those that ask others about the
+/// domain ask the same as before; and a service that was down and has moved is up again.
 fn moved(app: &App, before: &Site, after: &Site) -> Vec<CheckType> {
     let mut checks = app.sandbox.check_types();
     let is_elsewhere = before.endpoint() != after.endpoint();
-    checks.retain(|check_type| is_elsewhere && app.sandbox.reaches_target(check_type));
+    let is_of_a_host = |check_type: &CheckType| {
+        app.sandbox.reaches_target(check_type) && check_type.as_str() != UPTIME
+    };
+    checks.retain(|check_type| is_elsewhere && is_of_a_host(check_type));
     checks
 }
 
@@ -283,7 +286,7 @@ fn refused(field: &'static str, refusal: &Refusal) -> Error {
     Error::invalid(field, format!("is refused: {refusal}"))
 }
 
-/// What it finds is about no day to come.
+/// What it finds is about the service, wherever it is, and about no day to come.
 const UPTIME: &str = "uptime";
 const UNKNOWN: Error = Error::NotFound("site");
 
