@@ -69,15 +69,15 @@ pub fn next_due(
 }
 
 /// How soon a check runs again to confirm a finding, after so many runs in a row that left one
-/// unconfirmed: after `recheck`, the first time `at_once` where that was decided (see
-/// [`crate::alert::Decision::at_once`]). A target that says something new every time gets no more
-/// than [`MOST_RECHECKS`]; then (none) it waits for its turn.
+/// unconfirmed: `at_once` where that was decided (see [`crate::alert::Decision::at_once`]), else after
+/// `recheck`. A target that says something new every time gets no more than [`MOST_RECHECKS`]; then
+/// (none) it waits for its turn.
 pub fn recheck_after(unconfirmed_runs: u32, at_once: bool, recheck: Duration) -> Option<Duration> {
     match unconfirmed_runs {
         0 => None,
-        1 if at_once => Some(Duration::ZERO),
-        runs if runs <= MOST_RECHECKS => Some(recheck),
-        _ => None,
+        runs if runs > MOST_RECHECKS => None,
+        _ if at_once => Some(Duration::ZERO),
+        _ => Some(recheck),
     }
 }
 

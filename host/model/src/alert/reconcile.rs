@@ -56,8 +56,9 @@ pub struct Decision {
     /// A finding is not confirmed yet: the check should run again soon, see
     /// [`crate::schedule::recheck_after`].
     pub recheck: bool,
-    /// What is in doubt is whether the target is down, or no longer: the first recheck follows at
-    /// once. Anything else has to last, and whoever is asked again at once may only repeat himself.
+    /// This run is the first to put in doubt whether the target is up, or still down: the recheck
+    /// follows at once. Anything else has to last, and whoever is asked again at once may only
+    /// repeat himself.
     pub at_once: bool,
     /// Runs in a row, this one included, that left a finding unconfirmed.
     pub unconfirmed_runs: u32,
@@ -169,7 +170,8 @@ impl Decision {
             _ if confirmed => Some(self.confirmed(ctx, finding, event, new_id)),
             doubtful => {
                 self.recheck = true;
-                self.at_once |= event.self_resolving && self.record.status == CheckStatus::Down;
+                let is_down = event.self_resolving && self.record.status == CheckStatus::Down;
+                self.at_once |= is_down && count == 1;
                 doubtful
             }
         };
@@ -200,7 +202,7 @@ impl Decision {
             let absent = tracked.absent.saturating_add(1);
             if absent < clears {
                 self.recheck = true;
-                self.at_once = true;
+                self.at_once |= absent == 1;
                 self.state.tracked.insert(key, Tracked { count: 0, absent, ..tracked });
             }
         }
