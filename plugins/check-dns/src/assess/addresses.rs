@@ -1,8 +1,7 @@
 //! Addresses that come and go without meaning anything.
 //!
 //! *Invariant:* an address that somebody put in once, for a moment, is not yet one of the name's
-//! own: else whoever can do that would do it again unseen, and a move that some servers know of
-//! before others would never be told.
+//! own: else whoever can do that would do it again unseen.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -49,19 +48,11 @@ impl Addresses {
         self.trim();
     }
 
-    /// Notes addresses that were there and are gone. The second time they are the name's own, and
-    /// so are any of their family that came and went before: a move has one goal, and turns have
-    /// many.
+    /// Notes addresses that were there and are gone. The second time they are the name's own.
     pub(super) fn glimpse(&mut self, set: &[String], now: i64) {
-        let Some(one) = set.first() else { return };
-        let mut own = false;
-        for (address, sight) in &mut self.seen {
-            if !sight.own && sight.at < now && is_v6(address) == is_v6(one) {
-                (sight.own, own) = (true, true);
-            }
-        }
         for address in set.iter().take(MAX_SEEN) {
-            let own = own || self.is_own(address);
+            let known = self.seen.get(address.as_str());
+            let own = known.is_some_and(|sight| sight.own || sight.at < now);
             self.seen.insert(bounded(address), Sight { at: now, own });
         }
         self.trim();
@@ -120,10 +111,6 @@ impl Addresses {
     }
 }
 
-fn is_v6(address: &str) -> bool {
-    address.contains(':')
-}
-
 /// No address is longer; anything else is somebody's text.
 fn bounded(address: &str) -> String {
     address.chars().filter(|c| c.is_ascii_graphic()).take(45).collect()
@@ -167,23 +154,6 @@ mod tests {
         assert!(addresses.is_rotation(&set(&["1"]), &set(&["2"])));
         addresses.forget(NOW + 120 + SPAN + 1);
         assert!(!addresses.is_rotation(&set(&["1"]), &set(&["2"])));
-    }
-
-    #[test]
-    fn two_glimpses_of_one_family_are_turns() {
-        let turns = |first: &[&str], second: &[&str], at: i64| {
-            let mut addresses = Addresses::default();
-            addresses.own(&set(&["192.0.2.1"]), NOW);
-            addresses.glimpse(&set(first), NOW + 60);
-            addresses.glimpse(&set(second), at);
-            [first, second].map(|glimpsed| glimpsed.iter().all(|one| addresses.is_own(one)))
-        };
-        let later = NOW + 120;
-        assert_eq!(turns(&["192.0.2.2"], &["192.0.2.3"], later), [true, true]);
-        // One move, of both families.
-        assert_eq!(turns(&["192.0.2.2"], &["2001:db8::2"], later), [false, false]);
-        assert_eq!(turns(&["192.0.2.2"], &["192.0.2.3"], NOW + 60), [false, false]);
-        assert_eq!(turns(&["192.0.2.1"], &["192.0.2.3"], later), [true, false]);
     }
 
     #[test]
