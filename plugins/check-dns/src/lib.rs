@@ -1,8 +1,8 @@
 //! The built-in DNS check.
 //!
 //! A run asks for the seven types of the result at once, validated, together with what tells an
-//! unsigned zone from an island; it asks again where servers failed, where an alias leads nowhere,
-//! and for addresses, which may be handed out in turns. [`facts`] turns the answers into the result,
+//! unsigned zone from an island; it asks again only where servers failed, where an alias leads
+//! nowhere, and where addresses are meant to rotate. [`facts`] turns the answers into the result,
 //! [`assess`] compares results over time. Everything besides the calls to the host is a pure
 //! function over answers and results.
 //!
@@ -14,7 +14,7 @@ use std::{net::IpAddr, time::Duration};
 
 use vedette_sdk::{
     Assessment, Check, CheckError, Cx, Descriptor, Evidence, Job, MetricDef, NoConfig, Observation,
-    dns::Question,
+    dns::{Question, Rr},
 };
 
 use alias::Chain;
@@ -50,6 +50,8 @@ vedette_sdk::export_check!(Dns);
 
 /// What a further round of questions may take: nothing is asked without it.
 const ROUND: Duration = Duration::from_secs(8);
+/// Addresses that live no longer (in seconds) may be handed out in turns.
+const ROTATING_TTL: u32 = 60;
 
 const LOOKUP: &str = "dns_lookup_seconds";
 
@@ -140,14 +142,18 @@ fn follow(cx: &Cx, target: &str, looks: &[Look]) -> Chain {
     chain
 }
 
-/// Whether three questions in a row bring different addresses. How long the records live says
-/// nothing of that, and whether they differ from those that were settled is known to the verdict
-/// alone: so they are asked for in every run.
+/// Whether three questions in a row bring different addresses. Only where the records live so
+/// briefly that somebody means them to differ.
 fn rotates(cx: &Cx, target: &str, looks: &[Look]) -> bool {
-    let addresses =
-        |look: &Look| (look.rtype, facts::addresses(target, look.rtype, look.outcome.records()));
-    let known = looks.iter().filter(|look| look.rtype.is_address()).map(addresses);
-    let known: Vec<(RecordType, Vec<String>)> = known.filter(|(_, set)| !set.is_empty()).collect();
+    let mut known: Vec<(RecordType, Vec<String>)> = Vec::new();
+    for look in looks.iter().filter(|look| look.rtype.is_address()) {
+        let records = look.outcome.records();
+        let lives = |rr: &&Rr| RecordType::parse(&rr.rrtype) == Some(look.rtype);
+        let ttl = records.iter().filter(lives).map(|rr| rr.ttl).min();
+        if ttl.is_some_and(|ttl| ttl <= ROTATING_TTL) {
+            known.push((look.rtype, facts::addresses(target, look.rtype, records)));
+        }
+    }
     if known.is_empty() || cx.remaining() < ROUND {
         return false;
     }

@@ -22,7 +22,8 @@ pub struct DnsResult {
     pub records: Vec<RecordSet>,
     /// Types whose query failed: whether they have records is not known.
     pub failed_types: Vec<String>,
-    /// Addresses differed between three questions in a row.
+    /// Addresses differed between three questions in a row, which are asked only where they live for
+    /// 60 seconds at most.
     pub rotating: bool,
     /// Null where it cannot be told.
     pub dnssec: Option<Dnssec>,
