@@ -53,13 +53,10 @@ pub(crate) fn assess(evidence: Evidence<NoConfig, DnsResult>) -> Assessment {
 /// By this run alone, but for a first failure of the name's servers, which may be a passing one.
 fn health(current: &DnsResult, has_failed: bool) -> Health {
     let token = current.error.as_deref();
-    let has_records = RecordType::ALL.iter().any(|rtype| current.values(*rtype).next().is_some());
     match token {
         Some(NXDOMAIN | BOGUS | LOOP) => Health::Down,
         Some(token) if token == Failure::ServFail.token() && has_failed => Health::Down,
         Some(token) if token == Failure::ServFail.token() => Health::Degraded,
-        // What an alias leads to could not be told; the alias was, and may change.
-        Some(_) if has_records => Health::Degraded,
         Some(_) => Health::Unknown,
         None if current.dnssec.is_some_and(|dnssec| dnssec.valid == Some(false)) => Health::Down,
         None if RecordType::ALL.iter().all(|rtype| current.failed(*rtype)) => Health::Unknown,

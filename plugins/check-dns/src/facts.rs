@@ -84,8 +84,8 @@ fn of_owners(
     canonical::set(rtype, ours.take(at_most).map(|rr| canonical::record(rtype, &rr.data)))
 }
 
-/// Why the name does not resolve. Failed types are no such reason where others brought records:
-/// they stand in `failed_types`. An alias alone says nothing of what it leads to.
+/// Why the name does not resolve. Failed types are no such reason where addresses were answered:
+/// they stand in `failed_types`. Other records are no excuse: every zone has its name servers.
 fn error<'a>(
     looks: &[Look],
     chain: &Chain,
@@ -107,8 +107,7 @@ fn error<'a>(
     if known.next() == Some(false) && known.all(|exists| !exists) {
         return Some(NXDOMAIN);
     }
-    let has_records = |rtype| found(rtype).is_some_and(|set| !set.is_empty());
-    if RecordType::ALL.into_iter().any(|rtype| rtype != RecordType::Cname && has_records(rtype)) {
+    if are_addresses_told(looks, found) {
         return None;
     }
     let failures = looks.iter().filter_map(|look| match look.outcome {
@@ -116,6 +115,18 @@ fn error<'a>(
         Outcome::Known { .. } | Outcome::Failed(_) => None,
     });
     failures.max().map(|failure| failure.token())
+}
+
+/// Whether it is known which addresses there are, or enough of them. That there is no A is told too:
+/// servers that know nothing of IPv6 fail for AAAA alone. That there is no AAAA tells nothing, since
+/// most names live by their A.
+fn are_addresses_told<'a>(
+    looks: &[Look],
+    found: &impl Fn(RecordType) -> Option<&'a [String]>,
+) -> bool {
+    let is_answered = |look: &Look| matches!(look.outcome, Outcome::Known { exists: true, .. });
+    let mut v4 = looks.iter().filter(|look| look.rtype == RecordType::A);
+    v4.any(is_answered) || found(RecordType::Aaaa).is_some_and(|set| !set.is_empty())
 }
 
 /// What DNSSEC says of the name itself; where its alias leads is another zone's matter, unless

@@ -28,8 +28,8 @@ pub struct DnsResult {
     /// Null where it cannot be told.
     pub dnssec: Option<Dnssec>,
     /// Why the name cannot be resolved: `nxdomain`, `servfail`, `dnssec_bogus`, `timeout`,
-    /// `refused` or `cname_loop`. Null for a name without records, too, and where some types failed
-    /// and others brought records.
+    /// `refused` or `cname_loop`. Null for a name without records, too, and where types failed but
+    /// an address was found, or it was answered that there is no A.
     pub error: Option<String>,
 }
 

@@ -180,6 +180,23 @@ async fn a_type_that_always_fails_hides_no_change_of_another() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_apex_whose_addresses_fail_is_not_well() {
+    let (world, id) = baseline().await;
+    for (failure, error, status) in [
+        (ResponseCode::ServFail, "servfail", "down"),
+        (ResponseCode::Refused, "refused", "unknown"),
+    ] {
+        for record_type in [RecordType::A, RecordType::AAAA] {
+            world.lab.dns.answer_type(NAME, record_type, Reply::Failure(failure));
+        }
+        assert_eq!(after(&world, &id, 2).await, [] as [Value; 0]);
+        let record = world.latest("dns", &id, |record| record["status"] == status).await;
+        assert_eq!(record["error"], error, "{record:#}");
+        assert_eq!(record["result"]["failed_types"], json!(["A", "AAAA"]), "{record:#}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn what_vanished_has_to_be_missed_three_times() {
     let (world, id) = baseline().await;
     let dns = &world.lab.dns;

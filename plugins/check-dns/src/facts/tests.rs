@@ -167,8 +167,15 @@ fn error_is_the_first_that_applies() {
         // A name for mail alone, whose servers know nothing of IPv6.
         (Scene::new().has(Mx, mail).fails(&[Aaaa], Failure::ServFail), None),
         (Scene::new().has(Mx, mail).fails(&[Aaaa], Failure::Refused), None),
-        (Scene::new().has(Ns, servers).fails(&[A, Aaaa], Failure::Timeout), None),
-        (Scene::new().fails(&[Aaaa], Failure::Refused), Some("refused")),
+        (Scene::new().fails(&[Aaaa], Failure::Refused), None),
+        // Its A, by which most names live, is no such matter.
+        (Scene::new().has(Mx, mail).fails(&[A], Failure::ServFail), Some("servfail")),
+        (Scene::new().missing(&[A]).fails(&[Aaaa], Failure::ServFail), Some("servfail")),
+        // An apex has name servers, whatever fails.
+        (Scene::new().has(Ns, servers).fails(&[A, Aaaa], Failure::ServFail), Some("servfail")),
+        (Scene::new().has(Ns, servers).fails(&[A, Aaaa], Failure::Refused), Some("refused")),
+        (Scene::new().has(Ns, servers).fails(&[A, Aaaa], Failure::Timeout), Some("timeout")),
+        (Scene::new().has(Cname, alias).fails(&[Aaaa], Failure::ServFail), None),
         (Scene::new().has(Cname, alias).fails(not_cname, Failure::Refused), Some("refused")),
         (Scene::new().has(Cname, itself).fails(not_cname, Failure::ServFail), Some("cname_loop")),
         (Scene::new().fails(all, Failure::ServFail).is(&[Txt], State::Bogus), Some("dnssec_bogus")),

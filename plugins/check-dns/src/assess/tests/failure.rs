@@ -61,7 +61,7 @@ fn health_is_that_of_the_name() {
                 error: Some("refused".to_owned()),
                 ..result(json!({"CNAME": ["a.example.net"]}))
             },
-            Health::Degraded,
+            Health::Unknown,
         ),
         (DnsResult { error: None, ..failed("") }, Health::Unknown),
     ] {
@@ -77,22 +77,36 @@ fn health_is_that_of_the_name() {
 }
 
 #[test]
-fn types_that_answered_are_compared_whatever_the_error() {
-    let all_but = |known: &str| {
-        let others = RecordType::ALL.map(RecordType::name).into_iter();
-        others.filter(|name| *name != known).map(str::to_owned).collect::<Vec<_>>()
-    };
-    for error in ["refused", "timeout", "servfail"] {
+fn alias_that_changed_is_told_once_its_name_can_be_judged() {
+    let whole = |alias: &str| result(json!({"CNAME": [alias], "A": ["192.0.2.1"]}));
+    for (error, meanwhile, after) in [
+        ("servfail", [0, 1, 0], [0, 0, 0]),
+        ("refused", [0, 0, 0], [0, 1, 0]),
+        ("timeout", [0, 0, 0], [0, 1, 0]),
+    ] {
         let behind = |alias: &str| DnsResult {
             error: Some(error.to_owned()),
-            failed_types: all_but("CNAME"),
+            failed_types: vec!["A".to_owned(), "AAAA".to_owned()],
             ..result(json!({"CNAME": [alias]}))
         };
         let mut site = Site::new();
-        site.run(behind("a.example.net"));
+        site.run(whole("a.example.net"));
         assert_eq!(site.judge(behind("a.example.net")).findings, []);
-        assert_eq!(site.counts(&behind("b.example.org"), 3), [0, 1, 0], "{error}");
+        assert_eq!(site.counts(&behind("b.example.org"), 3), meanwhile, "{error}");
+        assert_eq!(site.counts(&whole("b.example.org"), 3), after, "{error}");
     }
+}
+
+#[test]
+fn type_that_always_fails_hides_no_change_of_another() {
+    let mail = |host: &str| DnsResult {
+        failed_types: vec!["AAAA".to_owned()],
+        ..result(json!({"MX": [host], "NS": ["ns1.example.com"]}))
+    };
+    let mut site = Site::new();
+    site.run(mail("10 mx1.example"));
+    assert_eq!(site.judge(mail("10 mx1.example")).health, Health::Ok);
+    assert_eq!(site.counts(&mail("10 mx2.example"), 3), [0, 1, 0]);
 }
 
 #[test]
