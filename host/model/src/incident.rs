@@ -150,6 +150,18 @@ impl Incident {
             && self.alerts.iter().all(still)
     }
 
+    /// Whether its title counts alerts: those of agents and hidden sites too, which are the
+    /// account's to know.
+    pub fn counts_alerts(&self) -> bool {
+        self.auto_create && critical::is_title(&self.title)
+    }
+
+    /// Whether one of its updates repeats what alerts say. Those from before that was kept are
+    /// known by their words.
+    pub fn quotes_alerts(&self, update: &IncidentUpdate) -> bool {
+        update.quotes_alerts || (self.auto_create && critical::is_summary(&update.message))
+    }
+
     /// Tells of the alerts that it has not told of yet, in one update, and of their sites. Its
     /// title, which nobody gave, counts them too.
     pub fn take_in(

@@ -129,9 +129,11 @@ async fn an_incident_of_the_moment_is_on_the_page_at_once() {
     let path = enable(client, json!({"status_page_title": "Acme"})).await;
     let visitor = visitor(&world);
     assert_eq!(data(&visitor, &path).await["incidents"], json!([]));
-    let made = client.post("/incidents", json!({"auto_create": true})).await.expect(200);
+    client.post("/incidents", json!({"auto_create": true})).await.expect(200);
     let shown = data(&visitor, &path).await["incidents"].clone();
-    assert_eq!(shown[0]["title"], made["incident"]["title"], "{shown}");
+    assert_eq!(shown[0]["title"], "Problem", "{shown}");
+    let told = &shown[0]["updates"][0]["message"];
+    assert_eq!(told, "There are no critical alerts at the moment.", "{shown}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -152,6 +154,7 @@ async fn what_the_alerts_of_the_moment_say_is_for_the_owner_alone() {
         let said = page(&visitor, &format!("{path}{form}")).await.text;
         assert!(said.contains("We are looking into a problem."), "{said}");
         assert!(!said.contains("hidden.example") && !said.contains(&alert), "{said}");
+        assert!(!said.contains("critical alerts"), "{said}");
     }
 }
 

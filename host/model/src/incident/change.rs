@@ -93,7 +93,7 @@ impl NewIncident {
             message,
             author_id,
             created_at: now,
-            quotes_alerts: self.auto_create,
+            quotes_alerts: self.auto_create && critical.total > 0,
         };
         Incident {
             id,

@@ -34,7 +34,7 @@ impl CriticalAlerts {
 
     /// `N critical alerts on M sites`, whatever the numbers.
     pub fn title(&self) -> String {
-        format!("{} critical alerts on {} sites", self.total, self.sites.len())
+        format!("{}{ALERTS}{}{SITES}", self.total, self.sites.len())
     }
 
     /// The first update: a line for each message, as far as they fit.
@@ -42,7 +42,7 @@ impl CriticalAlerts {
         if self.total == 0 {
             return NONE.to_owned();
         }
-        let mut text = format!("{}:", self.title());
+        let mut text = format!("{}{COLON}", self.title());
         let mut told = 0;
         for message in &self.messages {
             if text.len() + message.len() <= LONGEST {
@@ -59,6 +59,32 @@ impl CriticalAlerts {
     }
 }
 
+/// Whether a text is a [`CriticalAlerts::title`].
+pub(super) fn is_title(text: &str) -> bool {
+    after_title(text) == Some("")
+}
+
+/// Whether a text is a [`CriticalAlerts::summary`] that tells of alerts.
+pub(super) fn is_summary(text: &str) -> bool {
+    let list = after_title(text).and_then(|rest| rest.strip_prefix(COLON));
+    list.is_some_and(|list| list.starts_with('\n'))
+}
+
+/// What follows the title that a text begins with; none where it does not.
+fn after_title(text: &str) -> Option<&str> {
+    let sites = after_number(text)?.strip_prefix(ALERTS)?;
+    after_number(sites)?.strip_prefix(SITES)
+}
+
+fn after_number(text: &str) -> Option<&str> {
+    let rest = text.trim_start_matches(|c: char| c.is_ascii_digit());
+    (rest.len() < text.len()).then_some(rest)
+}
+
+/// The words of titles and summaries. Stored ones are recognised by them: they stay as they are.
+const ALERTS: &str = " critical alerts on ";
+const SITES: &str = " sites";
+const COLON: &str = ":";
 /// Bytes; well within what a message may have.
 const LONGEST: usize = 8_000;
 const NONE: &str = "There are no critical alerts at the moment.";

@@ -264,18 +264,48 @@ fn auto_create_tells_the_critical_alerts() {
         made.updates[0].message,
         "3 critical alerts on 2 sites:\n- a.example expired\n- b.example is down\nand 1 more"
     );
+    assert!(made.updates[0].quotes_alerts && made.counts_alerts());
     let named = json!({"auto_create": true, "title": "Outage", "severity": "major"});
     let named = open(&named, &critical).unwrap();
+    assert!(named.quotes_alerts(&named.updates[0]) && !named.counts_alerts());
     assert_eq!((&*named.title, named.severity), ("Outage", IncidentSeverity::Major));
 
     let quiet = open(&json!({"auto_create": true}), &CriticalAlerts::default()).unwrap();
     assert_eq!(quiet.title, "0 critical alerts on 0 sites");
     assert_eq!(quiet.affected_sites, Some(vec![]));
     assert_eq!(quiet.updates[0].message, "There are no critical alerts at the moment.");
+    assert!(!quiet.quotes_alerts(&quiet.updates[0]));
 
     let by_hand = open(&json!({"title": "x"}), &critical).unwrap();
     assert!(!by_hand.updates[0].quotes_alerts);
     assert_eq!((by_hand.affected_sites, by_hand.auto_create), (None, false));
+}
+
+#[test]
+fn what_was_made_of_alerts_before_that_was_kept_is_known_by_its_words() {
+    let many = CriticalAlerts { total: 12, sites: vec![site(1), site(2)], ..Default::default() };
+    let one = CriticalAlerts { total: 1, messages: vec!["a is down".to_owned()], ..many.clone() };
+    let mut made = incident();
+    made.auto_create = true;
+    for critical in [&many, &one] {
+        made.title = critical.title();
+        let told = update(IncidentStatus::Identified, &critical.summary(), now());
+        assert!(made.counts_alerts() && made.quotes_alerts(&told), "{}", told.message);
+        let by_hand = Incident { auto_create: false, ..made.clone() };
+        assert!(!by_hand.counts_alerts() && !by_hand.quotes_alerts(&told), "{}", told.message);
+    }
+    for own in [
+        "",
+        "12 critical alerts on 2 sites are a mistake",
+        "12 critical alerts on 2 sites: a mistake",
+        " critical alerts on  sites",
+        "No critical alerts on 2 sites:\n- any more",
+        "Of 12 critical alerts on 2 sites:\n- most are over",
+    ] {
+        made.title = own.to_owned();
+        let told = update(IncidentStatus::Identified, own, now());
+        assert!(!made.counts_alerts() && !made.quotes_alerts(&told), "{own}");
+    }
 }
 
 #[test]

@@ -4,8 +4,8 @@
 //! as HTML, JSON and RSS: the three tell the same.
 //!
 //! *Invariant:* of a site the page knows the domain, how it stands and how fast it answers; no
-//! port, no address, no alert, and no incident's update that repeats one.
-//! *Invariant:* what the owner wrote is cleaned here for all three, of what one of them cannot hold.
+//! port, no address, no alert, and nothing of an incident that repeats or counts them.
+//! *Invariant:* what the owner wrote is cleaned here for all three, of what one cannot hold.
 //! *Invariant:* what was not measured is never shown as well: gaps are gaps, and neither they nor
 //! what is unknown count as up.
 

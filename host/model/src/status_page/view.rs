@@ -167,21 +167,21 @@ impl PageIncident {
                 domains.push(site.domain.clone());
             }
         }
-        let trouble = trouble(domains.len());
-        let stream = incident.updates.iter().enumerate().rev().take(MOST_UPDATES);
-        let updates = stream.map(|(nth, update)| {
-            // Of older incidents it is known of the first update alone.
-            let is_secret = update.quotes_alerts || (nth == 0 && incident.auto_create);
-            PageUpdate {
-                id: update.id,
-                status: update.status,
-                message: if is_secret { trouble.clone() } else { cut(&update.message) },
-                created_at: whole_second(update.created_at),
-            }
+        let problem = Problem { systems: domains.len() };
+        let stream = incident.updates.iter().rev().take(MOST_UPDATES);
+        let updates = stream.map(|update| PageUpdate {
+            id: update.id,
+            status: update.status,
+            message: if incident.quotes_alerts(update) {
+                problem.message()
+            } else {
+                cut(&update.message)
+            },
+            created_at: whole_second(update.created_at),
         });
         Self {
             id: incident.id,
-            title: clean(&incident.title),
+            title: if incident.counts_alerts() { problem.title() } else { clean(&incident.title) },
             severity: incident.severity,
             status: incident.status,
             affected: domains,
@@ -193,12 +193,27 @@ impl PageIncident {
     }
 }
 
-/// What is told in place of what alerts say, which may be of hosts and sites that are not shown.
-fn trouble(systems: usize) -> String {
-    match systems {
-        0 => "We are looking into a problem.".to_owned(),
-        1 => "We are looking into a problem with 1 system.".to_owned(),
-        many => format!("We are looking into a problem with {many} systems."),
+/// What is told in place of alerts, which may be of hosts and sites that are not shown.
+struct Problem {
+    /// Of those that are shown.
+    systems: usize,
+}
+
+impl Problem {
+    fn title(&self) -> String {
+        format!("Problem{}", self.place())
+    }
+
+    fn message(&self) -> String {
+        format!("We are looking into a problem{}.", self.place())
+    }
+
+    fn place(&self) -> String {
+        match self.systems {
+            0 => String::new(),
+            1 => " with 1 system".to_owned(),
+            many => format!(" with {many} systems"),
+        }
     }
 }
 

@@ -136,22 +136,28 @@ fn what_alerts_say_is_not_told() {
     let mut made = incident(1, 1, None);
     made.auto_create = true;
     made.updates[0].message = secret.to_owned();
-    let mut told = made.updates[0].clone();
-    told.quotes_alerts = true;
-    made.updates.push(told);
+    made.title = "3 critical alerts on 3 sites".to_owned();
+    let from_before = made.updates[0].clone();
+    let marked = IncidentUpdate { quotes_alerts: true, ..from_before.clone() };
+    made.updates.extend([from_before, marked]);
     let mut facts = Facts { incidents: vec![made], ..Facts::default() };
-    let messages = |facts: &Facts| {
-        let updates = page(facts).incidents.remove(0).updates;
-        updates.into_iter().map(|update| update.message).collect::<Vec<_>>()
+    let told = |facts: &Facts| {
+        let incident = page(facts).incidents.remove(0);
+        let messages: Vec<_> = incident.updates.into_iter().map(|update| update.message).collect();
+        (incident.title, messages)
     };
-    let nowhere = "We are looking into a problem.";
-    assert_eq!(messages(&facts), [nowhere, "last", nowhere], "nothing that it affects is shown");
+    let expected = |place: &str| {
+        let problem = format!("We are looking into a problem{place}.");
+        let messages = vec![problem.clone(), problem.clone(), "last".to_owned(), problem];
+        (format!("Problem{place}"), messages)
+    };
+    assert_eq!(told(&facts), expected(""), "nothing that it affects is shown");
     facts.sites.push(site(1, "a.example.com", CheckStatus::Ok));
-    let somewhere = "We are looking into a problem with 1 system.";
-    assert_eq!(messages(&facts), [somewhere, "last", somewhere]);
+    assert_eq!(told(&facts), expected(" with 1 system"));
     facts.sites.push(site(77, "b.example.com", CheckStatus::Ok));
-    let somewhere = "We are looking into a problem with 2 systems.";
-    assert_eq!(messages(&facts), [somewhere, "last", somewhere]);
+    assert_eq!(told(&facts), expected(" with 2 systems"));
+    facts.incidents[0].title = "Mail is late".to_owned();
+    assert_eq!(told(&facts).0, "Mail is late", "the owner's own words");
 }
 
 #[test]
