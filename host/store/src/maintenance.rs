@@ -1,6 +1,6 @@
 //! Maintenance windows. The windows of a site go with the site.
 
-use vedette_model::{AccountId, MaintenanceWindow, MaintenanceWindowId, Timestamp};
+use vedette_model::{AccountId, MaintenanceWindow, MaintenanceWindowId, SiteId, Timestamp};
 
 use crate::error::{Result, gone_is_none};
 use crate::tx::Binds;
@@ -20,6 +20,20 @@ impl Store {
         let mut windows: Vec<MaintenanceWindow> = row::read_all("maintenance window", &docs)?;
         windows.sort_by_key(|window| (window.starts_at, window.ends_at, window.id));
         Ok(windows)
+    }
+
+    /// The windows of an account that are about a site, past ones too, in no order.
+    pub async fn maintenance_windows_of(
+        &self,
+        account: AccountId,
+        site: SiteId,
+    ) -> Result<Vec<MaintenanceWindow>> {
+        let binds =
+            Binds::new().with("windows", key::maintenance_windows(account)).with("site", site.0);
+        let docs: Vec<String> = self
+            .read("SELECT VALUE doc FROM $windows WHERE site = NONE OR site = $site", binds)
+            .await?;
+        row::read_all("maintenance window", &docs)
     }
 
     /// Adds a window while the account has fewer than `limit`, else `WindowLimit`; `Gone` when

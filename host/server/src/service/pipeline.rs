@@ -13,9 +13,10 @@ use std::{cmp::Ordering, time::Duration};
 
 use backon::{BackoffBuilder, ExponentialBuilder};
 use serde_json::Value;
+use tokio::sync::OnceCell;
 use vedette_model::{
     AccountId, Assessment, CheckId, CheckRecord, CheckStatus, CheckType, Decision, Health,
-    LookedAt, SiteId, Source, Timestamp,
+    LookedAt, MaintenanceWindow, SiteId, Source, Timestamp,
     alert::{self, reconcile},
     delivery,
     maintenance::silences,
@@ -73,6 +74,7 @@ pub(crate) struct Stored {
 pub(crate) async fn submit(app: &App, mut arrival: Arrival) -> Result<Option<Stored>> {
     // The record keeps its id over all tries: it is what makes queueing twice the same as once.
     let id = random::id();
+    let windows = OnceCell::new();
     let mut waits = TRIES.build();
     loop {
         let Some(context) = look_up(app, &arrival).await? else { return Ok(None) };
@@ -81,7 +83,8 @@ pub(crate) async fn submit(app: &App, mut arrival: Arrival) -> Result<Option<Sto
             return Ok(None);
         }
         arrival.checked_at = in_turn(&arrival, context.state.latest.as_ref(), now);
-        match decide(app, &arrival, &context, id).await?.commit(app, &arrival).await {
+        let decided = decide(app, &arrival, &context, &windows, id).await?;
+        match decided.commit(app, &arrival).await {
             Ok(stored) => return Ok(Some(stored)),
             Err(StoreError::Stale) => match waits.next() {
                 Some(wait) => tokio::time::sleep(wait).await,
@@ -156,13 +159,14 @@ async fn decide(
     app: &App,
     arrival: &Arrival,
     context: &CheckContext,
+    windows: &OnceCell<Vec<MaintenanceWindow>>,
     id: CheckId,
 ) -> Result<Decided> {
     let plan = plan::of(&context.account)?;
     let judged = judge(app, arrival, context, id).await?;
     let Judged { record, assessment, is_judged, version, at: now } = judged;
     let maintenance = match &assessment {
-        Some(assessment) => in_maintenance(app, arrival, assessment).await?,
+        Some(assessment) => in_maintenance(app, arrival, assessment, windows).await?,
         None => false,
     };
     let ground = alert::Context {
@@ -192,12 +196,13 @@ async fn decide(
     Ok(Decided { decision, is_judged, expected_version, deliveries, next_due })
 }
 
-/// Whether the trouble of a run was announced. Asked where it makes a difference: an account may
-/// have a thousand windows, and most runs find no trouble.
+/// Whether the trouble of a run was announced. The windows are read where it makes a difference,
+/// and once for all tries: a site may have a thousand, and most runs find no trouble.
 async fn in_maintenance(
     app: &App,
     arrival: &Arrival,
     assessment: &Assessment,
+    windows: &OnceCell<Vec<MaintenanceWindow>>,
 ) -> Result<bool, StoreError> {
     let in_trouble = match assessment.health {
         Health::Down | Health::Degraded => true,
@@ -206,8 +211,9 @@ async fn in_maintenance(
     if !in_trouble || !Tally::is_of(&arrival.check_type) {
         return Ok(false);
     }
-    let windows = app.store.maintenance_windows(arrival.account_id).await?;
-    Ok(silences(&windows, arrival.site_id, arrival.checked_at))
+    let Arrival { account_id, site_id, checked_at, .. } = arrival;
+    let read = || app.store.maintenance_windows_of(*account_id, *site_id);
+    Ok(silences(windows.get_or_try_init(read).await?, *site_id, *checked_at))
 }
 
 impl Seen {

@@ -38,6 +38,27 @@ fn windows_read_back_as_they_were_made_the_earliest_first() {
 }
 
 #[test]
+fn windows_of_a_site_are_its_own_and_those_of_all_sites() {
+    on_both(|store| async move {
+        let (account, one) = with_site(&store).await;
+        let other = site(&account, "other.example.com");
+        store.create_site(&other, 50, &[(ssl(), noon())]).await.unwrap();
+        let made = [None, Some(one.id), Some(other.id)].map(|of| window(&account, of, 0));
+        for window in &made {
+            store.create_maintenance_window(window, 9).await.unwrap();
+        }
+        for (site, others) in [(one.id, other.id), (other.id, one.id)] {
+            let mut windows = store.maintenance_windows_of(account.id, site).await.unwrap();
+            windows.sort_by_key(|window| window.site_id);
+            let sites: Vec<_> = windows.iter().map(|window| window.site_id).collect();
+            assert_eq!(sites, [None, Some(site)], "none of {others:?}");
+        }
+        let stranger = signed_up(&store).await;
+        assert!(store.maintenance_windows_of(stranger.id, one.id).await.unwrap().is_empty());
+    });
+}
+
+#[test]
 fn with_5_windows_left_20_at_once_create_exactly_5() {
     on_both(|store| async move {
         let account = signed_up(&store).await;
