@@ -31,8 +31,8 @@ pub struct Context<'a> {
     pub state: &'a CheckState,
     /// This site's open alerts of this check type.
     pub open: &'a [Alert],
-    /// Trouble was announced for the time of the run. It is judged and told like any, after its
-    /// end; only the status page does not hold it against the site.
+    /// Trouble was announced for the time of the run. It is judged like any, and told after its
+    /// end; the status page does not hold it against the site.
     pub maintenance: bool,
     pub now: Timestamp,
 }

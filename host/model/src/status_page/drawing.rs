@@ -34,8 +34,8 @@ fn strokes(states: &[DayState], wanted: DayState) -> String {
 }
 
 /// Where the stroke of a state runs; its width is in the style sheet, from there to the bottom
-/// and as far up. Days without data are a line at the bottom: a place that is kept, so that a row is
-/// as long with little history as with much.
+/// and as far up. Days without data are a line at the bottom: a row is as long with little history
+/// as with much.
 fn middle(state: DayState) -> usize {
     match state {
         DayState::Ok => 16,

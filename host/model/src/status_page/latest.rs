@@ -1,9 +1,9 @@
 //! What a check's latest record still says of now.
 //!
 //! A run that left something in doubt (the first that fails, and the first good one after an
-//! outage) changes nothing: until the next ones have confirmed it, the check stands as before. So
-//! the page never says more than the alerts do, and one lost packet is no outage. Nor is a site down
-//! of which no alert says so: a name that is watched before it exists is awaited.
+//! outage) changes nothing: until the next ones have confirmed it, the check stands as before, and
+//! one lost packet is no outage. A site without an answer is down where an alert was raised, also
+//! when its owner has resolved that; else it is awaited, like a name that does not exist yet.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -19,7 +19,7 @@ pub struct Latest {
     pub check_type: CheckType,
     pub status: CheckStatus,
     pub checked_at: Timestamp,
-    /// The uptime check found no site, and there is no trouble that anybody was told of.
+    /// The uptime check found no site, and raised no alert.
     pub awaited: bool,
 }
 
@@ -47,7 +47,7 @@ pub struct Standing {
     /// Above 0 while something is in doubt.
     unconfirmed_runs: u32,
     settled: Option<SettledStatus>,
-    /// What is found was raised, or was until its owner resolved it.
+    /// An alert was raised for something that is still found, and perhaps resolved by its owner.
     #[serde(rename = "tracked", deserialize_with = "any_raised")]
     is_told: bool,
 }
@@ -58,7 +58,7 @@ struct SettledStatus {
     status: Option<CheckStatus>,
 }
 
-/// A finding that is being counted.
+/// A finding, as far as it is told whether an alert was raised for it.
 #[derive(Deserialize)]
 struct Tracked {
     #[serde(default)]

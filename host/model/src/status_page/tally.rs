@@ -1,10 +1,10 @@
 //! What is counted of the runs of a site's uptime check, for the page to draw.
 //!
 //! *Invariant:* it is bounded: of more days or hours than the page shows the oldest make room.
-//! *Invariant:* a run at a moment far ahead, by a clock that is wrong, takes the place of one day and
-//! hour: what was counted before stays, and what comes after is counted.
-//! *Invariant:* trouble that was announced, and a site that is not there yet, are no outage: of such
-//! runs it is kept that there were any on their day.
+//! *Invariant:* a run at a moment far ahead, by a clock that is wrong, takes the place of one day
+//! and hour: what was counted before stays, and what comes after is counted.
+//! *Invariant:* trouble that was announced, and a site that is not there yet, are no outage: of
+//! such runs it is kept that there were any on their day.
 
 use serde::{Deserialize, Serialize};
 

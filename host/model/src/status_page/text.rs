@@ -17,8 +17,8 @@ fn is_text(c: char) -> bool {
     is_character && (!c.is_control() || matches!(c, '\t' | '\n' | '\r'))
 }
 
-/// What Unicode lets a display ignore where it knows nothing better (`Default_Ignorable_Code_Point`),
-/// and the empty pattern of Braille.
+/// What Unicode lets a display ignore where it knows nothing better
+/// (`Default_Ignorable_Code_Point`), and the empty pattern of Braille.
 fn is_unseen(c: char) -> bool {
     matches!(
         c,

@@ -1,10 +1,10 @@
 //! How a site stands, and how all of them stand together.
 //!
 //! A site stands as its last uptime run says. Where that could not tell, or is too old, it is
-//! unknown, and what is in doubt changes nothing until it is confirmed ([`Latest::confirmed`]). A
-//! certificate that was seen and is not valid, or a name that does not resolve, makes it degraded at
-//! least: visitors meet that too, unless the site is one that is awaited. What only its owner has to know (a registration that ends, a
-//! certificate in a log) is not told here.
+//! unknown, and what is in doubt changes nothing until it is confirmed ([`Latest::confirmed`]).
+//! Unless it is awaited, a certificate that was seen and is not valid, or a name that does not
+//! resolve, makes it degraded at least: visitors meet that too. What only its owner has to know (a
+//! registration that ends, a certificate in a log) is not told here.
 //!
 //! Together, the first that fits:
 //!
