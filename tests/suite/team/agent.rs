@@ -343,11 +343,30 @@ async fn certificates_of_a_place_may_be_told_in_any_order() {
     let after = stands().await;
     assert_eq!(after, [before[1].clone(), before[0].clone()], "in the order of their expiry");
 
-    // Another one that is left stands for the place, and nowhere else.
-    agent.report(json!([seen("db01", 443, &renewed[..1])])).await;
-    let left = certs(&world).await;
-    assert_eq!(left.len(), 1);
-    assert_eq!((&left[0]["id"], &left[0]["subject"]), (&before[0].0, &json!("CN=mail")));
+    // The one that is left stays where it was, and the other comes back to where it stood.
+    assert_eq!(agent.report(json!([seen("db01", 443, &renewed[..1])])).await, (1, 0));
+    assert_eq!(stands().await, after[..1]);
+    assert_eq!(agent.report(json!([seen("db01", 443, &renewed)])).await, (2, 0));
+    assert_eq!(stands().await, after);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_shows_one_certificate_or_both_by_turns_is_alerted_once() {
+    let world = start().await;
+    let agent = Agent::make(&world.owner.client).await;
+    let both = [named("web", 60), named("mail", 3)];
+    assert_eq!(agent.report(json!([seen("db01", 443, &both)])).await, (2, 1));
+    let alert = world.open_alerts(1).await.remove(0);
+    for _ in 0..2 {
+        assert_eq!(agent.report(json!([seen("db01", 443, &both[1..])])).await, (1, 0));
+        let left = certs(&world).await;
+        assert_eq!((left.len(), &left[0]["id"]), (1, &alert["site_id"]));
+        assert_eq!(agent.report(json!([seen("db01", 443, &both)])).await, (2, 0));
+        assert_eq!(certs(&world).await.len(), 2);
+    }
+    assert_eq!(world.open_alerts(1).await[0]["id"], alert["id"]);
+    let resolved = world.owner.client.get("/alerts?resolved=true").await.expect(200);
+    assert_eq!(resolved["total"], 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -364,9 +383,18 @@ async fn a_certificate_that_is_served_no_more_is_gone_and_its_alert_ends() {
     let refused = json!({
         "host": "db01", "port": 443, "certificates": [], "error": "connection_refused",
     });
-    assert_eq!(agent.report(json!([refused])).await, (0, 0));
-    assert_eq!(certs(&world).await.len(), 2);
-    world.open_alerts(1).await;
+    let first = seen("db01", 443, &both[..1]);
+    let unread = seen("db01", 443, &[both[0].clone(), json!({"error": "malformed"})]);
+    for (results, processed) in [
+        (json!([refused]), 0),
+        (json!([refused, first]), 1),
+        (json!([first, refused]), 1),
+        (json!([unread]), 1),
+    ] {
+        assert_eq!(agent.report(results.clone()).await, (processed, 0), "{results}");
+        assert_eq!(certs(&world).await.len(), 2, "{results}");
+        world.open_alerts(1).await;
+    }
 
     let web = json!([seen("db01", 443, &both[..1])]);
     assert_eq!(agent.report(web.clone()).await, (1, 0));

@@ -15,7 +15,7 @@ use super::{Certificate, Look, Place, known::Stand};
 use crate::Timestamp;
 
 /// Looks at one place at one moment made one: certificates come together; where one of the looks
-/// has none, the later counts.
+/// has none, the later counts. They are whole where each of them is.
 pub(super) fn joined(looks: impl IntoIterator<Item = (Timestamp, Look)>) -> Vec<(Timestamp, Look)> {
     let mut joined: Vec<(Timestamp, Look)> = Vec::new();
     let mut known: HashMap<(Timestamp, Place), usize> = HashMap::new();
@@ -29,28 +29,33 @@ pub(super) fn joined(looks: impl IntoIterator<Item = (Timestamp, Look)>) -> Vec<
     joined
 }
 
-/// The look at each leaf of a look, that of the place first.
+/// The look at each leaf of a look, that of the place first if it is there. What was wrong is said
+/// of the first.
 pub(super) fn looks(look: &Look, standing: &BTreeMap<Stand, &Certificate>) -> Vec<Look> {
+    let first = standing.keys().next();
     let of = |(stand, leaf): (&Stand, &&Certificate)| Look {
         place: Place { beside: stand.clone(), ..look.place.clone() },
         checked_at: look.checked_at,
-        error: look.error.clone().filter(|_| stand.is_none()),
+        error: look.error.clone().filter(|_| first == Some(stand)),
         certificates: match stand {
             None => served_with(leaf, standing, &look.certificates),
             Some(_) => chain_of(leaf, &look.certificates),
         },
+        is_whole: look.is_whole,
     };
     standing.iter().map(of).collect()
 }
 
 impl Look {
     fn join(&mut self, later: Self) {
+        let is_whole = self.is_whole && later.is_whole;
         if self.certificates.is_empty() || later.certificates.is_empty() {
             *self = later;
-            return;
+        } else {
+            self.certificates.extend(later.certificates);
+            self.error = self.error.take().or(later.error);
         }
-        self.certificates.extend(later.certificates);
-        self.error = self.error.take().or(later.error);
+        self.is_whole = is_whole;
     }
 }
 

@@ -1,8 +1,9 @@
 //! Where each leaf of a look stands, by what is known of its place.
 //!
 //! One leaf stands for the place, the others beside it under names of their own. Servers show them in
-//! any order, and renew them: a leaf stays where it was seen, and one that was renewed takes the
-//! stand of the one before.
+//! any order, not all of them each time, and renew them: a leaf stays where it was seen, and one that
+//! was renewed takes the stand of the one before. So the stand of the place is empty while its own is
+//! not served, until one comes that is not known.
 //!
 //! *Invariant:* a certificate stands in one stand of its place, however often it was served.
 
@@ -32,9 +33,7 @@ impl Known {
         for Sighting { place, leaf, at, .. } in sightings {
             let Place { host, port, beside } = place;
             let stands = known.0.entry((host, port)).or_default();
-            if beside.is_none() {
-                stands.noted_at = Some(at);
-            }
+            stands.noted_at = stands.noted_at.max(Some(at));
             if let Some(leaf) = leaf {
                 stands.leaves.insert(beside, leaf);
             }
@@ -42,51 +41,58 @@ impl Known {
         known
     }
 
-    /// A look for each leaf, that of the place first, and one that tells that it is gone
-    /// ([`Look::is_gone`]) for each that stood beside it before. One without certificates stays as
-    /// it is. A place's looks are asked for in the order in which they were made.
+    /// A look for each leaf, and one that tells that it is gone ([`Look::is_gone`]) for each that
+    /// was there before, if the look is whole. One without certificates stays as it is. A place's
+    /// looks are asked for in the order in which they were made.
     pub(super) fn apart(&mut self, look: Look, at: Timestamp) -> Vec<Look> {
         if look.certificates.is_empty() {
             return vec![look];
         }
         let Place { host, port, .. } = &look.place;
         let stands = self.0.entry((host.clone(), *port)).or_default();
-        let standing = standing(&stands.leaves, apart::leaves_of(&look.certificates));
+        let leaves = apart::leaves_of(&look.certificates);
+        let standing = standing(&stands.leaves, leaves, look.is_whole);
         let mut looks = apart::looks(&look, &standing);
         if stands.noted_at.is_some_and(|noted_at| noted_at >= at) {
             // What came or went by then has been told of since.
-            let is_known = |stand: &Stand| stand.is_none() || stands.leaves.contains_key(stand);
+            let never_showed_any = stands.leaves.is_empty();
+            let is_known = |stand: &Stand| {
+                stands.leaves.contains_key(stand) || (never_showed_any && stand.is_none())
+            };
             looks.retain(|look| is_known(&look.place.beside));
             return looks;
         }
-        let gone = stands.leaves.keys().filter(|stand| !standing.contains_key(*stand));
-        looks.extend(gone.map(|stand| Look {
-            place: Place { beside: stand.clone(), ..look.place.clone() },
-            checked_at: look.checked_at,
-            error: None,
-            certificates: Vec::new(),
-        }));
-        stands.leaves = standing.into_iter().map(|(stand, leaf)| (stand, leaf.clone())).collect();
+        if look.is_whole {
+            let gone = stands.leaves.keys().filter(|stand| !standing.contains_key(*stand));
+            looks.extend(gone.map(|stand| Look {
+                place: Place { beside: stand.clone(), ..look.place.clone() },
+                checked_at: look.checked_at,
+                error: None,
+                certificates: Vec::new(),
+                is_whole: true,
+            }));
+            stands.leaves.clear();
+        }
+        let shown = standing.into_iter().map(|(stand, leaf)| (stand, leaf.clone()));
+        stands.leaves.extend(shown);
         looks
     }
 }
 
-/// Which of the leaves, of which there is one at least, stands where: whatever is recognised stays,
-/// and where none is as the place's, the first that is new stands for it, or else the first.
+/// Which of the leaves stands where: whatever is recognised stays, and where none is as the place's,
+/// the first that is new stands for it. What a look that is not whole does not show keeps its stand.
 fn standing<'a>(
     before: &BTreeMap<Stand, Certificate>,
     leaves: Vec<&'a Certificate>,
+    is_whole: bool,
 ) -> BTreeMap<Stand, &'a Certificate> {
-    let mut new = leaves.clone();
+    let is_kept = |stand: &Stand| !is_whole && before.contains_key(stand);
+    let mut new = leaves;
     let mut standing = recognised(before, &mut new);
-    if !standing.contains_key(&PLACE)
-        && let Some(first) = new.first().or(leaves.first()).copied()
-    {
-        new.retain(|leaf| *leaf != first);
-        standing.retain(|_, leaf| *leaf != first);
-        standing.insert(PLACE, first);
+    if !new.is_empty() && !standing.contains_key(&PLACE) && !is_kept(&PLACE) {
+        standing.insert(PLACE, new.remove(0));
     }
-    name(new, &mut standing);
+    name(new, is_kept, &mut standing);
     standing
 }
 
@@ -114,7 +120,11 @@ fn recognised<'a>(
 }
 
 /// Gives those that are new stands of their own: their subjects, and numbers where these are equal.
-fn name<'a>(new: Vec<&'a Certificate>, standing: &mut BTreeMap<Stand, &'a Certificate>) {
+fn name<'a>(
+    new: Vec<&'a Certificate>,
+    is_kept: impl Fn(&Stand) -> bool,
+    standing: &mut BTreeMap<Stand, &'a Certificate>,
+) {
     let of_place = standing.get(&PLACE).map(|leaf| (name_of(leaf), 1_usize));
     let mut named: HashMap<String, usize> = of_place.into_iter().collect();
     for leaf in new {
@@ -123,7 +133,7 @@ fn name<'a>(new: Vec<&'a Certificate>, standing: &mut BTreeMap<Stand, &'a Certif
         let stand = loop {
             *nth += 1;
             let stand = Some(if *nth == 1 { name.clone() } else { format!("{name} #{nth}") });
-            if !standing.contains_key(&stand) {
+            if !standing.contains_key(&stand) && !is_kept(&stand) {
                 break stand;
             }
         };

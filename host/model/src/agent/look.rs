@@ -16,8 +16,11 @@ pub struct Look {
     /// Why no certificate was seen, or what is wrong with the first.
     pub error: Option<String>,
     /// As served, at most 20; empty where none was seen. Once looks are [`apart`](super::apart),
-    /// a leaf with its chain; empty, too, where a leaf beside others [is gone](Look::is_gone).
+    /// a leaf with its chain; empty, too, where a leaf [is gone](Look::is_gone).
     pub certificates: Vec<Certificate>,
+    /// Whether it tells of all that was served, so that what it does not show is gone. Not where it
+    /// saw none, nor where an entry could not be read.
+    pub is_whole: bool,
 }
 
 /// What a look says of the leaf.
@@ -37,6 +40,7 @@ impl Look {
             report::entries(field, value, MOST_CERTIFICATES, Entry::read)
         })?;
         let error = said(&body, "error", text)?;
+        let served = entries.len();
         let (certificates, error) = match readable(entries) {
             Ok(certificates) => (certificates, error),
             Err(unread) => (Vec::new(), Some(unread)),
@@ -45,13 +49,15 @@ impl Look {
             place: Place { host, port, beside: None },
             checked_at: said(&body, "checked_at", moment)?,
             error,
+            is_whole: !certificates.is_empty() && certificates.len() == served,
             certificates,
         })
     }
 
-    /// Whether it tells that a certificate is gone which stood beside others of its place.
+    /// Whether it tells that the certificate is gone which stood there: others of the place were
+    /// served without it.
     pub fn is_gone(&self) -> bool {
-        self.place.beside.is_some() && self.certificates.is_empty()
+        self.is_whole && self.certificates.is_empty()
     }
 
     /// When it was: an agent whose clock is ahead saw nothing of the future.

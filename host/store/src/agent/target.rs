@@ -30,10 +30,10 @@ struct TargetRow {
 }
 
 impl Store {
-    /// Notes what an agent saw, and that it was heard of. `seen` holds each place once. A place keeps
-    /// its certificate where none was seen; one beside it is gone then. `Gone` when there is no such
-    /// agent any more, `TargetLimit` when it would look at more than `limit` places: then nothing is
-    /// noted.
+    /// Notes what an agent saw, and that it was heard of. `seen` holds each place once. Where no
+    /// certificate was seen and something is wrong, the one before stays; where all is well without
+    /// one, it is gone. `Gone` when there is no such agent any more, `TargetLimit` when it would look
+    /// at more than `limit` places: then nothing is noted.
     pub async fn note_report(
         &self,
         account: AccountId,
@@ -148,7 +148,7 @@ pub(crate) const AT_HOSTS: &str =
 const SEEN: &str = "
 INSERT INTO agent_target $rows ON DUPLICATE KEY UPDATE
     leaf = IF seen_at < $input.seen_at OR seen_at > $ahead {
-            IF beside = NONE { $input.leaf ?? leaf } ELSE { $input.leaf }
+            IF $input.leaf = NONE AND $input.is_valid = false { leaf } ELSE { $input.leaf }
         } ELSE { leaf },
     is_valid = IF seen_at < $input.seen_at OR seen_at > $ahead { $input.is_valid }
         ELSE { is_valid },

@@ -205,7 +205,7 @@ fn a_report_may_come_twice_and_late() {
 }
 
 #[test]
-fn a_certificate_beside_the_first_is_there_until_a_look_tells_that_it_is_gone() {
+fn a_certificate_is_there_until_a_look_tells_that_it_is_gone() {
     on_both(|store| async move {
         let account = signed_up(&store).await;
         let (id, _) = with_agent(&store, &account).await;
@@ -237,7 +237,22 @@ fn a_certificate_beside_the_first_is_there_until_a_look_tells_that_it_is_gone() 
         assert_eq!(known().await, [first.clone(), gone], "it came late");
         let back = beside(Some(certificate(3)), noon() + seconds(6));
         note(&back).await;
-        assert_eq!(known().await, [first, back]);
+        assert_eq!(known().await, [first.clone(), back.clone()]);
+
+        // That of the place itself: not where nothing could be seen.
+        let refused = Sighting {
+            leaf: None,
+            is_valid: false,
+            error: Some("connection_refused".to_owned()),
+            at: noon() + seconds(7),
+            ..first.clone()
+        };
+        note(&refused).await;
+        let kept = Sighting { leaf: first.leaf.clone(), ..refused };
+        assert_eq!(known().await, [kept, back.clone()]);
+        let gone = Sighting { leaf: None, at: noon() + seconds(8), ..first };
+        note(&gone).await;
+        assert_eq!(known().await, [gone, back]);
 
         let (other, _) = with_agent(&store, &account).await;
         assert!(store.sightings_at(account.id, other, &["db01"]).await.unwrap().is_empty());

@@ -375,15 +375,26 @@ fn leaf(subject: &str, serial_number: &str) -> Value {
 
 /// The looks of a report about one place that comes when this is known.
 fn looks_after(known: &[Sighting], minutes: i64, served: Value) -> Vec<(Timestamp, Look)> {
-    let result = json!({
-        "host": "db01", "port": 443, "certificates": served, "checked_at": at(minutes),
-    });
-    report(json!([result])).unwrap().oldest_first(at(60), known.to_vec())
+    looks_in_turn(known, &[(minutes, served)])
+}
+
+/// The same where the place has several results, each of its minute.
+fn looks_in_turn(known: &[Sighting], served: &[(i64, Value)]) -> Vec<(Timestamp, Look)> {
+    let mut results = Vec::new();
+    for (minutes, served) in served {
+        results.push(json!({
+            "host": "db01", "port": 443, "certificates": served, "checked_at": at(*minutes),
+        }));
+    }
+    report(json!(results)).unwrap().oldest_first(at(60), known.to_vec())
+}
+
+fn sightings(looks: &[(Timestamp, Look)]) -> Vec<Sighting> {
+    looks.iter().map(|(at, look)| Sighting::of(look, *at, account(), agent_id())).collect()
 }
 
 fn seen_after(known: &[Sighting], minutes: i64, served: Value) -> Vec<Sighting> {
-    let looks = looks_after(known, minutes, served);
-    looks.iter().map(|(at, look)| Sighting::of(look, *at, account(), agent_id())).collect()
+    sightings(&looks_after(known, minutes, served))
 }
 
 /// Where each stands, and its serial number; none of one that is gone.
@@ -430,8 +441,8 @@ fn a_leaf_that_is_not_served_beside_others_is_gone() {
     for (served, expected) in [
         (json!([web]), vec![(None, Some("1")), (beside, None)]),
         (json!([web, other]), vec![(None, Some("1")), (Some("other"), Some("5")), (beside, None)]),
-        // One stands for the place in any case.
-        (json!([mail]), vec![(None, Some("2")), (beside, None)]),
+        // Also that of the place: who stands beside it stays there.
+        (json!([mail]), vec![(beside, Some("2")), (None, None)]),
     ] {
         assert_eq!(stands(&seen_after(&known, 1, served.clone())), expected, "{served}");
     }
@@ -451,6 +462,103 @@ fn a_leaf_that_is_not_served_beside_others_is_gone() {
 }
 
 #[test]
+fn who_is_known_never_takes_the_stand_of_the_place() {
+    let (web, mail, other) = (leaf("web", "1"), leaf("mail", "2"), leaf("other", "5"));
+    let known = seen_after(&[], 0, json!([web, mail]));
+    let beside = Some("mail");
+    let without = seen_after(&known, 1, json!([mail]));
+    assert_eq!(stands(&without), [(beside, Some("2")), (None, None)]);
+    assert_eq!(without[0].id, known[1].id);
+    assert_eq!(stands(&seen_after(&without, 2, json!([mail]))), [(beside, Some("2"))], "told once");
+    for (served, expected) in [
+        (json!([web, mail]), vec![(None, Some("1")), (beside, Some("2"))]),
+        (json!([mail, web]), vec![(None, Some("1")), (beside, Some("2"))]),
+        (json!([web]), vec![(None, Some("1")), (beside, None)]),
+        (json!([other, mail]), vec![(None, Some("5")), (beside, Some("2"))]),
+        (json!([mail, other]), vec![(None, Some("5")), (beside, Some("2"))]),
+    ] {
+        assert_eq!(stands(&seen_after(&without, 2, served.clone())), expected, "{served}");
+    }
+
+    // A server that shows the one, or both, by turns.
+    let both = json!([web, mail]);
+    let rounds = [(1, json!([mail])), (2, both.clone()), (3, json!([mail])), (4, both)];
+    let alone = [(beside, Some("2")), (None, None)];
+    let expected = [alone, [(None, Some("1")), (beside, Some("2"))]].concat().repeat(2);
+    assert_eq!(stands(&sightings(&looks_in_turn(&known, &rounds))), expected);
+}
+
+#[test]
+fn what_is_wrong_is_said_of_the_first_that_is_there() {
+    let (web, mail) = (leaf("web", "1"), leaf("mail", "2"));
+    let known = seen_after(&[], 0, json!([web, mail]));
+    let said = |served: Value| {
+        let result = json!({
+            "host": "db01", "port": 443, "certificates": served, "checked_at": at(1),
+            "error": "hostname_mismatch",
+        });
+        let looks = report(json!([result])).unwrap().oldest_first(at(60), known.clone());
+        let error = |(at, look): &(Timestamp, Look)| look.verdict(*at).error.is_some();
+        looks.iter().map(error).collect::<Vec<_>>()
+    };
+    assert_eq!(said(json!([mail, web])), [true, false]);
+    assert_eq!(said(json!([mail])), [true, false], "it is not said of what is gone");
+}
+
+#[test]
+fn a_look_that_is_not_whole_takes_nothing_away() {
+    let (web, mail, other) = (leaf("web", "1"), leaf("mail", "2"), leaf("other", "5"));
+    let known = seen_after(&[], 0, json!([web, mail]));
+    let beside = Some("mail");
+    let unread = json!({ "error": "x509: malformed certificate" });
+    for (served, expected) in [
+        (vec![(1, json!([web, unread]))], vec![(None, Some("1"))]),
+        (vec![(1, json!([mail, unread]))], vec![(beside, Some("2"))]),
+        (vec![(1, json!([unread, web]))], vec![(None, None)]),
+        // The one that could not be read may be the place's own.
+        (
+            vec![(1, json!([mail, unread, other]))],
+            vec![(beside, Some("2")), (Some("other"), Some("5"))],
+        ),
+        // Two results of one moment.
+        (vec![(1, json!([])), (1, json!([web]))], vec![(None, Some("1"))]),
+        (vec![(1, json!([web])), (1, json!([]))], vec![(None, None)]),
+        (vec![(1, json!([])), (1, json!([mail]))], vec![(beside, Some("2"))]),
+        (
+            vec![(1, json!([web, unread])), (1, json!([other]))],
+            vec![(None, Some("1")), (Some("other"), Some("5"))],
+        ),
+    ] {
+        let looks = looks_in_turn(&known, &served);
+        assert_eq!(stands(&sightings(&looks)), expected, "{served:?}");
+        assert!(!looks.iter().any(|(_, look)| look.is_gone()), "{served:?}");
+    }
+
+    // What it did not show is known to the next, which may take it away.
+    let looks = looks_in_turn(&known, &[(1, json!([web, unread])), (2, json!([web]))]);
+    let expected = [(None, Some("1")), (None, Some("1")), (beside, None)];
+    assert_eq!(stands(&sightings(&looks)), expected);
+    let looks = looks_in_turn(&known, &[(1, json!([mail, unread])), (2, json!([mail, web]))]);
+    let expected = [(beside, Some("2")), (None, Some("1")), (beside, Some("2"))];
+    assert_eq!(stands(&sightings(&looks)), expected);
+}
+
+#[test]
+fn a_new_leaf_takes_no_stand_of_one_that_could_not_be_read() {
+    let web = leaf("web", "1");
+    let mut renamed = leaf("mail 2", "6");
+    renamed["san"] = json!(["mail"]);
+    let first = seen_after(&[], 0, json!([web, leaf("mail", "2")]));
+    let known = seen_after(&first, 1, json!([web, renamed]));
+    assert_eq!(stands(&known)[1], (Some("mail"), Some("6")));
+    let mut namesake = leaf("mail", "7");
+    namesake["san"] = json!(["elsewhere"]);
+    let served = json!([web, namesake, { "error": "malformed" }]);
+    let expected = [(None, Some("1")), (Some("mail #2"), Some("7"))];
+    assert_eq!(stands(&seen_after(&known, 2, served)), expected);
+}
+
+#[test]
 fn a_look_that_comes_late_brings_and_takes_nothing() {
     let (web, mail, other) = (leaf("web", "1"), leaf("mail", "2"), leaf("other", "5"));
     let known = seen_after(&[], 0, json!([web, mail]));
@@ -460,6 +568,20 @@ fn a_look_that_comes_late_brings_and_takes_nothing() {
         let late = seen_after(&known, minutes, json!([web]));
         assert_eq!(stands(&late), [(None, Some("1"))], "{minutes}");
     }
+
+    // The place's own is gone, and others have been seen since.
+    let without = seen_after(&known, 1, json!([mail]));
+    let mut since = seen_after(&without, 3, json!([mail]));
+    since.push(without[1].clone());
+    for minutes in [0, 1, 2, 3] {
+        let late = seen_after(&since, minutes, json!([web, mail]));
+        assert_eq!(stands(&late), [(Some("mail"), Some("2"))], "{minutes}");
+    }
+
+    // Where none was ever seen, that of the place comes through; whether it is noted, its moment
+    // decides.
+    let refused = seen_after(&[], 1, json!([]));
+    assert_eq!(stands(&seen_after(&refused, 0, json!([web, mail]))), [(None, Some("1"))]);
 }
 
 #[test]
