@@ -9,7 +9,7 @@
 //! *Invariant:* one pass; at most [`MOST_LINES`] lines and [`MOST_ENTRIES`] entries.
 
 use super::label::{Label, Meaning};
-use super::split::{Line, head, is_host, known_block, split};
+use super::split::{Line, is_host, known_block, split};
 
 /// A label, what it says, and where it stands.
 #[derive(Debug)]
@@ -50,10 +50,10 @@ pub(super) fn lay_out(text: &str) -> Vec<Entry<'_>> {
     layout.entries
 }
 
-/// The text before a line.
-pub(super) fn above(text: &str, line: usize) -> &str {
+/// The text before a line, and from there on.
+pub(super) fn parted(text: &str, line: usize) -> (&str, &str) {
     let length: usize = text.split_inclusive(line_end(text)).take(line).map(str::len).sum();
-    head(text, length)
+    text.split_at(length)
 }
 
 /// A lone carriage return ends a line only where nothing else does.

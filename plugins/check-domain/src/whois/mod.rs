@@ -39,7 +39,7 @@ pub(crate) use status::canonical as canonical_status;
 use std::net::{IpAddr, SocketAddr};
 
 use expiry::Dates;
-use layout::{above, lay_out};
+use layout::{lay_out, parted};
 use object::{Naming, Objects};
 use verdict::Verdict;
 
@@ -111,10 +111,9 @@ pub(crate) fn parse(text: &str, name: &str, tld: &str) -> Answer {
     let is_free =
         verdict.is_not_found || record.statuses.iter().any(|status| verdict::is_free(status));
     if weight == Weight::Full || (weight == Weight::Dated && !is_free) {
-        // Below registrar and name servers stand the terms of use, which may say what they like.
-        let begins = objects.begins().filter(|_| record.has_holder());
-        let is_refused = match begins {
-            Some(line) => Verdict::of(above(text, line), name).is_refused,
+        // The terms of use stand below: there only what has happened counts.
+        let is_refused = match objects.begins().map(|line| parted(text, line)) {
+            Some((above, below)) => verdict::refuses(above) || verdict::has_refused_below(below),
             None => verdict.is_refused,
         };
         return if is_refused { Answer::Throttled } else { Answer::Record(record) };
@@ -179,13 +178,14 @@ fn record(objects: &Objects<'_, '_>, tld: &str) -> Record {
 }
 
 impl Record {
-    /// Whether it says who keeps the name, or where it is served.
-    fn has_holder(&self) -> bool {
-        self.registrar.is_some() || self.has_servers()
-    }
-
     fn has_servers(&self) -> bool {
         self.name_servers.as_ref().is_some_and(|servers| !servers.is_empty())
+    }
+
+    /// Whether it has a status, and none under which nobody holds the name.
+    fn is_held(&self) -> bool {
+        let is_held = |status: &String| !verdict::is_free(status) && !verdict::is_withheld(status);
+        !self.statuses.is_empty() && self.statuses.iter().all(is_held)
     }
 }
 
@@ -219,7 +219,7 @@ impl Weight {
         let facts = facts.iter().filter(|fact| **fact).count();
         let dates = match (facts, record.created, record.updated) {
             // When something changed says nothing by itself.
-            (0, None, _) => 0,
+            (0, None, _) if !record.is_held() => 0,
             (_, created, updated) => {
                 usize::from(created.is_some()) + usize::from(updated.is_some())
             }

@@ -361,8 +361,53 @@ pub(super) const COUNTED: &[&str] = &[
     "requests",
 ];
 
-/// With one of these a sentence states a rule, and not what happened.
+/// With one of these a sentence states a rule, and not what happened. "Once" alone is none: "too many
+/// requests at once", "you asked more than once a minute".
 pub(super) const CONDITIONS: &[&str] = &[
-    "agree", "allow", "could", "if", "may", "might", "must", "reserve", "reserves", "result",
-    "shall", "should", "subject", "terms", "unless", "when", "whenever", "would",
+    "agree",
+    "allow",
+    "could",
+    "if",
+    "may",
+    "might",
+    "must",
+    "once a limit",
+    "once any limit",
+    "once exceeded",
+    "once reached",
+    "once that",
+    "once the",
+    "once this",
+    "once you",
+    "once your",
+    "reserve",
+    "reserves",
+    "result",
+    "shall",
+    "should",
+    "subject",
+    "terms",
+    "unless",
+    "when",
+    "whenever",
+    "would",
+];
+
+/// Below a record, where the terms of use stand, one with these is a rule as well.
+pub(super) const RULES: &[&str] =
+    &["cause", "causes", "forbidden", "lead", "leads", "prohibited", "results", "will"];
+
+/// What has happened: a rule is told before it, or right behind.
+pub(super) const HAPPENED: &[&str] = &[
+    "blacklisted",
+    "blocked",
+    "denied",
+    "exceeded",
+    "exhausted",
+    "passed",
+    "reached",
+    "refused",
+    "rejected",
+    "surpassed",
+    "throttled",
 ];

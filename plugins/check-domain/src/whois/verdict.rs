@@ -7,8 +7,9 @@
 //! *Invariant:* at most [`MOST_LINES`] lines and [`MOST_SENTENCES`] sentences are looked at.
 
 use super::phrases::{
-    CONDITIONS, COUNTED, DOMAIN, DOMAIN_NAME, NOT_FOUND, NOT_FOUND_ALONE, OPENERS, OTHERS, REFUSED,
-    REFUSED_ALONE, REFUSED_ANYWHERE, RESERVED, RESERVED_ALONE, SUBJECTS, UNKNOWN,
+    CONDITIONS, COUNTED, DOMAIN, DOMAIN_NAME, HAPPENED, NOT_FOUND, NOT_FOUND_ALONE, OPENERS,
+    OTHERS, REFUSED, REFUSED_ALONE, REFUSED_ANYWHERE, RESERVED, RESERVED_ALONE, RULES, SUBJECTS,
+    UNKNOWN,
 };
 use super::words::words;
 
@@ -53,6 +54,26 @@ enum Break {
     Capital,
     /// Only the mark at the end of the sentence before.
     Mark,
+}
+
+/// Whether a sentence begins with a refusal.
+pub(super) fn refuses(text: &str) -> bool {
+    says(text, is_refused)
+}
+
+/// The same below a record, where terms of use speak of what happens to whoever asks too much.
+pub(super) fn has_refused_below(text: &str) -> bool {
+    says(text, |words| {
+        let at = words.iter().position(|word| HAPPENED.contains(word)).unwrap_or(words.len());
+        is_refused(words) && ![CONDITIONS, RULES].iter().any(|list| is_under(words, at, 1, list))
+    })
+}
+
+fn says(text: &str, is_said: fn(&[&str]) -> bool) -> bool {
+    sentences(text, Break::Capital).iter().any(|sentence| {
+        let words = words(sentence, MOST_WORDS);
+        is_said(&words.iter().map(String::as_str).collect::<Vec<&str>>())
+    })
 }
 
 /// Whether a status says that nobody holds the name.
@@ -196,14 +217,16 @@ fn is_unknown(words: &[&str], name: &[String]) -> bool {
 /// Terms of use speak of what may happen, an answer of what has happened: whether the words
 /// before, or the two behind, make a rule of what stands at this place.
 fn is_conditional(words: &[&str], at: usize, length: usize) -> bool {
-    let before = words.get(..at).unwrap_or_default();
-    let behind = words.get(at + length..).unwrap_or_default();
-    before.iter().any(|word| CONDITIONS.contains(word))
-        || behind.iter().take(2).enumerate().any(|(index, word)| {
-            // "Limit exceeded: you may try again" is no rule.
-            let is_advice = index == 1 && behind.first() == Some(&"you");
-            CONDITIONS.contains(word) && !is_advice
-        })
+    is_under(words, at, length, CONDITIONS)
+}
+
+/// The same of a list of phrases.
+fn is_under(words: &[&str], at: usize, length: usize, rules: &[&str]) -> bool {
+    let is_rule = |from: usize| words.get(from..).is_some_and(|rest| begins(rest, rules));
+    let end = at + length;
+    // "Limit exceeded: you may try again" is no rule.
+    let most = if words.get(end) == Some(&"you") { 1 } else { 2 };
+    (0..at).any(is_rule) || (end..end + most).any(is_rule)
 }
 
 /// The number of words of a phrase that these words begin with.

@@ -165,6 +165,53 @@ fn a_footer_refuses_nothing_that_the_record_above_it_tells() {
 }
 
 #[test]
+fn a_refusal_below_a_record_counts_where_it_has_happened() {
+    for facts in ["Registrar: R\n", "nserver: ns1.example.net\n", "Created: 2001-01-01\n"] {
+        let record = format!("Domain: example.test\n{facts}\n");
+        for notice in [
+            "Query rate exceeded. Reduced information.",
+            "% Query rate exceeded: you will see less until tomorrow.",
+            "Daily limit reached",
+            "Access denied",
+            "Too many requests at once.",
+        ] {
+            let answer = parse(&format!("{record}{notice}\n"), "example.test", "test");
+            assert_eq!(answer, Answer::Throttled, "{facts}{notice}");
+        }
+        for footer in [
+            "Excessive querying will lead to your access being blocked.",
+            "Excessive queries are prohibited.",
+            "Too many queries from one address cause a delay.",
+            "Exceeded quotas will be charged.",
+            "Try again later once the limit is lifted.",
+        ] {
+            record_of(&format!("{record}{footer}\n"), "example.test", "test");
+        }
+    }
+}
+
+#[test]
+fn a_status_and_an_update_are_a_record_above_any_footer() {
+    for footer in [
+        "",
+        "Once the limit is reached, your IP is blocked.\n",
+        "Your IP is blocked once you ask too often.\n",
+        "Whoever asks too often is blocked; their address is blacklisted.\n",
+        "Excessive querying will result in your access being blocked.\n",
+    ] {
+        let text = format!("Domain: example.test\nStatus: active\nChanged: 2001-01-01\n\n{footer}");
+        record_of(&text, "example.test", "test");
+    }
+    let once =
+        "Domain: example.test\nStatus: active\n\nOnce the limit is reached, your IP is blocked.\n";
+    record_of(once, "example.test", "test");
+    let reserved = "Domain: example.test\nStatus: RESERVED\nLast update: 2029-01-01\n";
+    assert_eq!(parse(reserved, "example.test", "test"), Answer::Reserved);
+    let asked = "You sent too many requests at once.\n";
+    assert_eq!(parse(asked, "example.test", "test"), Answer::Throttled);
+}
+
+#[test]
 fn dates_make_a_record_where_nothing_says_otherwise() {
     let record = record_of("Domain: example.test\nCreated: 2001-01-01\n", "example.test", "test");
     assert_eq!(record.created, Some(day("2001-01-01T00:00:00Z")));
