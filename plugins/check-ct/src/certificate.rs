@@ -117,14 +117,16 @@ impl<'a> Catalogue<'a> {
         Self { domain, certificates: Vec::new(), places: Known::default() }
     }
 
-    pub(crate) fn add(&mut self, certificate: Certificate) {
+    /// Answers the place that the certificate has.
+    pub(crate) fn add(&mut self, certificate: Certificate) -> usize {
         let identity = certificate.identity(self.domain);
-        let place = self.places.get(&identity);
-        self.places.insert(&identity, place.unwrap_or(self.certificates.len()));
-        match place.and_then(|place| self.certificates.get_mut(place)) {
+        let place = self.places.get(&identity).unwrap_or(self.certificates.len());
+        self.places.insert(&identity, place);
+        match self.certificates.get_mut(place) {
             Some(known) => known.merge(certificate),
             None => self.certificates.push(certificate),
         }
+        place
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -206,7 +208,9 @@ mod tests {
         };
         for sightings in [[&numbered, &bare], [&bare, &numbered]] {
             let mut catalogue = Catalogue::new("example.com");
-            sightings.into_iter().cloned().for_each(|sighting| catalogue.add(sighting));
+            sightings.into_iter().cloned().for_each(|sighting| {
+                catalogue.add(sighting);
+            });
             let certificates = catalogue.into_certificates();
             assert_eq!(certificates.len(), 1);
             assert_eq!(certificates[0].serial, "01");

@@ -1,7 +1,8 @@
 //! A source's answer put together with what was known before: the picture that a run gives.
 //!
 //! What is known stays until it expires, whatever a later answer leaves out: a source may have lost
-//! something, and may never have had what another one told.
+//! something, and may never have had what another one told. What does not say when it expires stays
+//! until a whole answer leaves it out.
 //!
 //! *Invariant:* what is cut from a long list is old and expected.
 
@@ -60,6 +61,9 @@ impl Inventory {
         // What is told from the start, part by part, is counted as it comes.
         let is_recounted = from_start && !is_whole;
         let horizon = ledger.horizon().filter(|_| is_whole);
+        if is_whole {
+            ledger.forget_undated();
+        }
         if let Some(horizon) = horizon {
             let is_old = |sighting: &&Sighting| sighting.certificate.age() <= horizon;
             let told = sightings.iter().filter(|sighting| !sighting.is_known).filter(is_old);
@@ -108,28 +112,40 @@ fn joined(
     ledger: &Ledger,
     now: i64,
 ) -> Vec<Sighting> {
+    let is_dated = |dates: &[Option<i64>; 2]| dates.iter().all(Option::is_some);
     let mut catalogue = Catalogue::new(domain);
-    let mut dates = BTreeSet::new();
+    let (mut dates, mut serials) = (BTreeSet::new(), BTreeSet::new());
+    // Places of those that only a whole answer ends.
+    let mut untold = BTreeSet::new();
     for certificate in ledger.current(now) {
-        dates.insert(certificate.dates());
-        catalogue.add(certificate.clone());
+        let own = certificate.dates();
+        if is_dated(&own) {
+            dates.insert(own);
+        } else {
+            serials.insert(certificate.serial.as_str());
+        }
+        let place = catalogue.add(certificate.clone());
+        if is_whole && certificate.not_after.is_none() {
+            untold.insert(place);
+        }
     }
     let known = catalogue.len();
 
     // Of thousands, what they are recognised by costs more than all else. In a whole answer each is
-    // there once, and none with dates of its own is a known one.
-    let is_dated = |dates: &[Option<i64>; 2]| dates.iter().all(Option::is_some);
-    let can_tell = is_whole && dates.iter().all(is_dated);
+    // there once, and none with dates of its own is a known one, unless that had none.
     let mut others = Vec::new();
     for certificate in told {
         let own = certificate.dates();
-        if can_tell && is_dated(&own) && !dates.contains(&own) {
+        let has_own = is_dated(&own) && !dates.contains(&own);
+        if is_whole && has_own && !serials.contains(certificate.serial.as_str()) {
             others.push(Sighting { certificate, is_known: false });
         } else {
-            catalogue.add(certificate);
+            let place = catalogue.add(certificate);
+            untold.remove(&place);
         }
     }
     let joined = catalogue.into_certificates().into_iter().enumerate();
+    let joined = joined.filter(|(at, _)| !untold.contains(at));
     others.extend(joined.map(|(at, certificate)| Sighting { certificate, is_known: at < known }));
     others
 }

@@ -115,7 +115,13 @@ impl Ledger {
         self.about.beyond.range(today..).fold(0, |sum, (_, count)| sum.saturating_add(*count))
     }
 
-    /// Takes out of the count what was only counted and is told now.
+    /// Stops counting what does not say when it expires: a whole answer tells what there is of it.
+    pub(crate) fn forget_undated(&mut self) {
+        self.about.beyond.remove(&UNDATED);
+    }
+
+    /// Takes out of the count what was only counted and is told now. About so: which ones were counted
+    /// is not known, and one that no source had told before is taken for one of them.
     pub(crate) fn recall<'a>(&mut self, told: impl Iterator<Item = &'a Certificate>) {
         let about = &mut self.about;
         for certificate in told {
@@ -175,9 +181,9 @@ impl Ledger {
 impl About {
     /// The day by which a certificate that does not fit is counted.
     fn day(&self, certificate: &Certificate) -> i64 {
-        let day = certificate.not_after.unwrap_or(i64::MAX).div_euclid(DAY);
+        let day = certificate.not_after.map_or(UNDATED, |at| at.div_euclid(DAY));
         let crowded = self.beyond.len() >= DAYS && !self.beyond.contains_key(&day);
-        let last = self.beyond.last_key_value().map(|(last, _)| *last);
+        let last = self.beyond.range(..UNDATED).next_back().map(|(last, _)| *last);
         last.filter(|_| crowded).unwrap_or(day)
     }
 }
@@ -191,6 +197,8 @@ const ABOUT: &str = "about";
 const ISSUERS: usize = 256;
 /// Days that are told apart.
 const DAYS: usize = 400;
+/// After all days: of certificates that do not say when they expire.
+const UNDATED: i64 = i64::MAX.div_euclid(DAY);
 
 #[cfg(test)]
 mod tests {
@@ -246,6 +254,25 @@ mod tests {
         assert!(read.written.values().all(|value| value.len() <= 16 << 10));
         assert!(read.beyond(NOW + 300 * DAY) < read.beyond(NOW));
         assert_eq!(read.horizon(), Some(certificate("01").age()));
+    }
+
+    #[test]
+    fn what_never_expires_is_counted_until_all_is_told_again() {
+        let (host, sources) = (Host::new(), BTreeSet::from(["s".to_owned()]));
+        let many: Vec<Certificate> = (0..1_000)
+            .map(|n| {
+                let dated = certificate(&format!("{n:036x}"));
+                Certificate { not_after: dated.not_after.filter(|_| n % 2 == 0), ..dated }
+            })
+            .collect();
+        Ledger::load(&host.cx()).keep(&host.cx(), look(&many, &sources), NOW);
+        let mut read = Ledger::load(&host.cx());
+        let dropped = &many[read.certificates.len()..];
+        assert_eq!(read.beyond(NOW), dropped.len() as u64);
+        read.forget_undated();
+        let dated = dropped.iter().filter(|certificate| certificate.not_after.is_some()).count();
+        assert!(0 < dated && dated < dropped.len());
+        assert_eq!(read.beyond(NOW), dated as u64);
     }
 
     #[test]

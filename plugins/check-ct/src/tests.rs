@@ -186,6 +186,30 @@ fn what_is_known_stays_until_it_expires() {
 }
 
 #[test]
+fn what_does_not_say_when_it_expires_stays_as_long_as_it_is_told() {
+    let crtsh = Crtsh::default();
+    crtsh.add(LETSENCRYPT, "01", DOMAIN);
+    crtsh.add(LETSENCRYPT, "02", DOMAIN);
+    crtsh.0.borrow_mut()[1]["not_after"] = json!("nonsense");
+    let host = crtsh.host(&[]);
+    let counts = |host: &Host| {
+        let result = run(host);
+        (result.total, result.new_count)
+    };
+    assert_eq!(counts(&host), (2, 0));
+    assert_eq!(counts(&host), (2, 0), "told again");
+    let undated = crtsh.0.borrow_mut().pop().expect("it was added");
+    assert_eq!(counts(&host), (1, 0), "left out");
+
+    crtsh.0.borrow_mut().push(undated);
+    assert_eq!(counts(&host), (2, 1));
+    crtsh.0.borrow_mut()[1]["not_after"] = json!("2026-03-02T08:59:59");
+    assert_eq!(counts(&host), (2, 0), "told with its date, and not as news");
+    crtsh.0.borrow_mut().pop();
+    assert_eq!(counts(&host), (2, 0), "known until it expires");
+}
+
+#[test]
 fn short_answer_makes_no_news_of_what_is_only_counted() {
     let crtsh = Crtsh::default();
     for n in 0..2_000 {
