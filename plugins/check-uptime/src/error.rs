@@ -12,7 +12,7 @@ pub(crate) const KEYWORD_MISSING: &str = "keyword_missing";
 /// Connected, and then no complete answer in time.
 pub(crate) const RESPONSE_TIMEOUT: &str = "response_timeout";
 /// No HTTP, a body that cannot be decompressed, or a redirect that cannot be followed: one of too many,
-/// or to no URL of the web.
+/// or to a URL that cannot be read or is not followed as it is written.
 pub(crate) const INVALID_RESPONSE: &str = "invalid_response";
 /// More headers, or more around its page, than anybody reads.
 pub(crate) const RESPONSE_TOO_LARGE: &str = "response_too_large";

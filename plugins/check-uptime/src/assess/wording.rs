@@ -70,18 +70,20 @@ fn reason(result: &UptimeResult, config: &Config) -> (String, &'static str) {
              and at what the application waits for.",
         ),
         error::INVALID_RESPONSE if (300..400).contains(&result.status_code) => (
-            "it redirects without an end, or to what is no web address",
+            "it redirects without an end, or to an address that is not followed or cannot be read",
             "Open the site in a browser. Look for redirects that lead to each other (often http \
              and https, or with and without www), and at the Location header of the last one: it \
-             must be an http or https URL that can be read.",
+             must be an http or https URL of a public host, without a user name and without \
+             backslashes.",
         ),
         error::INVALID_RESPONSE => (
             "its answer is no valid HTTP",
             "Open the site in a browser, and check whether the port is the web server's.",
         ),
         error::RESPONSE_TOO_LARGE => (
-            "its answer has more headers than clients accept",
-            "Look for cookies or headers that the application sets over and over.",
+            "its answer has more headers than clients accept, or goes on without an end",
+            "Look for cookies or headers that the application sets over and over, and for a server \
+             or proxy that sends interim answers, empty parts or padding and never finishes.",
         ),
         "blocked_address" => (
             "it leads to an address that this service may not connect to",
@@ -272,8 +274,13 @@ mod tests {
         let turned = UptimeResult { status_code: 302, ..failed("invalid_response") };
         assert_eq!(
             message(&turned),
-            "https://example.com/health is down: it redirects without an end, or to what is no web \
-             address",
+            "https://example.com/health is down: it redirects without an end, or to an address that \
+             is not followed or cannot be read",
+        );
+        assert_eq!(
+            message(&failed(error::RESPONSE_TOO_LARGE)),
+            "https://example.com/health is down: its answer has more headers than clients accept, \
+             or goes on without an end",
         );
         let page = UptimeResult { status_code: 200, keyword_match: Some(false), ..nameless };
         assert_eq!(message(&page), "The site is down: its page does not contain the keyword");

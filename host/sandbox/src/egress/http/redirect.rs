@@ -26,8 +26,9 @@ pub(super) fn resolve(url: &Url, location: &str) -> Result<Url, NetError> {
     }
 }
 
-/// Why a redirect is not followed: a URL that is none of the web is the answer's own fault; an address
-/// that may not be reached, or a port, is one that we refuse.
+/// Why a redirect is not followed: a URL that cannot be read, or is written as none is followed (with a
+/// user name, say), is the answer's own fault; an address that may not be reached, or a port, is one
+/// that we refuse.
 pub(super) fn not_followed(refusal: Refusal) -> NetError {
     match refusal {
         Refusal::Url(what) => NetError::Protocol(format!("the URL of the redirect {what}")),
@@ -126,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_url_of_the_web_is_told_from_what_we_refuse() {
+    fn how_a_url_is_written_is_told_from_what_we_refuse() {
         let policy = Policy::default();
         for (text, is_ours) in [
             ("ftp://b.example/", false),
