@@ -137,6 +137,7 @@ impl Sandbox {
             dns_servers: options.dns_servers,
             roots: options.roots,
             dnssec_anchor: options.dnssec_anchor,
+            most_read: None,
         })?;
         let engines = Engines::new().map_err(|error| SandboxError::Engine(format!("{error:#}")))?;
         let cache = options.cache_dir.and_then(|folder| {

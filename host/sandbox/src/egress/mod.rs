@@ -77,6 +77,8 @@ pub struct Options {
     /// DNSKEY records that replace the root zone's as the anchor of DNSSEC: a lab's, a private
     /// root's. None = those of the DNS root.
     pub dnssec_anchor: Option<PathBuf>,
+    /// Bytes that are read of one HTTP connection, to the last. None = 32 MiB.
+    pub most_read: Option<u32>,
 }
 
 /// The egress layer. Cheap to clone.
@@ -87,6 +89,7 @@ struct Inner {
     policy: Policy,
     resolver: Resolver,
     trust: Trust,
+    most_read: u32,
 }
 
 /// Why the egress layer cannot be set up.
@@ -108,7 +111,8 @@ impl Egress {
         let trust = Trust::new(&options.roots)?;
         let anchor = options.dnssec_anchor.as_deref();
         let resolver = Resolver::new(options.dns_servers, anchor, trust.clone())?;
-        Ok(Self(hide(Inner { policy: options.policy, resolver, trust })))
+        let most_read = options.most_read.unwrap_or(self::http::MOST_READ);
+        Ok(Self(hide(Inner { policy: options.policy, resolver, trust, most_read })))
     }
 
     pub fn policy(&self) -> &Policy {
@@ -122,6 +126,10 @@ impl Egress {
     /// The trusted roots.
     pub fn trust(&self) -> &Trust {
         &self.0.trust
+    }
+
+    fn most_read(&self) -> u32 {
+        self.0.most_read
     }
 }
 

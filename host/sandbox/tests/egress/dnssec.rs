@@ -19,7 +19,7 @@ use hickory_server::{
 };
 
 use crate::{
-    egress::{Egress, Options, Policy},
+    egress::{Egress, Options},
     lab::{Dns, Reply, addresses, authenticated, both_sockets, name, to_loopback},
     probes::dns::{Answer, Dnssec, lookup},
 };
@@ -97,10 +97,9 @@ async fn through_a_server_without_signatures_nothing_can_be_said() {
     let dns = Dns::fixed(&["192.0.2.1"]).await;
     let lab = Lab::new().await;
     let egress = Egress::new(Options {
-        policy: Policy::default(),
         dns_servers: vec![dns.address.into()],
-        roots: Vec::new(),
         dnssec_anchor: Some(lab.anchor.path().to_owned()),
+        ..Options::default()
     })
     .unwrap();
     let mut question = crate::dns::question("good.example", "A");
@@ -174,10 +173,9 @@ fn trusting(key: &DNSKEY, server: SocketAddr) -> (Egress, tempfile::NamedTempFil
     let mut anchor = tempfile::NamedTempFile::new().unwrap();
     writeln!(anchor, ". 86400 IN DNSKEY {key}").unwrap();
     let egress = Egress::new(Options {
-        policy: Policy::default(),
         dns_servers: vec![server.into()],
-        roots: Vec::new(),
         dnssec_anchor: Some(anchor.path().to_owned()),
+        ..Options::default()
     })
     .unwrap();
     (egress, anchor)

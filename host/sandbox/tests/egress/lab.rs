@@ -61,6 +61,15 @@ pub(crate) fn to_loopback(dns: Option<&Dns>) -> Egress {
     egress(policy(&["127.0.0.1/32"], &[]), dns)
 }
 
+/// The same, which reads at most so many bytes of an HTTP connection.
+pub(crate) fn to_loopback_reading(most: u32) -> Egress {
+    let (policy, nobody) =
+        (policy(&["127.0.0.1/32"], &[]), SocketAddr::from((Ipv4Addr::LOCALHOST, 9)));
+    let dns_servers = vec![nobody.into()];
+    let most_read = Some(most);
+    Egress::new(Options { policy, dns_servers, most_read, ..Options::default() }).unwrap()
+}
+
 pub(crate) fn endpoint(host: &str, port: u16) -> Endpoint {
     Endpoint { host: host.to_owned(), port, connect_to: None }
 }

@@ -56,7 +56,7 @@ pub(crate) fn trusting(roots: &[&Ca], policy: Policy, dns: Option<&crate::lab::D
         policy,
         dns_servers: vec![dns.map_or(nobody, |dns| dns.address).into()],
         roots: roots.iter().map(|root| root.der().clone()).collect(),
-        dnssec_anchor: None,
+        ..Options::default()
     })
     .unwrap()
 }

@@ -17,13 +17,14 @@ type Reader = Box<dyn AsyncBufRead + Send + Unpin>;
 
 /// Reads at most `max` bytes of the decompressed body, and tells whether there was more. A body
 /// that ends early is an error; a compressed one that cannot be decompressed too, and one that is
-/// far longer than what it says.
+/// far longer than what it says. `most_read`: what the connection brings at most.
 pub(super) async fn read(
     response: Response<Incoming>,
     max: usize,
+    most_read: u32,
 ) -> Result<(Vec<u8>, bool), NetError> {
     let (head, incoming) = response.into_parts();
-    let data = Box::pin(data(incoming, head.version));
+    let data = Box::pin(data(incoming, head.version, most_read));
     let mut reader: Reader = Box::new(StreamReader::new(data));
     for coding in codings(&head.headers)?.into_iter().rev() {
         reader = decode(coding, Box::new(Input::new(reader, max))).await?;
@@ -32,10 +33,14 @@ pub(super) async fn read(
 }
 
 /// The data of a body, to an end that is one.
-fn data(incoming: Incoming, version: Version) -> impl Stream<Item = io::Result<Bytes>> + Send {
+fn data(
+    incoming: Incoming,
+    version: Version,
+    most_read: u32,
+) -> impl Stream<Item = io::Result<Bytes>> + Send {
     try_unfold(incoming, move |mut incoming| async move {
         while let Some(frame) = incoming.frame().await {
-            let frame = frame.map_err(|error| io::Error::other(http_error(&error)))?;
+            let frame = frame.map_err(|error| io::Error::other(http_error(&error, most_read)))?;
             // What is no data is trailers.
             if let Ok(data) = frame.into_data() {
                 return Ok(Some((data, incoming)));

@@ -23,10 +23,7 @@ use tokio::{
 use tokio_util::sync::{CancellationToken, DropGuard};
 use url::{Host, Url};
 
-use super::{
-    HttpResponse, HttpTiming, Source, Want, body, host_and_port,
-    lenient::{Lenient, MOST_READ},
-};
+use super::{HttpResponse, HttpTiming, Source, Want, body, host_and_port, lenient::Lenient};
 use crate::egress::{
     Connected, Dial, Egress, NetError, Phase,
     tls::{Recorder, client_config, handshake, handshake_error, verifying_config},
@@ -43,6 +40,8 @@ pub(super) struct Hop<'a> {
     pub(super) source: Source,
     pub(super) verify_tls: bool,
     pub(super) deadline: Instant,
+    /// Bytes, of all that comes.
+    pub(super) most_read: u32,
 }
 
 /// The head of an answer, and the connection its body comes from.
@@ -52,6 +51,7 @@ pub(super) struct Answer {
     timing: HopTiming,
     first_byte: Instant,
     deadline: Instant,
+    most_read: u32,
     /// Ends the connection with the answer.
     _end: DropGuard,
 }
@@ -117,7 +117,7 @@ impl Hop<'_> {
     {
         let tasks = Tasks(CancellationToken::new());
         let end = tasks.0.clone().drop_guard();
-        let stream = TokioIo::new(Lenient::new(stream));
+        let stream = TokioIo::new(Lenient::new(stream, self.most_read));
         let asked = async {
             match version {
                 Version::HTTP_2 => self.over_http2(stream, tasks).await,
@@ -129,8 +129,8 @@ impl Hop<'_> {
             Err(_) => return Err(NetError::Timeout(Phase::Receive)),
         };
         let first_byte = Instant::now();
-        let deadline = self.deadline;
-        Ok(Answer { response, peer, timing, first_byte, deadline, _end: end })
+        let (deadline, most_read) = (self.deadline, self.most_read);
+        Ok(Answer { response, peer, timing, first_byte, deadline, most_read, _end: end })
     }
 
     async fn over_http1<S>(
@@ -149,13 +149,13 @@ impl Hop<'_> {
         builder.allow_spaces_after_header_name_in_responses(true);
         builder.allow_obsolete_multiline_headers_in_responses(true);
         let (mut sender, connection) =
-            builder.handshake(stream).await.map_err(|error| http_error(&error))?;
+            builder.handshake(stream).await.map_err(|error| self.http_error(&error))?;
         tasks.execute(async move {
             // The error also ends the exchange, which tells it.
             let _ = connection.await;
         });
         let request = self.request(Version::HTTP_11)?;
-        sender.send_request(request).await.map_err(|error| http_error(&error))
+        sender.send_request(request).await.map_err(|error| self.http_error(&error))
     }
 
     async fn over_http2<S>(
@@ -170,7 +170,7 @@ impl Hop<'_> {
         builder.max_header_list_size(MAX_HEAD);
         builder.initial_stream_window_size(WINDOW).initial_connection_window_size(WINDOW);
         let (mut sender, connection) =
-            builder.handshake(stream).await.map_err(|error| http2_error(&error))?;
+            builder.handshake(stream).await.map_err(|error| self.http2_error(&error))?;
         let (told, ended) = oneshot::channel();
         tasks.execute(async move {
             let _ = told.send(connection.await);
@@ -184,7 +184,23 @@ impl Hop<'_> {
         // The request went nowhere where the connection ended before it; why, that knows alone.
         let cause =
             if refused.is_canceled() { ended.await.ok().and_then(Result::err) } else { None };
-        Err(http2_error(cause.as_ref().unwrap_or(&refused)))
+        Err(self.http2_error(cause.as_ref().unwrap_or(&refused)))
+    }
+
+    fn http_error(&self, error: &hyper::Error) -> NetError {
+        http_error(error, self.most_read)
+    }
+
+    /// The same of an exchange over HTTP/2, which keeps of an error below it no more than its kind:
+    /// invalid is what TLS finds so, as where the server misses a certificate of ours.
+    fn http2_error(&self, error: &hyper::Error) -> NetError {
+        let source = std::error::Error::source(error);
+        match source.and_then(|cause| cause.downcast_ref::<io::Error>()) {
+            Some(io) if io.kind() == ErrorKind::InvalidData => {
+                NetError::Tls("the handshake failed".to_owned())
+            }
+            Some(_) | None => self.http_error(error),
+        }
     }
 
     /// HTTP/2 has no headers of the connection, and the host in the URI.
@@ -277,7 +293,7 @@ impl Answer {
         started: Instant,
     ) -> Result<HttpResponse, NetError> {
         let answer = self.head(url, hops, started);
-        let read = body::read(self.response, max_body as usize);
+        let read = body::read(self.response, max_body as usize, self.most_read);
         let read = timeout_at(self.deadline.into(), read).await;
         let read = read.unwrap_or(Err(NetError::Timeout(Phase::Receive)));
         let timing = HttpTiming { total: started.elapsed(), ..answer.timing };
@@ -303,8 +319,8 @@ fn server_name(url: &Url) -> Result<ServerName<'static>, NetError> {
     name.ok_or_else(|| NetError::NotPermitted("the host cannot be named in a handshake".into()))
 }
 
-/// What a failed exchange says about the peer.
-pub(super) fn http_error(error: &hyper::Error) -> NetError {
+/// What a failed exchange says about the peer, of whom at most `most_read` bytes were read.
+pub(super) fn http_error(error: &hyper::Error, most_read: u32) -> NetError {
     if error.is_parse_too_large() {
         return NetError::TooLarge(MAX_HEAD);
     }
@@ -316,7 +332,7 @@ pub(super) fn http_error(error: &hyper::Error) -> NetError {
         if let Some(io) = inner.downcast_ref::<io::Error>() {
             return match io.kind() {
                 ErrorKind::UnexpectedEof => NetError::Reset,
-                ErrorKind::QuotaExceeded => NetError::TooLarge(MOST_READ),
+                ErrorKind::QuotaExceeded => NetError::TooLarge(most_read),
                 // The parts of the body; what TLS finds invalid has words of its own.
                 ErrorKind::InvalidInput | ErrorKind::InvalidData if !is_of_tls(io) => {
                     NetError::Protocol("the answer is not HTTP".to_owned())
@@ -327,18 +343,6 @@ pub(super) fn http_error(error: &hyper::Error) -> NetError {
         source = inner.source();
     }
     NetError::Reset // closed before or inside the answer
-}
-
-/// The same of an exchange over HTTP/2, which keeps of an error below it no more than its kind:
-/// invalid is what TLS finds so, as where the server misses a certificate of ours.
-fn http2_error(error: &hyper::Error) -> NetError {
-    let source = std::error::Error::source(error);
-    match source.and_then(|cause| cause.downcast_ref::<io::Error>()) {
-        Some(io) if io.kind() == ErrorKind::InvalidData => {
-            NetError::Tls("the handshake failed".to_owned())
-        }
-        Some(_) | None => http_error(error),
-    }
 }
 
 fn is_of_tls(error: &io::Error) -> bool {

@@ -28,8 +28,9 @@ pub(super) struct Lenient<S> {
 }
 
 impl<S> Lenient<S> {
-    pub(super) fn new(stream: S) -> Self {
-        Self { stream, seen: 0, left: MOST_READ as usize }
+    /// `most`: bytes that are read of it.
+    pub(super) fn new(stream: S, most: u32) -> Self {
+        Self { stream, seen: 0, left: most as usize }
     }
 }
 
@@ -106,9 +107,6 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Lenient<S> {
 }
 
 const MAJOR: &[u8] = b"HTTP/1.";
-/// Bytes of one connection: several times the longest body that anybody asks for, in the smallest
-/// parts.
-pub(super) const MOST_READ: u32 = 32 << 20;
 
 #[cfg(test)]
 mod tests {

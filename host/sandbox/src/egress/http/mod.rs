@@ -117,8 +117,9 @@ impl Egress {
     }
 
     /// The same where the head is an answer: a body that does not come whole and in time is left
-    /// empty, and [`HttpResponse::truncated`] set; the last of too many redirects, and one to what is
-    /// no URL of the web, are answered likewise. [`HttpResponse::failure`] says why.
+    /// empty, and [`HttpResponse::truncated`] set; the last of too many redirects, and one to a URL
+    /// that is not followed as it is written, are answered likewise. [`HttpResponse::failure`] says
+    /// why.
     pub async fn send_for_status(
         &self,
         request: HttpRequest,
@@ -165,7 +166,7 @@ impl Egress {
         };
         let mut hops = Vec::new();
         loop {
-            let answer = step.hop(&request).send(self).await?;
+            let answer = step.hop(&request, self.most_read()).send(self).await?;
             let location = redirect::location(answer.status(), answer.headers());
             let Some(location) = location.filter(|_| request.max_redirects > 0) else {
                 return answer.finish(request.max_body, want, step.url, hops, started).await;
@@ -200,7 +201,7 @@ struct Step {
 }
 
 impl Step {
-    fn hop<'a>(&'a self, request: &HttpRequest) -> Hop<'a> {
+    fn hop<'a>(&'a self, request: &HttpRequest, most_read: u32) -> Hop<'a> {
         Hop {
             method: &self.method,
             url: &self.url,
@@ -210,6 +211,7 @@ impl Step {
             source: self.source,
             verify_tls: request.verify_tls,
             deadline: request.deadline,
+            most_read,
         }
     }
 
@@ -298,6 +300,10 @@ const OF_THE_CONNECTION: [&str; 10] = [
     "transfer-encoding",
     "upgrade",
 ];
+
+/// Bytes of one connection: several times the longest body that anybody asks for, in the smallest
+/// parts.
+pub(super) const MOST_READ: u32 = 32 << 20;
 
 const OURS: [(&str, &str); 3] = [
     ("user-agent", concat!("Vedette/", env!("CARGO_PKG_VERSION"))),

@@ -6,7 +6,7 @@ use tokio::io::AsyncWriteExt;
 
 use crate::{
     egress::{Audience, HttpRequest, NetError, Phase},
-    lab::{Http, authenticated, ok, read_request, serve, to_loopback},
+    lab::{Http, authenticated, ok, read_request, serve, to_loopback, to_loopback_reading},
     probes::http::{fetch, fetch_partial},
     vectors::get,
 };
@@ -160,10 +160,10 @@ async fn a_server_that_never_comes_to_its_answer_is_not_listened_to_for_ever() {
         }
     })
     .await;
-    let mut request = get(&format!("http://{address}/"));
-    request.timeout_ms = 60_000;
-    let error = fetch(authenticated(&to_loopback(None)), request).await.unwrap_err();
-    assert_eq!(error, NetError::TooLarge(32 << 20));
+    let request = get(&format!("http://{address}/"));
+    let egress = to_loopback_reading(256 << 10);
+    let error = fetch(authenticated(&egress), request).await.unwrap_err();
+    assert_eq!(error, NetError::TooLarge(256 << 10));
 }
 
 #[tokio::test]

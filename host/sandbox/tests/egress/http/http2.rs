@@ -19,7 +19,7 @@ use tokio_rustls::{TlsAcceptor, server::TlsStream};
 
 use crate::{
     egress::{NetError, Phase},
-    lab::{authenticated, serve, to_loopback},
+    lab::{authenticated, serve, to_loopback, to_loopback_reading},
     pki::{Pki, server_config},
     probes::http::{fetch, fetch_partial},
     vectors::get,
@@ -125,14 +125,15 @@ async fn frames_that_mean_nothing_are_not_read_for_ever() {
     let (address, _server) = speaks_http2(|mut stream| async move {
         let nothing = frame(UNKNOWN, 0, 0, &[0; 16_384]);
         let _ = stream.write_all(&frame(SETTINGS, 0, 0, &[])).await;
+        let _ = wait_for_request(&mut stream).await;
         while stream.write_all(&nothing).await.is_ok() {}
     })
     .await;
     let mut request = get(&format!("https://{address}/"));
     request.verify_tls = false;
-    request.timeout_ms = 60_000;
-    let error = fetch(authenticated(&to_loopback(None)), request).await.unwrap_err();
-    assert_eq!(error, NetError::TooLarge(32 << 20));
+    let egress = to_loopback_reading(256 << 10);
+    let error = fetch(authenticated(&egress), request).await.unwrap_err();
+    assert_eq!(error, NetError::TooLarge(256 << 10));
 }
 
 /// A server of HTTP/2 that answers its only request with these frames.
