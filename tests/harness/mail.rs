@@ -1,12 +1,20 @@
 //! A mail relay: keeps every message it is sent, byte for byte, and answers as it was told to.
 
-use std::{collections::VecDeque, net::SocketAddr, sync::Arc, time::Duration};
+use std::{
+    collections::VecDeque,
+    net::SocketAddr,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
 
 use parking_lot::Mutex;
 use tokio::{
     io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader},
     net::{TcpListener, TcpStream},
-    sync::watch,
+    sync::{Notify, Semaphore, watch},
     time::Instant,
 };
 use tokio_rustls::TlsAcceptor;
@@ -38,6 +46,8 @@ pub enum Verdict {
     Says(&'static str),
     /// Reads and never answers.
     Hang,
+    /// Takes it once it is told to.
+    Held(Arc<Notify>),
 }
 
 /// A running relay. Without instructions it takes everything.
@@ -55,6 +65,10 @@ struct Desk {
     script: Mutex<VecDeque<Verdict>>,
     refused: Mutex<Vec<(String, String)>>,
     hushed: Mutex<Vec<String>>,
+    one_at_a_time: AtomicBool,
+    /// Who has it came first among the connections that are open.
+    first: Semaphore,
+    turned_away: AtomicUsize,
     tls: Option<TlsAcceptor>,
 }
 
@@ -88,6 +102,9 @@ impl Mailbox {
             script: Mutex::default(),
             refused: Mutex::default(),
             hushed: Mutex::default(),
+            one_at_a_time: AtomicBool::new(false),
+            first: Semaphore::new(1),
+            turned_away: AtomicUsize::new(0),
             tls,
         };
         let mailbox = Self {
@@ -121,6 +138,16 @@ impl Mailbox {
     /// There is no answer to this recipient the next time he is named.
     pub fn hush(&self, recipient: &str) {
         self.desk.hushed.lock().push(recipient.to_owned());
+    }
+
+    /// From now on a connection beside another is answered 421.
+    pub fn admit_one_at_a_time(&self) {
+        self.desk.one_at_a_time.store(true, Ordering::Relaxed);
+    }
+
+    /// How many connections were answered so.
+    pub fn turned_away(&self) -> usize {
+        self.desk.turned_away.load(Ordering::Relaxed)
     }
 
     /// All that arrived so far, oldest first.
@@ -173,6 +200,11 @@ async fn accept(listener: TcpListener, desk: Arc<Desk>, stop: CancellationToken)
 
 async fn serve(stream: TcpStream, desk: &Desk) -> anyhow::Result<()> {
     let mut clear = BufReader::new(stream);
+    let first = desk.first.try_acquire();
+    if first.is_err() && desk.one_at_a_time.load(Ordering::Relaxed) {
+        desk.turned_away.fetch_add(1, Ordering::Relaxed);
+        return say(&mut clear, "421 one at a time").await;
+    }
     say(&mut clear, "220 relay.example ready").await?;
     if !converse(&mut clear, desk, false).await? {
         return Ok(());
@@ -227,6 +259,10 @@ where
                 let stuffed = read_data(stream).await?;
                 match keep(desk, std::mem::take(&mut envelope), stuffed, encrypted) {
                     Verdict::Hang => std::future::pending().await,
+                    Verdict::Held(until) => {
+                        until.notified().await;
+                        say(stream, "250 taken").await?;
+                    }
                     Verdict::Says(words) => say(stream, words).await?,
                 }
             }
@@ -262,7 +298,11 @@ fn keep(desk: &Desk, envelope: Envelope, stuffed: String, encrypted: bool) -> Ve
     let verdict = desk.script.lock().pop_front().unwrap_or(Verdict::Says("250 taken"));
     let lines = stuffed.split_inclusive("\r\n");
     let raw: String = lines.map(|line| line.strip_prefix('.').unwrap_or(line)).collect();
-    let taken = matches!(&verdict, Verdict::Says(words) if words.starts_with('2'));
+    let taken = match &verdict {
+        Verdict::Says(words) => words.starts_with('2'),
+        Verdict::Hang => false,
+        Verdict::Held(_) => true,
+    };
     let Envelope { from, to } = envelope;
     let mailed = Mailed { at: Instant::now(), from, to, raw, stuffed, encrypted, taken };
     desk.arrived.lock().push(mailed);

@@ -1,8 +1,9 @@
 //! Alerts by mail: what a recipient reads, and what becomes of it when the relay does not want it.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use serde_json::json;
+use tokio::sync::Notify;
 use vedette_tests::{Authority, Lab, Leaf, Mailbox, Mailed, Reply, Service, Verdict, relay_toml};
 
 use crate::world::{World, text, until};
@@ -237,6 +238,27 @@ async fn whom_the_relay_lets_wait_takes_the_mail_from_nobody() {
     let alert = text(&world.open_alerts(1).await[0]["id"]);
     let log = world.log(&alert, |log| log[0]["state"] == "delivered").await;
     assert_eq!(log[0]["attempts"], 2, "{log:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_slow_relay_of_one_connection_at_a_time_brings_the_mail_to_all() {
+    let five = ["a@x.example", "b@x.example", "c@x.example", "d@x.example", "e@x.example"];
+    let (mailbox, world) = start(&five).await;
+    mailbox.admit_one_at_a_time();
+    let taken = Arc::new(Notify::new());
+    mailbox.answer_next(Verdict::Held(Arc::clone(&taken)));
+    let site = world.site("single.example", 5).await;
+    world.watch("single.example", &site).await;
+    until("a connection beside the first", async || (mailbox.turned_away() > 0).then_some(()))
+        .await;
+    taken.notify_one();
+    let mails = mailbox.wait_for(5).await.expect("each has it");
+    let order: Vec<String> = mails.iter().flat_map(|mail| mail.to.clone()).collect();
+    let who_was_turned_away_is_last = [five[0], five[2], five[3], five[4], five[1]];
+    assert_eq!(order, who_was_turned_away_is_last);
+    let alert = text(&world.open_alerts(1).await[0]["id"]);
+    let log = world.log(&alert, |log| log[0]["state"] == "delivered").await;
+    assert_eq!((&log[0]["attempts"], mailbox.turned_away()), (&json!(1), 1), "{log:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

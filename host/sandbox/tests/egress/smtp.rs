@@ -83,12 +83,13 @@ async fn relay_that_knows_no_ehlo_is_greeted_with_helo() {
 
 #[tokio::test]
 async fn without_ehlo_there_is_neither_login_nor_tls() {
-    let later = |reason: &str| -> Result<(), NotSent> { Err(NotSent::Later(reason.to_owned())) };
+    let away =
+        |reason: &str| -> Result<(), NotSent> { Err(NotSent::TurnedAway(reason.to_owned())) };
     let relay = OldRelay::new("502 not here\r\n").await;
     let login = relay.url("").replace("//", "//user:hunter2@");
-    let refused = later("the mail relay refuses EHLO, and so takes no login");
+    let refused = away("the mail relay refuses EHLO, and so takes no login");
     assert_eq!(send(&login).await, refused);
-    let refused = later("the mail relay did not agree to TLS");
+    let refused = away("the mail relay did not agree to TLS");
     assert_eq!(send(&relay.url("?tls=required")).await, refused);
     assert!(!relay.verbs().contains(&"MAIL".to_owned()));
 }
@@ -97,7 +98,7 @@ async fn without_ehlo_there_is_neither_login_nor_tls() {
 async fn relay_that_turns_us_away_is_not_asked_twice() {
     let relay = OldRelay::new("554 no mail from you\r\n").await;
     let reason = "the mail relay turned us away: 554 no mail from you".to_owned();
-    assert_eq!(send(&relay.url("")).await, Err(NotSent::Later(reason)));
+    assert_eq!(send(&relay.url("")).await, Err(NotSent::TurnedAway(reason)));
     assert_eq!(relay.verbs(), ["EHLO", "QUIT"]);
 }
 
@@ -196,11 +197,11 @@ async fn converse(
     }
 }
 
-/// Why the mail could not be sent by now.
+/// Why there was no connection that takes mail.
 async fn not_sent(relay: &Relay) -> String {
     match send_by(relay).await {
-        Err(NotSent::Later(reason)) => reason,
-        other => panic!("expected it to be tried later, got {other:?}"),
+        Err(NotSent::TurnedAway(reason)) => reason,
+        other => panic!("expected to be let in by nobody, got {other:?}"),
     }
 }
 

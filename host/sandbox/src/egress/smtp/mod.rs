@@ -62,8 +62,11 @@ pub struct BadRelay {
 /// Why a mail was not taken.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NotSent {
-    /// The relay could not be reached, or asked for patience (4xx).
+    /// The relay asked for patience (4xx), was silent for too long, or hung up in the middle.
     Later(String),
+    /// The relay let nobody in: it gave no connection, or none that it takes a sender on. Beside
+    /// another mail that may mean that it takes one connection at a time.
+    TurnedAway(String),
     /// The relay refused it (5xx); carries its words.
     Never(String),
     /// Nobody could be reached: our own trouble, which says nothing of the relay.
@@ -128,8 +131,7 @@ impl Relay {
     ) -> Result<(), NotSent> {
         let mut connection = self.connection(deadline).await?;
         let sent = self.exchange(&mut connection, to, message).await;
-        // Whoever refuses with a code is still there.
-        if sent.as_ref().map_or_else(|Failed(_, cause)| cause.status().is_some(), |()| true) {
+        if !sent.as_ref().is_err_and(|Failed(_, cause)| has_hung_up(cause)) {
             self.keep(connection);
         }
         sent.map_err(|failed| self.refusal(&failed))
@@ -144,7 +146,7 @@ impl Relay {
         if let Some(credentials) = self.server.credentials() {
             let known = connection.auth(DEFAULT_MECHANISMS, &credentials).await;
             // In our own words: relays quote the user they do not know.
-            known.map_err(|_| later("the mail relay did not accept the configured login"))?;
+            known.map_err(|_| away("the mail relay did not accept the configured login"))?;
         }
         Ok(connection)
     }
@@ -175,7 +177,7 @@ impl Relay {
             return Err(self.turned_away(&refused));
         }
         if self.server.credentials().is_some() {
-            return Err(later("the mail relay refuses EHLO, and so takes no login"));
+            return Err(away("the mail relay refuses EHLO, and so takes no login"));
         }
         self.greet(Hello::Plain, deadline).await?.map_err(|cause| self.turned_away(&cause))
     }
@@ -189,15 +191,15 @@ impl Relay {
         let stream = wire::open(&self.egress, &self.server, hello, deadline).await;
         let stream = stream.map_err(|cause| match cause.own_trouble() {
             Some(trouble) => NotSent::Ours(trouble.to_owned()),
-            None => later(unreached(&cause)),
+            None => unreached(&cause),
         })?;
         Ok(AsyncSmtpConnection::connect_with_transport(stream, &self.hello).await)
     }
 
     fn turned_away(&self, cause: &smtp::Error) -> NotSent {
         match self.words(cause) {
-            Some(words) => NotSent::Later(format!("the mail relay turned us away: {words}")),
-            None => later("the mail relay does not speak SMTP, or hung up"),
+            Some(words) => NotSent::TurnedAway(format!("the mail relay turned us away: {words}")),
+            None => away("the mail relay does not speak SMTP, or hung up"),
         }
     }
 
@@ -209,7 +211,7 @@ impl Relay {
     ) -> Result<(), Failed> {
         let at = |step| move |cause| Failed(step, cause);
         let sender = MailFrom::new(Some(self.from.email.clone()), Vec::new());
-        connection.command(sender).await.map_err(at("the sender"))?;
+        connection.command(sender).await.map_err(at(SENDER))?;
         connection.command(Rcpt::new(to, Vec::new())).await.map_err(at("the recipient"))?;
         connection.command(Data).await.map_err(at("the message"))?;
         connection.message(message).await.map_err(at("the message"))?;
@@ -224,14 +226,17 @@ impl Relay {
     }
 
     fn refusal(&self, Failed(step, cause): &Failed) -> NotSent {
-        match self.words(cause) {
+        let reason = match self.words(cause) {
             Some(words) if cause.is_permanent() => {
-                NotSent::Never(format!("the mail relay refused {step}: {words}"))
+                return NotSent::Never(format!("the mail relay refused {step}: {words}"));
             }
-            Some(words) => {
-                NotSent::Later(format!("the mail relay refused {step} for now: {words}"))
-            }
-            None => later("the connection to the mail relay broke"),
+            Some(words) => format!("the mail relay refused {step} for now: {words}"),
+            None => "the connection to the mail relay broke".to_owned(),
+        };
+        if *step == SENDER && has_hung_up(cause) {
+            NotSent::TurnedAway(reason)
+        } else {
+            NotSent::Later(reason)
         }
     }
 
@@ -271,6 +276,16 @@ fn later(reason: &str) -> NotSent {
     NotSent::Later(reason.to_owned())
 }
 
+fn away(reason: &str) -> NotSent {
+    NotSent::TurnedAway(reason.to_owned())
+}
+
+/// Whoever refuses with a code is still there; one code says that the connection ends (RFC 5321
+/// section 3.8).
+fn has_hung_up(cause: &smtp::Error) -> bool {
+    cause.status().map(u16::from).is_none_or(|code| code == 421)
+}
+
 /// Whether it is EHLO that was refused; two codes turn away whoever connects (RFC 5321 section 3.1,
 /// RFC 7504).
 fn knows_no_extensions(refused: &smtp::Error) -> bool {
@@ -279,23 +294,25 @@ fn knows_no_extensions(refused: &smtp::Error) -> bool {
 }
 
 /// Why there is no connection, without the address.
-fn unreached(cause: &NetError) -> &'static str {
-    match cause {
+fn unreached(cause: &NetError) -> NotSent {
+    away(match cause {
+        NetError::Timeout(_) => return later("the mail relay did not answer in time"),
         NetError::AddressBlocked(_) | NetError::NotPermitted(_) => {
             "egress.deny, or being ourselves, keeps us from the mail relay"
         }
         NetError::NameNotFound => "the mail relay's name was not found",
         NetError::Refused => "the mail relay refused the connection",
-        NetError::Timeout(_) => "the mail relay did not answer in time",
         NetError::Tls(_) => "the mail relay's TLS could not be trusted",
         NetError::Protocol(_) => "the mail relay did not agree to TLS",
         NetError::Reset
         | NetError::TooLarge(_)
         | NetError::BudgetExhausted
         | NetError::Other(..) => "the mail relay could not be reached",
-    }
+    })
 }
 
+/// The step before which the relay has taken on nothing.
+const SENDER: &str = "the sender";
 const MOST_AT_A_TIME: usize = 20;
 const MOST_IDLE: usize = 10;
 /// Relays end idle connections after minutes, and what stands between ends them sooner.

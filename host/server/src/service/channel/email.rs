@@ -1,12 +1,17 @@
 //! The e-mail side of a channel: a message of his own to every recipient, through the relay.
 //!
 //! Mails follow one another on one connection, as long as the relay is quick. Behind one that takes
-//! longer than a second the next is begun beside it: who is slow takes the mail away from nobody.
+//! longer than a second one more is begun beside it: who is slow takes the mail away from nobody.
+//! A relay that does not let in the second one takes one connection at a time: from there on each
+//! mail waits for the one before, and who was turned away comes last.
 //!
 //! *Invariant:* who has a mail, or was refused it for good, is written down with the delivery and
 //! gets no further attempt.
 
-use std::time::{Duration, Instant};
+use std::{
+    collections::VecDeque,
+    time::{Duration, Instant},
+};
 
 use futures::{StreamExt, stream::FuturesUnordered};
 use tokio::time::timeout;
@@ -44,21 +49,22 @@ pub(super) async fn send(
     };
     recipients.retain(|address| !told.iter().any(|told| told.address == *address));
     let turn_by = Instant::now() + TURN;
-    let mut round = Round { told, later: Vec::new(), ours: None };
+    let mut round = Round::of(recipients, told);
     let mut out = FuturesUnordered::new();
-    for address in recipients {
-        out.push(mail(relay, errand, words, address, turn_by));
-        if let Ok(Some((address, sent))) = timeout(BESIDE, out.next()).await {
-            round.take(address, sent);
+    loop {
+        if let Some(address) = round.next(out.len()) {
+            out.push(mail(relay, errand, words, address, turn_by));
+        }
+        let ended = timeout(BESIDE, out.next()).await;
+        match ended {
+            Ok(Some((address, sent))) => round.take(address, sent, out.len()),
+            Ok(None) => return round.outcome(),
+            Err(_) => {}
         }
     }
-    while let Some((address, sent)) = out.next().await {
-        round.take(address, sent);
-    }
-    round.outcome()
 }
 
-/// One mail, with ten seconds of its own from its turn on.
+/// One mail, with ten seconds of its own from its turn on; none once the time for turns is over.
 async fn mail(
     relay: &Relay,
     errand: &Errand<'_>,
@@ -66,6 +72,10 @@ async fn mail(
     address: String,
     turn_by: Instant,
 ) -> (String, Result<(), NotSent>) {
+    if Instant::now() >= turn_by {
+        let reason = "the mail relay took too long for the mails before";
+        return (address, Err(NotSent::Later(reason.to_owned())));
+    }
     let Some(turn) = relay.turn(turn_by).await else {
         return (address, Err(NotSent::Ours("too much mail waits for the relay".to_owned())));
     };
@@ -120,18 +130,42 @@ fn message_id(delivery: DeliveryId, address: &str, words: &Words<'_>) -> Uuid {
 struct Round<'a> {
     /// Of this attempt and those before.
     told: &'a mut Vec<Told>,
+    /// Who is still to come, in this order.
+    left: VecDeque<String>,
+    /// How many mails may be on their way.
+    at_a_time: usize,
     /// Who may still get it, and why he has not.
     later: Vec<(String, String)>,
     /// A trouble of our own.
     ours: Option<String>,
 }
 
-impl Round<'_> {
-    fn take(&mut self, address: String, sent: Result<(), NotSent>) {
+impl<'a> Round<'a> {
+    fn of(recipients: Vec<String>, told: &'a mut Vec<Told>) -> Self {
+        let left = recipients.into();
+        Self { told, left, at_a_time: MOST_AT_A_TIME, later: Vec::new(), ours: None }
+    }
+
+    /// Who comes next, while so many mails are on their way.
+    fn next(&mut self, on_their_way: usize) -> Option<String> {
+        if on_their_way < self.at_a_time { self.left.pop_front() } else { None }
+    }
+
+    /// Takes in how a mail ended, while so many others are on their way. Who is turned away beside
+    /// another comes once more, alone then.
+    fn take(&mut self, address: String, sent: Result<(), NotSent>, on_their_way: usize) {
         match sent {
             Ok(()) => self.told.push(Told { address, refused: None }),
             Err(NotSent::Never(reason)) => self.told.push(Told { address, refused: Some(reason) }),
             Err(NotSent::Later(reason)) => self.later.push((address, reason)),
+            Err(NotSent::TurnedAway(reason)) => {
+                self.at_a_time = 1;
+                if on_their_way > 0 {
+                    self.left.push_back(address);
+                } else {
+                    self.later.push((address, reason));
+                }
+            }
             Err(NotSent::Ours(reason)) => self.ours = Some(reason),
         }
     }
@@ -175,8 +209,11 @@ fn named<'a>(failed: impl Iterator<Item = (&'a str, &'a str)>) -> String {
 /// a lease.
 const TURN: Duration = Duration::from_secs(30);
 
-/// How long the next mail waits for those before it.
+/// How long the next mail waits for one before it.
 const BESIDE: Duration = Duration::from_secs(1);
+
+/// One that is slow and one beside it: the relay's turns are there for all accounts.
+const MOST_AT_A_TIME: usize = 2;
 
 pub(crate) const NO_RELAY: &str = "no mail relay is configured";
 
@@ -200,9 +237,9 @@ mod tests {
             (vec![has_it, refused], vec![c], retry("b@x.example: 550 no; c@x.example: 451 later")),
             (vec![], vec![c, d], retry("c@x.example, d@x.example: 451 later")),
         ] {
-            let mut round = Round { told: &mut told, later: Vec::new(), ours: None };
+            let mut round = Round::of(Vec::new(), &mut told);
             for (address, reason) in later {
-                round.take(address.to_owned(), Err(NotSent::Later(reason.to_owned())));
+                round.take(address.to_owned(), Err(NotSent::Later(reason.to_owned())), 0);
             }
             assert_eq!(round.outcome(), expected, "{told:?}");
         }
@@ -211,11 +248,33 @@ mod tests {
     #[test]
     fn trouble_of_our_own_is_no_attempt_and_takes_the_mail_from_nobody() {
         let mut told = Vec::new();
-        let mut round = Round { told: &mut told, later: Vec::new(), ours: None };
-        round.take("a@x.example".to_owned(), Err(NotSent::Ours("no DNS".to_owned())));
-        round.take("b@x.example".to_owned(), Ok(()));
+        let mut round = Round::of(Vec::new(), &mut told);
+        round.take("a@x.example".to_owned(), Err(NotSent::Ours("no DNS".to_owned())), 1);
+        round.take("b@x.example".to_owned(), Ok(()), 0);
         assert_eq!(round.outcome(), Outcome::Unsent("no DNS".to_owned()));
         assert_eq!(told, [self::told("b@x.example", None)]);
+    }
+
+    #[test]
+    fn once_somebody_is_turned_away_mails_go_one_after_the_other_and_his_goes_last() {
+        let (a, b, c) = ("a@x.example", "b@x.example", "c@x.example");
+        let away = || Err(NotSent::TurnedAway("421 one at a time".to_owned()));
+        let mut told = Vec::new();
+        let mut round = Round::of([a, b, c].map(str::to_owned).to_vec(), &mut told);
+        assert_eq!(round.next(0).as_deref(), Some(a));
+        assert_eq!(round.next(1).as_deref(), Some(b));
+        assert_eq!(round.next(2), None, "one beside another, and no more");
+        round.take(b.to_owned(), away(), 1);
+        assert_eq!(round.next(1), None, "the other one is still on its way");
+        round.take(a.to_owned(), Ok(()), 0);
+        assert_eq!(round.next(0).as_deref(), Some(c));
+        assert_eq!(round.next(1), None);
+        round.take(c.to_owned(), Ok(()), 0);
+        assert_eq!(round.next(0).as_deref(), Some(b));
+        round.take(b.to_owned(), away(), 0);
+        assert_eq!(round.next(0), None, "not a third time");
+        let reason = format!("{b}: 421 one at a time");
+        assert_eq!(round.outcome(), Outcome::Retry { reason, after: None });
     }
 
     #[test]
