@@ -70,7 +70,7 @@ fn a_revocation_outlives_its_staple_unless_it_was_a_hold() {
         (Some(HOLD), present, "revoked", revoked),
         (Some(HOLD), future, "stale", None),
         (Some(OFF_HOLD), past, "stale", None),
-        (Some(OFF_HOLD), present, "good", None),
+        (Some(OFF_HOLD), present, "revoked", revoked),
     ] {
         let (this, next) = time;
         let status = revoked_for(reason);
@@ -123,6 +123,48 @@ fn a_delegated_responder_needs_the_issuers_word() {
     for (responder, why) in wrong {
         let staple = Staple::good().by(&lab, &responder.key, Some(&responder.der));
         assert_eq!(lab.examine(Some(staple)).ocsp_staple.as_deref(), Some("invalid"), "{why}");
+    }
+}
+
+#[test]
+fn a_revocation_outlives_the_certificate_of_its_responder() {
+    let lab = Lab::new();
+    let mut params = leaf_params(&[]);
+    params.extended_key_usages = vec![ExtendedKeyUsagePurpose::OcspSigning];
+    for (until, word, error) in [
+        (date_time_ymd(2026, 5, 15), "stale", Some("certificate_revoked")),
+        (date_time_ymd(2026, 4, 15), "invalid", None),
+    ] {
+        params.not_after = until;
+        let responder = issue(params.clone(), &lab.pki.intermediate);
+        let (this, next) = ("20260501120000Z", "20260601000000Z");
+        let staple = Staple { status: REVOKED, this, next, ..Staple::good() };
+        let staple = staple.by(&lab, &responder.key, Some(&responder.der));
+        let found = lab.examine(Some(staple));
+        assert_eq!(found.ocsp_staple.as_deref(), Some(word), "{error:?}");
+        assert_eq!(found.verification.error.as_deref(), error, "{word}");
+    }
+}
+
+#[test]
+fn a_responder_is_known_by_its_name_however_it_is_written() {
+    let lab = Lab::new();
+    let mut params = leaf_params(&[]);
+    params.extended_key_usages = vec![ExtendedKeyUsagePurpose::OcspSigning];
+    let delegated = issue(params, &lab.pki.intermediate);
+    let of_issuer =
+        |name: &[u8]| Staple::good().named(&lab, lab.pki.intermediate.key(), &by_name(name), None);
+    let of_delegated = |name: &[u8]| {
+        Staple::good().named(&lab, &delegated.key, &by_name(name), Some(&delegated.der))
+    };
+    for (staple, word) in [
+        (of_issuer(b"Lab Intermediate"), "good"),
+        (of_issuer(b"LAB  intermediate"), "good"),
+        (of_issuer(b"Lab Root"), "invalid"),
+        (of_delegated(b"Leaf"), "good"),
+        (of_delegated(b"Lab Root"), "invalid"),
+    ] {
+        assert_eq!(lab.examine(Some(staple)).ocsp_staple.as_deref(), Some(word));
     }
 }
 
@@ -216,6 +258,18 @@ impl Staple<'_> {
 
     /// Signed with `key`; the responder is named by the hash of that key (RFC 6960 section 4.2.1).
     fn by(self, lab: &Lab, key: &KeyPair, certificate: Option<&[u8]>) -> Vec<u8> {
+        let responder = tlv(0xa2, &tlv(4, &hash(key.public_key_raw())));
+        self.named(lab, key, &responder, certificate)
+    }
+
+    /// Signed with `key` by who is called `responder`: a ResponderID.
+    fn named(
+        self,
+        lab: &Lab,
+        key: &KeyPair,
+        responder: &[u8],
+        certificate: Option<&[u8]>,
+    ) -> Vec<u8> {
         let sha1 = [0x30, 9, 6, 5, 0x2b, 14, 3, 2, 26, 5, 0];
         let id = [
             &sha1[..],
@@ -229,10 +283,9 @@ impl Staple<'_> {
         if !self.next.is_empty() {
             single.extend(tlv(0xa0, &tlv(0x18, self.next.as_bytes())));
         }
-        let responder = tlv(0xa2, &tlv(4, &hash(key.public_key_raw())));
         let produced = tlv(0x18, self.this.as_bytes());
         let responses = tlv(0x30, &tlv(0x30, &single));
-        let data = tlv(0x30, &[responder, produced, responses].concat());
+        let data = tlv(0x30, &[responder, &produced, &responses].concat());
         let algorithm = [0x30, 10, 6, 8, 0x2a, 0x86, 0x48, 0xce, 0x3d, 4, 3, 2];
         let signature = [vec![0], key.sign(&data).unwrap()].concat();
         let certificates = certificate.map_or(Vec::new(), |der| tlv(0xa0, &tlv(0x30, der)));
@@ -241,6 +294,12 @@ impl Staple<'_> {
         let bytes = [&kind[..], &tlv(4, &tlv(0x30, &basic))].concat();
         tlv(0x30, &[&[0x0a, 1, 0][..], &tlv(0xa0, &tlv(0x30, &bytes))].concat())
     }
+}
+
+/// The ResponderID of a common name, which is a PrintableString.
+fn by_name(common_name: &[u8]) -> Vec<u8> {
+    let attribute = [&tlv(6, &[0x55, 4, 3])[..], &tlv(0x13, common_name)].concat();
+    tlv(0xa1, &tlv(0x30, &tlv(0x31, &tlv(0x30, &attribute))))
 }
 
 /// The subject of a certificate, as encoded.

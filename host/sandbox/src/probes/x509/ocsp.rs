@@ -9,6 +9,7 @@ use x509_ocsp::{
 
 use super::{
     certificate::{Parsed, unsigned},
+    name::Name,
     signature::{Signed, Worth, key_parts},
 };
 use crate::egress::der;
@@ -72,29 +73,30 @@ fn judge(staple: &[u8], leaf: &Parsed, issuer: &[u8], at: i64) -> Option<Status>
     let encoded = bytes.response.as_bytes();
     let basic = BasicOcspResponse::from_der(encoded).ok()?;
     let single = covering(&basic, leaf, issuer)?;
-    let signer = signer(&basic, leaf, issuer, at)?;
+    let tense = tense(single, at);
+    // What was said in the past was said by who could say so then.
+    let said = match tense {
+        Tense::Past => seconds(&single.this_update),
+        Tense::Present | Tense::Future => at,
+    };
+    let signer = signer(&basic, leaf, issuer, said)?;
     if !is_signed(encoded, &signer) {
         return None;
     }
-    Some(match (tense(single, at), &single.cert_status) {
+    // Whatever the reason is: others take the status alone, too.
+    Some(match (tense, &single.cert_status) {
         (Tense::Future, _) => Status::Stale { revoked: false },
         (Tense::Past, status) => Status::Stale { revoked: is_final(status) },
-        (Tense::Present, CertStatus::Revoked(info)) if is_removed(info) => Status::Good,
         (Tense::Present, CertStatus::Revoked(_)) => Status::Revoked,
         (Tense::Present, CertStatus::Good(_)) => Status::Good,
         (Tense::Present, CertStatus::Unknown(_)) => Status::Unknown,
     })
 }
 
-/// Revoked for good, rather than on hold.
+/// Revoked for good, rather than on hold or on its way off it.
 fn is_final(status: &CertStatus) -> bool {
     let CertStatus::Revoked(info) = status else { return false };
-    !is_removed(info) && reason(info) != Some(CERTIFICATE_HOLD)
-}
-
-/// Taken off hold: not revoked any more.
-fn is_removed(info: &RevokedInfo) -> bool {
-    reason(info) == Some(REMOVE_FROM_CRL)
+    !matches!(reason(info), Some(CERTIFICATE_HOLD | REMOVE_FROM_CRL))
 }
 
 /// The number of the reason (RFC 5280 section 5.3.1).
@@ -120,32 +122,32 @@ fn covering<'a>(
 }
 
 /// The key info that must have signed: the issuer's own, or that of a responder the issuer has
-/// delegated to (RFC 6960 section 4.2.2.2).
-fn signer(basic: &BasicOcspResponse, leaf: &Parsed, issuer: &[u8], at: i64) -> Option<Vec<u8>> {
+/// delegated to (RFC 6960 section 4.2.2.2), whose certificate must have been valid at `said`.
+fn signer(basic: &BasicOcspResponse, leaf: &Parsed, issuer: &[u8], said: i64) -> Option<Vec<u8>> {
     let id = &basic.tbs_response_data.responder_id;
-    if is_named(id, &leaf.issuer, issuer) {
+    if is_named(id, &leaf.issued_by, issuer) {
         return Some(issuer.to_vec());
     }
     let certificates = basic.certs.as_deref().unwrap_or_default().iter().take(MAX_RESPONDERS);
     let mut certificates =
         certificates.filter_map(|certificate| Parsed::read(&certificate.to_der().ok()?));
     let delegated = certificates.find(|responder| {
-        is_named(id, &responder.subject, &responder.key_info)
+        is_named(id, &responder.known_as, &responder.key_info)
             && responder.issued_by == leaf.issued_by
             && responder.purposes.ocsp_signing
-            && !responder.expired_at(at)
-            && !responder.too_early_at(at)
+            && !responder.expired_at(said)
+            && !responder.too_early_at(said)
             && responder.signed_by(issuer) == Worth::Good
     });
     delegated.map(|responder| responder.key_info)
 }
 
-/// `name` and `key_info`: contents.
-fn is_named(id: &ResponderId, name: &[u8], key_info: &[u8]) -> bool {
+/// `known_as`: the name as it is compared; `key_info`: contents.
+fn is_named(id: &ResponderId, known_as: &[u8], key_info: &[u8]) -> bool {
     match id {
-        ResponderId::ByName(named) => {
-            named.to_der().is_ok_and(|encoded| der::contents(&encoded) == Some(name))
-        }
+        ResponderId::ByName(named) => named.to_der().is_ok_and(|encoded| {
+            der::contents(&encoded).is_some_and(|name| Name(name).comparable() == known_as)
+        }),
         ResponderId::ByKey(hash) => key_parts(key_info).is_some_and(|(_, key)| {
             digest(&SHA1_FOR_LEGACY_USE_ONLY, key).as_ref() == hash.as_bytes()
         }),
