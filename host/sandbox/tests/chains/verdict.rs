@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use rcgen::{DnType, DnValue};
+use aws_lc_rs::digest::{SHA1_FOR_LEGACY_USE_ONLY, digest};
+use rcgen::{DnType, DnValue, IsCa};
 use rustls_pki_types::CertificateDer;
 use vedette_sandbox::{
     egress::Trust,
@@ -11,7 +12,8 @@ use vedette_sandbox::{
 
 use crate::{
     cases::{self, Case, Scene},
-    maker::{self, INTERMEDIATE, Kind, ROOT, as_is, der},
+    encoding::tlv,
+    maker::{self, INTERMEDIATE, Kind, ROOT, SECOND, STRANGER, as_is, der, key},
 };
 
 /// What we say of a case.
@@ -67,7 +69,7 @@ fn names_are_compared_without_regard_to_how_they_are_written() {
     assert_eq!(judge(&case).verification.error, None, "of a trusted root, too");
 }
 
-/// OpenSSL refuses them, though nothing hangs on what they say.
+/// OpenSSL refuses them, though little hangs on what they say.
 #[test]
 fn malformed_key_identifiers_and_revocation_lists_are_malformed() {
     const SUBJECT_KEY: u64 = 14;
@@ -81,6 +83,41 @@ fn malformed_key_identifiers_and_revocation_lists_are_malformed() {
         });
         let found = judge(&scene.case("extensions", "malformed", chain)).verification;
         assert_eq!(found.error.as_deref(), Some("malformed_certificate"), "{last}");
+    }
+}
+
+/// A key that the one before it certified bears its own name as that of its issuer, which is
+/// another one nevertheless.
+#[test]
+fn the_issuer_of_a_new_key_is_missing_where_it_is_another() {
+    let scene = Scene::new(Kind::P256);
+    let old = maker::root(Kind::P256, "Rollover", STRANGER, &as_is);
+    let own_id = digest(&SHA1_FOR_LEGACY_USE_ONLY, key(Kind::P256, SECOND).public_key_raw());
+    let own_id = tlv(0x30, &tlv(0x80, own_id.as_ref()));
+    let method = tlv(6, &[0x2b, 6, 1, 5, 5, 7, 0x30, 2]);
+    let url = [method, tlv(0x86, b"http://ca.example/")].concat();
+    let url = tlv(0x30, &tlv(0x30, &url));
+    let authority_key = |id: &[u8]| maker::extension(&[2, 5, 29, 35], id, false);
+    let access = maker::extension(&[1, 3, 6, 1, 5, 5, 7, 1, 1], &url, false);
+    let table = [
+        ("the old key", true, vec![], "incomplete_chain"),
+        ("its own key", false, vec![authority_key(&own_id)], "untrusted_root"),
+        ("no key", false, vec![], "untrusted_root"),
+        ("no key, and a place", false, vec![access.clone()], "incomplete_chain"),
+        ("its own key, and a place", false, vec![authority_key(&own_id), access], "untrusted_root"),
+    ];
+    for (named, by_old_key, more, expected) in table {
+        let new = maker::below(&old, Kind::P256, "Rollover", SECOND, &|ca| {
+            // Without an identifier of its own key, which would come with this word.
+            ca.is_ca = IsCa::NoCa;
+            ca.custom_extensions.push(maker::extension(&[2, 5, 29, 19], &IS_CA, true));
+            ca.custom_extensions.extend(more.clone());
+            ca.use_authority_key_identifier_extension = by_old_key;
+        });
+        let chain = vec![maker::leaf(&new, Kind::P256, &as_is), der(&new)];
+        let found = judge(&scene.case("rollover", "new with old", chain)).verification;
+        assert_eq!(found.error.as_deref(), Some(expected), "{named}");
+        assert_eq!(found.chain_complete, expected == "untrusted_root", "{named}");
     }
 }
 
@@ -136,6 +173,9 @@ fn facts_agree_with_verdicts() {
         }
     }
 }
+
+/// basicConstraints.
+const IS_CA: [u8; 5] = [0x30, 3, 1, 1, 0xff];
 
 /// How a sentence about the chain begins.
 const STARTS: [&str; 11] = [

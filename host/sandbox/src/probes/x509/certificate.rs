@@ -10,7 +10,7 @@ use super::{
     extensions::{Extensions, Issuing, Obstacle, Purposes, SCT_LIST},
     key,
     name::Name,
-    signature::{Signed, Worth},
+    signature::{Signed, Worth, usual_key_id},
 };
 use crate::egress::der;
 
@@ -147,10 +147,15 @@ impl Parsed {
         self.known_as == self.issued_by
     }
 
-    /// Whether it names itself as its issuer, and no other key than its own.
+    /// Whether it names itself as its issuer, with its own key. One that names no key may be of
+    /// another that bears the name, if it says where that is to be found.
     pub(super) fn claims_itself(&self) -> bool {
-        let other_key = |id: &Vec<u8>| self.key_id.as_ref().is_some_and(|own| own != id);
-        self.is_self_issued() && !self.authority_key_id.as_ref().is_some_and(other_key)
+        let own_key = || self.key_id.clone().or_else(|| usual_key_id(&self.key_info));
+        let claims = match &self.authority_key_id {
+            Some(meant) => own_key().as_ref() == Some(meant),
+            None => self.issuer_urls.is_empty(),
+        };
+        self.is_self_issued() && claims
     }
 
     pub(super) fn expired_at(&self, at: i64) -> bool {

@@ -4,11 +4,9 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use aws_lc_rs::digest::{SHA1_FOR_LEGACY_USE_ONLY, digest};
-
 use super::{
     certificate::Parsed,
-    signature::{Worth, key_parts},
+    signature::{Worth, usual_key_id},
 };
 use crate::egress::{Anchor, Trust};
 
@@ -129,12 +127,6 @@ fn hint_of_root(child: &Parsed, root: Anchor<'_>, key_info: &[u8]) -> Hint {
         return hint(child, root.key_id);
     }
     hint(child, usual_key_id(key_info).as_deref())
-}
-
-/// RFC 5280 section 4.2.1.2, method 1: SHA-1 of the key bits.
-fn usual_key_id(key_info: &[u8]) -> Option<Vec<u8>> {
-    let (_, key) = key_parts(key_info)?;
-    Some(digest(&SHA1_FOR_LEGACY_USE_ONLY, key).as_ref().to_vec())
 }
 
 /// Forty certificates that all bear one name could ask for 1600, at up to a millisecond.

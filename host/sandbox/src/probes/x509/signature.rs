@@ -2,10 +2,13 @@
 
 use std::sync::LazyLock;
 
-use aws_lc_rs::signature::{
-    ECDSA_P256_SHA1_ASN1, ECDSA_P521_SHA1_ASN1, RSA_PKCS1_1024_8192_SHA1_FOR_LEGACY_USE_ONLY,
-    RSA_PKCS1_1024_8192_SHA256_FOR_LEGACY_USE_ONLY, RSA_PKCS1_1024_8192_SHA512_FOR_LEGACY_USE_ONLY,
-    UnparsedPublicKey, VerificationAlgorithm,
+use aws_lc_rs::{
+    digest::{SHA1_FOR_LEGACY_USE_ONLY, digest},
+    signature::{
+        ECDSA_P256_SHA1_ASN1, ECDSA_P521_SHA1_ASN1, RSA_PKCS1_1024_8192_SHA1_FOR_LEGACY_USE_ONLY,
+        RSA_PKCS1_1024_8192_SHA256_FOR_LEGACY_USE_ONLY,
+        RSA_PKCS1_1024_8192_SHA512_FOR_LEGACY_USE_ONLY, UnparsedPublicKey, VerificationAlgorithm,
+    },
 };
 use rustls::crypto::{self, WebPkiSupportedAlgorithms};
 
@@ -110,6 +113,12 @@ pub(super) fn key_parts(key_info: &[u8]) -> Option<(&[u8], &[u8])> {
         [algorithm, key] => Some((algorithm.contents, key.contents.split_first()?.1)),
         _ => None,
     }
+}
+
+/// RFC 5280 section 4.2.1.2, method 1: SHA-1 of the key bits.
+pub(super) fn usual_key_id(key_info: &[u8]) -> Option<Vec<u8>> {
+    let (_, key) = key_parts(key_info)?;
+    Some(digest(&SHA1_FOR_LEGACY_USE_ONLY, key).as_ref().to_vec())
 }
 
 const RSA: &[u8] = &[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 1, 1, 1];
