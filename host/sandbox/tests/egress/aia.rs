@@ -114,6 +114,34 @@ async fn an_issuer_that_no_client_accepts_completes_nothing() {
 
 #[tokio::test]
 async fn of_two_certificates_of_the_issuer_one_is_good_enough() {
+    let (old, pki) = renewed();
+    let answer = ok("", &certificate_bag(&[&old, &der(&pki.intermediate)]));
+    let server = Http::new(move |_| answer.clone()).await;
+    let leaf = leaf_with(&pki, &[&server.url("/")]);
+    assert!(complete(&loopback(&pki), &[leaf.der]).await.completed_by_aia);
+}
+
+#[tokio::test]
+async fn the_next_url_is_asked_as_long_as_no_path_is_completed() {
+    let (old, pki) = renewed();
+    let new = der(&pki.intermediate);
+    let script =
+        move |request: &str| ok("", if request.starts_with("GET /old ") { &old } else { &new });
+    let server = Http::new(script).await;
+    for (urls, asked) in [(["/old", "/new"], 2), (["/new", "/old"], 1)] {
+        let before = server.requests().len();
+        let urls = urls.map(|path| server.url(path));
+        let leaf = leaf_with(&pki, &[&urls[0], &urls[1]]);
+        let found = complete(&loopback(&pki), &[leaf.der]).await;
+        assert!(found.completed_by_aia, "{urls:?}");
+        assert_eq!(server.requests().len() - before, asked, "{urls:?}");
+    }
+    let leaf = leaf_with(&pki, &[&server.url("/old")]);
+    assert!(!complete(&loopback(&pki), &[leaf.der]).await.completed_by_aia);
+}
+
+/// An issuer's certificate that has expired, and the one of now for the same key.
+fn renewed() -> (Vec<u8>, Pki) {
     let root = pki::root("Lab Root");
     let key = KeyPair::generate().unwrap().serialize_der();
     let key = || KeyPair::try_from(key.as_slice()).unwrap();
@@ -122,11 +150,7 @@ async fn of_two_certificates_of_the_issuer_one_is_good_enough() {
     let old = der(&pki::Ca::signed_by(params, key(), &root).unwrap());
     let params = pki::ca_params("Lab Intermediate");
     let intermediate = pki::Ca::signed_by(params, key(), &root).unwrap();
-    let pki = Pki { root, intermediate };
-    let answer = ok("", &certificate_bag(&[&old, &der(&pki.intermediate)]));
-    let server = Http::new(move |_| answer.clone()).await;
-    let leaf = leaf_with(&pki, &[&server.url("/")]);
-    assert!(complete(&loopback(&pki), &[leaf.der]).await.completed_by_aia);
+    (old, Pki { root, intermediate })
 }
 
 #[tokio::test]

@@ -1,13 +1,15 @@
 //! Fetching an issuer that the server did not send (RFC 5280 section 4.2.2.1).
 //!
 //! The URL is an attacker's text: `http` and `https` only, through the egress layer, at most three
-//! fetches of 64 KiB in five seconds. What comes back counts only if it really signed the child.
+//! URLs, of two redirects and 64 KiB each, in five seconds. What comes back counts unless its key
+//! is known not to have signed the child: by an algorithm that nobody verifies any more it may have,
+//! which completes no path. As long as none is completed, the next URL is asked.
 
 use std::time::{Duration, Instant};
 
 use rustls_pki_types::{CertificateDer, pem::PemObject};
 
-use super::{Case, certificate::Parsed, signature::Worth};
+use super::{Case, certificate::Parsed, judge::Reached, signature::Worth};
 use crate::{
     egress::{HttpRequest, Trust, der},
     probes::Reach,
@@ -17,24 +19,24 @@ use crate::{
 pub(super) async fn fetch(reach: &Reach, case: &Case, trust: &Trust) -> Vec<Parsed> {
     let deadline = reach.deadline.min(Instant::now() + PATIENCE);
     let mut pool = case.pool.clone();
+    // Certificates whose issuer was missing, the lowest first.
+    let mut children: Vec<usize> = Vec::new();
     let mut asked: Vec<String> = Vec::new();
-    while let Some(child) = case.top(trust, &pool) {
-        let mut found = Vec::new();
-        for url in &child.issuer_urls {
-            if asked.len() == MAX_FETCHES || asked.contains(url) {
-                continue;
-            }
-            asked.push(url.clone());
-            let bytes = download(reach, url, deadline).await.unwrap_or_default();
-            found = issuers(certificates(&bytes), child, &pool);
-            if !found.is_empty() {
-                break;
-            }
+    while asked.len() < MAX_FETCHES {
+        match case.reached(trust, &pool) {
+            Reached::Root => break,
+            Reached::Missing(top) if !children.contains(&top) => children.push(top),
+            Reached::Missing(_) | Reached::Refused => {}
         }
-        if found.is_empty() {
-            break;
-        }
-        pool.append(&mut found);
+        let next = children.iter().rev().find_map(|child| {
+            let url = pool[*child].issuer_urls.iter().find(|url| !asked.contains(url))?;
+            Some((*child, url.clone()))
+        });
+        let Some((child, url)) = next else { break };
+        let bytes = download(reach, &url, deadline).await.unwrap_or_default();
+        asked.push(url);
+        let found = issuers(certificates(&bytes), &pool[child], &pool);
+        pool.extend(found);
     }
     pool.split_off(case.pool.len())
 }

@@ -11,16 +11,31 @@ use super::{
 };
 use crate::egress::Trust;
 
-impl Case {
-    /// Whether the best path lacks an issuer: then it may be worth fetching.
-    pub(super) fn wants_issuer(&self, trust: &Trust) -> bool {
-        self.leaf().is_some() && self.best(trust, &self.pool).end == End::Missing
-    }
+/// How far some certificates lead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reached {
+    /// A trusted root, by a path that clients accept.
+    Root,
+    /// The certificate at this index, whose issuer is missing.
+    Missing(usize),
+    /// An end that no client accepts.
+    Refused,
+}
 
-    /// The certificate whose issuer is missing.
-    pub(super) fn top<'a>(&'a self, trust: &Trust, pool: &'a [Parsed]) -> Option<&'a Parsed> {
-        let best = self.best(trust, pool);
-        (best.end == End::Missing).then(|| &pool[best.top()])
+impl Case {
+    /// How far certificates lead, of which the first is the leaf. Its own dates are no matter of
+    /// its issuers.
+    pub(super) fn reached(&self, trust: &Trust, certificates: &[Parsed]) -> Reached {
+        let pool = self.searched(trust, certificates);
+        let path = pool.best();
+        if path.end == End::Missing {
+            return Reached::Missing(path.top());
+        }
+        let signed = path.bad_signature.is_none() && path.weak_signature.is_none();
+        let strong = !path.chain.iter().any(|index| certificates[*index].weak_key);
+        let dated = |fault: &Fault| matches!(fault, Fault::Expired(0) | Fault::TooEarly(0));
+        let sound = signed && strong && pool.faults(&path).iter().all(dated);
+        if path.end == End::Anchor && sound { Reached::Root } else { Reached::Refused }
     }
 
     /// All that is known about the chain.
@@ -32,7 +47,7 @@ impl Case {
             };
             return self.examination(verification, &[], None);
         };
-        let pool = Pool::new(&self.pool, trust, self.at, &self.comparisons);
+        let pool = self.searched(trust, &self.pool);
         let path = pool.best();
         let finding = Finding { faults: pool.faults(&path), path };
         let staple = self.staple.as_deref().map(|staple| {
@@ -155,23 +170,17 @@ impl Case {
         }
     }
 
-    /// Whether the fetched issuers make a path to a trusted root that clients accept. The leaf's
-    /// own dates are no matter of its issuers.
+    /// Whether the fetched issuers make a path to a trusted root that clients accept.
     fn is_completed(&self, trust: &Trust) -> bool {
         if self.fetched.is_empty() {
             return false;
         }
         let certificates = [self.pool.as_slice(), &self.fetched].concat();
-        let pool = Pool::new(&certificates, trust, self.at, &self.comparisons);
-        let path = pool.best();
-        let signed = path.bad_signature.is_none() && path.weak_signature.is_none();
-        let strong = !path.chain.iter().any(|index| certificates[*index].weak_key);
-        let dated = |fault: &Fault| matches!(fault, Fault::Expired(0) | Fault::TooEarly(0));
-        path.end == End::Anchor && signed && strong && pool.faults(&path).iter().all(dated)
+        self.reached(trust, &certificates) == Reached::Root
     }
 
-    fn best<'t>(&'t self, trust: &'t Trust, pool: &'t [Parsed]) -> Path<'t> {
-        Pool::new(pool, trust, self.at, &self.comparisons).best()
+    fn searched<'t>(&'t self, trust: &'t Trust, certificates: &'t [Parsed]) -> Pool<'t> {
+        Pool::new(certificates, trust, self.at, &self.comparisons)
     }
 
     fn last(&self, path: &Path<'_>) -> &Parsed {

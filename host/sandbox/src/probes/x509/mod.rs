@@ -121,7 +121,7 @@ pub struct ExamineRequest {
 pub async fn examine(reach: Reach, request: ExamineRequest) -> Result<Examination, String> {
     let egress = reach.egress.clone();
     let mut case = Case::read(&request)?;
-    if request.complete && case.wants_issuer(egress.trust()) {
+    if request.complete && case.leaf().is_some() {
         case.fetched = aia::fetch(&reach, &case, egress.trust()).await;
     }
     Ok(case.decide(egress.trust()))
