@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use rustls_pki_types::{CertificateDer, pem::PemObject};
 
-use super::{Case, certificate::Parsed, judge::Reached, signature::Worth};
+use super::{Case, certificate::Parsed, judge::Reached, links::Signatures, signature::Worth};
 use crate::{
     egress::{HttpRequest, Trust, der},
     probes::Reach,
@@ -35,7 +35,7 @@ pub(super) async fn fetch(reach: &Reach, case: &Case, trust: &Trust) -> Vec<Pars
         let Some((child, url)) = next else { break };
         let bytes = download(reach, &url, deadline).await.unwrap_or_default();
         asked.push(url);
-        let found = issuers(certificates(&bytes), &pool[child], &pool);
+        let found = issuers(certificates(&bytes), &pool[child], &pool, &case.signatures);
         pool.extend(found);
     }
     pool.split_off(case.pool.len())
@@ -43,13 +43,19 @@ pub(super) async fn fetch(reach: &Reach, case: &Case, trust: &Trust) -> Vec<Pars
 
 /// Those of some certificates that signed the child: several of one key, of which one may have
 /// expired and another not.
-fn issuers(found: Vec<Parsed>, child: &Parsed, pool: &[Parsed]) -> Vec<Parsed> {
+fn issuers(
+    found: Vec<Parsed>,
+    child: &Parsed,
+    pool: &[Parsed],
+    signatures: &Signatures,
+) -> Vec<Parsed> {
     let named = found.into_iter().filter(|above| {
         above.known_as == child.issued_by && !pool.iter().any(|known| known.der == above.der)
     });
-    let signers =
-        named.take(MAX_NAMESAKES).filter(|above| child.signed_by(&above.key_info) != Worth::Bad);
-    signers.map(Parsed::in_chain).collect()
+    let signers = named.take(MAX_NAMESAKES).filter(|above| {
+        signatures.worth(child, &above.key_info).is_some_and(|worth| worth != Worth::Bad)
+    });
+    signers.map(|above| above.in_chain(signatures)).collect()
 }
 
 /// None where anything is wrong: a missing issuer stays missing, whatever the reason.

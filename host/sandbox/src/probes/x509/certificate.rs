@@ -9,6 +9,7 @@ use super::{
     Certificate,
     extensions::{Extensions, Issuing, Obstacle, Purposes, SCT_LIST},
     key,
+    links::Signatures,
     name::Name,
     signature::{Signed, Worth, usual_key_id},
 };
@@ -50,15 +51,11 @@ pub(super) struct Parsed {
 }
 
 impl Parsed {
-    /// Reads a certificate that is part of a chain; none where it is malformed.
-    pub(super) fn from_der(bytes: &[u8]) -> Option<Self> {
-        Self::read(bytes).map(Self::in_chain)
-    }
-
-    /// Whether it signed itself, which takes a signature to tell.
-    pub(super) fn in_chain(mut self) -> Self {
-        self.facts.self_signed =
-            self.is_self_issued() && self.signed_by(&self.key_info) != Worth::Bad;
+    /// Finds out whether it signed itself, which takes a signature to tell.
+    pub(super) fn in_chain(mut self, signatures: &Signatures) -> Self {
+        let own = || signatures.worth(&self, &self.key_info);
+        let self_signed = self.is_self_issued() && own().is_some_and(|worth| worth != Worth::Bad);
+        self.facts.self_signed = self_signed;
         self
     }
 

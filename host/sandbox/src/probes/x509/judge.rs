@@ -180,7 +180,7 @@ impl Case {
     }
 
     fn searched<'t>(&'t self, trust: &'t Trust, certificates: &'t [Parsed]) -> Pool<'t> {
-        Pool::new(certificates, trust, self.at, &self.comparisons)
+        Pool::new(certificates, trust, self.at, &self.comparisons, &self.signatures)
     }
 
     fn last(&self, path: &Path<'_>) -> &Parsed {

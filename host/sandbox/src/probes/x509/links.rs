@@ -1,14 +1,22 @@
 //! Who signed whom among the certificates at hand and the trusted roots.
 //!
-//! *Invariant:* whatever the certificates claim, a bounded number of signatures is verified.
+//! *Invariant:* whatever the certificates claim, a bounded number of signatures is verified, in all
+//! searches of an examination together.
 
 use std::collections::{HashMap, VecDeque};
 
+use parking_lot::Mutex;
+
 use super::{
-    certificate::Parsed,
+    certificate::{Parsed, sha256},
     signature::{Worth, usual_key_id},
 };
 use crate::egress::{Anchor, Trust};
+
+/// The signatures of certificates that an examination has verified, each once: by the hashes of the
+/// certificate and of the key.
+#[derive(Default)]
+pub(super) struct Signatures(Mutex<HashMap<(String, String), Worth>>);
 
 /// An issuer of a certificate, by name and key, and what its signature is worth.
 #[derive(Clone, Copy)]
@@ -40,17 +48,38 @@ struct Candidate<'a> {
     hint: Hint,
 }
 
+impl Signatures {
+    /// What a certificate's signature is worth, judged against a key; none where too many others
+    /// have been verified.
+    pub(super) fn worth(&self, certificate: &Parsed, key_info: &[u8]) -> Option<Worth> {
+        let mut known = self.0.lock();
+        let pair = (certificate.facts.sha256.clone(), sha256(key_info));
+        if let Some(worth) = known.get(&pair) {
+            return Some(*worth);
+        }
+        if known.len() == MAX_SIGNATURES {
+            return None;
+        }
+        let worth = certificate.signed_by(key_info);
+        known.insert(pair, worth);
+        Some(worth)
+    }
+}
+
 /// The links of each certificate that the first one leads to; the others have none.
-pub(super) fn links<'a>(certificates: &'a [Parsed], trust: &'a Trust) -> Vec<Vec<Link<'a>>> {
+pub(super) fn links<'a>(
+    certificates: &'a [Parsed],
+    trust: &'a Trust,
+    signatures: &Signatures,
+) -> Vec<Vec<Link<'a>>> {
     let mut links: Vec<Option<Vec<Link<'a>>>> = vec![None; certificates.len()];
-    let mut checks_left = MAX_SIGNATURES;
     let mut queue = VecDeque::from([0]);
     while let Some(child) = queue.pop_front() {
         if links[child].is_some() {
             continue;
         }
         let candidates = candidates(certificates, trust, child);
-        let found = signers(&certificates[child], candidates, &mut checks_left);
+        let found = signers(&certificates[child], candidates, signatures);
         queue.extend(found.iter().filter_map(|link| match link.issuer {
             Issuer::Sent(above) => Some(above),
             Issuer::Root(_) => None,
@@ -91,15 +120,14 @@ fn candidates<'a>(
 fn signers<'a>(
     certificate: &Parsed,
     candidates: Vec<Candidate<'a>>,
-    checks_left: &mut usize,
+    signatures: &Signatures,
 ) -> Vec<Link<'a>> {
     let mut worths: HashMap<&[u8], Worth> = HashMap::new();
     for candidate in &candidates {
-        if worths.contains_key(candidate.key_info) || *checks_left == 0 {
+        if worths.contains_key(candidate.key_info) {
             continue;
         }
-        *checks_left -= 1;
-        let worth = certificate.signed_by(candidate.key_info);
+        let Some(worth) = signatures.worth(certificate, candidate.key_info) else { continue };
         worths.insert(candidate.key_info, worth);
         if worth == Worth::Good {
             break;
@@ -129,5 +157,30 @@ fn hint_of_root(child: &Parsed, root: Anchor<'_>, key_info: &[u8]) -> Hint {
     hint(child, usual_key_id(key_info).as_deref())
 }
 
-/// Forty certificates that all bear one name could ask for 1600, at up to a millisecond.
-const MAX_SIGNATURES: usize = 100;
+/// Forty certificates that all bear one name could ask for 1600, at up to a millisecond. Sixty, of
+/// those shown and those searched, may have to tell whether they signed themselves.
+const MAX_SIGNATURES: usize = 160;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_examination_verifies_so_many_signatures_and_each_once() {
+        let params = rcgen::CertificateParams::new(["site.example".to_owned()]).unwrap();
+        let key = rcgen::KeyPair::generate().unwrap();
+        let certificate = Parsed::read(params.self_signed(&key).unwrap().der()).unwrap();
+        let signatures = Signatures::default();
+        for number in 1..MAX_SIGNATURES {
+            let stranger = number.to_be_bytes();
+            assert_eq!(signatures.worth(&certificate, &stranger), Some(Worth::Bad));
+        }
+        for _ in 0..2 {
+            let own = signatures.worth(&certificate, &certificate.key_info);
+            assert_eq!(own, Some(Worth::Good), "the last, and remembered");
+        }
+        assert_eq!(signatures.worth(&certificate, b"one more"), None);
+        let certificate = certificate.in_chain(&signatures);
+        assert!(certificate.facts.self_signed, "known already");
+    }
+}

@@ -31,6 +31,7 @@ use super::Reach;
 use crate::egress::Trust;
 use certificate::Parsed;
 use constraints::Allowance;
+use links::Signatures;
 
 /// The facts of one certificate.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -148,6 +149,7 @@ struct Case {
     fetched: Vec<Parsed>,
     /// For all searches together.
     comparisons: Allowance,
+    signatures: Signatures,
     reference: Option<Target>,
     at: i64,
     staple: Option<Vec<u8>>,
@@ -162,13 +164,16 @@ impl Case {
             return Err(format!("the chain is larger than {MAX_CHAIN} bytes"));
         }
         let (shown, beyond) = request.chain.split_at(request.chain.len().min(MAX_SHOWN));
-        let served: Vec<_> = shown.iter().map(|der| Parsed::from_der(der)).collect();
+        let signatures = Signatures::default();
+        let read = |der: &Vec<u8>| Some(Parsed::read(der)?.in_chain(&signatures));
+        let served: Vec<_> = shown.iter().map(read).collect();
         let beyond = beyond.iter().filter_map(|der| Parsed::read(der));
         Ok(Self {
             hashes: shown.iter().map(|der| certificate::sha256(der)).collect(),
-            pool: pool(served.iter().flatten().cloned().chain(beyond).collect()),
+            pool: pool(served.iter().flatten().cloned().chain(beyond).collect(), &signatures),
             fetched: Vec::new(),
             comparisons: Allowance::new(MAX_COMPARED),
+            signatures,
             reference: Target::parse(&request.server_name).ok(),
             at: request.at,
             staple: request.staple.clone(),
@@ -184,7 +189,7 @@ impl Case {
 
 /// The certificates to search, each once and the first of them first: then those that the names of
 /// issuers lead to from there, then others, above which a fetched issuer may come to lie.
-fn pool(sent: Vec<Parsed>) -> Vec<Parsed> {
+fn pool(sent: Vec<Parsed>, signatures: &Signatures) -> Vec<Parsed> {
     let mut sent = sent.into_iter();
     let mut pool: Vec<Parsed> = sent.next().into_iter().collect();
     let mut others: Vec<Parsed> = sent.collect();
@@ -192,20 +197,20 @@ fn pool(sent: Vec<Parsed>) -> Vec<Parsed> {
     while let Some(child) = pool.get(below) {
         let (above, rest) = others.into_iter().partition(|other| other.known_as == child.issued_by);
         others = rest;
-        add(&mut pool, above);
+        add(&mut pool, above, signatures);
         below += 1;
     }
-    add(&mut pool, others);
+    add(&mut pool, others, signatures);
     pool
 }
 
-fn add(pool: &mut Vec<Parsed>, certificates: Vec<Parsed>) {
+fn add(pool: &mut Vec<Parsed>, certificates: Vec<Parsed>, signatures: &Signatures) {
     for certificate in certificates {
         if pool.len() == MAX_SEARCHED {
             return;
         }
         if !pool.iter().any(|known| known.der == certificate.der) {
-            pool.push(certificate.in_chain());
+            pool.push(certificate.in_chain(signatures));
         }
     }
 }

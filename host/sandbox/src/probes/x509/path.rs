@@ -7,7 +7,7 @@ use rustls_pki_types::TrustAnchor;
 use super::{
     certificate::Parsed,
     constraints::{Allowance, Constraints},
-    links::{Link, links},
+    links::{Link, Signatures, links},
     search,
     signature::Worth,
 };
@@ -75,11 +75,12 @@ impl<'a> Pool<'a> {
         trust: &'a Trust,
         at: i64,
         comparisons: &'a Allowance,
+        signatures: &Signatures,
     ) -> Self {
         Self {
             certificates,
             at,
-            links: links(certificates, trust),
+            links: links(certificates, trust, signatures),
             constraints: RefCell::default(),
             comparisons,
         }
