@@ -2,7 +2,8 @@
 //!
 //! *Invariant:* the signature of the handshake is checked even where any chain is accepted, so
 //! that a recorded certificate is one whose key the peer holds. RSA keys of a size that no verifier
-//! takes are believed: they are weak, and judged as such.
+//! takes are believed: those below 2048 bits lower the grade, those above 8192 say nothing against
+//! the server.
 
 use std::{
     sync::{Arc, LazyLock},
@@ -308,7 +309,8 @@ fn verify_signature(
         .take(candidates)
         .filter(|candidate| algorithm == Some(candidate.public_key_alg_id().as_ref()))
         .peekable();
-    // Such a key is refused unseen, and its certificate would never be watched.
+    // The verifiers refuse such a key whatever it signed; who holds it is not known, but its
+    // certificate would never be watched else.
     let cannot_tell =
         fitting.peek().is_some() && der::contents(key.raw).is_some_and(is_of_odd_size);
     let good = fitting.any(|candidate| {

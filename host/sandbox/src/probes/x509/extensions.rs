@@ -190,9 +190,9 @@ impl Extensions {
     }
 }
 
-/// Whether an extension that names keys and lists of revocations has its form. Nothing here hangs
-/// on it, but OpenSSL refuses the certificate else. What stands in its fields is not looked at: URLs
-/// are written in every alphabet.
+/// Whether an extension that names keys or lists of revocations has its form. Which key is meant is
+/// a hint here, and the lists are not asked for, but OpenSSL refuses the certificate else. What
+/// stands in its fields is not looked at: URLs are written in every alphabet.
 fn is_well_formed(oid: &[u8], value: &[u8]) -> bool {
     let value = || der::element(value).map(|(value, _)| value);
     match oid {
