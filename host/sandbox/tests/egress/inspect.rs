@@ -8,6 +8,7 @@ use std::{
 };
 
 use parking_lot::Mutex;
+use rcgen::{KeyPair, PKCS_RSA_SHA256, RsaKeySize};
 use rustls::{ServerConfig, server::WebPkiClientVerifier};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio_rustls::{LazyConfigAcceptor, TlsAcceptor};
@@ -16,7 +17,7 @@ use tokio_util::task::AbortOnDropHandle;
 use crate::{
     egress::{NOT_TLS, NetError, Phase},
     lab::{Canary, ClosedPort, Dns, authenticated, endpoint, policy, serve, to_loopback},
-    pki::{Pki, leaf_params, self_signed, server_config},
+    pki::{Pki, der, leaf_params, self_signed, server_config},
     probes::{
         Reach,
         tls::{InspectRequest, inspect},
@@ -92,9 +93,9 @@ async fn a_certificate_whose_key_the_server_does_not_hold_is_no_report() {
 /// OpenSSL still serves such keys, and with TLS 1.3 alone nothing shows the chain in clear.
 #[tokio::test]
 async fn a_key_that_is_too_small_to_verify_with_is_reported() {
-    let Some((port, _server)) = small_key_server() else {
-        println!("skipped: there is no program openssl to serve with");
-        return;
+    let (port, _server) = match small_key_server() {
+        Ok(serving) => serving,
+        Err(reason) => return println!("skipped: {reason}"),
     };
     let report = inspect(authenticated(&to_loopback(None)), request("127.0.0.1", port)).await;
     let report = report.unwrap();
@@ -102,6 +103,27 @@ async fn a_key_that_is_too_small_to_verify_with_is_reported() {
     let leaf = &report.examination.chain[0];
     assert_eq!((leaf.key_algorithm.as_str(), leaf.key_bits), ("RSA", 1024));
     assert_eq!(leaf.subject, "CN=small.example");
+}
+
+/// A key of a usual size is one to verify with.
+#[tokio::test]
+async fn a_usual_rsa_key_that_the_server_does_not_hold_is_no_report() {
+    let pki = Pki::new();
+    let rsa = || KeyPair::generate_rsa_for(&PKCS_RSA_SHA256, RsaKeySize::_2048).unwrap();
+    let (own, other) = (rsa(), rsa());
+    let leaf = leaf_params(&["site.example"]).signed_by(&own, &pki.intermediate).unwrap();
+    let chain = vec![leaf.der().to_vec(), der(&pki.intermediate)];
+    for version in [&rustls::version::TLS12, &rustls::version::TLS13] {
+        for (key, is_held) in [(&own, true), (&other, false)] {
+            let config = versioned(server_config(&chain, key, None), version, &chain, key);
+            let (port, _, _server) = tls_server(config).await;
+            let report = inspect(authenticated(&to_loopback(None)), request("127.0.0.1", port));
+            match report.await {
+                Ok(report) => assert!(is_held, "{report:?}"),
+                Err(error) => assert!(!is_held && matches!(error, NetError::Tls(_)), "{error}"),
+            }
+        }
+    }
 }
 
 /// Ends with its handle.
@@ -117,8 +139,8 @@ impl Drop for Program {
     }
 }
 
-fn small_key_server() -> Option<(u16, Program)> {
-    Command::new("openssl").arg("version").output().ok()?;
+/// Or why there is none.
+fn small_key_server() -> Result<(u16, Program), String> {
     let folder = tempfile::tempdir().unwrap();
     let openssl = || {
         let mut openssl = Command::new("openssl");
@@ -129,8 +151,11 @@ fn small_key_server() -> Option<(u16, Program)> {
         .args(["req", "-x509", "-nodes", "-newkey", "rsa:1024", "-subj", "/CN=small.example"])
         .args(["-keyout", "key.pem", "-out", "cert.pem"])
         .output()
-        .unwrap();
-    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+        .map_err(|error| format!("there is no program openssl to serve with: {error}"))?;
+    if !made.status.success() {
+        let said = String::from_utf8_lossy(&made.stderr);
+        return Err(format!("openssl makes no RSA key of 1024 bits: {said}"));
+    }
     let mut server = openssl()
         .args(["s_server", "-cert", "cert.pem", "-key", "key.pem", "-accept", "127.0.0.1:0"])
         .args(["-tls1_3", "-cipher", "DEFAULT:@SECLEVEL=0"])
@@ -147,7 +172,9 @@ fn small_key_server() -> Option<(u16, Program)> {
     });
     // What else it says must not fill the pipe.
     std::thread::spawn(move || said.for_each(drop));
-    Some((port.unwrap(), Program { process: server, _files: folder }))
+    let server = Program { process: server, _files: folder };
+    let port = port.ok_or("openssl does not serve with an RSA key of 1024 bits")?;
+    Ok((port, server))
 }
 
 #[tokio::test]
