@@ -38,7 +38,7 @@ impl Inner {
             return Err(RunError::InvalidConfig(problems));
         }
         let plugin = &check.plugin;
-        let _turn = self.slots.run(plugin, &job.target).await?;
+        let _turn = self.slots.run(plugin, &job).await?;
         let started = Instant::now();
         let wall = plugin.limits.wall;
         let vetted = match &prober {

@@ -10,13 +10,14 @@ use tokio::{
 };
 use vedette_model::domain_name::Target;
 
-use crate::{call::End, engine::Class, limits::TARGET_RUNS, registry::Plugin};
+use crate::{Job, call::End, engine::Class, limits::TARGET_RUNS, registry::Plugin};
 
 /// The slots of both engines, and the targets that runs are about.
 pub(crate) struct Slots {
     light: Engine,
     heavy: Engine,
-    targets: Mutex<HashMap<Target, Arc<Semaphore>>>,
+    /// Apart for runs that are planned and for those that somebody asked for.
+    targets: Mutex<HashMap<(Target, bool), Arc<Semaphore>>>,
 }
 
 struct Engine {
@@ -45,10 +46,12 @@ impl Slots {
         }
     }
 
-    /// A turn for a run: at most two at a time connect to one target host, so that no target takes
-    /// our probes for an attack. Who asks others about it does not wait for it.
-    pub(crate) async fn run(&self, plugin: &Plugin, target: &Target) -> Result<Turn, End> {
-        let target = plugin.grants.reaches_target().then(|| self.target(target));
+    /// A turn for a run: of those that are planned and of those that somebody asked for, at most two
+    /// each connect to one target host at a time, so that no target takes our probes for an attack,
+    /// and nobody who asks keeps its owner's runs from it. Who asks others about it does not wait
+    /// for it.
+    pub(crate) async fn run(&self, plugin: &Plugin, job: &Job) -> Result<Turn, End> {
+        let target = plugin.grants.reaches_target().then(|| self.target(job));
         let room = [Arc::clone(&plugin.runs), Arc::clone(&self.engine(plugin).runs)];
         let queues: Vec<_> = target.into_iter().chain(room).collect();
         take(plugin, &queues, plugin.limits.wall + RUN_WAIT).await
@@ -66,12 +69,12 @@ impl Slots {
         }
     }
 
-    fn target(&self, target: &Target) -> Arc<Semaphore> {
+    fn target(&self, job: &Job) -> Arc<Semaphore> {
         let mut targets = self.targets.lock();
         if targets.len() >= TARGETS {
             targets.retain(|_, runs| Arc::strong_count(runs) > 1);
         }
-        let runs = targets.entry(target.clone());
+        let runs = targets.entry((job.target.clone(), job.watched));
         Arc::clone(runs.or_insert_with(|| Arc::new(Semaphore::new(TARGET_RUNS as usize))))
     }
 }

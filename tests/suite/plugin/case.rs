@@ -4,6 +4,7 @@ use std::{fs, sync::Arc};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
+use tokio::net::TcpListener;
 use vedette_model::{CheckType, domain_name::Target};
 use vedette_sandbox::{
     Grant, Job, Recorder, Recording, RunError, Sandbox,
@@ -115,6 +116,36 @@ async fn uptime_asks_no_port_that_the_sandbox_would_refuse() {
         let ran = sandbox.replay(&uptime, job, Arc::clone(&nothing)).await;
         assert!(matches!(ran, Err(RunError::UnsupportedTarget(_))), "{port}: {ran:?}");
     }
+}
+
+/// Whoever asks for checks of a host that is silent takes nothing away from those who watch it.
+#[tokio::test(flavor = "multi_thread")]
+async fn runs_that_somebody_asked_for_keep_no_planned_one_from_a_host() {
+    let lab = Lab::start().await.expect("a lab");
+    let (sandbox, domain) = (Arc::new(sandbox(&lab)), "shop.example");
+    lab.dns.answer(domain, Reply::address("127.0.0.1".parse().expect("an address")));
+    let ssl: CheckType = "ssl".parse().expect("a check type");
+    let silent = TcpListener::bind("127.0.0.1:0").await.expect("free ports");
+    let port = silent.local_addr().expect("it is bound").port();
+    let asked: Vec<_> = (0..3)
+        .map(|_| {
+            let (sandbox, ssl, job) = (Arc::clone(&sandbox), ssl.clone(), job(domain, port));
+            tokio::spawn(async move { sandbox.run(&ssl, job).await })
+        })
+        .collect();
+    let mut kept = Vec::new();
+    for _ in 0..2 {
+        kept.push(silent.accept().await.expect("a check connects"));
+    }
+    // Nobody listens there, so it ends at once.
+    let closed = TcpListener::bind("127.0.0.1:0").await.expect("free ports");
+    let port = closed.local_addr().expect("it is bound").port();
+    drop(closed);
+    let planned = Job { watched: true, ..job(domain, port) };
+    let seen = sandbox.run(&ssl, planned).await.expect("an observation");
+    assert_eq!(seen.observation.result["error"], "connection_refused");
+    assert!(asked.iter().all(|run| !run.is_finished()), "they wait for the silent server still");
+    asked.iter().for_each(|run| run.abort());
 }
 
 fn job(domain: &str, port: u16) -> Job {

@@ -90,10 +90,16 @@ pub(crate) fn refuse(check_type: &CheckType, cause: RunError, offline: bool) -> 
         RunError::Broken { why: Stop::Failed, .. } if offline => {
             Error::Offline(anyhow!("check {check_type}: {cause}"))
         }
-        RunError::RetryIn(_)
-        | RunError::Overloaded
-        | RunError::Broken { .. }
-        | RunError::NotInstalled => Error::Internal(anyhow!("check {check_type}: {cause}")),
+        RunError::Overloaded => Error::Limited {
+            retry_after: CROWDED,
+            message: format!(
+                "as many checks are under way as this host, or all of us, can take; try again in \
+                 {CROWDED} s"
+            ),
+        },
+        RunError::RetryIn(_) | RunError::Broken { .. } | RunError::NotInstalled => {
+            Error::Internal(anyhow!("check {check_type}: {cause}"))
+        }
     }
 }
 
@@ -111,6 +117,8 @@ fn first(problems: &[Problem]) -> String {
     said.unwrap_or_else(|| "it does not say why".to_owned())
 }
 
+/// In how many seconds a place may be free.
+const CROWDED: u64 = 5;
 /// The plugin broke or was stopped, in `run` or in `assess`.
 pub(crate) const PLUGIN_FAILED: &str = "plugin_failed";
 /// There is no plugin here, or it is paused because it broke too often.
@@ -177,7 +185,6 @@ mod tests {
         let ours = [
             broken(Stop::Trap),
             broken(Stop::Wall),
-            RunError::Overloaded,
             RunError::NotInstalled,
             RunError::RetryIn(Duration::from_secs(30)),
         ];
@@ -187,6 +194,12 @@ mod tests {
                 assert!(matches!(refused, Error::Internal(_)), "{cause:?}");
             }
         }
+    }
+
+    #[test]
+    fn a_check_that_found_no_room_can_be_asked_for_again_soon() {
+        let refused = refuse(&ssl(), RunError::Overloaded, false);
+        assert!(matches!(refused, Error::Limited { retry_after: 5, .. }), "{refused}");
     }
 
     #[test]
