@@ -122,6 +122,7 @@ fn doubt_is_cleared_up_within_seconds() {
         ('d', None),
         ('u', Some(0)),
         ('u', None),
+        ('u', None),
         // Slowness has to last.
         ('s', Some(10)),
     ];
