@@ -71,6 +71,12 @@ pub enum GateError {
          [capabilities] of plugin.toml and approve it, or remove the import"
     )]
     NotGranted { import: String, capability: &'static str },
+    /// It was asked for: this is the operator's to mend.
+    #[error(
+        "the component imports {import}, which is not granted; add granted.{capability} to its \
+         entry in plugins.lock, or disable it"
+    )]
+    Withheld { import: String, capability: &'static str },
     #[error("the component imports {0}, which no plugin can have; build it without")]
     ForeignImport(String),
     #[error("the component imports {0}; this host speaks version 1 of that interface")]

@@ -8,7 +8,10 @@ use tokio::{net::TcpListener, time::timeout};
 use vedette_tests::plugin_in;
 
 use super::{Operated, path, shown};
-use crate::world::until;
+use crate::{
+    guest::{Guest, I32},
+    world::until,
+};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_was_tampered_with_is_refused_and_the_others_go_on() {
@@ -45,6 +48,35 @@ async fn what_was_tampered_with_is_refused_and_the_others_go_on() {
     assert_eq!(shown(&service, "acme.other").await["state"], "failed");
     assert_eq!(shown(&service, "acme.banner").await["state"], "running");
     assert_eq!(shown(&service, "vedette.check-ssl").await["state"], "running");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_grant_that_is_taken_away_is_used_no_more() {
+    let operated = Operated::start().await;
+    let tcp = "vedette:net/tcp@1.0.0";
+    let mut guest = Guest::check("tcp = { to = [\"target:25\"] }", &[tcp]);
+    guest.import(tcp, "exchange", &[I32; 11], &[]);
+    operated.install(&operated.file("test.wasm", &guest)).await;
+    operated.change(&["approve", "acme.test"]).await;
+    let operator = operated.world.service.operator();
+    let client = &operated.world.owner.client;
+    let lock = operated.folder().join("plugins.lock");
+    let approved = fs::read_to_string(&lock).expect("a lock");
+    let lines = approved.lines().filter(|line| !line.starts_with("granted.tcp"));
+    let less = lines.collect::<Vec<_>>().join("\n");
+    for (text, state, status) in
+        [(approved.as_str(), "running", 200), (less.as_str(), "failed", 404)]
+    {
+        fs::write(&lock, text).expect("written");
+        operator.send(Method::POST, "/admin/plugins/reload", None).await.expect(200);
+        let shown = operated.shown("acme.test").await;
+        assert_eq!(shown["state"], state, "{shown}");
+        assert!(shown["running_version"].is_null(), "{shown}");
+        let ran = client.post("/check-test", json!({ "domain": "shop.example" })).await;
+        assert_eq!(ran.status, status, "{ran:?}");
+    }
+    let error = operated.shown("acme.test").await["error"].to_string();
+    assert!(error.contains("add granted.tcp to its entry in plugins.lock"), "{error}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

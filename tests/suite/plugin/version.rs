@@ -2,10 +2,11 @@
 
 use std::fs;
 
+use reqwest::Method;
 use serde_json::{Value, json};
 use vedette_tests::{RecordType, Reply};
 
-use super::{Operated, path};
+use super::{Operated, path, shown};
 use crate::{
     guest::{Guest, Says},
     world::until,
@@ -177,4 +178,29 @@ async fn each_version_that_is_kept_can_be_gone_back_to() {
     assert_eq!(operated.banner().await, true);
     operated.change(&["rollback", "acme.banner"]).await;
     assert_eq!(operated.shown("acme.banner").await["version"], "3.0.0");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_version_that_does_not_load_leaves_the_one_before_also_at_the_next_start() {
+    let operated = Operated::start().await;
+    operated.install(&operated.component("acme.banner", "1.0.0", true)).await;
+    operated.change(&["approve", "acme.banner"]).await;
+    // What it says of itself is not what its manifest says.
+    let mut wrong = Operated::guest("acme.banner", "2.0.0", false);
+    wrong.manifest = wrong.manifest.replace("2.0.0", "3.0.0");
+    operated.install(&operated.file("wrong.wasm", &wrong)).await;
+    let approved = operated.run(&["approve", "acme.banner"]).await;
+    assert_eq!(approved.code, Some(0), "{approved:?}");
+    let operator = operated.world.service.operator();
+    operator.send(Method::POST, "/admin/plugins/reload", None).await.expect(200);
+    let before = operated.shown("acme.banner").await;
+    let versions = (&before["state"], &before["version"], &before["running_version"]);
+    assert_eq!(versions, (&json!("failed"), &json!("3.0.0"), &json!("1.0.0")), "{before}");
+    assert_eq!(operated.banner().await, true);
+
+    let Operated { world, home: _home } = operated;
+    let mut service = world.service;
+    service.stop().await.expect("it ends");
+    let service = service.start_again().await.expect("it starts");
+    assert_eq!(shown(&service, "acme.banner").await, before);
 }

@@ -111,8 +111,7 @@ pub(super) fn imports(
         let always = known.capability.is_empty();
         let comes_along = interface == X509 && granted.examines();
         if !always && !comes_along && !granted.interfaces().contains(interface) {
-            let capability = known.capability;
-            return Err(GateError::NotGranted { import: import.to_owned(), capability });
+            return Err(not_granted(import.to_owned(), known, asked));
         }
         imported.insert(known.interface);
     }
@@ -125,6 +124,18 @@ pub(super) fn imports(
             Err(GateError::NotImported { interface, capability })
         }
     }
+}
+
+/// Whose it is to mend: the author's who did not ask, or the operator's who does not grant.
+fn not_granted(import: String, known: &Known, asked: &Capabilities) -> GateError {
+    let capability = known.capability;
+    if asked.interfaces().contains(known.interface) {
+        return GateError::Withheld { import, capability };
+    }
+    if known.interface == X509 && asked.examines() {
+        return GateError::Withheld { import, capability: "tls" };
+    }
+    GateError::NotGranted { import, capability }
 }
 
 /// Exactly the export of its kind.

@@ -139,7 +139,11 @@ fn imports_must_equal_the_grants() {
 fn what_the_operator_took_away_does_not_load() {
     let grant = Grant::Only(Box::<Capabilities>::default());
     let refused = sandbox().install(&dialling(TCP).build(), grant).expect_err("refused");
-    assert!(refused.to_string().contains("vedette:net/tcp@1.0.0, which is not granted"));
+    assert_eq!(
+        refused.to_string(),
+        "the component imports vedette:net/tcp@1.0.0, which is not granted; add granted.tcp to its \
+         entry in plugins.lock, or disable it"
+    );
 }
 
 #[test]

@@ -5,18 +5,18 @@ use std::collections::BTreeMap;
 
 use anyhow::{Context, bail, ensure};
 use vedette_model::CheckType;
-use vedette_sandbox::{Grant, Kind, Sandbox};
+use vedette_sandbox::{GateError, Grant, Kind, Sandbox};
 
 use super::{
     changes::{self, Running},
     folder::{Folder, sha256},
-    lock::{Lock, Locked, SecretPlace},
+    lock::{Lock, Locked, Previous, SecretPlace},
     operators::Known,
     rule,
 };
 
 /// Does what the lock wants, as far as it can be done. A version that is refused leaves the one
-/// before where it is.
+/// before where it is, or lets an earlier one in where none runs, as at a start.
 pub(super) fn apply(sandbox: &Sandbox, folder: &Folder, known: &Known, lock: Lock) -> Known {
     let mut running = known.running.clone();
     let mut failures = BTreeMap::new();
@@ -32,20 +32,74 @@ pub(super) fn apply(sandbox: &Sandbox, folder: &Folder, known: &Known, lock: Loc
                 running.insert(id.clone(), Running { locked: locked.clone(), kind });
             }
             Err(cause) => {
+                let stays = instead(sandbox, folder, locked, running.remove(id), &cause);
+                let told = stays.as_ref().map(|stays| &stays.locked.version);
+                let told = told.map_or_else(String::new, |version| format!("; {version} runs on"));
                 let reason = format!("{cause:#}");
-                let stays =
-                    if running.contains_key(id) { "; the version before runs on" } else { "" };
                 tracing::error!(
                     plugin = &**id,
                     version = &*locked.version,
-                    "plugin {id} {} is not loaded: {reason}{stays}",
+                    "plugin {id} {} is not loaded: {reason}{told}",
                     locked.version
                 );
+                running.extend(stays.map(|stays| (id.clone(), stays)));
                 failures.insert(id.clone(), reason);
             }
         }
     }
     Known { lock, running, failures, lock_error: None }
+}
+
+/// What runs where a version is refused: what ran before, unless the lock now takes from it what it
+/// runs with; where nothing ran, the latest earlier version that loads, unless what is refused lacks
+/// a grant, which an earlier version may still have.
+fn instead(
+    sandbox: &Sandbox,
+    folder: &Folder,
+    locked: &Locked,
+    before: Option<Running>,
+    cause: &anyhow::Error,
+) -> Option<Running> {
+    match before {
+        Some(before) if locked.takes_from(&before.locked) => {
+            sandbox.uninstall(&locked.id);
+            None
+        }
+        Some(before) => Some(before),
+        None if is_withheld(cause) => None,
+        None => {
+            let mut kept = locked.previous.iter();
+            kept.find_map(|previous| earlier(sandbox, folder, locked, previous))
+        }
+    }
+}
+
+fn is_withheld(cause: &anyhow::Error) -> bool {
+    matches!(cause.downcast_ref::<GateError>(), Some(GateError::Withheld { .. }))
+}
+
+/// Loads an earlier version as if it had been rolled back to.
+fn earlier(
+    sandbox: &Sandbox,
+    folder: &Folder,
+    locked: &Locked,
+    previous: &Previous,
+) -> Option<Running> {
+    let mut locked = locked.clone();
+    locked.replace(previous.clone());
+    match install(sandbox, folder, &locked) {
+        Ok(kind) => Some(Running { locked, kind }),
+        Err(cause) => {
+            tracing::warn!(
+                plugin = &*locked.id,
+                version = &*locked.version,
+                "plugin {} {} is not loaded either: {cause:#}",
+                locked.id,
+                locked.version
+            );
+            None
+        }
+    }
 }
 
 /// Installs the check of this type, if the lock has one that is enabled: for a one-off run.

@@ -146,6 +146,17 @@ impl Locked {
         Capabilities::of_table(self.granted.clone()).map_err(|wrong| format!("granted: {wrong}"))
     }
 
+    /// Whether this is the file that runs, and it is granted less than it runs with.
+    pub(crate) fn takes_from(&self, running: &Self) -> bool {
+        if self.sha256 != running.sha256 || self.granted == running.granted {
+            return false;
+        }
+        match (running.capabilities(), self.capabilities()) {
+            (Ok(before), Ok(now)) => before.intersect(&now) != before,
+            _ => true,
+        }
+    }
+
     /// Hashes of the files that belong to it.
     pub(crate) fn files(&self) -> impl Iterator<Item = &str> {
         let previous = self.previous.iter().map(|previous| previous.sha256.as_str());

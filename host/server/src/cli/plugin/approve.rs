@@ -135,7 +135,7 @@ fn suffices(granted: &Table, component: &[u8]) -> Result<(), Failure> {
     let granted = Capabilities::of_table(granted.clone()).map_err(anyhow::Error::msg)?;
     match vedette_sandbox::examine(component, &Grant::Only(Box::new(granted))) {
         Ok(_) => Ok(()),
-        Err(GateError::NotGranted { import, capability }) => Err(Failure::Environment(anyhow!(
+        Err(GateError::Withheld { import, capability }) => Err(Failure::Environment(anyhow!(
             "--grant leaves out {capability}, and the component imports {import}: it is not loaded \
              without; grant that too, and then less of it by its line granted.{capability} in \
              plugins.lock"

@@ -47,6 +47,26 @@ fn version(name: &str, digit: char) -> Previous {
 }
 
 #[test]
+fn less_is_granted_to_the_file_that_runs() {
+    let locked = |lock: Lock| lock.plugins.first().cloned().expect("one");
+    let running = locked(Lock::parse(&written()).expect("a lock"));
+    let changed = |from, to| locked(with(from, to).expect("a lock"));
+    for (what, now, less) in [
+        ("the same", running.clone(), false),
+        ("one gone", changed("granted.random = true", ""), true),
+        ("one narrowed", changed(r#"["MX", "A"]"#, r#"["MX"]"#), true),
+        ("one wider", changed(r#"["MX", "A"]"#, r#"["MX", "A", "TXT"]"#), false),
+        (
+            "another file",
+            Locked { sha256: hash('e'), granted: Table::new(), ..running.clone() },
+            false,
+        ),
+    ] {
+        assert_eq!(now.takes_from(&running), less, "{what}");
+    }
+}
+
+#[test]
 fn what_is_written_reads_back() {
     let lock = Lock::parse(&written()).expect("a lock");
     let plugin = lock.find("acme.smtp-banner").expect("it is there");
