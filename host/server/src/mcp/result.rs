@@ -1,12 +1,15 @@
 //! What a tool answers, within bounds: a model has to read all of it.
 //!
-//! A listing shows the entries that fit and says where the next one is. Anything else that is too
-//! long is shortened the same way every time: long texts first, then long lists, from the end.
+//! A listing shows the entries that fit, whole but for long texts, and says where the next one is.
+//! Anything else that is too long is shortened the same way every time: long texts first, then long
+//! lists, from the end, or from the start where the end is the news. What was cut is said by name.
 //!
 //! *Invariant:* text and structured content together stay below [`MOST`] characters, and hold the
 //! same JSON.
 
-use serde_json::{Map, Value, json};
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value};
 
 use super::era::Era;
 
@@ -46,108 +49,136 @@ pub(super) struct Part {
     pub(super) total: u64,
 }
 
+/// The members in which something was cut.
+type Names = BTreeSet<String>;
+
 /// As many entries as fit, at least one, beside the other members.
 pub(super) fn listing(part: Part, mut members: Map<String, Value>) -> Value {
     let Part { name, entries, offset, total } = part;
     members.insert("total".to_owned(), total.into());
     members.insert("truncated".to_owned(), true.into());
     members.insert("next_offset".to_owned(), u64::MAX.into());
-    members.insert("hint".to_owned(), hint(u64::MAX).into());
-    let mut room = MOST.saturating_sub(size(&Value::Object(members.clone())) + 2 * name.len() + 12);
-    let mut shown = Vec::new();
-    for entry in entries {
-        let (entry, size) = fitted_entry(entry);
-        let needed = size + 2;
-        if needed > room && !shown.is_empty() {
-            break;
-        }
-        room = room.saturating_sub(needed);
-        shown.push(entry);
-    }
+    let frame = size(&Value::Object(members.clone())) + 2 * name.len() + 12;
+    let (shown, cut) = fitted(entries, name, (MOST - ROOM_FOR_MARK).saturating_sub(frame));
     let next = offset + shown.len() as u64;
-    let truncated = !shown.is_empty() && next < total;
+    let next = (!shown.is_empty() && next < total).then_some(next);
     members.insert(name.to_owned(), shown.into());
-    members.insert("truncated".to_owned(), truncated.into());
-    if truncated {
-        members.insert("next_offset".to_owned(), next.into());
-        members.insert("hint".to_owned(), hint(next).into());
-    } else {
-        members.insert("next_offset".to_owned(), Value::Null);
-        members.remove("hint");
+    members.insert("truncated".to_owned(), (next.is_some() || !cut.is_empty()).into());
+    members.insert("next_offset".to_owned(), next.into());
+    let cut = (!cut.is_empty()).then(|| hint_at_cut(&cut));
+    let hints: Vec<String> = next.map(hint_at_next).into_iter().chain(cut).collect();
+    if !hints.is_empty() {
+        members.insert("hint".to_owned(), hints.join("; ").into());
     }
     Value::Object(members)
 }
 
-fn hint(next: u64) -> String {
+/// The entries that fit, and what was cut in them. Beside long texts something is cut only in the
+/// first: any other can be the first of the next answer.
+fn fitted(entries: Vec<Value>, at: &str, mut room: usize) -> (Vec<Value>, Names) {
+    let mut shown = Vec::new();
+    let mut names = Names::new();
+    for mut entry in entries {
+        let mut here = Names::new();
+        cut_texts(&mut entry, LONGEST_TEXT, at, &mut here);
+        let mut needed = size(&entry) + 2;
+        if needed > room {
+            if !shown.is_empty() {
+                break;
+            }
+            needed = shorten(&mut entry, room.saturating_sub(2), at, &mut here) + 2;
+        }
+        room = room.saturating_sub(needed);
+        names.append(&mut here);
+        shown.push(entry);
+    }
+    (shown, names)
+}
+
+fn hint_at_next(next: u64) -> String {
     format!("there is more: call this tool again with offset {next}")
 }
 
-/// One entry of many, and its size: what is cut in it is not told apart, since the whole is a tool
-/// away.
-fn fitted_entry(mut entry: Value) -> (Value, usize) {
-    cut_texts(&mut entry, LONGEST_TEXT);
-    let size = shorten(&mut entry, MOST_OF_ENTRY);
-    (entry, size)
+fn hint_at_cut(names: &Names) -> String {
+    let mut named: Vec<String> = names.iter().take(MOST_NAMES).cloned().collect();
+    for name in &mut named {
+        cut(name, LONGEST_NAME);
+    }
+    if names.len() > MOST_NAMES {
+        named.push("others".to_owned());
+    }
+    let named = named.join(", ");
+    format!("long texts or lists were cut to fit ({named}); the REST interface answers all of it")
 }
 
 /// As JSON that fits into a result.
 pub(super) fn bounded(mut value: Value) -> String {
-    let cut = cut_texts(&mut value, LONGEST_TEXT);
+    let mut cut = Names::new();
+    cut_texts(&mut value, LONGEST_TEXT, "", &mut cut);
     let json = value.to_string();
-    if !cut && size_of(&json) <= MOST {
+    if cut.is_empty() && size_of(&json) <= MOST {
         return json;
     }
-    shorten(&mut value, MOST - ROOM_FOR_MARK);
+    shorten(&mut value, MOST - ROOM_FOR_MARK, "", &mut cut);
     if let Some(members) = value.as_object_mut() {
         members.insert("truncated".to_owned(), true.into());
-        let hint = "long texts or lists were cut to fit; the REST interface answers all of it";
-        members.entry("hint").or_insert_with(|| json!(hint));
+        members.entry("hint").or_insert_with(|| hint_at_cut(&cut).into());
     }
     value.to_string()
 }
 
-/// Cuts lists, then texts, until it fits; answers the size that it has then.
-fn shorten(value: &mut Value, most: usize) -> usize {
+/// Cuts lists, then texts, until it fits; answers the size that it has then. `at` is the member
+/// that the value stands in, itself or in a list.
+fn shorten(value: &mut Value, most: usize, at: &str, names: &mut Names) -> usize {
     let mut left = size(value);
     for longest in LISTS {
         if left <= most {
             return left;
         }
-        cut_lists(value, longest);
+        cut_lists(value, longest, at, names);
         left = size(value);
     }
     for longest in TEXTS {
         if left <= most {
             return left;
         }
-        cut_texts(value, longest);
+        cut_texts(value, longest, at, names);
         left = size(value);
     }
     left
 }
 
-/// Says whether there was one that is too long.
-fn cut_texts(value: &mut Value, longest: usize) -> bool {
+fn cut_texts(value: &mut Value, longest: usize, at: &str, names: &mut Names) {
     match value {
-        Value::String(text) => cut(text, longest),
+        Value::String(text) => names.extend(cut(text, longest).then(|| at.to_owned())),
         Value::Array(items) => {
-            items.iter_mut().fold(false, |any, item| cut_texts(item, longest) | any)
+            items.iter_mut().for_each(|item| cut_texts(item, longest, at, names));
         }
         Value::Object(members) => {
-            members.values_mut().fold(false, |any, member| cut_texts(member, longest) | any)
+            for (name, member) in members.iter_mut() {
+                cut_texts(member, longest, name, names);
+            }
         }
-        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
 
-fn cut_lists(value: &mut Value, longest: usize) {
+fn cut_lists(value: &mut Value, longest: usize, at: &str, names: &mut Names) {
     match value {
         Value::Array(items) => {
-            items.truncate(longest);
-            items.iter_mut().for_each(|item| cut_lists(item, longest));
+            let surplus = items.len().saturating_sub(longest);
+            if surplus > 0 {
+                names.insert(at.to_owned());
+                let kept_from = if HISTORIES.contains(&at) { surplus } else { 0 };
+                items.drain(..kept_from);
+                items.truncate(longest);
+            }
+            items.iter_mut().for_each(|item| cut_lists(item, longest, at, names));
         }
         Value::Object(members) => {
-            members.values_mut().for_each(|member| cut_lists(member, longest));
+            for (name, member) in members.iter_mut() {
+                cut_lists(member, longest, name, names);
+            }
         }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
@@ -176,9 +207,13 @@ fn size_of(json: &str) -> usize {
 
 /// Of the 25,000 that a result may have; the rest is the frame's.
 const MOST: usize = 24_000;
-/// A site or an alert in a listing.
-const MOST_OF_ENTRY: usize = 4_000;
-const ROOM_FOR_MARK: usize = 300;
+/// For both hints, and `truncated`.
+const ROOM_FOR_MARK: usize = 800;
+/// Of the members that a hint names.
+const MOST_NAMES: usize = 4;
+const LONGEST_NAME: usize = 30;
+/// Lists that are written oldest first: who reads a part of one wants its end.
+const HISTORIES: [&str; 1] = ["updates"];
 /// A long TXT record is whole, a novel in a certificate is not.
 const LONGEST_TEXT: usize = 1_000;
 const LISTS: [usize; 8] = [200, 100, 50, 25, 12, 6, 3, 1];
@@ -187,6 +222,7 @@ const TEXTS: [usize; 3] = [250, 60, 12];
 #[cfg(test)]
 mod tests {
     use rmcp::model::{CallToolResult, ContentBlock};
+    use serde_json::json;
 
     use super::*;
 
@@ -256,5 +292,79 @@ mod tests {
             offset = usize::try_from(next).expect("small");
         }
         assert_eq!(seen, (0..200).collect::<Vec<u64>>());
+    }
+
+    fn incident(updates: usize, length: usize) -> Value {
+        let update = |nth: usize| json!({ "nth": nth, "message": "x".repeat(length) });
+        json!({ "title": "Slow", "updates": (0..updates).map(update).collect::<Vec<Value>>() })
+    }
+
+    fn listed(entries: Vec<Value>) -> Value {
+        let total = entries.len() as u64;
+        let part = Part { name: "entries", entries, offset: 0, total };
+        let listed = listing(part, Map::new());
+        let shown = parsed(&bounded(listed.clone()));
+        assert_eq!(shown, listed, "what is listed fits as it is");
+        shown
+    }
+
+    #[test]
+    fn an_entry_is_whole_while_it_fits_on_its_own() {
+        let names: Vec<String> = (0..250).map(|nth| format!("n{nth}.example.com")).collect();
+        for entry in [incident(9, 300), incident(20, 500), json!({ "san": names })] {
+            let alone = listed(vec![entry.clone()]);
+            assert_eq!(alone["entries"], json!([entry]));
+            assert_eq!((&alone["truncated"], alone.get("hint")), (&json!(false), None));
+            // What finds no room behind others comes first in the next answer.
+            let among = listed(vec![entry.clone(); 12]);
+            let shown = among["entries"].as_array().expect("a list");
+            assert!(!shown.is_empty() && shown.len() < 12, "{}", shown.len());
+            assert!(shown.iter().all(|shown| *shown == entry));
+            assert_eq!(
+                (&among["truncated"], &among["next_offset"]),
+                (&json!(true), &json!(shown.len()))
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_cut_in_an_entry_is_said_by_name() {
+        let long_list = json!({ "id": 1, "result": { "san": vec!["name.example.com"; 2_000] } });
+        let long_text = json!({ "id": 2, "message": "x".repeat(2_000) });
+        for (entry, name) in [(long_list, "san"), (long_text, "message")] {
+            let alone = listed(vec![entry.clone()]);
+            assert_eq!((&alone["truncated"], &alone["next_offset"]), (&json!(true), &Value::Null));
+            let hint = alone["hint"].as_str().expect("a hint");
+            assert!(hint.contains(&format!("({name})")) && hint.contains("REST"), "{hint}");
+            let first = listed(vec![entry; 30]);
+            let hint = first["hint"].as_str().expect("a hint");
+            let next = first["next_offset"].as_u64().expect("a number");
+            assert!(hint.contains(&format!("offset {next}")), "{hint}");
+            assert!(hint.contains(&format!("({name})")), "{hint}");
+        }
+    }
+
+    #[test]
+    fn what_is_cut_outside_of_listings_is_said_by_name() {
+        let mut members = Map::new();
+        for nth in 0..9 {
+            members.insert(format!("{nth}{}", "n".repeat(40)), "x".repeat(2_000).into());
+        }
+        let cut = parsed(&bounded(Value::Object(members)));
+        let hint = cut["hint"].as_str().expect("a hint");
+        assert!(hint.contains("(0nnn") && hint.contains("…, others)"), "{hint}");
+    }
+
+    #[test]
+    fn of_a_history_the_end_is_kept() {
+        let last = |updates: &Value| updates.as_array().and_then(|all| all.last().cloned());
+        let long = incident(100, 900);
+        let told = parsed(&bounded(json!({ "incident": long })));
+        let listed = listed(vec![long.clone()]);
+        for (answer, incident) in [(&told, &told["incident"]), (&listed, &listed["entries"][0])] {
+            assert!(answer["hint"].as_str().is_some_and(|hint| hint.contains("(updates)")));
+            assert_eq!(last(&incident["updates"]), last(&long["updates"]));
+            assert!(incident["updates"].as_array().is_some_and(|kept| kept.len() > 1));
+        }
     }
 }

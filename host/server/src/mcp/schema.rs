@@ -31,7 +31,8 @@ pub(super) fn paged(required: &[&str], mut properties: Value) -> Value {
 pub(super) fn listing(name: &str, entry: Value, mut others: Value) -> Value {
     others[name] = list(entry);
     others["total"] = said(count(), "How many there are in all.");
-    others["truncated"] = said(boolean(), "Whether there are more than these.");
+    others["truncated"] =
+        said(boolean(), "Whether there are more, or one of these was cut to fit.");
     others["next_offset"] = or_null(said(count(), "The offset that shows what comes next."));
     let mut listing = record(others);
     listing["properties"]["hint"] = said(text(), "What to do to see the rest.");

@@ -1,6 +1,6 @@
 //! However much there is, a model can read the answer and ask for the rest.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::done;
 use crate::{
@@ -66,4 +66,33 @@ async fn text_of_strangers_is_cut_and_stays_data() {
     assert!(issuer.chars().count() <= 1_000 && issuer.ends_with('…'), "{issuer}");
     done(client, "list_sites", json!({})).await;
     done(client, "get_check_history", json!({"site_id": id})).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_told_last_of_an_incident_is_shown() {
+    let world = World::start().await;
+    let client = &world.owner.client;
+    let opened = done(client, "create_incident", json!({"title": "Slow"})).await;
+    let id = text(&opened["incident"]["id"]);
+    for (updates, length) in [(9, 250), (20, 900)] {
+        for nth in 0..updates {
+            let message = format!("{nth} {}", "x".repeat(length));
+            let update = json!({"incident_id": id, "status": "identified", "message": message});
+            let told = done(client, "add_incident_update", update).await;
+            assert_eq!(last(&told["incident"]), message);
+        }
+        let read = client.get(&format!("/incidents/{id}")).await.expect(200);
+        let listed = done(client, "list_incidents", json!({})).await;
+        let incident = &listed["incidents"][0];
+        assert_eq!(last(incident), last(&read["incident"]));
+        let is_whole = incident["updates"] == read["incident"]["updates"];
+        assert_eq!(listed["truncated"], !is_whole, "{listed}");
+        assert_eq!(is_whole, updates == 9, "{listed}");
+        assert!(is_whole || text(&listed["hint"]).contains("updates"), "{listed}");
+    }
+}
+
+fn last(incident: &Value) -> String {
+    let updates = incident["updates"].as_array().expect("a list");
+    text(&updates.last().expect("one at least")["message"])
 }
