@@ -112,7 +112,7 @@ pub struct DeliveryView<'a> {
     pub due_at: Option<Timestamp>,
     pub finished_at: Option<Timestamp>,
     pub error: Option<&'a str>,
-    /// The `X-Vedette-Delivery` that the receiver saw.
+    /// The `X-Vedette-Delivery` that the receiver saw; further parts of it have ids of their own.
     pub batch_id: Option<DeliveryId>,
 }
 
@@ -164,6 +164,13 @@ pub enum Outcome {
 /// record queues it once.
 pub fn stable_id(check: CheckId, channel: &str) -> DeliveryId {
     DeliveryId(Uuid::new_v5(&check.0, channel.as_bytes()))
+}
+
+/// The id that a further part of a notification goes out under, counted from 1: the first part has
+/// the notification's own. The same at every attempt, and another for each part, so that who drops
+/// what came twice drops no part.
+pub fn part_id(id: DeliveryId, nth: usize) -> DeliveryId {
+    DeliveryId(Uuid::new_v5(&id.0, nth.to_string().as_bytes()))
 }
 
 /// The deliveries of a decision: one for each channel that is configured and in the account's

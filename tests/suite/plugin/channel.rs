@@ -13,8 +13,13 @@ struct Paging(Operated);
 
 impl Paging {
     async fn start() -> Self {
+        Self::with(&Guest::echo()).await
+    }
+
+    /// The same with another plugin.
+    async fn with(guest: &Guest) -> Self {
         let operated = Operated::start().await;
-        let file = operated.file("acme.pager-1.0.0.wasm", &Guest::echo());
+        let file = operated.file("acme.pager-1.0.0.wasm", guest);
         operated.install(&file).await;
         operated.change(&["approve", "acme.pager"]).await;
         Self(operated)
@@ -85,6 +90,38 @@ async fn an_account_is_told_by_the_channel_that_it_sets() {
     paging.client().patch(SETTINGS, body).await.expect(200);
     assert_eq!(paging.shown().await, json!({}));
     assert_eq!(world.send_test().await["channels"], json!([]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_part_of_a_notification_has_an_id_of_its_own() {
+    let paging = Paging::with(&Guest::echo_in_parts(3)).await;
+    let world = &paging.0.world;
+    paging.set(paging.pager()).await;
+    assert_eq!(world.send_test().await["message"], "test notification sent to pager");
+    let hooks = world.lab.receiver.wait_for(3).await.expect("all parts arrive");
+    let mut ids: Vec<&str> =
+        hooks.iter().filter_map(|hook| hook.header("x-vedette-delivery")).collect();
+    assert!(ids.iter().all(|id| uuid::Uuid::parse_str(id).is_ok()), "{ids:?}");
+    ids.sort_unstable();
+    ids.dedup();
+    assert_eq!(ids.len(), 3, "{ids:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_plugin_that_writes_nothing_has_told_nobody() {
+    let paging = Paging::with(&Guest::echo_in_parts(0)).await;
+    let world = &paging.0.world;
+    paging.set(paging.pager()).await;
+    let sent = world.send_test().await;
+    let said = "test notification not delivered: pager: the plugin wrote nothing to send";
+    assert_eq!(sent["message"], said);
+
+    let site = world.site("soon.example", 5).await;
+    world.watch("soon.example", &site).await;
+    let alert = text(&world.open_alerts(1).await[0]["id"]);
+    let failed = |log: &[Value]| log.iter().any(|delivery| delivery["state"] == "failed");
+    let log = world.log(&alert, failed).await;
+    assert!(text(&log[0]["error"]).contains("the plugin wrote nothing to send"), "{log:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

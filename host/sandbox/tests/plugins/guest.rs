@@ -157,6 +157,11 @@ impl Guest {
     /// A channel that takes its settings as they are, posts them to `pager_url`, and every reply
     /// for success. It never sees `pager_url` and `pager_token`.
     pub(crate) fn echo() -> Self {
+        Self::echo_in_parts(1)
+    }
+
+    /// The same so many times at once, each time under an id that is not for it to choose.
+    pub(crate) fn echo_in_parts(parts: usize) -> Self {
         let to = "ref:pager_url";
         let mut guest = Self::channel_with(to, &["pager_url", "pager_token"]);
         let word = |nth: u64| MemArg { offset: 4 * nth, align: 2, memory_index: 0 };
@@ -168,12 +173,16 @@ impl Guest {
         });
         let [url, url_len] = guest.data.text(to);
         let [method, method_len] = guest.data.text("POST");
+        let header = guest.data.texts(&["X-Vedette-Delivery", "mine"]);
         // The last two, the body's address and length, are put in by each call.
-        let delivery = guest.data.words(&[0, url, url_len, method, method_len, 0, 0, 0, 0]);
-        let rendered = guest.data.words(&[0, delivery, 1]);
+        let part = [0, url, url_len, method, method_len, header, 1, 0, 0];
+        let deliveries = guest.data.words(&part.repeat(parts));
+        let rendered = guest.data.words(&[0, deliveries, parts as i32]);
         guest.export(NOTIFIER, "render", &RENDER, move |code| {
-            code.i32_const(delivery).local_get(8).i32_store(word(7));
-            code.i32_const(delivery).local_get(9).i32_store(word(8));
+            for nth in 0..parts as u64 {
+                code.i32_const(deliveries).local_get(8).i32_store(word(9 * nth + 7));
+                code.i32_const(deliveries).local_get(9).i32_store(word(9 * nth + 8));
+            }
             code.i32_const(rendered);
         });
         let delivered = guest.data.words(&[0, 0, 0]);

@@ -12,9 +12,10 @@ mod sending;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use uuid::Uuid;
 use vedette_model::{
     AccountId, DeliveryId, Notice, NotificationSettings, Timestamp,
-    delivery::{ATTEMPT_TIMEOUT, LETTER, Outcome, Rendered},
+    delivery::{ATTEMPT_TIMEOUT, LETTER, Outcome, Rendered, part_id},
     settings::{self, is_documented},
 };
 use vedette_sandbox::{
@@ -47,6 +48,9 @@ pub(crate) struct Message<'a> {
 pub(crate) enum Unwritten {
     #[error(transparent)]
     Plugin(#[from] PluginError),
+    /// What was to be told would be taken for delivered.
+    #[error("the plugin wrote nothing to send")]
+    Nothing,
     /// The account took the channel out of its settings meanwhile.
     #[error("the channel is no longer set")]
     Unset,
@@ -95,7 +99,7 @@ pub(crate) async fn is_in_plan(
 
 /// Has the channel's plugin write the messages, as many as it takes when the channel carries fewer
 /// alerts in one; the same words come out every time.
-pub(crate) async fn render(app: &App, message: &Message<'_>) -> Result<Vec<Rendered>, PluginError> {
+pub(crate) async fn render(app: &App, message: &Message<'_>) -> Result<Vec<Rendered>, Unwritten> {
     let descriptor = app.sandbox.channel(message.channel).ok_or(PluginError::NotInstalled)?;
     let batch = usize::try_from(descriptor.batch_max).unwrap_or(usize::MAX).max(1);
     let mut parts = Vec::new();
@@ -109,7 +113,34 @@ pub(crate) async fn render(app: &App, message: &Message<'_>) -> Result<Vec<Rende
         };
         parts.extend(app.sandbox.render(message.channel, notification, message.config).await?);
     }
-    Ok(parts)
+    if parts.is_empty() {
+        return Err(Unwritten::Nothing);
+    }
+    Ok(named(message.id, parts))
+}
+
+/// Gives each further part an id of its own, in a header that is stored with it: of which part it
+/// was, an attempt that begins behind those delivered before knows nothing. The headers that are
+/// ours are not the plugin's to set.
+fn named(id: DeliveryId, mut parts: Vec<Rendered>) -> Vec<Rendered> {
+    for (nth, part) in (1..).zip(&mut parts) {
+        let Rendered::Http { headers, .. } = part else { continue };
+        headers.retain(|(name, _)| !is_ours(name));
+        if nth > 1 {
+            headers.push((DELIVERY.to_owned(), part_id(id, nth).to_string()));
+        }
+    }
+    parts
+}
+
+/// What a part goes out under: the id that it was given, else that of the delivery.
+fn id_of(headers: &[(String, String)], delivery: DeliveryId) -> DeliveryId {
+    let own = headers.iter().find(|(name, _)| name == DELIVERY);
+    own.and_then(|(_, id)| Uuid::parse_str(id).ok()).map_or(delivery, DeliveryId)
+}
+
+fn is_ours(header: &str) -> bool {
+    header.get(..OURS.len()).is_some_and(|start| start.eq_ignore_ascii_case(OURS))
 }
 
 /// Sends what was rendered, part by part, and says what became of it.
@@ -145,8 +176,10 @@ async fn send(
         Ok(url) => url,
         Err(reason) => return Outcome::Rejected(reason),
     };
+    let id = id_of(headers, id);
     let mut headers = headers.clone();
-    headers.push(("x-vedette-delivery".to_owned(), id.to_string()));
+    headers.retain(|(name, _)| !is_ours(name));
+    headers.push((DELIVERY.to_owned(), id.to_string()));
     if let Some(key) = settings.signing_key().filter(|_| channel == SIGNED) {
         headers.extend(signature::headers(key.expose(), id, app.clock.now(), body));
     }
@@ -256,6 +289,12 @@ fn token(cause: &NetError) -> &'static str {
 /// Constant in every payload; receivers check it (spec: Payload).
 const SOURCE: &str = "vedette";
 
+/// What the host's own headers begin with.
+const OURS: &str = "x-vedette-";
+
+/// Tells a receiver what it had before.
+const DELIVERY: &str = "x-vedette-delivery";
+
 /// The channel whose receiver has the account's signing secret.
 const SIGNED: &str = "webhook";
 
@@ -348,6 +387,53 @@ mod tests {
             let found = address(text, channel, &fields, &settings);
             assert_eq!(found.as_deref().map_err(String::as_str), expected, "{channel} {text}");
         }
+    }
+
+    fn part(headers: &[(&str, &str)]) -> Rendered {
+        let own = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+        Rendered::Http {
+            url: "ref:custom_webhook_url".to_owned(),
+            method: "POST".to_owned(),
+            headers: headers.iter().map(own).collect(),
+            body: "{}".to_owned(),
+        }
+    }
+
+    /// The headers that the plugin keeps, and the id that the part goes out under.
+    fn sent(part: &Rendered, delivery: DeliveryId) -> (Vec<&str>, DeliveryId) {
+        let Rendered::Http { headers, .. } = part else { panic!("{part:?}") };
+        let names = headers.iter().map(|(name, _)| name.as_str());
+        (names.filter(|name| !is_ours(name)).collect(), id_of(headers, delivery))
+    }
+
+    #[test]
+    fn each_part_has_an_id_of_its_own_whatever_the_plugin_wrote_and_however_many_are_left() {
+        let id = DeliveryId(Uuid::from_u128(7));
+        let theirs = Uuid::from_u128(9).to_string();
+        let wrote = part(&[("X-Vedette-Delivery", theirs.as_str()), ("x-room", "ops")]);
+        let lower = part(&[("x-vedette-delivery", theirs.as_str()), ("x-room", "ops")]);
+        let parts = named(id, vec![lower, wrote.clone(), wrote]);
+        let ids: Vec<DeliveryId> = parts
+            .iter()
+            .map(|part| {
+                let (kept, id) = sent(part, id);
+                assert_eq!(kept, ["x-room"]);
+                id
+            })
+            .collect();
+        assert_eq!(ids, [id, part_id(id, 2), part_id(id, 3)]);
+        assert!(ids[1] != id && ids[2] != id && ids[1] != ids[2], "{ids:?}");
+        let again = named(id, parts.clone());
+        assert_eq!(again, parts, "the same at every attempt");
+        assert_eq!(sent(&parts[2], id).1, ids[2], "also where it is the only one left");
+    }
+
+    #[test]
+    fn notification_of_one_part_is_left_as_the_plugin_wrote_it() {
+        let id = DeliveryId(Uuid::from_u128(7));
+        let one = vec![part(&[("content-type", "application/json")])];
+        assert_eq!(named(id, one.clone()), one);
+        assert_eq!(sent(&one[0], id), (vec!["content-type"], id));
     }
 
     #[test]

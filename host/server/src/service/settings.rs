@@ -18,7 +18,7 @@ use vedette_sandbox::egress::{Audience, NetError, Vendor, url as http_url};
 use vedette_store::Error as StoreError;
 
 use super::{
-    channel::{self, Errand, Message, NO_RELAY},
+    channel::{self, Errand, Message, NO_RELAY, Unwritten},
     plan, plugin_channel, random,
     status_page::{self, domain},
 };
@@ -227,7 +227,13 @@ async fn try_out(
         Ok(parts) => parts,
         Err(cause) => {
             tracing::error!(channel, %cause, "channel {channel} could not render a test: {cause}");
-            return Some(format!("{channel}: the message could not be written"));
+            // What broke inside is for the operator alone.
+            return Some(match cause {
+                Unwritten::Nothing | Unwritten::Unset => format!("{channel}: {cause}"),
+                Unwritten::Plugin(_) | Unwritten::Unread(_) => {
+                    format!("{channel}: the message could not be written")
+                }
+            });
         }
     };
     let errand = Errand { id, account, channel, to: None, created_at: now };

@@ -57,7 +57,7 @@ pub(super) async fn render(app: &App, delivery: &Delivery) -> Result<Vec<Rendere
         test: false,
         config: &config,
     };
-    Ok(channel::render(app, &message).await?)
+    channel::render(app, &message).await
 }
 
 /// What becomes of a batch that was leased and has nothing to send.
@@ -66,8 +66,8 @@ pub(super) async fn not_written(app: &App, delivery: Delivery, cause: &Unwritten
     report(settle(app, &delivery).await)
 }
 
-/// A plugin that is not there will not write, nor one whose channel is set no more; one that is busy
-/// or paused may in a while, or whose settings cannot be read, and that is no attempt; one that
+/// A plugin that is not there will not write, nor one whose channel is set no more or that has
+/// nothing to say; one that is busy or paused may in a while, or whose settings cannot be read, and that is no attempt; one that
 /// broke gets the attempts that a receiver gets.
 fn unrendered(delivery: Delivery, cause: &Unwritten, now: Timestamp) -> Delivery {
     let (id, channel) = (delivery.id, &delivery.channel);
@@ -77,7 +77,7 @@ fn unrendered(delivery: Delivery, cause: &Unwritten, now: Timestamp) -> Delivery
     );
     let reason = format!("the message could not be written: {cause}");
     let outcome = match cause {
-        Unwritten::Unset | Unwritten::Plugin(PluginError::NotInstalled) => {
+        Unwritten::Unset | Unwritten::Nothing | Unwritten::Plugin(PluginError::NotInstalled) => {
             Outcome::Rejected(reason)
         }
         Unwritten::Unread(_)
@@ -292,8 +292,8 @@ mod tests {
     }
 
     #[test]
-    fn channel_without_a_plugin_or_settings_fails_at_once() {
-        for cause in [PluginError::NotInstalled.into(), Unwritten::Unset] {
+    fn channel_without_a_plugin_or_settings_or_words_fails_at_once() {
+        for cause in [PluginError::NotInstalled.into(), Unwritten::Unset, Unwritten::Nothing] {
             let failed = unrendered(queued(), &cause, at(1));
             assert_eq!(failed.state, DeliveryState::Failed, "{cause}");
         }
