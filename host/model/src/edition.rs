@@ -4,6 +4,7 @@
 
 use std::time::Duration;
 
+use crate::CheckType;
 use crate::plan::{Feature, Plan};
 
 /// Prefixes, plans and record types of one deployment.
@@ -55,12 +56,17 @@ impl Edition {
         Self::all().into_iter().find(|edition| edition.id == id)
     }
 
-    /// Fields of a check's result that the edition does not show, by name: `tls_grade`,
-    /// `records/CAA`. Nobody need find them out.
-    pub fn omitted(&self) -> Vec<String> {
-        let types = RECORD_TYPES.iter().filter(|name| !self.record_types.contains(name));
-        let grade = (!self.grade).then(|| "tls_grade".to_owned());
-        types.map(|name| format!("records/{name}")).chain(grade).collect()
+    /// Fields of a check's result that the edition does not show, by name: `tls_grade` of `ssl`,
+    /// `records/CAA` of `dns`. Nobody need find them out. What another check calls so is its own.
+    pub fn omitted(&self, check_type: &CheckType) -> Vec<String> {
+        match check_type.as_str() {
+            "ssl" if !self.grade => vec!["tls_grade".to_owned()],
+            "dns" => {
+                let types = RECORD_TYPES.iter().filter(|name| !self.record_types.contains(name));
+                types.map(|name| format!("records/{name}")).collect()
+            }
+            _ => Vec::new(),
+        }
     }
 
     pub fn has(&self, area: Area) -> bool {

@@ -57,6 +57,17 @@ async fn a_plugin_becomes_a_check_when_it_is_approved_and_is_none_when_it_is_dis
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_a_plugin_calls_like_a_field_of_ours_is_shown() {
+    let operated = Operated::start().await;
+    let mut guest = Operated::guest("acme.banner", "1.0.0", true);
+    guest.run_answers(&json!({ "ok": true, "tls_grade": "A" }).to_string());
+    operated.install(&operated.file("graded.wasm", &guest)).await;
+    operated.change(&["approve", "acme.banner"]).await;
+    let seen = operated.world.look("banner", "shop.example").await;
+    assert_eq!(seen["tls_grade"], "A", "{seen}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn what_a_run_saw_is_judged_by_the_version_that_ran() {
     let operated = Operated::start().await;
     let (world, dns) = (&operated.world, &operated.world.lab.dns);

@@ -84,3 +84,18 @@ fn only_free_plans_slow_uptime_down() {
         assert_eq!(edition.lowest_plan().min_interval(&ssl), Duration::ZERO);
     }
 }
+
+#[test]
+fn what_an_edition_leaves_out_is_left_out_of_the_check_that_has_it() {
+    let omitted = |edition: &Edition, name: &str| {
+        let check_type: CheckType = name.parse().expect("the name of a check");
+        edition.omitted(&check_type)
+    };
+    assert_eq!(omitted(&STANDARD, "ssl"), ["tls_grade"]);
+    assert_eq!(omitted(&TEAM, "dns"), ["records/CAA"]);
+    for (edition, name) in
+        [(&STANDARD, "dns"), (&TEAM, "ssl"), (&STANDARD, "banner"), (&TEAM, "banner")]
+    {
+        assert!(omitted(edition, name).is_empty(), "{name}");
+    }
+}

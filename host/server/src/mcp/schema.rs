@@ -49,7 +49,7 @@ pub(super) fn whole(mut schema: Value) -> Value {
 
 /// The result of a check, as the edition shows it, or only some fields of it.
 pub(super) fn result(check: &CheckDescriptor, edition: &Edition, fields: Option<&[&str]>) -> Value {
-    let mut schema = result_schema::shown(&check.result_schema, edition);
+    let mut schema = result_schema::shown(check, edition);
     if let Some(fields) = fields {
         schema = result_schema::part(&schema, fields);
     }

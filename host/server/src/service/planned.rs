@@ -254,7 +254,7 @@ fn job(lease: &Lease, site: &Site, edition: &Edition, now: Timestamp) -> Job {
         port: site.custom_port,
         connect_to: site.origin_ip,
         config: site.config_of(&lease.check_type),
-        omit: edition.omitted(),
+        omit: edition.omitted(&lease.check_type),
         now,
         audience: Audience::Authenticated,
         site: Some(site.id),

@@ -2,11 +2,12 @@
 
 use serde_json::{Map, Value, json};
 use vedette_model::Edition;
+use vedette_sandbox::CheckDescriptor;
 
-/// The schema of a result as an edition shows it.
-pub(crate) fn shown(result: &Value, edition: &Edition) -> Value {
-    let mut schema = result.clone();
-    for field in edition.omitted() {
+/// The schema of a check's result as an edition shows it.
+pub(crate) fn shown(check: &CheckDescriptor, edition: &Edition) -> Value {
+    let mut schema = check.result_schema.clone();
+    for field in edition.omitted(&check.check_type) {
         leave_out(&mut schema, &field);
     }
     plain(schema)

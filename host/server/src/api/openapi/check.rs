@@ -174,7 +174,7 @@ pub(super) fn schemas(subject: &Subject<'_>) -> Vec<(String, Value)> {
     ];
     let ssl = subject.checks.iter().find(|check| check.check_type.as_str() == "ssl");
     let mut result = match ssl {
-        Some(check) => part(&shown(&check.result_schema, subject.edition), &PUBLIC),
+        Some(check) => part(&shown(check, subject.edition), &PUBLIC),
         None => json!({ "type": "object" }),
     };
     // Nobody brings this one, and a run fills in every field.

@@ -35,7 +35,7 @@ pub(super) fn pascal(check_type: &str) -> String {
 /// The components of one check, as the edition shows its results.
 pub(super) fn components(check: &CheckDescriptor, edition: &Edition) -> Vec<(String, Value)> {
     let check_type = check.check_type.as_str();
-    let result = shown(&check.result_schema, edition);
+    let result = shown(check, edition);
     let mut components = hoisted(&result_name(check_type), result);
     components.extend(hoisted(&config_name(check_type), plain(check.config_schema.clone())));
     components

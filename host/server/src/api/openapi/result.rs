@@ -1,7 +1,7 @@
 //! Examples of the built-in checks' results.
 
 use serde_json::{Value, json};
-use vedette_model::Edition;
+use vedette_model::{CheckType, Edition};
 
 use super::sample::{DOMAIN, LATER, SOON};
 use crate::service::check::{PUBLIC, public_part, shown};
@@ -16,7 +16,8 @@ pub(super) fn example(check_type: &str, edition: &Edition) -> Option<Value> {
         "uptime" => uptime(),
         _ => return None,
     };
-    Some(shown(edition, result))
+    let check_type: CheckType = check_type.parse().ok()?;
+    Some(shown(edition, &check_type, result))
 }
 
 /// What the check without a key might answer.

@@ -118,9 +118,9 @@ pub(super) async fn run_for_anyone(
     fields: &[&str],
     args: &Args,
 ) -> Result<Value> {
-    let (domain, omit) = (args.required("domain")?, edition.omitted());
+    let (domain, omit) = (args.required("domain")?, edition.omitted(check_type));
     let result = service::check::run_for_anyone(app, check_type, domain, omit).await?;
-    Ok(public_part(shown(edition, result), fields))
+    Ok(public_part(shown(edition, check_type, result), fields))
 }
 
 pub(super) async fn history(app: &App, caller: &Caller, args: &Args) -> Result<Value> {

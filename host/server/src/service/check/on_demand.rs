@@ -61,7 +61,7 @@ pub async fn run_on_demand(
     if let Some((site, looked_at)) = site {
         store(app, caller, check_type, site.id, looked_at, &ran, seen_at).await?;
     }
-    Ok(shown(caller.edition, ran.observation.result))
+    Ok(shown(caller.edition, check_type, ran.observation.result))
 }
 
 /// Has a result judged and stored like that of a planned run.
@@ -183,7 +183,7 @@ impl OnDemand {
                 Some(site) => site.config_of(check_type),
                 None => Value::Object(Map::new()),
             },
-            omit: edition.omitted(),
+            omit: edition.omitted(check_type),
             now: app.clock.now(),
             audience: Audience::Authenticated,
             site: site.map(|site| site.id),

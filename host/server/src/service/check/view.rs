@@ -1,7 +1,7 @@
 //! How much of a result is shown: by the edition, and to strangers.
 
 use serde_json::Value;
-use vedette_model::{CheckRecord, Edition};
+use vedette_model::{CheckRecord, CheckType, Edition};
 
 /// A result with some of its fields only.
 pub(crate) fn public_part(result: Value, fields: &[&str]) -> Value {
@@ -10,10 +10,10 @@ pub(crate) fn public_part(result: Value, fields: &[&str]) -> Value {
     Value::Object(members)
 }
 
-/// A result as an edition shows it (spec: SSL check result, `tls_grade`).
-pub(crate) fn shown(edition: &Edition, mut result: Value) -> Value {
+/// A check's result as an edition shows it (spec: SSL check result, `tls_grade`).
+pub(crate) fn shown(edition: &Edition, check_type: &CheckType, mut result: Value) -> Value {
     if let Some(members) = result.as_object_mut() {
-        for field in edition.omitted() {
+        for field in edition.omitted(check_type) {
             match field.strip_prefix("records/") {
                 None => drop(members.remove(&field)),
                 Some(name) => {
@@ -29,7 +29,8 @@ pub(crate) fn shown(edition: &Edition, mut result: Value) -> Value {
 }
 
 pub(crate) fn shown_record(edition: &Edition, record: CheckRecord) -> CheckRecord {
-    CheckRecord { result: shown(edition, record.result), ..record }
+    let result = shown(edition, &record.check_type, record.result);
+    CheckRecord { result, ..record }
 }
 
 /// Spec: On-demand checks, `GET /public/check-ssl`.
@@ -60,8 +61,20 @@ mod tests {
 
     #[test]
     fn grade_is_shown_by_the_edition_that_documents_it() {
+        let ssl: CheckType = "ssl".parse().expect("the name of a check");
         let graded = json!({ "valid": true, "tls_grade": "A" });
-        assert_eq!(shown(&TEAM, graded.clone()), graded);
-        assert_eq!(shown(&STANDARD, graded), json!({ "valid": true }));
+        assert_eq!(shown(&TEAM, &ssl, graded.clone()), graded);
+        assert_eq!(shown(&STANDARD, &ssl, graded), json!({ "valid": true }));
+    }
+
+    #[test]
+    fn what_a_check_of_an_operator_calls_alike_is_shown() {
+        let banner: CheckType = "banner".parse().expect("the name of a check");
+        let own = json!({ "tls_grade": "A", "records": [{ "type": "CAA" }] });
+        for edition in [&STANDARD, &TEAM] {
+            assert_eq!(shown(edition, &banner, own.clone()), own, "{}", edition.id);
+        }
+        let dns: CheckType = "dns".parse().expect("the name of a check");
+        assert_eq!(shown(&TEAM, &dns, own)["records"], json!([]));
     }
 }
