@@ -68,6 +68,33 @@ async fn what_a_plugin_calls_like_a_field_of_ours_is_shown() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_site_can_be_written_back_while_its_plugin_is_disabled() {
+    let operated = Operated::start().await;
+    let client = &operated.world.owner.client;
+    operated.install(&operated.component("acme.banner", "1.0.0", true)).await;
+    operated.change(&["approve", "acme.banner"]).await;
+    let body = json!({
+        "domain": "shop.example", "check_types": ["ssl", "banner"], "check_config": { "banner": {} },
+        "monitoring_enabled": false,
+    });
+    let site = client.post("/sites", body).await.expect(200)["site"].clone();
+    let path = format!("/sites?id={}", site["id"].as_str().expect("an id"));
+    operated.change(&["disable", "acme.banner"]).await;
+
+    let (types, config) = (&site["check_types"], &site["check_config"]);
+    let same = json!({ "check_types": types, "check_config": config, "alert_days": 7 });
+    let kept = client.patch(&path, same).await.expect(200)["site"].clone();
+    assert_eq!((&kept["check_types"], &kept["check_config"]), (types, config));
+    for (other, said) in [
+        (json!({ "check_types": ["ssl", "other"] }), "\"other\" is none of them"),
+        (json!({ "check_config": { "banner": { "deep": true } } }), "is not installed"),
+    ] {
+        let refused = client.patch(&path, other).await.expect(400);
+        assert!(refused["message"].as_str().expect("a text").contains(said), "{refused}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn what_a_run_saw_is_judged_by_the_version_that_ran() {
     let operated = Operated::start().await;
     let (world, dns) = (&operated.world, &operated.world.lab.dns);

@@ -67,6 +67,7 @@ impl NewSite {
 }
 
 impl SitePatch {
+    /// `installed` as for a new site; of a site that is there, also what it names already.
     pub fn parse(body: &Value, installed: &[CheckType]) -> Result<Self, Invalid> {
         let body = Body::of(body)?;
         Ok(Self {
@@ -132,13 +133,13 @@ fn check_types(
         let check_type = accepted
             .iter()
             .find(|accepted| item.as_str() == Some(accepted.as_str()))
-            .ok_or_else(|| one_of(field, &accepted))?;
+            .ok_or_else(|| one_of(field, &accepted, item.as_str()))?;
         if !types.contains(check_type) {
             types.push(check_type.clone());
         }
     }
     if types.is_empty() {
-        return Err(one_of(field, &accepted));
+        return Err(one_of(field, &accepted, None));
     }
     Ok(types)
 }
@@ -154,7 +155,7 @@ fn check_config(
         let check_type = accepted
             .iter()
             .find(|accepted| accepted.as_str() == name)
-            .ok_or_else(|| one_of(field, &accepted))?;
+            .ok_or_else(|| one_of(field, &accepted, Some(name.as_str())))?;
         if !config.is_object() {
             return Err(Invalid::new(format!("{field}.{name}"), "must be an object"));
         }
@@ -173,9 +174,15 @@ fn accepted(installed: &[CheckType]) -> Vec<CheckType> {
     accepted
 }
 
-fn one_of(field: &'static str, accepted: &[CheckType]) -> Invalid {
+/// `unknown` is what was named in place of one of them.
+fn one_of(field: &'static str, accepted: &[CheckType], unknown: Option<&str>) -> Invalid {
     let names: Vec<&str> = accepted.iter().map(CheckType::as_str).collect();
-    Invalid::new(field, format!("must name one or more of {}", names.join(", ")))
+    let unknown = unknown.map(|name| {
+        let name: String = name.chars().take(LONGEST_TOLD).collect();
+        format!("; {name:?} is none of them")
+    });
+    let unknown = unknown.unwrap_or_default();
+    Invalid::new(field, format!("must name one or more of {}{unknown}", names.join(", ")))
 }
 
 fn name(field: &'static str, value: &Value) -> Result<String, Invalid> {
@@ -188,3 +195,5 @@ fn secret_object(field: &'static str, value: &Value) -> Result<Secret<Value>, In
 
 const DEFAULT_ALERT_DAYS: u16 = 14;
 const LONGEST_NAME: usize = 500;
+/// Characters of a client's own word in a sentence of ours.
+const LONGEST_TOLD: usize = 80;

@@ -94,7 +94,7 @@ fn what_is_out_of_bounds_names_its_field() {
     }
     assert_eq!(
         site(&json!({"domain": "a.example", "check_types": ["ftp"]})).unwrap_err().to_string(),
-        "check_types must name one or more of ssl, dns, domain, ct, uptime"
+        "check_types must name one or more of ssl, dns, domain, ct, uptime; \"ftp\" is none of them"
     );
 }
 

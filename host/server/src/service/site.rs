@@ -3,7 +3,10 @@
 //! *Invariant:* what a site points at and what its checks are configured with was judged by the
 //! egress policy and the plugins before it is stored; it is judged again whenever it is used.
 
-use std::{collections::BTreeSet, net::IpAddr};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    net::IpAddr,
+};
 
 use serde_json::Value;
 use vedette_model::{
@@ -38,7 +41,7 @@ pub async fn create(app: &App, caller: &Caller, body: &Value) -> Result<Site> {
     let mut new = NewSite::parse(body, &app.sandbox.check_types())?;
     let plan = plan::of(&caller.account)?;
     vet_domain(app, &new.domain)?;
-    judge(app, &new.domain, &mut new.rest).await?;
+    judge(app, &new.domain, &mut new.rest, &BTreeMap::new()).await?;
     let now = app.clock.now();
     let site = new.into_site(random::id(), caller.account.id, now);
     let due = first_runs(&site, now);
@@ -89,8 +92,9 @@ async fn change(
 ) -> Result<Site> {
     let (account, id) = (caller.account.id, before.id);
     let plan = plan::of(&caller.account)?;
-    let mut patch = SitePatch::parse(body, &app.sandbox.check_types())?;
-    judge(app, domain.as_ref().unwrap_or(&before.domain), &mut patch).await?;
+    let mut patch = SitePatch::parse(body, &nameable(app, &before))?;
+    let target = domain.as_ref().unwrap_or(&before.domain);
+    judge(app, target, &mut patch, &before.check_config).await?;
     let now = app.clock.now();
     let change = |site: &mut Site| {
         let before = site.clone();
@@ -187,9 +191,22 @@ fn resumed<'a>(
         .collect()
 }
 
+/// The check types that a change of a site may name: those installed, and those that it has already,
+/// whose plugins may be taken out for a while.
+fn nameable(app: &App, site: &Site) -> Vec<CheckType> {
+    let mut known = app.sandbox.check_types();
+    known.extend(site.check_types.iter().chain(site.check_config.keys()).cloned());
+    known
+}
+
 /// Has the policy judge the address, and the plugins their configurations, which are stored as
-/// the plugins normalise them.
-async fn judge(app: &App, domain: &DomainName, patch: &mut SitePatch) -> Result<()> {
+/// the plugins normalise them. What the site `had` may stay while its plugin is not there.
+async fn judge(
+    app: &App,
+    domain: &DomainName,
+    patch: &mut SitePatch,
+    had: &BTreeMap<CheckType, Value>,
+) -> Result<()> {
     let policy = app.sandbox.egress().policy();
     // Where nobody is, nobody is reached: what examples are written with may be stored like a name
     // that leads there, and the checks say that it is blocked.
@@ -204,6 +221,11 @@ async fn judge(app: &App, domain: &DomainName, patch: &mut SitePatch) -> Result<
             Ok(normalised) => normalised,
             Err(ValidateError::Problems(problems)) => {
                 return Err(unanswered::misfit(check_type, &problems));
+            }
+            Err(ValidateError::Unavailable(PluginError::NotInstalled))
+                if had.get(check_type) == Some(&*config) =>
+            {
+                config.clone()
             }
             Err(ValidateError::Unavailable(PluginError::NotInstalled)) => {
                 let field = format!("check_config/{check_type}");
