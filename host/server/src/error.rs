@@ -44,6 +44,12 @@ pub enum Error {
     /// Our own trouble too, of the one kind that tells a client something: no DNS server answers us.
     #[error("the DNS servers of this service do not answer; the request can be tried again")]
     Offline(#[source] anyhow::Error),
+    /// A source that a check asks is throttling, for so many seconds.
+    #[error(
+        "a source that this check asks wants it to wait; the request can be tried again in \
+         {retry_after} s"
+    )]
+    Throttled { retry_after: u64 },
 }
 
 impl Error {

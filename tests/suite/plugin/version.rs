@@ -95,6 +95,22 @@ async fn a_site_can_be_written_back_while_its_plugin_is_disabled() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_check_that_is_to_wait_says_how_long() {
+    let operated = Operated::start().await;
+    let client = &operated.world.owner.client;
+    let mut guest = Operated::guest("acme.banner", "1.0.0", true);
+    let retry = guest.data().words(&[1, 2, 30, 0]);
+    guest.run(move |code| {
+        code.i32_const(retry);
+    });
+    operated.install(&operated.file("waits.wasm", &guest)).await;
+    operated.change(&["approve", "acme.banner"]).await;
+    let body = json!({ "domain": "shop.example" });
+    let told = client.post("/check-banner", body).await.expect(500)["message"].to_string();
+    assert!(told.contains("tried again in 30 s"), "{told}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn what_a_run_saw_is_judged_by_the_version_that_ran() {
     let operated = Operated::start().await;
     let (world, dns) = (&operated.world, &operated.world.lab.dns);

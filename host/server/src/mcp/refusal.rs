@@ -105,7 +105,9 @@ pub(super) fn told(error: &Error) -> Result<String, ErrorData> {
         Error::NotFound(_) => "List what there is first, and use one of its ids.",
         Error::Forbidden { .. } => "Tell the user; another attempt will not change it.",
         Error::NotConfigured(_) => "Tell the user: the operator of the service has to set it up.",
-        Error::Limited { .. } => "Wait that long, then call the tool again.",
+        Error::Limited { .. } | Error::Throttled { .. } => {
+            "Wait that long, then call the tool again."
+        }
         Error::Unauthenticated(_) => "Tell the user that the API key has to be renewed.",
         Error::TooLarge => "Send less.",
         Error::Internal(cause) | Error::Offline(cause) => {
@@ -136,6 +138,7 @@ mod tests {
             (Error::NotFound("site"), true),
             (Error::forbidden("the free plan has 2 sites"), true),
             (Error::NotConfigured("set smtp.url".to_owned()), true),
+            (Error::Throttled { retry_after: 30 }, true),
             (Error::Internal(anyhow::anyhow!("the secret cause")), false),
             (Error::Offline(anyhow::anyhow!("the secret cause")), false),
         ];

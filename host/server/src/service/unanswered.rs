@@ -80,7 +80,8 @@ pub(crate) fn begin_counting(app: &App) {
 }
 
 /// What the caller of an on-demand check is told: a target or configuration that can be changed
-/// is theirs, all else is ours; `offline` as for its [`token`].
+/// is theirs, how long to wait is for them to know, all else is ours; `offline` as for its
+/// [`token`].
 pub(crate) fn refuse(check_type: &CheckType, cause: RunError, offline: bool) -> Error {
     match cause {
         RunError::Blocked(reason) | RunError::UnsupportedTarget(reason) => {
@@ -97,7 +98,8 @@ pub(crate) fn refuse(check_type: &CheckType, cause: RunError, offline: bool) -> 
                  {CROWDED} s"
             ),
         },
-        RunError::RetryIn(_) | RunError::Broken { .. } | RunError::NotInstalled => {
+        RunError::RetryIn(wait) => Error::Throttled { retry_after: wait.as_secs().max(1) },
+        RunError::Broken { .. } | RunError::NotInstalled => {
             Error::Internal(anyhow!("check {check_type}: {cause}"))
         }
     }
@@ -182,12 +184,7 @@ mod tests {
         let Error::Invalid(invalid) = refuse(&ssl(), unfit, false) else { panic!("a bad request") };
         assert_eq!(invalid.to_string(), "check_config/ssl/path must start with /");
 
-        let ours = [
-            broken(Stop::Trap),
-            broken(Stop::Wall),
-            RunError::NotInstalled,
-            RunError::RetryIn(Duration::from_secs(30)),
-        ];
+        let ours = [broken(Stop::Trap), broken(Stop::Wall), RunError::NotInstalled];
         for cause in ours {
             for offline in [false, true] {
                 let refused = refuse(&ssl(), cause.clone(), offline);
@@ -200,6 +197,13 @@ mod tests {
     fn a_check_that_found_no_room_can_be_asked_for_again_soon() {
         let refused = refuse(&ssl(), RunError::Overloaded, false);
         assert!(matches!(refused, Error::Limited { retry_after: 5, .. }), "{refused}");
+    }
+
+    #[test]
+    fn on_demand_who_has_to_wait_is_told_how_long() {
+        let told = refuse(&ssl(), RunError::RetryIn(Duration::from_secs(30)), false);
+        assert!(matches!(told, Error::Throttled { retry_after: 30 }), "{told:?}");
+        assert!(told.to_string().ends_with("can be tried again in 30 s"), "{told}");
     }
 
     #[test]
