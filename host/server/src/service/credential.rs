@@ -81,9 +81,10 @@ pub async fn authenticate(
     caller(person, Some(key), edition, wanted)
 }
 
-/// Whether a key leads to the account that is named, if one is.
+/// Whether a key leads to the account that is named, if one is, or that its maker is in the team of.
 fn may_act_for(found: &Found, edition: &'static Edition, wanted: Option<AccountId>) -> bool {
-    wanted.is_none() || caller(&found.person, Some(&found.key), edition, wanted).is_ok()
+    let is_the_owners = wanted.is_none() && found.key.made_by.is_none();
+    is_the_owners || caller(&found.person, Some(&found.key), edition, wanted).is_ok()
 }
 
 /// Somebody, and the account that they act for: their own, or that of the team they are in while
