@@ -271,8 +271,8 @@ fn made_by(maker: Option<AccountId>, role: Role) -> Binds {
     Binds::new().with("maker", maker.map(key::account)).with("role", role.as_str())
 }
 
-/// Whoever makes a key for the owner has the role that it gets, in the team: it may have changed since
-/// they asked.
+/// Whoever makes a key for the owner has the role that it gets, in the team: it may have changed
+/// since they asked.
 const MAKER_STANDS: &str = "LET $membership = $maker.team;
 IF $maker != NONE AND ($membership.owner != $account OR $membership.role != $role) {
     THROW 'stale'

@@ -241,8 +241,8 @@ impl Store {
         self.write(unit, binds).await
     }
 
-    /// Gives a member another role, and so the keys that they made; none when the team has nobody with this id, which is that of
-    /// the member or of the membership.
+    /// Gives a member, and so the keys that they made, another role; none when the team has nobody
+    /// with this id, which is that of the member or of the membership.
     pub async fn set_member_role(
         &self,
         owner: AccountId,
@@ -273,8 +273,8 @@ impl Store {
         Ok(gone_is_none(removed)?.is_some())
     }
 
-    /// Takes somebody out of the team that they are in, where they are who is named, by their own id or
-    /// by that of the membership; false where they are not, or are in no team.
+    /// Takes somebody out of the team that they are in, where they are who is named, by their own id
+    /// or by that of the membership; false where they are not, or are in no team.
     pub async fn leave_team(&self, member: AccountId, named: Uuid) -> Result<bool> {
         let unit = format!(
             "LET $own = $member.team;

@@ -88,8 +88,8 @@ fn may_act_for(found: &Found, edition: &'static Edition, wanted: Option<AccountI
 }
 
 /// Somebody, and the account that they act for: their own, or that of the team they are in while
-/// its plan has teams. A key with a lesser role is not theirs but that of somebody who was in their
-/// team: it leads to their account and no further.
+/// its plan has teams. A key that somebody in their own team made leads to their account and no
+/// further, and rests while their plan has no teams.
 fn caller(
     person: &Person,
     key: Option<&ApiKey>,
