@@ -73,12 +73,13 @@ pub fn next_due(
 /// `recheck`. A target that says something new every time gets no more than [`MOST_RECHECKS`]; then
 /// (none) it waits for its turn.
 pub fn recheck_after(unconfirmed_runs: u32, at_once: bool, recheck: Duration) -> Option<Duration> {
-    match unconfirmed_runs {
-        0 => None,
-        runs if runs > MOST_RECHECKS => None,
-        _ if at_once => Some(Duration::ZERO),
-        _ => Some(recheck),
-    }
+    awaits_confirmation(unconfirmed_runs).then_some(if at_once { Duration::ZERO } else { recheck })
+}
+
+/// Whether the next run is to confirm what so many runs in a row left unconfirmed: who waits to be
+/// told of it does not wait for all that is overdue besides.
+pub fn awaits_confirmation(unconfirmed_runs: u32) -> bool {
+    (1..=MOST_RECHECKS).contains(&unconfirmed_runs)
 }
 
 /// How soon a check runs again whose run had no answer through no fault of its target: after

@@ -8,6 +8,7 @@
 use surrealdb::types::{Object, SurrealValue, Value};
 use vedette_model::{
     AccountId, Alert, CertChange, CheckRecord, CheckStatus, Decision, Delivery, Timestamp,
+    schedule::awaits_confirmation,
 };
 
 use crate::error::Result;
@@ -121,6 +122,7 @@ impl Unit {
         };
         self.binds.bind("schedule", key::schedule(record.site_id, &record.check_type));
         self.binds.bind("next_due", next_due);
+        self.binds.bind("recheck", awaits_confirmation(commit.decision.unconfirmed_runs));
     }
 
     fn raise(&mut self, alert: &Alert) -> Result<()> {
@@ -207,10 +209,11 @@ UPSERT $day_row SET day = $day, runs += 1, ok += $ok, degraded += $degraded, dow
 
 const SETTLE: &str = "
 LET $settled = (UPDATE $schedule SET due_at = $next_due, planned_at = $next_due,
-    asked_at = $asked_at, owner = ''
+    asked_at = $asked_at, recheck = $recheck, owner = ''
     WHERE owner = $owner AND epoch = $epoch RETURN AFTER);
 IF array::len($settled) != 1 { THROW 'fenced' };";
 
 const SOONER: &str = "
-UPDATE $schedule SET due_at = $next_due, planned_at = $next_due, asked_at = NONE
+UPDATE $schedule SET due_at = $next_due, planned_at = $next_due, asked_at = NONE,
+    recheck = $recheck
     WHERE owner = '' AND due_at > $next_due RETURN NONE;";

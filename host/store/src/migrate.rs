@@ -123,6 +123,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0025_written.surql"),
     include_str!("migrations/0026_written_index.surql"),
     include_str!("migrations/0027_made_by.surql"),
+    include_str!("migrations/0028_recheck.surql"),
 ];
 
 #[cfg(test)]

@@ -69,8 +69,9 @@ pub(crate) struct ScheduleRow {
 }
 
 impl Store {
-    /// Takes up to `limit` due checks of the given types, those that have waited longest, for
-    /// `lease`; who does not settle or release them by then loses them to whoever asks next.
+    /// Takes up to `limit` due checks of the given types for `lease`: those first that confirm what
+    /// a run before found, then those that have waited longest. Who does not settle or release them
+    /// by then loses them to whoever asks next.
     pub async fn lease_due(
         &self,
         node: &str,
@@ -88,11 +89,13 @@ impl Store {
             .with("now", now)
             .with("until", now + lease)
             .with("limit", limit);
+        let rechecks = per_type(DUE_RECHECKS, types, &mut binds);
         let candidates = per_type(DUE, types, &mut binds);
         let unit = format!(
-            "LET $due = array::flatten([{candidates}]);
-            LET $longest = (SELECT id, due_at FROM $due ORDER BY due_at LIMIT $limit);
-            RETURN (UPDATE $longest.id SET due_at = $until, owner = $node, epoch += 1 RETURN AFTER)"
+            "LET $due = array::distinct(array::flatten([{rechecks}, {candidates}]));
+            LET $first = (SELECT id, recheck, due_at FROM $due
+                ORDER BY recheck DESC, due_at LIMIT $limit);
+            RETURN (UPDATE $first.id SET due_at = $until, owner = $node, epoch += 1 RETURN AFTER)"
         );
         let rows: Vec<LeaseRow> = self.tx(&unit, binds).await?;
         let mut leases: Vec<Lease> =
@@ -273,8 +276,12 @@ fn per_type(statement: &str, types: &[CheckType], binds: &mut Binds) -> String {
     texts.join(", ")
 }
 
-pub(crate) const DUE: &str = "SELECT id, due_at FROM schedule
+pub(crate) const DUE: &str = "SELECT id, recheck ?? false AS recheck, due_at FROM schedule
     WHERE check_type = $type AND due_at <= $now ORDER BY due_at LIMIT $limit";
+
+/// Behind a backlog those would not be among the first.
+pub(crate) const DUE_RECHECKS: &str = "SELECT id, recheck, due_at FROM schedule
+    WHERE check_type = $type AND recheck = true AND due_at <= $now ORDER BY due_at LIMIT $limit";
 
 pub(crate) const NEXT_DUE: &str =
     "SELECT VALUE due_at FROM schedule WHERE check_type = $type ORDER BY due_at LIMIT 1";

@@ -22,6 +22,7 @@ fn pages_and_queues_walk_one_index_up_to_their_limit() {
             (&*incidents, "incident_page"),
             (&*all_incidents, "incident_page_all"),
             (crate::schedule::DUE, "schedule_due"),
+            (crate::schedule::DUE_RECHECKS, "schedule_recheck"),
             (crate::schedule::NEXT_DUE, "schedule_due"),
             (crate::delivery::DUE, "delivery_queue"),
             (crate::delivery::NEXT_DUE, "delivery_queue"),

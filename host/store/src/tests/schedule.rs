@@ -1,7 +1,7 @@
 //! Leases on due checks.
 
 use super::*;
-use crate::Settle;
+use crate::{Lease, Settle};
 
 async fn many_sites(store: &Store, count: usize) -> Account {
     let account = signed_up(store).await;
@@ -191,6 +191,33 @@ fn what_a_check_asked_for_stays_planned_unless_it_asked_by_a_clock_that_was_ahea
         // What is planned next is a plan like any other.
         store.plan_anew(&ssl(), &[(site.id, next_due)]).await.unwrap();
         assert_eq!(store.planned_after(&ssl(), horizon, noon(), 9).await.unwrap(), [site.id]);
+    });
+}
+
+#[test]
+fn a_run_that_confirms_goes_before_all_that_wait_longer() {
+    on_both(|store| async move {
+        let (account, doubted) = with_site(&store).await;
+        let lease = only(store.lease_due("a", &[ssl()], noon(), LEASE, 9).await.unwrap());
+        let other = site(&account, "other.example");
+        store.create_site(&other, 9, &[(ssl(), noon())]).await.unwrap();
+        let settle = async |lease: Lease, at, unconfirmed_runs| {
+            let context = store.check_context(account.id, doubted.id, &ssl()).await.unwrap();
+            let context = context.unwrap();
+            let decision = decide(&context, record(&doubted, &ssl(), at), Vec::new());
+            let decision = Decision { unconfirmed_runs, ..decision };
+            let settle = Settle { lease: &lease, next_due: at + seconds(10), asked_at: None };
+            let commit = plain(&account, context.state.version, &decision);
+            store.commit(Commit { settle: Some(settle), ..commit }).await.unwrap();
+        };
+        let first = async |at| only(store.lease_due("a", &[ssl()], at, LEASE, 1).await.unwrap());
+
+        settle(lease, noon(), 1).await;
+        let lease = first(noon() + seconds(20)).await;
+        assert_eq!(lease.site_id, doubted.id);
+        // It was nothing: the next one is a run like any other.
+        settle(lease, noon() + seconds(20), 0).await;
+        assert_eq!(first(noon() + seconds(40)).await.site_id, other.id);
     });
 }
 
