@@ -66,7 +66,7 @@ async fn the_operator_moves_an_account_to_another_plan_of_its_edition() {
     for (path, body, status) in [
         (path.as_str(), json!({"plan": "team"}), 400),
         (path.as_str(), json!({"plan": null}), 400),
-        (path.as_str(), json!({}), 400),
+        (path.as_str(), json!({}), 200),
         ("/admin/accounts/00000000-0000-4000-8000-000000000000", json!({"plan": "pro"}), 404),
     ] {
         let answer = operator.patch(path, body.clone()).await;

@@ -178,9 +178,6 @@ async fn change_account(app: State, named: Named, body: Body) -> Answer {
     let body = parse::Body::of(&body)?;
     let plan = body.optional("plan", parse::text)?;
     let renewal = body.optional("renewal", parse::boolean)?;
-    if plan.is_none() && renewal.is_none() {
-        return Err(Error::invalid("plan", "or renewal is required"));
-    }
     if let Some(plan) = plan {
         service::account::change_plan(&app, id, plan).await?;
     }
