@@ -38,6 +38,7 @@ use crate::{
     manifest::{Kind, Manifest, ManifestError, Settings},
     pure,
     registry::{Channel, Check, Installed, Plugin},
+    underway::Underway,
 };
 
 mod describe;
@@ -244,6 +245,7 @@ async fn check(
         descriptor: Arc::new(described.descriptor),
         config: described.config,
         result: described.result,
+        underway: Underway::default(),
     };
     // Problems are fine (a configuration may need a field), a trap is not.
     let empty = serde_json::json!({});

@@ -25,6 +25,7 @@ use crate::{
     host::Guest,
     limits::Limits,
     schema::Schema,
+    underway::Underway,
 };
 
 /// What is installed, swapped as a whole.
@@ -56,6 +57,8 @@ pub(crate) struct Check {
     pub(crate) descriptor: Arc<CheckDescriptor>,
     pub(crate) config: Schema,
     pub(crate) result: Schema,
+    /// Those of its runs that several may wait for.
+    pub(crate) underway: Underway,
 }
 
 /// A notifier plugin, ready to be called.

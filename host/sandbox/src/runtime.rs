@@ -32,13 +32,21 @@ impl OwnRuntime {
         &self,
         work: impl Future<Output = T> + Send + 'static,
     ) -> BoxFuture<'static, T> {
-        let task = AbortOnDropHandle::new(self.runtime().spawn(work));
+        let task = self.start(work);
         Box::pin(async move {
             match task.await {
                 Ok(done) => done,
                 Err(error) => panic::resume_unwind(error.into_panic()),
             }
         })
+    }
+
+    /// Begins `work` here; dropping the handle ends it.
+    pub(crate) fn start<T: Send + 'static>(
+        &self,
+        work: impl Future<Output = T> + Send + 'static,
+    ) -> AbortOnDropHandle<T> {
+        AbortOnDropHandle::new(self.runtime().spawn(work))
     }
 
     /// Has `work` done here while the calling thread waits; from inside another runtime too.

@@ -50,6 +50,10 @@ const COUNTERS: &[Help] = &[
         "vedette_runs_put_off_total",
         "Scheduled checks that waited because their host or account was busy",
     ),
+    (
+        "vedette_runs_shared_total",
+        "Checks on demand that shared the run of another one that asked the same",
+    ),
 ];
 
 const GAUGES: &[Help] = &[

@@ -12,6 +12,7 @@ mod bounds;
 mod cert_history;
 mod check;
 mod check_config;
+mod check_crowd;
 pub(crate) mod check_ct;
 mod check_dns;
 mod check_domain;

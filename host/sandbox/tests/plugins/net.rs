@@ -1,7 +1,11 @@
 //! What a guest reaches: the target it was granted, within its budget and time, and nobody else.
 
-use std::time::{Duration, Instant};
+use std::{
+    pin::pin,
+    time::{Duration, Instant},
+};
 
+use futures::{future::join_all, poll};
 use serde_json::json;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
@@ -214,6 +218,49 @@ async fn a_caller_that_goes_away_takes_its_probes_along() {
     let mut rest = Vec::new();
     let closed = timeout(Duration::from_secs(1), peer.read_to_end(&mut rest)).await;
     closed.expect("closed long before the wall clock").expect("in order");
+}
+
+#[tokio::test]
+async fn a_crowd_that_asks_the_same_costs_its_target_one_connection() {
+    // What a run brings is for all of them, and so is that it broke.
+    for (expected, brings) in [(None, true), (Some(TIMEOUT), false)] {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let port = listener.local_addr().expect("bound").port();
+        let sandbox = holding(&exchanging("127.0.0.1", port, 1, expected));
+        let check = test();
+        let mut crowd = pin!(join_all((0..8).map(|_| sandbox.run(&check, job("127.0.0.1")))));
+        assert!(poll!(crowd.as_mut()).is_pending(), "all have asked");
+        let (mut peer, _) = listener.accept().await.expect("a guest");
+        peer.write_all(b"hi").await.expect("sent");
+        drop(peer);
+        let rans = crowd.await;
+        assert!(rans.iter().all(|ran| ran.is_ok() == brings && *ran == rans[0]), "{rans:?}");
+        let another = timeout(Duration::ZERO, listener.accept()).await;
+        assert!(another.is_err(), "somebody else connected");
+    }
+}
+
+#[tokio::test]
+async fn a_shared_run_outlives_who_began_it_and_answers_nobody_who_comes_after_it() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let port = listener.local_addr().expect("bound").port();
+    let sandbox = holding(&exchanging("127.0.0.1", port, 1, None));
+    let check = test();
+    let mut first = Box::pin(sandbox.run(&check, job("127.0.0.1")));
+    let mut second = Box::pin(sandbox.run(&check, job("127.0.0.1")));
+    assert!(poll!(&mut first).is_pending());
+    assert!(poll!(&mut second).is_pending());
+    let (mut peer, _) = listener.accept().await.expect("a guest");
+    drop(first);
+    peer.write_all(b"hi").await.expect("sent");
+    drop(peer);
+    second.await.expect("an observation");
+    let greeting = async {
+        let (mut peer, _) = listener.accept().await.expect("a look of its own");
+        peer.write_all(b"hi").await.expect("sent");
+    };
+    let (third, ()) = tokio::join!(sandbox.run(&check, job("127.0.0.1")), greeting);
+    third.expect("an observation");
 }
 
 #[tokio::test]

@@ -2,6 +2,9 @@
 //!
 //! *Invariant:* without `site_id` a check on demand stores nothing; with it, the result takes the
 //! same path as a scheduled one.
+//!
+//! Who asks for exactly what another waits for at this moment is given that answer: the sandbox has
+//! one run serve both. Not so with `site_id`, whose result is evidence of its own.
 
 use std::{net::IpAddr, time::Instant};
 
@@ -196,7 +199,7 @@ async fn own_site(app: &App, caller: &Caller, id: SiteId) -> Result<Site> {
     app.store.site(caller.account.id, id).await?.ok_or(NO_SITE)
 }
 
-/// A run and the moment at which it ended.
+/// A run, others' that is under way or one of our own, and the moment at which it ended.
 async fn run(app: &App, check_type: &CheckType, job: Job) -> Result<(Ran, Timestamp)> {
     let started = Instant::now();
     let ran = app.sandbox.run(check_type, job).await;
