@@ -36,7 +36,10 @@ pub(super) async fn obtain(
     prove(app, &mut order, proof).await?;
     match order.poll_ready(&POLLS).await {
         Ok(OrderStatus::Ready) => {}
-        Ok(_) | Err(Error::Api(_)) => return Err(why_unproven(&mut order).await),
+        Ok(_) | Err(Error::Api(_)) => {
+            let said = verdict(&mut order).await;
+            return Err(said.unwrap_or_else(|| NOT_ACCEPTED.to_owned()));
+        }
         Err(cause) => return Err(refused(&cause)),
     }
     let private_key = order.finalize().await.map_err(|cause| refused(&cause))?;
@@ -66,7 +69,8 @@ async fn order(app: &App, domain: &DomainName) -> Result<Order, String> {
 /// Publishes what the authority asks for and tells it to look.
 async fn prove(app: &App, order: &mut Order, proof: &mut Proof<'_>) -> Result<(), String> {
     let mut authorizations = order.authorizations();
-    while let Some(authorization) = authorizations.next().await {
+    let refusal = loop {
+        let Some(authorization) = authorizations.next().await else { return Ok(()) };
         let mut authorization = authorization.map_err(|cause| refused(&cause))?;
         match authorization.status {
             AuthorizationStatus::Pending => {}
@@ -84,23 +88,27 @@ async fn prove(app: &App, order: &mut Order, proof: &mut Proof<'_>) -> Result<()
         };
         proof.publish(&challenge.key_authorization().dns_value()).await?;
         tokio::time::sleep(app.config.renewal.propagation).await;
-        challenge.set_ready().await.map_err(|cause| refused(&cause))?;
-    }
-    Ok(())
+        if let Err(cause) = challenge.set_ready().await {
+            break cause;
+        }
+    };
+    // An authority that has looked before it answers gives its verdict on the proof here.
+    Err(verdict(order).await.unwrap_or_else(|| refused(&refusal)))
 }
 
-/// The authority's own words, which stand with the challenge and not with the order.
-async fn why_unproven(order: &mut Order) -> String {
+/// Why a proof was not accepted, in the authority's own words, which stand with the challenge and
+/// not with the order. None: it has said nothing against one.
+async fn verdict(order: &mut Order) -> Option<String> {
     let mut authorizations = order.authorizations();
     while let Some(Ok(mut authorization)) = authorizations.next().await {
         let Ok(state) = authorization.refresh().await else { continue };
         let problem = state.challenges.iter().find_map(|challenge| challenge.error.as_ref());
         if let Some(problem) = problem {
             let said = problem.detail.as_deref().unwrap_or("it does not say why");
-            return format!("the certificate authority did not accept the proof: {said}");
+            return Some(format!("{NOT_ACCEPTED}: {said}"));
         }
     }
-    "the certificate authority did not accept the proof".to_owned()
+    None
 }
 
 async fn known_account(app: &App) -> Result<Option<Account>, String> {
@@ -200,6 +208,7 @@ async fn send(
     Ok(BytesResponse::from(response.body(Full::new(Cursor::new(answer.body)))?))
 }
 
+const NOT_ACCEPTED: &str = "the certificate authority did not accept the proof";
 /// RFC 8555, 6.7.
 const NO_ACCOUNT: &str = "urn:ietf:params:acme:error:accountDoesNotExist";
 const POLLS: RetryPolicy =
