@@ -6,16 +6,17 @@
 //! never logged.
 //! *Invariant:* no redirect is followed, and a receiver has ten seconds for each part of an attempt.
 
+mod address;
 mod email;
+mod part;
 mod sending;
 
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use uuid::Uuid;
 use vedette_model::{
     AccountId, DeliveryId, Notice, NotificationSettings, Timestamp,
-    delivery::{ATTEMPT_TIMEOUT, LETTER, Outcome, Rendered, part_id},
+    delivery::{ATTEMPT_TIMEOUT, LETTER, Outcome, Rendered},
     settings::{self, is_documented},
 };
 use vedette_sandbox::{
@@ -116,31 +117,7 @@ pub(crate) async fn render(app: &App, message: &Message<'_>) -> Result<Vec<Rende
     if parts.is_empty() {
         return Err(Unwritten::Nothing);
     }
-    Ok(named(message.id, parts))
-}
-
-/// Gives each further part an id of its own, in a header that is stored with it: of which part it
-/// was, an attempt that begins behind those delivered before knows nothing. The headers that are
-/// ours are not the plugin's to set.
-fn named(id: DeliveryId, mut parts: Vec<Rendered>) -> Vec<Rendered> {
-    for (nth, part) in (1..).zip(&mut parts) {
-        let Rendered::Http { headers, .. } = part else { continue };
-        headers.retain(|(name, _)| !is_ours(name));
-        if nth > 1 {
-            headers.push((DELIVERY.to_owned(), part_id(id, nth).to_string()));
-        }
-    }
-    parts
-}
-
-/// What a part goes out under: the id that it was given, else that of the delivery.
-fn id_of(headers: &[(String, String)], delivery: DeliveryId) -> DeliveryId {
-    let own = headers.iter().find(|(name, _)| name == DELIVERY);
-    own.and_then(|(_, id)| Uuid::parse_str(id).ok()).map_or(delivery, DeliveryId)
-}
-
-fn is_ours(header: &str) -> bool {
-    header.get(..OURS.len()).is_some_and(|start| start.eq_ignore_ascii_case(OURS))
+    Ok(part::named(message.id, parts))
 }
 
 /// Sends what was rendered, part by part, and says what became of it.
@@ -172,14 +149,11 @@ async fn send(
     let Some(descriptor) = app.sandbox.channel(channel) else {
         return Outcome::Rejected(format!("no plugin for the channel {channel} is installed"));
     };
-    let url = match address(url, channel, &descriptor.secret_fields, settings) {
+    let url = match address::address(url, channel, &descriptor.secret_fields, settings) {
         Ok(url) => url,
         Err(reason) => return Outcome::Rejected(reason),
     };
-    let id = id_of(headers, id);
-    let mut headers = headers.clone();
-    headers.retain(|(name, _)| !is_ours(name));
-    headers.push((DELIVERY.to_owned(), id.to_string()));
+    let (id, mut headers) = part::addressed(headers, id);
     if let Some(key) = settings.signing_key().filter(|_| channel == SIGNED) {
         headers.extend(signature::headers(key.expose(), id, app.clock.now(), body));
     }
@@ -235,34 +209,6 @@ async fn interpret(app: &App, channel: &str, receiver: &str, receipt: Receipt) -
     }
 }
 
-/// The URL that the value of the settings field that `ref:<field>` names makes with whatever the
-/// plugin wrote behind it: a path stands before the query that is there, a query goes on with it.
-fn address(
-    url: &str,
-    channel: &str,
-    fields: &[String],
-    settings: &NotificationSettings,
-) -> Result<String, String> {
-    let rest = url.strip_prefix("ref:").ok_or("the plugin names no settings field")?;
-    let in_name = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
-    let (field, suffix) = rest.split_at(rest.find(|c| !in_name(c)).unwrap_or(rest.len()));
-    if !fields.iter().any(|own| own == field) {
-        return Err(format!("the plugin has no business with the setting {field:?}"));
-    }
-    let value = settings.referenced_by(channel, field);
-    let value = value.ok_or_else(|| format!("{field} is no longer set"))?;
-    let (base, own) = apart(value);
-    let (path, query) = apart(suffix);
-    let queries: Vec<&str> = [own, query].into_iter().flatten().collect();
-    let mark = if queries.is_empty() { "" } else { "?" };
-    Ok(format!("{base}{path}{mark}{}", queries.join("&")))
-}
-
-/// What stands before the query, and the query.
-fn apart(url: &str) -> (&str, Option<&str>) {
-    url.split_once('?').map_or((url, None), |(before, query)| (before, Some(query)))
-}
-
 /// For the sentence in settings and logs; never an address, which may hold a token.
 fn said(receipt: &Receipt) -> String {
     match receipt.error.as_deref() {
@@ -289,12 +235,6 @@ fn token(cause: &NetError) -> &'static str {
 /// Constant in every payload; receivers check it (spec: Payload).
 const SOURCE: &str = "vedette";
 
-/// What the host's own headers begin with.
-const OURS: &str = "x-vedette-";
-
-/// Tells a receiver what it had before.
-const DELIVERY: &str = "x-vedette-delivery";
-
 /// The channel whose receiver has the account's signing secret.
 const SIGNED: &str = "webhook";
 
@@ -303,138 +243,9 @@ const LONGEST_REPLY: u32 = 16 << 10;
 
 #[cfg(test)]
 mod tests {
-    use vedette_model::Secret;
     use vedette_sandbox::egress::Phase;
 
     use super::*;
-
-    fn settings(url: &str) -> NotificationSettings {
-        NotificationSettings {
-            custom_webhook_url: Some(Secret::new(url.to_owned())),
-            ..NotificationSettings::default()
-        }
-    }
-
-    fn resolve(text: &str, url: &str) -> Result<String, String> {
-        let fields = ["custom_webhook_url".to_owned()];
-        address(text, "webhook", &fields, &settings(url))
-    }
-
-    #[test]
-    fn reference_becomes_the_setting_and_its_suffix() {
-        let cases = [
-            ("ref:custom_webhook_url", "https://h.example/a", "https://h.example/a"),
-            ("ref:custom_webhook_url", "https://h.example/a?t=1", "https://h.example/a?t=1"),
-            ("ref:custom_webhook_url?w=1", "https://h.example/a", "https://h.example/a?w=1"),
-            (
-                "ref:custom_webhook_url?w=1",
-                "https://h.example/a?t=1",
-                "https://h.example/a?t=1&w=1",
-            ),
-            ("ref:custom_webhook_url/slack", "https://h.example/a", "https://h.example/a/slack"),
-            (
-                "ref:custom_webhook_url/slack",
-                "https://h.example/a?t=1",
-                "https://h.example/a/slack?t=1",
-            ),
-            (
-                "ref:custom_webhook_url/slack?w=1",
-                "https://h.example/a?t=1",
-                "https://h.example/a/slack?t=1&w=1",
-            ),
-        ];
-        for (text, url, expected) in cases {
-            assert_eq!(resolve(text, url).as_deref(), Ok(expected), "{text}");
-        }
-    }
-
-    #[test]
-    fn plugin_reaches_no_address_but_its_own_setting() {
-        for text in [
-            "https://elsewhere.example/",
-            "custom_webhook_url",
-            "ref:",
-            "ref:slack_webhook_url",
-            "ref:webhook_secret",
-            "ref:CUSTOM_WEBHOOK_URL",
-        ] {
-            assert!(resolve(text, "https://h.example/").is_err(), "{text}");
-        }
-    }
-
-    #[test]
-    fn setting_that_was_cleared_meanwhile_is_not_sent_to() {
-        let fields = ["custom_webhook_url".to_owned()];
-        let nothing = NotificationSettings::default();
-        let said = address("ref:custom_webhook_url", "webhook", &fields, &nothing);
-        assert_eq!(said, Err("custom_webhook_url is no longer set".to_owned()));
-    }
-
-    #[test]
-    fn plugin_of_another_channel_reaches_only_what_was_set_for_it() {
-        let fields = ["custom_webhook_url".to_owned(), "url".to_owned()];
-        let mut settings = settings("https://h.example/");
-        let pager = json!({"url": "https://pager.example/a"});
-        let pager = pager.as_object().cloned().expect("an object");
-        settings.plugin_channels.insert("pager".to_owned(), Secret::new(pager));
-        for (channel, text, expected) in [
-            ("pager", "ref:url?now=1", Ok("https://pager.example/a?now=1")),
-            ("pager", "ref:custom_webhook_url", Err("custom_webhook_url is no longer set")),
-            ("other", "ref:url", Err("url is no longer set")),
-            ("webhook", "ref:url", Err("url is no longer set")),
-            ("webhook", "ref:custom_webhook_url", Ok("https://h.example/")),
-        ] {
-            let found = address(text, channel, &fields, &settings);
-            assert_eq!(found.as_deref().map_err(String::as_str), expected, "{channel} {text}");
-        }
-    }
-
-    fn part(headers: &[(&str, &str)]) -> Rendered {
-        let own = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
-        Rendered::Http {
-            url: "ref:custom_webhook_url".to_owned(),
-            method: "POST".to_owned(),
-            headers: headers.iter().map(own).collect(),
-            body: "{}".to_owned(),
-        }
-    }
-
-    /// The headers that the plugin keeps, and the id that the part goes out under.
-    fn sent(part: &Rendered, delivery: DeliveryId) -> (Vec<&str>, DeliveryId) {
-        let Rendered::Http { headers, .. } = part else { panic!("{part:?}") };
-        let names = headers.iter().map(|(name, _)| name.as_str());
-        (names.filter(|name| !is_ours(name)).collect(), id_of(headers, delivery))
-    }
-
-    #[test]
-    fn each_part_has_an_id_of_its_own_whatever_the_plugin_wrote_and_however_many_are_left() {
-        let id = DeliveryId(Uuid::from_u128(7));
-        let theirs = Uuid::from_u128(9).to_string();
-        let wrote = part(&[("X-Vedette-Delivery", theirs.as_str()), ("x-room", "ops")]);
-        let lower = part(&[("x-vedette-delivery", theirs.as_str()), ("x-room", "ops")]);
-        let parts = named(id, vec![lower, wrote.clone(), wrote]);
-        let ids: Vec<DeliveryId> = parts
-            .iter()
-            .map(|part| {
-                let (kept, id) = sent(part, id);
-                assert_eq!(kept, ["x-room"]);
-                id
-            })
-            .collect();
-        assert_eq!(ids, [id, part_id(id, 2), part_id(id, 3)]);
-        assert!(ids[1] != id && ids[2] != id && ids[1] != ids[2], "{ids:?}");
-        let again = named(id, parts.clone());
-        assert_eq!(again, parts, "the same at every attempt");
-        assert_eq!(sent(&parts[2], id).1, ids[2], "also where it is the only one left");
-    }
-
-    #[test]
-    fn notification_of_one_part_is_left_as_the_plugin_wrote_it() {
-        let id = DeliveryId(Uuid::from_u128(7));
-        let one = vec![part(&[("content-type", "application/json")])];
-        assert_eq!(named(id, one.clone()), one);
-        assert_eq!(sent(&one[0], id), (vec!["content-type"], id));
-    }
 
     #[test]
     fn failure_is_told_without_the_address() {
