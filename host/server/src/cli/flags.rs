@@ -13,7 +13,8 @@ pub(super) struct Network {
     /// Open a private range for checks and webhooks, e.g. 10.0.0.0/8 (repeatable)
     #[arg(long, value_name = "CIDR", value_delimiter = ',')]
     egress_allow: Vec<String>,
-    /// Ask this resolver, ADDR or ADDR:PORT (repeatable)
+    /// Ask this resolver: ADDR or ADDR:PORT, tcp://ADDR, tls://ADDR#NAME or
+    /// https://ADDR/dns-query#NAME (repeatable)
     #[arg(long, value_name = "ADDR", value_delimiter = ',')]
     dns_server: Vec<String>,
     /// Trust the roots in this PEM file too (repeatable)

@@ -48,7 +48,7 @@ pub struct Config {
     pub no_first_account: bool,
     /// Stands in `location` of every check record that this node makes.
     pub location: String,
-    /// Holds compiled plugins; made if absent. None = compile at every start.
+    /// Holds compiled plugins; made if absent. None = where systemd says, else the user's cache.
     pub cache_dir: Option<PathBuf>,
     /// Resolvers for all checks and webhooks; empty = the system's.
     #[serde(deserialize_with = "resolvers")]

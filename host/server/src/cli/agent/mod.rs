@@ -81,7 +81,8 @@ pub(super) struct Args {
     /// Trust the roots in this PEM file too, at the places and at the service (repeatable)
     #[arg(long, value_name = "PEM")]
     ca_file: Vec<PathBuf>,
-    /// Ask this resolver, ADDR or ADDR:PORT (repeatable)
+    /// Ask this resolver: ADDR or ADDR:PORT, tcp://ADDR, tls://ADDR#NAME or
+    /// https://ADDR/dns-query#NAME (repeatable)
     #[arg(long, value_name = "ADDR", value_delimiter = ',')]
     dns_server: Vec<String>,
 }
