@@ -138,7 +138,7 @@ fn example(resolved: bool) -> Value {
         "type": "ssl",
         "event": "ssl.expiring",
         "severity": "critical",
-        "message": "The certificate of shop.example.com expires in 8 days.",
+        "message": "shop.example.com: certificate expires in 8 days, on 2026-11-29",
         "suggestion": "Renew the certificate.",
         "is_resolved": resolved,
         "site_id": SITE,

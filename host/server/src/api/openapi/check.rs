@@ -29,7 +29,9 @@ fn on_demand(subject: &Subject<'_>, check: &CheckDescriptor) -> Operation {
     let check_type = check.check_type.as_str();
     let description = format!(
         "{} With `site_id` the result is stored for that site, whose domain it has to be; port \
-         and address that the body leaves out are the site's.",
+         and address that the body leaves out are the site's, and so is the check's configuration. \
+         Without `site_id` nothing is stored, and the check runs as it does where nothing is \
+         configured.",
         check.description
     );
     let (path, id) = (format!("/check-{check_type}"), format!("check{}", pascal(check_type)));
@@ -138,7 +140,8 @@ pub(super) fn schemas(subject: &Subject<'_>) -> Vec<(String, Value)> {
             "domain": domain(),
             "port": said(
                 port,
-                "Absent: the site's, else 443. Nothing to checks that do not connect to the domain.",
+                "Absent: the site's, else the check's own, which is 443 for `ssl` and `uptime`. \
+                 Nothing to checks that do not connect to the domain.",
             ),
             "origin_ip": said(
                 text(),
