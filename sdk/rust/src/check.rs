@@ -67,7 +67,7 @@ pub struct EventType {
     pub clears: u8,
 }
 
-/// A number that runs may report.
+/// A number that runs may report. `vedette plugin run` shows it; a service does not keep it yet.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MetricDef {
     pub name: &'static str,
@@ -102,7 +102,8 @@ pub struct Observation<F> {
     pub summary: String,
     /// Finite values only; the host refuses others.
     pub metrics: Vec<Metric>,
-    /// A hint, clamped to the limits of the plan.
+    /// A hint: how long until the next run. Not sooner than `min-interval` of the manifest (5 s without
+    /// one) and what the plan allows, and not later than a day.
     pub next_run_in: Option<Duration>,
 }
 
