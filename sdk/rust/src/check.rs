@@ -42,7 +42,7 @@ pub struct Descriptor {
     pub version: &'static str,
     pub title: &'static str,
     pub description: &'static str,
-    /// Fields of the facts that a one-line summary of a site shows.
+    /// Fields of the facts that say most: `vedette check` prints them first.
     pub summary_fields: &'static [&'static str],
     pub events: &'static [EventType],
     pub metrics: &'static [MetricDef],

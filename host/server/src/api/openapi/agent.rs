@@ -83,8 +83,9 @@ fn of_agents() -> Vec<Operation> {
         Operation::post("/agent/report", TAG, "reportCertificates", "Bring what was seen")
             .credential("agent")
             .says(
-                "All of it is taken in, or nothing. It may come again, and late: what was seen \
-                 before what is known already changes nothing.",
+                "Of a report that does not fit nothing is taken in. It may come again, and late: \
+                 what was seen before what is known already changes nothing. After a 500 send it \
+                 again.",
             )
             .takes(
                 record(json!({ "agent_id": uuid(), "results": results })),

@@ -72,8 +72,8 @@ pub(super) fn schemas(subject: &Subject<'_>) -> Vec<(String, Value)> {
     shown["status_page_domain_verification"] = or_null(said(
         record(json!({ "name": text(), "value": text(), "verified": boolean() })),
         "A TXT record at `name` that says `value` proves the custom domain: from then on it is \
-         nobody else's. Until then it is served while no other account names it. The record is \
-         looked for at most once a minute, and at once when the domain is sent again.",
+         nobody else's. Until then it shows the page of the account that named it first. The \
+         record is looked for at most once a minute, and at once when the domain is sent again.",
     ));
     let mut patch = fields();
     patch["plugin_channels"] = plugin_channels(subject);

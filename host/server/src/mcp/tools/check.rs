@@ -26,7 +26,7 @@ pub(super) fn on_demand(check: &CheckDescriptor, edition: &Edition) -> Tool {
     let port = json!({ "type": "integer", "minimum": 1, "maximum": 65535 });
     let input = json!({
         "domain": schema::domain(),
-        "port": said(port, "The port, where the check has one; 443 when left out."),
+        "port": said(port, "The port, where the check has one; its usual one when left out."),
         "origin_ip": said(text(), schema::ORIGIN_IP),
     });
     let (title, purpose) = (&check.title, &check.description);
