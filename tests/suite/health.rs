@@ -75,3 +75,18 @@ async fn every_metric_is_shown_with_its_help() {
     };
     assert!(figures.lines().any(is_stop), "{figures}");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn how_late_planned_runs_begin_is_counted_in_steps_of_its_own() {
+    let world = World::start().await;
+    let site = world.site("planned.example", 90).await;
+    world.watch("planned.example", &site).await;
+    let operator = world.service.operator();
+    let hours = "vedette_run_late_seconds_bucket{check_type=\"ssl\",le=\"14400\"} ";
+    until("a planned run to be counted", async || {
+        let figures = operator.get("/metrics").await.text;
+        let counted = figures.lines().find_map(|line| line.strip_prefix(hours))?.parse::<u64>();
+        counted.is_ok_and(|runs| runs > 0).then_some(())
+    })
+    .await;
+}

@@ -73,5 +73,10 @@ const HISTOGRAMS: &[Help] = &[
     ("vedette_delivery_seconds", "Time from an alert to its delivery, by channel"),
     ("vedette_http_request_seconds", "Time to answer a request, by route"),
     ("vedette_on_demand_seconds", "Time that a check on demand ran, by check type"),
+    (
+        "vedette_run_late_seconds",
+        "How long after it was due a scheduled check began, by check type; what was due before the \
+         process started counts from its start",
+    ),
     ("vedette_run_seconds", "Time that a scheduled check ran, by check type"),
 ];

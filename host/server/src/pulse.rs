@@ -50,10 +50,11 @@ impl Pulse {
         self.late.store(0, Ordering::Relaxed);
     }
 
-    /// A run begins that was planned for `due`. What was due before the process started is not
-    /// its fault. Late is what has missed two of its intervals; a run that is not clears others only
-    /// once none was late for a while, since a backlog holds back checks of all intervals alike.
-    pub(crate) fn begins(&self, due: Timestamp, interval: Duration, now: Timestamp) {
+    /// A run begins that was planned for `due`; answers how late. What was due before the process
+    /// started is not its fault. Too late is what has missed two of its intervals; a run that is not
+    /// clears others only once none was for a while, since a backlog holds back checks of all
+    /// intervals alike.
+    pub(crate) fn begins(&self, due: Timestamp, interval: Duration, now: Timestamp) -> Duration {
         let counts = due.timestamp_millis().max(self.since.load(Ordering::Relaxed));
         let lag = now.timestamp_millis() - counts;
         let allowed = i64::try_from((interval * 2).as_millis()).unwrap_or(i64::MAX);
@@ -63,6 +64,7 @@ impl Pulse {
         } else if self.is_long_ago(now) {
             self.late.store(0, Ordering::Relaxed);
         }
+        Duration::from_millis(u64::try_from(lag).unwrap_or_default())
     }
 
     fn is_long_ago(&self, now: Timestamp) -> bool {
@@ -163,7 +165,16 @@ mod tests {
     #[test]
     fn downtime_before_the_start_does_not_count() {
         let pulse = Pulse::new(at(0));
-        pulse.begins(at(-86_400), MINUTE, at(5));
+        assert_eq!(pulse.begins(at(-86_400), MINUTE, at(5)), Duration::from_secs(5));
         assert_eq!(pulse.behind(at(5)), None);
+    }
+
+    #[test]
+    fn each_run_tells_how_late_it_is() {
+        let pulse = Pulse::new(at(0));
+        for (due, now, late) in [(10, 10, 0), (10, 13, 3), (10, 400, 390), (11, 10, 0)] {
+            let told = pulse.begins(at(due), MINUTE, at(now));
+            assert_eq!(told, Duration::from_secs(late), "due at {due}, begun at {now}");
+        }
     }
 }

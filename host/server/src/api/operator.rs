@@ -5,7 +5,7 @@
 
 use std::{net::IpAddr, sync::LazyLock};
 
-use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
+use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 use salvo::{
     Extractible,
     extract::Metadata,
@@ -25,8 +25,10 @@ use crate::{App, Error, Result, metric_help, service};
 
 /// Everything that is counted in this process, whichever of its servers counts it.
 pub(crate) static METRICS: LazyLock<PrometheusHandle> = LazyLock::new(|| {
-    let recorder =
-        PrometheusBuilder::new().set_buckets(BUCKETS).expect("there are buckets").build_recorder();
+    let late = Matcher::Full("vedette_run_late_seconds".to_owned());
+    let builder = PrometheusBuilder::new().set_buckets(BUCKETS);
+    let builder = builder.and_then(|builder| builder.set_buckets_for_metric(late, LATE_BUCKETS));
+    let recorder = builder.expect("there are buckets").build_recorder();
     let handle = recorder.handle();
     if metrics::set_global_recorder(recorder).is_err() {
         tracing::warn!("another recorder was installed before; /metrics stays empty");
@@ -261,6 +263,9 @@ impl<'ex> Extractible<'ex> for Named {
 /// Seconds; from a request served from memory to a check that waited for its target.
 const BUCKETS: &[f64] =
     &[0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0];
+/// Seconds; from what the scheduler's own pace makes of each run to a backlog of hours.
+const LATE_BUCKETS: &[f64] =
+    &[0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0, 900.0, 3600.0, 14_400.0];
 
 #[cfg(test)]
 mod tests {

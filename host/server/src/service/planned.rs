@@ -161,7 +161,9 @@ async fn see_to(app: &App, lease: &Lease, source: Source) -> Result<Ending> {
         metrics::counter!("vedette_runs_put_off_total").increment(1);
         return Ok(Ending::PutOff);
     };
-    app.pulse.begins(lease.due_at, due::interval(app, check_type, plan), now);
+    let late = app.pulse.begins(lease.due_at, due::interval(app, check_type, plan), now);
+    metrics::histogram!("vedette_run_late_seconds", "check_type" => check_type.to_string())
+        .record(late.as_secs_f64());
     let edition = plan::edition_of(&context.account)?;
     let job = job(lease, &site, edition, now);
     probe(app, lease, source, &site, plan, job).await
