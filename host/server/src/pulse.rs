@@ -51,14 +51,15 @@ impl Pulse {
     }
 
     /// A run begins that was planned for `due`; answers how late. What was due before the process
-    /// started is not its fault. Too late is what has missed two of its intervals; a run that is not
-    /// clears others only once none was for a while, since a backlog holds back checks of all
-    /// intervals alike.
-    pub(crate) fn begins(&self, due: Timestamp, interval: Duration, now: Timestamp) -> Duration {
+    /// started is not its fault. Too late is what comes after more than twice its `distance`, the
+    /// interval of its check or of a recheck, and after more than the scheduler may stand still. A
+    /// run that is not too late clears others only once none was for a while, since a backlog holds
+    /// back checks of all intervals alike.
+    pub(crate) fn begins(&self, due: Timestamp, distance: Duration, now: Timestamp) -> Duration {
         let counts = due.timestamp_millis().max(self.since.load(Ordering::Relaxed));
         let lag = now.timestamp_millis() - counts;
-        let allowed = i64::try_from((interval * 2).as_millis()).unwrap_or(i64::MAX);
-        if lag > allowed {
+        let allowed = i64::try_from((distance * 2).as_millis()).unwrap_or(i64::MAX);
+        if lag > allowed.max(PATIENCE.num_milliseconds()) {
             self.late_at.store(now.timestamp_millis(), Ordering::Relaxed);
             self.late.store(lag, Ordering::Relaxed);
         } else if self.is_long_ago(now) {
@@ -129,6 +130,19 @@ mod tests {
         assert!(pulse.behind(at(301)).is_some());
         pulse.looked(at(302), true);
         assert_eq!(pulse.behind(at(302)), None);
+    }
+
+    #[test]
+    fn recheck_is_late_by_its_own_distance_and_no_sooner_than_the_scheduler() {
+        for (distance, late) in [(1, 31), (10, 31), (20, 41), (60, 121)] {
+            let (pulse, distance) = (Pulse::new(at(0)), Duration::from_secs(distance));
+            for (lag, behind) in [(late - 1, None), (late, Some(late))] {
+                pulse.looked(at(lag), false);
+                pulse.begins(at(0), distance, at(lag));
+                let behind = behind.map(|seconds| TimeDelta::seconds(seconds).to_std().unwrap());
+                assert_eq!(pulse.behind(at(lag)), behind, "{distance:?}");
+            }
+        }
     }
 
     #[test]

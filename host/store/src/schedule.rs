@@ -25,6 +25,8 @@ pub struct Lease {
     pub epoch: u64,
     /// When the run was planned; the lag is what has passed since.
     pub due_at: Timestamp,
+    /// The run confirms what the one before found.
+    pub recheck: bool,
 }
 
 /// Which checks of a site run, and when those run first that were not planned before.
@@ -53,6 +55,7 @@ struct LeaseRow {
     owner: String,
     epoch: u64,
     planned_at: Timestamp,
+    recheck: Option<bool>,
 }
 
 /// A row as it is made: nobody's, due when planned.
@@ -229,6 +232,7 @@ impl LeaseRow {
             owner: self.owner,
             epoch: self.epoch,
             due_at: self.planned_at,
+            recheck: self.recheck.unwrap_or_default(),
         })
     }
 }

@@ -161,7 +161,7 @@ async fn see_to(app: &App, lease: &Lease, source: Source) -> Result<Ending> {
         metrics::counter!("vedette_runs_put_off_total").increment(1);
         return Ok(Ending::PutOff);
     };
-    let late = app.pulse.begins(lease.due_at, due::interval(app, check_type, plan), now);
+    let late = app.pulse.begins(lease.due_at, distance(app, lease, plan), now);
     metrics::histogram!("vedette_run_late_seconds", "check_type" => check_type.to_string())
         .record(late.as_secs_f64());
     let edition = plan::edition_of(&context.account)?;
@@ -233,6 +233,12 @@ async fn submit(
         app.pulse.checked(checked_at);
     }
     Ok(Ending::Stored { status: stored.record.status, raised: stored.raised })
+}
+
+/// How far apart such runs are planned: a recheck follows soon on what it is to confirm.
+fn distance(app: &App, lease: &Lease, plan: &Plan) -> Duration {
+    let interval = due::interval(app, &lease.check_type, plan);
+    if lease.recheck { interval.min(app.config.confirm.recheck) } else { interval }
 }
 
 /// Whether the site is monitored in effect: switched on, and within the plan's limit.

@@ -199,6 +199,7 @@ fn a_run_that_confirms_goes_before_all_that_wait_longer() {
     on_both(|store| async move {
         let (account, doubted) = with_site(&store).await;
         let lease = only(store.lease_due("a", &[ssl()], noon(), LEASE, 9).await.unwrap());
+        assert!(!lease.recheck, "the first of all confirms nothing");
         let other = site(&account, "other.example");
         store.create_site(&other, 9, &[(ssl(), noon())]).await.unwrap();
         let settle = async |lease: Lease, at, unconfirmed_runs| {
@@ -214,10 +215,13 @@ fn a_run_that_confirms_goes_before_all_that_wait_longer() {
 
         settle(lease, noon(), 1).await;
         let lease = first(noon() + seconds(20)).await;
-        assert_eq!(lease.site_id, doubted.id);
+        assert_eq!((lease.site_id, lease.recheck), (doubted.id, true));
         // It was nothing: the next one is a run like any other.
         settle(lease, noon() + seconds(20), 0).await;
-        assert_eq!(first(noon() + seconds(40)).await.site_id, other.id);
+        let lease = first(noon() + seconds(40)).await;
+        assert_eq!((lease.site_id, lease.recheck), (other.id, false));
+        let lease = first(noon() + seconds(40)).await;
+        assert_eq!((lease.site_id, lease.recheck), (doubted.id, false));
     });
 }
 
