@@ -22,7 +22,8 @@ pub(super) fn operations() -> Vec<Operation> {
 fn of_callers() -> Vec<Operation> {
     let id = required("id", uuid(), "The agent.", AGENT);
     let name = json!({ "type": "string", "minLength": 1, "maxLength": 100 });
-    let name = said(name, "`agent-1`, `agent-2`, … where it is left out.");
+    let name =
+        said(name, "One line, not of blanks alone; `agent-1`, `agent-2`, … where it is left out.");
     let created = json!({
         "agent_id": AGENT, "agent_key": "sp_agent_Tq3…", "agent_name": "dc1",
     });
@@ -192,7 +193,7 @@ fn certificate_schema() -> Value {
     let names = json!({ "type": ["array", "null"], "items": bounded() });
     let fingerprint = "Where it is left out, a certificate is known again by issuer, subject, serial \
                        number and `not_after`.";
-    let certificate = object(
+    let mut certificate = object(
         &[],
         json!({
             "subject": or_null(bounded()),
@@ -206,6 +207,12 @@ fn certificate_schema() -> Value {
             "error": or_null(bounded()),
         }),
     );
+    let told = json!({ "subject": text(), "issuer": text(), "not_after": text() });
+    let why_not = json!({ "error": { "type": "string", "minLength": 1 } });
+    certificate["anyOf"] = json!([
+        { "required": ["subject", "issuer", "not_after"], "properties": told },
+        { "required": ["error"], "properties": why_not },
+    ]);
     said(
         certificate,
         "A certificate as an agent saw it, with `subject`, `issuer` and `not_after`; or else the \

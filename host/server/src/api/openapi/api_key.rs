@@ -20,6 +20,7 @@ pub(super) fn operations(subject: &Subject<'_>) -> Vec<Operation> {
         "name": "ci",
     });
     let name = json!({ "type": "string", "minLength": 1, "maxLength": 100 });
+    let name = said(name, "One line, not of blanks alone.");
     let expiry = || or_null(said(moment(), "In the future; null is no expiry."));
     vec![
         Operation::get("/api-keys", TAG, "listApiKeys", "List the keys")

@@ -10,7 +10,8 @@ use super::{
     result,
     sample::{DOMAIN, NOW, RECORD, SITE},
     schema::{
-        count, domain, list, moment, object, one_of, or_null, record, reference, said, text, uuid,
+        count, domain, list, moment, object, one_of, or_null, record, reference, said, text,
+        text_in, uuid,
     },
 };
 use crate::service::check::PUBLIC;
@@ -59,7 +60,7 @@ fn public() -> Operation {
 fn history(subject: &Subject<'_>) -> Operation {
     let types = subject.history_types();
     let types: Vec<&str> = types.iter().map(String::as_str).collect();
-    let moment = json!({ "type": "string" });
+    let moment = text_in(&["date", "date-time"]);
     let [limit, offset] = page();
     let page = json!({ "checks": [example(subject)], "total": 1, "limit": 50, "offset": 0 });
     let content = json!({
@@ -144,7 +145,7 @@ pub(super) fn schemas(subject: &Subject<'_>) -> Vec<(String, Value)> {
                  Nothing to checks that do not connect to the domain.",
             ),
             "origin_ip": said(
-                text(),
+                text_in(&["ipv4", "ipv6"]),
                 "The address to dial instead of the resolved one; `uptime` asks as visitors do, and \
                  it is nothing to checks that do not connect to the domain.",
             ),

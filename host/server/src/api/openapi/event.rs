@@ -22,7 +22,10 @@ pub(super) fn operations() -> Vec<Operation> {
             .says(SAYS)
             .with(query(
                 "types",
-                text(),
+                json!({
+                    "type": "string",
+                    "pattern": "^(alert|check|incident)(,(alert|check|incident))*$",
+                }),
                 "Only these, with commas between: `alert`, `check`, `incident`.",
             ))
             .with(query("site_id", uuid(), "Only what is about this site."))

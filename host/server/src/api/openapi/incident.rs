@@ -90,6 +90,7 @@ fn updates() -> Operation {
 
 fn append() -> Operation {
     let message = json!({ "type": "string", "minLength": 1, "maxLength": 10_000 });
+    let message = said(message, "Not of blanks alone.");
     let body = record(json!({ "status": one_of(&IncidentStatus::WORDS), "message": message }));
     let appended = record(json!({
         "incident": reference("Incident"),
@@ -149,14 +150,14 @@ pub(super) fn schemas() -> Vec<(String, Value)> {
         "updated_at": moment(),
         "resolved_at": or_null(said(moment(), "Since when it is resolved; null while it is not.")),
     }));
-    let new = object(
+    let mut new = object(
         &[],
         json!({
             "title": {
                 "type": "string",
                 "minLength": 1,
                 "maxLength": 200,
-                "description": "Required unless `auto_create` is true.",
+                "description": "One line. Required unless `auto_create` is true.",
             },
             "severity": {
                 "type": "string",
@@ -171,6 +172,11 @@ pub(super) fn schemas() -> Vec<(String, Value)> {
             },
         }),
     );
+    let automatic = json!({ "auto_create": { "enum": [true] } });
+    new["anyOf"] = json!([
+        { "required": ["title"] },
+        { "required": ["auto_create"], "properties": automatic },
+    ]);
     let step = record(json!({
         "status": one_of(&IncidentStatus::WORDS),
         "message": text(),

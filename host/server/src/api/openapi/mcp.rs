@@ -20,6 +20,7 @@ pub(super) fn operations() -> Vec<Operation> {
     });
     let list = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list" });
     let listed = json!({ "jsonrpc": "2.0", "id": 1, "result": { "tools": [] } });
+    let streamed = json!({ "schema": text(), "example": STREAM });
     let answer = "The result, or an error in `error`.";
     let notified = "It was a notification, which has no `id` and gets no answer.";
     let too_large = "The body is larger than 64 KiB.";
@@ -35,6 +36,7 @@ pub(super) fn operations() -> Vec<Operation> {
             .any_role()
             .takes(reference("JsonRpcRequest"), call)
             .answers(answer, reference("JsonRpcResponse"), called)
+            .or_answers("text/event-stream", streamed)
             .answers_nothing(202, notified)
             .fails(400, "The body could not be read at all.")
             .fails(413, too_large),
@@ -65,7 +67,7 @@ pub(super) fn schemas() -> Vec<(String, Value)> {
         &["code", "message"],
         json!({ "code": { "type": "integer" }, "message": text(), "data": {} }),
     );
-    let response = object(
+    let mut response = object(
         &["jsonrpc", "id"],
         json!({
             "jsonrpc": version(),
@@ -74,8 +76,17 @@ pub(super) fn schemas() -> Vec<(String, Value)> {
             "error": error,
         }),
     );
+    response["anyOf"] = json!([{ "required": ["result"] }, { "required": ["error"] }]);
     vec![
         ("JsonRpcRequest".to_owned(), said(request, "One request.")),
         ("JsonRpcResponse".to_owned(), said(response, "Its answer: `result` or `error`.")),
     ]
 }
+
+/// What `subscriptions/listen` with the id 1 is answered, up to the first change.
+const STREAM: &str = "data: {\"jsonrpc\":\"2.0\",\
+     \"method\":\"notifications/subscriptions/acknowledged\",\"params\":{\
+     \"_meta\":{\"io.modelcontextprotocol/subscriptionId\":1},\
+     \"notifications\":{\"resourceSubscriptions\":[\"vedette://alerts\"]}}}\n\n\
+     data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/resources/updated\",\"params\":{\
+     \"_meta\":{\"io.modelcontextprotocol/subscriptionId\":1},\"uri\":\"vedette://alerts\"}}\n\n";

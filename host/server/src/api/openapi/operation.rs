@@ -121,6 +121,12 @@ impl Operation {
         self
     }
 
+    /// The same success in another form, for who asked for what is answered so.
+    pub(super) fn or_answers(mut self, kind: &str, content: Value) -> Self {
+        self.responses["200"]["content"][kind] = content;
+        self
+    }
+
     /// An answer without a body, and when it is given.
     pub(super) fn answers_nothing(mut self, status: u16, when: &str) -> Self {
         let response = json!({ "description": when, "headers": common_headers() });

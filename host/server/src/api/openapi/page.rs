@@ -155,11 +155,19 @@ fn answers(operation: &Value) -> String {
                 escape(status)
             );
         }
-        let contents = response["content"].as_object().into_iter().flat_map(Map::values);
-        let content = contents.map(media).collect::<String>();
+        let contents = response["content"].as_object().into_iter().flatten();
+        let content = contents.map(|(kind, content)| form(kind, content)).collect::<String>();
         format!("<li><b>{}</b> {description}{content}</li>\n", escape(status))
     });
     format!("<h4>Answers</h4>\n<ul class=\"answers\">\n{}</ul>\n", shown.collect::<String>())
+}
+
+/// One form of an answer; which, where it is not the usual one.
+fn form(kind: &str, content: &Value) -> String {
+    if kind == "application/json" {
+        return media(content);
+    }
+    format!("<p>As <code>{}</code>:</p>{}", escape(kind), media(content))
 }
 
 /// A schema and its example.

@@ -7,6 +7,12 @@ pub(super) use crate::schema::{
     uuid,
 };
 
+/// Text in one of several formats.
+pub(super) fn text_in(formats: &[&str]) -> Value {
+    let choices: Vec<Value> = formats.iter().map(|format| json!({ "format": format })).collect();
+    json!({ "type": "string", "anyOf": choices })
+}
+
 pub(super) fn reference(name: &str) -> Value {
     json!({ "$ref": format!("#/components/schemas/{name}") })
 }

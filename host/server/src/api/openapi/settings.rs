@@ -127,7 +127,9 @@ fn fields() -> Value {
         "teams_webhook": hook("Microsoft Teams"),
         "custom_webhook_url": or_null(url(2048, "Receives every event as JSON.")),
         "status_page_enabled": boolean(),
-        "status_page_title": { "type": "string", "maxLength": 100 },
+        "status_page_title": {
+            "type": "string", "maxLength": 100, "description": "One line.",
+        },
         "status_page_logo_url": or_null(url(500, "An image.")),
         "status_page_accent_color": {
             "type": "string",

@@ -9,7 +9,7 @@ use super::{
     sample::{ACCOUNT, DOMAIN, NOW, SITE},
     schema::{
         boolean, domain, list, moment, object, one_of, or_null, record, reference, said, success,
-        text, uuid,
+        text, text_in, uuid,
     },
 };
 
@@ -141,7 +141,7 @@ fn port() -> Value {
 
 fn origin_ip() -> Value {
     said(
-        text(),
+        text_in(&["ipv4", "ipv6"]),
         "The address that is dialled instead of what the domain resolves to; `uptime` asks as \
          visitors do.",
     )

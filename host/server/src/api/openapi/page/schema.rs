@@ -1,5 +1,7 @@
 //! Schemas for readers: what kind of value, within which bounds, with which members.
 
+use std::iter;
+
 use serde_json::{Map, Value};
 
 use super::text::{escape, inline};
@@ -11,7 +13,9 @@ pub(super) fn kind(schema: &Value) -> String {
         return format!("<a href=\"#schema-{name}\">{name}</a>");
     }
     for keyword in ["anyOf", "oneOf"] {
-        if let Some(choices) = schema[keyword].as_array() {
+        if let Some(choices) = schema[keyword].as_array()
+            && choices.iter().any(tells_kind)
+        {
             return choices.iter().map(choice).collect::<Vec<_>>().join(" or ");
         }
     }
@@ -23,6 +27,11 @@ pub(super) fn kind(schema: &Value) -> String {
         }
         _ => "any value".to_owned(),
     }
+}
+
+/// Whether a choice is one of kinds, and not only of members or formats.
+fn tells_kind(schema: &Value) -> bool {
+    KINDS.iter().any(|word| schema.get(word).is_some())
 }
 
 /// One of several: where it is a value or a few, these.
@@ -46,10 +55,13 @@ fn named(name: &str, schema: &Value) -> String {
         {
             format!("object of {}", kind(&schema["additionalProperties"]))
         }
-        "string" => match schema["format"].as_str() {
-            Some(format) => escape(format),
-            None => "string".to_owned(),
-        },
+        "string" => {
+            let choices = schema["anyOf"].as_array().into_iter().flatten();
+            let formats = iter::once(schema).chain(choices);
+            let formats: Vec<String> =
+                formats.filter_map(|schema| schema["format"].as_str()).map(escape).collect();
+            if formats.is_empty() { "string".to_owned() } else { formats.join(" or ") }
+        }
         other => escape(other),
     }
 }
@@ -131,6 +143,7 @@ fn literal(value: &Value) -> String {
     }
 }
 
+const KINDS: [&str; 6] = ["$ref", "type", "const", "enum", "anyOf", "oneOf"];
 const BOUNDS: [(&str, &str); 6] = [
     ("minimum", "at least"),
     ("maximum", "at most"),
@@ -166,6 +179,12 @@ mod tests {
                 json!({ "oneOf": [{ "const": "up" }, { "enum": ["down"] }, { "type": "null" }] }),
                 "<code>up</code> or <code>down</code> or null",
             ),
+            (json!({ "type": "string", "anyOf": [{ "format": "date" }] }), "date"),
+            (
+                json!({ "type": ["string", "null"], "anyOf": [{ "format": "ipv4" }, {}] }),
+                "ipv4 or null",
+            ),
+            (json!({ "type": "object", "anyOf": [{ "required": ["a"] }] }), "object"),
             (json!({ "type": "<b>" }), "&lt;b&gt;"),
             (json!(true), "any value"),
         ];

@@ -1,8 +1,12 @@
 //! What the document says of single resources, and of what editions and plugins differ in.
 
+use vedette_model::{agent::Report, incident::NewIncident};
 use vedette_sandbox::egress::Vendor;
 
-use super::*;
+use super::{
+    sample::{AGENT, SOON},
+    *,
+};
 
 #[test]
 fn editions_are_described_as_they_differ() {
@@ -106,6 +110,80 @@ fn a_text_or_list_that_is_refused_fits_no_schema_either() {
         fits("patch", "/settings/notifications", body)
     };
     assert_eq!([0, 1, 253, 254].map(domain), [false, true, true, false]);
+}
+
+#[test]
+fn one_field_or_another_is_demanded_where_the_service_demands_it() {
+    let document = whole(&TEAM);
+    let fits =
+        |name: &str, value: &Value| validator(&document, &schema::reference(name)).is_valid(value);
+    for (incident, wanted) in [
+        (json!({}), false),
+        (json!({ "severity": "major" }), false),
+        (json!({ "auto_create": false }), false),
+        (json!({ "title": null, "auto_create": true }), false),
+        (json!({ "auto_create": true }), true),
+        (json!({ "title": "Slow" }), true),
+        (json!({ "title": "Slow", "auto_create": true }), true),
+    ] {
+        assert_eq!(NewIncident::parse(&incident).is_ok(), wanted, "{incident}");
+        assert_eq!(fits("NewIncident", &incident), wanted, "{incident}");
+    }
+    for (certificate, wanted) in [
+        (json!({}), false),
+        (json!({ "subject": "CN=a", "issuer": "CN=b" }), false),
+        (json!({ "subject": "CN=a", "issuer": "CN=b", "not_after": null }), false),
+        (json!({ "subject": "CN=a", "issuer": "CN=b", "error": "" }), false),
+        (json!({ "subject": "CN=a", "issuer": "CN=b", "error": "unreadable" }), true),
+        (json!({ "subject": "CN=a", "issuer": "CN=b", "not_after": SOON, "error": null }), true),
+        (json!({ "error": "timeout" }), true),
+    ] {
+        let look = json!({ "host": "db01", "port": 8443, "certificates": [certificate] });
+        let report = json!({ "agent_id": AGENT, "results": [look] });
+        assert_eq!(Report::parse(&report).is_ok(), wanted, "{certificate}");
+        assert_eq!(fits("AgentCertificate", &certificate), wanted, "{certificate}");
+    }
+}
+
+#[test]
+fn text_that_is_read_as_something_has_its_format() {
+    let document = whole(&STANDARD);
+    let site = validator(&document, &schema::reference("SitePatch"));
+    for (address, fits) in [("192.0.2.1", true), ("2001:db8::1", true), ("shop.example", false)] {
+        assert_eq!(site.is_valid(&json!({ "origin_ip": address })), fits, "{address}");
+    }
+    assert!(site.is_valid(&json!({ "origin_ip": null })));
+    let parameter = |path: &str, name: &str| {
+        let parameters = document["paths"][path]["get"]["parameters"].as_array();
+        let named = parameters.into_iter().flatten().find(|parameter| parameter["name"] == name);
+        validator(&document, &named.expect("it is described")["schema"])
+    };
+    for (path, name, text, fits) in [
+        ("/checks", "from", "2026-11-20", true),
+        ("/checks", "to", "2026-11-20T15:04:05Z", true),
+        ("/checks", "to", "yesterday", false),
+        ("/events", "types", "alert,incident", true),
+        ("/events", "types", "alerts", false),
+        ("/events", "types", "", false),
+    ] {
+        assert_eq!(parameter(path, name).is_valid(&json!(text)), fits, "{name}={text}");
+    }
+}
+
+#[test]
+fn an_assistant_that_listens_is_answered_with_a_stream() {
+    for edition in Edition::all() {
+        let document = whole(edition);
+        let forms = |path: &str| -> Vec<String> {
+            let answer = &document["paths"][path]["post"]["responses"]["200"];
+            let content = answer["content"].as_object().expect("it has a body");
+            content.keys().cloned().collect()
+        };
+        assert_eq!(forms("/mcp"), ["application/json", "text/event-stream"]);
+        assert_eq!(forms("/public/mcp"), ["application/json"]);
+        let html = page::render(&document).html;
+        assert!(html.contains("As <code>text/event-stream</code>"));
+    }
 }
 
 #[test]
