@@ -78,12 +78,10 @@ pub async fn run() -> ExitCode {
 
 /// Starts the log on standard error.
 fn start_log(log: &Log) -> anyhow::Result<()> {
-    let filter = EnvFilter::try_new(&log.filter).map_err(|cause| {
-        anyhow::anyhow!(
-            "log.filter must be error, warn, info, debug, trace or off, or a list of \
-             module=level,…: {cause}"
-        )
-    })?;
+    // The library would take a blank for a part of a name.
+    let filter = log.directives().collect::<Vec<_>>().join(",");
+    let filter = EnvFilter::try_new(filter)
+        .map_err(|cause| anyhow::anyhow!("log.filter cannot be read: {cause}"))?;
     let log_lines = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_ansi(std::io::stderr().is_terminal())

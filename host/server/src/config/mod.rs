@@ -91,6 +91,7 @@ pub enum Mounted {
 impl Config {
     /// What `deserialize` cannot see: how the keys stand to each other, and their bounds.
     fn check(self) -> Result<Self, Error> {
+        self.log.check()?;
         self.admin.check(self.admin_listen)?;
         if self.db.split('?').next() == Some("surrealkv://") {
             return Err(Error::key("db", "must name a folder, as in surrealkv://data/vedette"));

@@ -4,6 +4,7 @@ use std::{collections::BTreeMap, net::SocketAddr, path::PathBuf, time::Duration}
 
 use ipnet::IpNet;
 use serde::Deserialize;
+use tracing_subscriber::filter::{EnvFilter, LevelFilter};
 use url::{Host, Url};
 use vedette_model::{
     Area, Edition,
@@ -30,7 +31,7 @@ pub struct Tls {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Log {
-    /// A filter such as `info` or `vedette_server=debug,warn`.
+    /// A filter such as `info` or `warn,vedette_server=debug`.
     pub filter: String,
     pub format: LogFormat,
 }
@@ -189,6 +190,43 @@ pub struct Channels {
 pub struct Signup {
     /// Free accounts that one address may create (team edition).
     pub max_free_per_ip: u32,
+}
+
+impl Log {
+    /// What the filter is made of.
+    pub(crate) fn directives(&self) -> impl Iterator<Item = &str> {
+        self.filter.split(',').map(str::trim).filter(|directive| !directive.is_empty())
+    }
+
+    pub(super) fn check(&self) -> Result<(), Error> {
+        match self.directives().find(|directive| !is_directive(directive)) {
+            None => Ok(()),
+            Some(unknown) => {
+                let reason = format!(
+                    "holds {unknown}, which is neither a level (error, warn, info, debug, trace or \
+                     off) nor crate=level, as in warn,vedette_server=debug"
+                );
+                Err(Error::key("log.filter", reason))
+            }
+        }
+    }
+}
+
+/// Stricter than the library, which takes a word that is no level for a crate that is to log
+/// everything, and what holds two directives without a comma for one of a crate with a strange name.
+fn is_directive(text: &str) -> bool {
+    if text.contains('[') {
+        return EnvFilter::try_new(text).is_ok();
+    }
+    let Some((target, level)) = text.split_once('=') else {
+        return text.parse::<LevelFilter>().is_ok();
+    };
+    // A crate's name has `_` in logs where it is written with `-`.
+    let belongs = |c: char| c.is_alphanumeric() || "_:./".contains(c);
+    !target.is_empty()
+        && target.chars().all(belongs)
+        && !level.is_empty()
+        && level.parse::<LevelFilter>().is_ok()
 }
 
 impl Admin {

@@ -102,6 +102,41 @@ fn a_bad_value_is_refused_with_its_key() {
 }
 
 #[test]
+fn a_log_filter_is_of_levels_and_of_crates_with_theirs() {
+    let load = |filter: &str| {
+        let environment = |name: &str| (name == "VEDETTE_LOG").then(|| filter.to_owned());
+        Config::load(None, environment, Table::new())
+    };
+    for good in [
+        "info",
+        "WARN",
+        "off",
+        "",
+        "warn,vedette_server=debug",
+        " warn , vedette_server=debug ",
+        "warn,surrealdb::core::kvs::ds=off,",
+        "info,[request{id}]=debug",
+    ] {
+        assert!(load(good).is_ok(), "{good}");
+    }
+    for (bad, named) in [
+        ("loud", "loud"),
+        ("info,loud", "loud"),
+        ("vedette_server", "vedette_server"),
+        ("vedette_server=loud", "vedette_server=loud"),
+        ("vedette-server=debug", "vedette-server=debug"),
+        ("vedette_server=", "vedette_server="),
+        ("=debug", "=debug"),
+        ("warn;vedette_server=debug", "warn;vedette_server=debug"),
+        ("info,[request", "[request"),
+    ] {
+        let told = load(bad).unwrap_err().to_string();
+        assert!(told.starts_with(&format!("log.filter holds {named}, ")), "{bad}: {told}");
+        assert!(told.contains("as in warn,vedette_server=debug"), "{bad}: {told}");
+    }
+}
+
+#[test]
 fn a_bad_value_is_told_with_the_layer_that_it_comes_from() {
     let told = |file: Option<&Path>, variable: (&str, &str), flags: Table| {
         let environment = |name: &str| (name == variable.0).then(|| variable.1.to_owned());
