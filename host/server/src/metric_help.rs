@@ -66,6 +66,11 @@ const GAUGES: &[Help] = &[
     ("vedette_loop_lag_seconds", "How late the threads of this process are"),
     ("vedette_outbox_depth", "Notifications that are not finished, of all nodes at one database"),
     ("vedette_outbox_held", "Notifications that this process is sending"),
+    (
+        "vedette_plugins",
+        "Plugins by state: running; paused, as they broke too often; failed, as what was approved \
+         last does not load; disabled",
+    ),
     ("vedette_runs_in_flight", "Scheduled checks that run at this moment"),
 ];
 

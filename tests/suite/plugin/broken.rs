@@ -27,6 +27,11 @@ async fn a_plugin_that_broke_too_often_is_shown_as_paused() {
     let paused = shown["paused_for_seconds"].as_u64();
     assert!(paused.is_some_and(|seconds| (1..=30).contains(&seconds)), "{shown}");
     assert_eq!(operated.shown("vedette.check-ssl").await["paused_for_seconds"], Value::Null);
+    let figures = operated.world.service.operator().get("/metrics").await.text;
+    for (state, count) in [("paused", 1), ("failed", 0), ("disabled", 0)] {
+        let line = format!("vedette_plugins{{state=\"{state}\"}} {count}");
+        assert!(figures.lines().any(|shown| shown == line), "{line}: {figures}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

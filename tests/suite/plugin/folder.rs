@@ -36,6 +36,9 @@ async fn what_was_tampered_with_is_refused_and_the_others_go_on() {
     .await;
     let error = refused["error"].as_str().expect("a sentence");
     assert!(error.contains("is not the file that was approved"), "{error}");
+    let figures = operated.world.service.operator().get("/metrics").await.text;
+    let failed = "vedette_plugins{state=\"failed\"} 1";
+    assert!(figures.lines().any(|shown| shown == failed), "{figures}");
     assert_eq!(operated.banner().await, true);
     let client = &operated.world.owner.client;
     let other = client.post("/check-other", json!({ "domain": "shop.example" })).await;

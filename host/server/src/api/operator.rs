@@ -135,7 +135,9 @@ async fn readiness(app: State, res: &mut Response) {
 }
 
 #[handler]
-fn render_metrics(res: &mut Response) {
+fn render_metrics(depot: &mut Depot, res: &mut Response) {
+    // Pauses end by themselves: nobody but who asks needs to know of them.
+    service::plugin::show_standing(&caller::app(depot));
     let text = METRICS.render();
     res.headers_mut().insert(
         header::CONTENT_TYPE,

@@ -17,6 +17,7 @@ mod loading;
 mod lock;
 mod operators;
 mod rule;
+mod standing;
 mod view;
 
 pub(crate) use channel::{channel_fields, channels};
@@ -25,4 +26,5 @@ pub(crate) use loading::install_check;
 pub(crate) use lock::{Approved, Lock, Locked, Previous, granted_secrets};
 pub(crate) use operators::Operators;
 pub(crate) use rule::{is_ours, refusal};
+pub(crate) use standing::standing;
 pub(crate) use view::{installed, locked, waiting};

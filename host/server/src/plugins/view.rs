@@ -81,7 +81,7 @@ pub(crate) fn waiting(pending: &[Pending]) -> Vec<View> {
     pending.iter().map(of_pending).collect()
 }
 
-fn built_in(sandbox: &Sandbox) -> Vec<View> {
+pub(super) fn built_in(sandbox: &Sandbox) -> Vec<View> {
     let checks = sandbox.check_types();
     let checks = checks.iter().filter_map(|check_type| sandbox.check(check_type));
     let checks = checks.map(|check| {
@@ -104,16 +104,24 @@ fn of_service(folder: &Folder, known: &Known, locked: &Locked) -> View {
         Some(running) => Some(running.kind.clone()),
         None => kind_of(folder, locked).0,
     };
-    let state = match (&error, running) {
-        _ if !locked.enabled => State::Disabled,
-        (Some(_), _) => State::Failed,
-        (None, Some(_)) => State::Running,
-        // Between two reloads there is no other case.
-        (None, None) => State::Enabled,
-    };
+    let state = state_of(known, locked);
     let before = running.filter(|_| error.is_some());
     let running_version = before.map(|running| running.locked.version.clone());
     View { error, running_version, ..of_locked(locked, kind.as_ref(), state) }
+}
+
+/// How a plugin of the lock stands in a service.
+pub(super) fn state_of(known: &Known, locked: &Locked) -> State {
+    if !locked.enabled {
+        State::Disabled
+    } else if known.failures.contains_key(&locked.id) {
+        State::Failed
+    } else if known.running.contains_key(&locked.id) {
+        State::Running
+    } else {
+        // Between two reloads there is no other case.
+        State::Enabled
+    }
 }
 
 fn of_locked(locked: &Locked, kind: Option<&Kind>, state: State) -> View {

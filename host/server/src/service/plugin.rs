@@ -23,6 +23,13 @@ pub async fn list(app: &App) -> Result<Value> {
     listing.await.map_err(|cause| Error::Internal(anyhow::Error::new(cause)))
 }
 
+/// Has `/metrics` tell how many plugins stand how at this moment.
+pub(crate) fn show_standing(app: &App) {
+    for (state, count) in plugins::standing(&app.sandbox, &app.plugins.known()) {
+        metrics::gauge!("vedette_plugins", "state" => state).set(count as f64);
+    }
+}
+
 /// Has the sandbox hold what the lock wants, and answers what it holds then.
 ///
 /// # Errors
