@@ -66,7 +66,7 @@ pub(super) fn schemas(subject: &Subject<'_>) -> Vec<(String, Value)> {
     let events = installed.map(|event| event.name.as_str());
     let events = distinct(DOCUMENTED.into_iter().chain(events).chain(["alerts.summarised"]));
     let alert = record(json!({
-        "domain": said(text(), "The site's domain."),
+        "domain": said(text(), DOMAIN_SAYS),
         "type": said(text(), &format!(
             "What happened: {}. There may be more. `alerts.summarised` counts alerts that are too \
              many to be told one by one.",
@@ -76,7 +76,10 @@ pub(super) fn schemas(subject: &Subject<'_>) -> Vec<(String, Value)> {
         "message": said(text(), "For people."),
         "suggestion": said(text(), "What to do about it; empty where nothing is suggested."),
         "id": said(uuid(), "Names this entry: the same in every attempt to deliver it."),
-        "alert_id": said(uuid(), "The alert, as `GET /alerts` lists it."),
+        "alert_id": said(
+            uuid(),
+            "The alert, as `GET /alerts` lists it; of `alerts.summarised` an id that is listed nowhere.",
+        ),
         "site_id": or_null(said(uuid(), "Null in a test, and where it is about no one site.")),
         "status": said(one_of(&["raised", "resolved"]), "`resolved` once the alert is over."),
     }));
@@ -163,5 +166,8 @@ const SAYS: &str = "When an alert is raised, when it becomes more severe, and wh
      one delivery carry the same ids, so that what came twice can be told. After the last of \
      three attempts the alert is still listed, and told on the other channels. Addresses inside \
      private networks are refused. `POST /settings/notifications` sends a test.";
+const DOMAIN_SAYS: &str = "For people: the site's domain, or the host that an agent looks at, with \
+     `:port` where that is not 443. Of `alerts.summarised` how many sites it is about, such as \
+     `26 sites`, which is no name. For programs there is `site_id`.";
 const SIGNATURE: &str = "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=";
 const TEST: &str = "This is a test notification. No certificate is about to expire.";
