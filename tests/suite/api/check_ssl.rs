@@ -181,7 +181,9 @@ async fn a_look_that_a_move_overtook_is_not_stored() {
     };
     let (refused, ()) = tokio::join!(look, moves);
     let refused = refused.expect(400);
-    assert!(text(&refused["message"]).starts_with("port must be the site's"), "{refused}");
+    let message = text(&refused["message"]);
+    assert!(message.starts_with("port must be the site's"), "{refused}");
+    assert!(message.contains("send the request again"), "{refused}");
     assert_eq!(world.count("ssl", &id).await, 0);
 
     // Named on purpose, a place counts wherever the site is.

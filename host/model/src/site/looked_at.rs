@@ -24,26 +24,34 @@ pub struct Endpoint {
 
 impl LookedAt {
     /// Refuses a place that is not the site's (any longer), by the first field that says so: what was
-    /// found there would rewrite the site's history, and be what its next run is compared with.
+    /// found there would rewrite the site's history, and be what its next run is compared with. Port
+    /// and address were the site's when it was looked at: where they differ, it has moved since.
     pub fn must_be_of(&self, site: &Site) -> Result<(), Invalid> {
         if self.domain != site.domain {
-            return Err(not_its_own("domain", &site.domain));
+            let own = &site.domain;
+            let reason = format!(
+                "must be the site's, {own}, to store the result for it; name that, or leave site_id \
+                 out to look at another"
+            );
+            return Err(Invalid::new("domain", reason));
         }
         let (Some(asked), own) = (self.endpoint, site.endpoint()) else { return Ok(()) };
         if asked.port != own.port {
-            return Err(not_its_own("port", &own.port));
+            return Err(overtaken("port", &own.port.to_string()));
         }
-        match own.address {
-            own if own == asked.address => Ok(()),
-            Some(own) => Err(not_its_own("origin_ip", &own)),
-            None => Err(Invalid::new(
-                "origin_ip",
-                "must be left out to store the result for the site, which has none",
-            )),
+        if asked.address != own.address {
+            let own = own.address.map_or_else(|| "none".to_owned(), |own| own.to_string());
+            return Err(overtaken("origin_ip", &own));
         }
+        Ok(())
     }
 }
 
-fn not_its_own(field: &'static str, own: &dyn std::fmt::Display) -> Invalid {
-    Invalid::new(field, format!("must be the site's, {own}, to store the result for it"))
+/// The site has another value since the look began.
+fn overtaken(field: &'static str, own: &str) -> Invalid {
+    let reason = format!(
+        "must be the site's to store the result for it, and the site was changed meanwhile (now: \
+         {own}): nothing was stored; send the request again without {field}"
+    );
+    Invalid::new(field, reason)
 }

@@ -198,6 +198,33 @@ fn a_result_is_one_of_the_site_where_it_was_looked_at_in_its_place() {
 }
 
 #[test]
+fn who_was_overtaken_is_told_what_to_do() {
+    let bare = site(&json!({"domain": "shop.example"})).unwrap();
+    let body = json!({"domain": "shop.example", "custom_port": 8443, "origin_ip": "192.0.2.1"});
+    let own = site(&body).unwrap();
+    let said = |domain: &str, endpoint, site: &Site| {
+        let domain = DomainName::parse(domain).unwrap();
+        LookedAt { domain, endpoint }.must_be_of(site).unwrap_err().to_string()
+    };
+    assert_eq!(
+        said("shop.example", Some(bare.endpoint()), &own),
+        "port must be the site's to store the result for it, and the site was changed meanwhile \
+         (now: 8443): nothing was stored; send the request again without port"
+    );
+    let endpoint = Endpoint { port: 443, address: own.origin_ip };
+    assert_eq!(
+        said("shop.example", Some(endpoint), &bare),
+        "origin_ip must be the site's to store the result for it, and the site was changed \
+         meanwhile (now: none): nothing was stored; send the request again without origin_ip"
+    );
+    assert_eq!(
+        said("blog.example", None, &own),
+        "domain must be the site's, shop.example, to store the result for it; name that, or leave \
+         site_id out to look at another"
+    );
+}
+
+#[test]
 fn no_port_and_the_usual_one_are_the_same_place() {
     let usual = site(&json!({"domain": "shop.example"})).unwrap();
     let named = site(&json!({"domain": "shop.example", "custom_port": 443})).unwrap();
