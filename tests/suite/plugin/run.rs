@@ -60,6 +60,12 @@ async fn a_check_is_run_from_its_file_and_tells_what_that_cost() {
         (&ours, vec![], 1, "the check type ssl is built in"),
         (&channel, vec![], 2, "acme.pager is a channel"),
         (&good, vec!["--secret", "token"], 2, "--secret must be NAME=VARIABLE"),
+        (
+            &good,
+            vec!["--secret", "token=PATH"],
+            2,
+            "names token, and the plugin asks for no secrets",
+        ),
     ] {
         let ran = run_from(file, &[&network[..], more.as_slice()].concat()).await;
         assert_eq!(ran.code, Some(code), "{ran:?}");

@@ -8,7 +8,7 @@ use std::{
     sync::Arc,
 };
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use serde_json::{Map, Value, json};
 use vedette_model::domain_name::Target;
 use vedette_sandbox::{
@@ -70,6 +70,7 @@ pub(super) async fn run(args: &Args) -> Done {
     let component = inspect::file(&args.file)?;
     let manifest = vedette_sandbox::read(&component)?.manifest;
     let check_type = trial::check_type(&manifest)?;
+    ensure_asked(&manifest, &secrets)?;
     start_log(&trial::log())?;
     let sandbox = start::sandbox(&config, Vec::new(), Arc::new(MemoryState::default()))?;
     let sandbox = trial::install(sandbox, component, secrets.clone()).await?;
@@ -116,6 +117,18 @@ fn secrets(given: &[String]) -> anyhow::Result<BTreeMap<String, String>> {
         Ok((name.to_owned(), value))
     });
     values.collect()
+}
+
+/// Refuses a secret that the plugin does not ask for, and so would never be given.
+fn ensure_asked(manifest: &Manifest, secrets: &BTreeMap<String, String>) -> anyhow::Result<()> {
+    let asked: Vec<&str> = manifest.asked.secrets.iter().map(String::as_str).collect();
+    match secrets.keys().find(|name| !asked.contains(&name.as_str())) {
+        None => Ok(()),
+        Some(name) if asked.is_empty() => {
+            bail!("--secret names {name}, and the plugin asks for no secrets")
+        }
+        Some(name) => bail!("--secret names {name}; the plugin asks for {}", asked.join(", ")),
+    }
 }
 
 /// A plugin that broke is at fault itself; a target that may not be reached is not its doing.
@@ -195,7 +208,7 @@ mod tests {
     use std::time::Duration;
 
     use anyhow::anyhow;
-    use vedette_sandbox::Stop;
+    use vedette_sandbox::{Settings, Stop};
 
     use super::*;
 
@@ -236,6 +249,29 @@ mod tests {
         ] {
             let said = cause.to_string();
             assert_eq!(matches!(at_fault(cause), Failure::Plugin(_)), is_plugins, "{said}");
+        }
+    }
+
+    #[test]
+    fn a_secret_that_is_not_asked_for_is_refused() {
+        let given = BTreeMap::from([("token".to_owned(), "x".to_owned())]);
+        for (asked, expected) in [
+            ("[\"token\", \"other\"]", None),
+            (
+                "[\"tokn\", \"other\"]",
+                Some("--secret names token; the plugin asks for other, tokn"),
+            ),
+            ("[]", Some("--secret names token, and the plugin asks for no secrets")),
+        ] {
+            let text = format!(
+                "[plugin]\nid = \"acme.banner\"\nversion = \"1\"\nkind = \"check\"\n\
+                 check-type = \"banner\"\nwit = \"vedette:plugin@1\"\n\
+                 [capabilities]\nsecrets = {asked}\n"
+            );
+            let manifest = Manifest::parse(&text, &Settings::new()).expect("a manifest");
+            assert!(ensure_asked(&manifest, &BTreeMap::new()).is_ok());
+            let said = ensure_asked(&manifest, &given).err().map(|wrong| wrong.to_string());
+            assert_eq!(said.as_deref(), expected, "{asked}");
         }
     }
 
