@@ -8,6 +8,7 @@ mod command;
 mod folder;
 mod project;
 mod run;
+mod set;
 mod version;
 
 use std::{

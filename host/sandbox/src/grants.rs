@@ -7,6 +7,7 @@
 
 use std::{collections::BTreeSet, net::IpAddr, str::FromStr, sync::Arc};
 
+use serde_json::Value;
 use vedette_model::{DomainName, domain_name::Target};
 
 mod parse;
@@ -131,15 +132,16 @@ impl Grant {
 
 impl Capabilities {
     /// Reads a table as it stands in `[capabilities]` of a manifest; the lock of the operator's
-    /// plugins grants in the same words. What it says of an operator's settings is nothing here.
+    /// plugins grants in the same words. What it says of the operator's settings, a JSON object, is
+    /// filled in.
     ///
     /// # Errors
     /// One sentence that names the entry.
-    pub fn of_table(table: toml::Table) -> Result<Self, String> {
+    pub fn of_table(table: toml::Table, settings: &Value) -> Result<Self, String> {
         let tables: Tables = toml::Value::Table(table)
             .try_into()
             .map_err(|error: toml::de::Error| error.message().trim().replace('\n', " "))?;
-        tables.read(&serde_json::Value::Null).map_err(|wrong| wrong.to_string())
+        tables.read(settings).map_err(|wrong| wrong.to_string())
     }
 
     /// What is in both. An interface that both name stays linked even when nothing it could reach

@@ -217,7 +217,7 @@ impl Guest {
 impl Run {
     /// How far its probes reach.
     pub(crate) fn reach(&self, egress: Egress, deadline: Instant) -> Reach {
-        let configured = Arc::clone(&self.grants.configured);
+        let configured = self.about.operators(&self.grants.configured);
         Reach { egress, audience: self.audience, deadline, now: self.now, configured }
     }
 

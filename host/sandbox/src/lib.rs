@@ -167,21 +167,25 @@ impl Sandbox {
     /// before. Blocks the calling thread: compiling is tens of milliseconds for a small plugin,
     /// seconds for a large one.
     pub fn install(&self, component: &[u8], grant: Grant) -> Result<(), GateError> {
-        self.install_with(component, grant, BTreeMap::new())
+        self.install_with(component, grant, BTreeMap::new(), Settings::new())
     }
 
-    /// The same for a plugin that was granted secrets: their values, by name. It sees none that it
-    /// was not granted.
+    /// The same for a plugin of an operator's: with the values of the secrets that it was granted, by
+    /// name, of which it sees no others; and with what the operator set for its check, in place of
+    /// what the sandbox was built with.
     pub fn install_with(
         &self,
         component: &[u8],
         grant: Grant,
         secrets: BTreeMap<String, String>,
+        own: Settings,
     ) -> Result<(), GateError> {
         let (inner, bytes) = (Arc::clone(&self.inner), component.to_vec());
+        let mut settings = inner.settings.clone();
+        settings.extend(own);
         let installed = self.inner.runtime.wait(async move {
             let (engines, cache) = (&inner.engines, inner.cache.as_ref());
-            gate::admit(engines, cache, &bytes, &grant, &inner.settings, secrets).await
+            gate::admit(engines, cache, &bytes, &grant, &settings, secrets).await
         })?;
         self.inner.registry.swap_in(&installed);
         let plugin = installed.plugin();

@@ -3,9 +3,15 @@
 
 mod file;
 mod quantity;
+mod settable;
 mod usable;
 
-use std::{collections::BTreeMap, ops::RangeInclusive, str::FromStr, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    ops::RangeInclusive,
+    str::FromStr,
+    time::Duration,
+};
 
 use serde_json::Value;
 use vedette_model::CheckType;
@@ -36,6 +42,8 @@ pub struct Manifest {
     /// The settings field that holds a channel's URL, and what it may name.
     pub url_field: Option<String>,
     pub vendor: Vendor,
+    /// What the operator may set for a check: a JSON Schema for each name.
+    pub settings: BTreeMap<String, Value>,
     limits: LimitsTable,
 }
 
@@ -61,17 +69,29 @@ pub enum ManifestError {
     Syntax(String),
     #[error("plugin.toml: {field} {reason}")]
     Field { field: &'static str, reason: String },
+    /// This is the operator's to mend.
+    #[error("{0}")]
+    Setting(String),
 }
 
 /// Name of the custom section.
 pub const SECTION: &str = "vedette:manifest";
 
 impl Manifest {
-    /// Reads the text of a `plugin.toml`; what it says of the operator's settings is filled in.
+    /// Reads the text of a `plugin.toml`; what it says of the operator's settings is filled in, and
+    /// settings that it does not declare are refused.
     pub fn parse(text: &str, settings: &Settings) -> Result<Self, ManifestError> {
         let file: File = toml::from_str(text)
             .map_err(|error| ManifestError::Syntax(mistake::told(text, &error)))?;
         Self::of(file, settings)
+    }
+
+    /// Holds what the operator would set, a JSON object, against what may be set.
+    ///
+    /// # Errors
+    /// One sentence that names the setting, and those that there are where there is no such one.
+    pub fn takes(&self, settings: &Value) -> Result<(), ManifestError> {
+        settable::accept(&self.settings, settings)
     }
 
     /// Refuses what no call could ever use; `text` is what this was read from. Asked where a version
@@ -126,6 +146,7 @@ impl Manifest {
             Kind::Check(check_type) => operators.get(check_type),
             Kind::Notifier(_) => None,
         };
+        let named: BTreeSet<String> = capabilities.settings().map(str::to_owned).collect();
         let asked = capabilities
             .read(set.unwrap_or(&Value::Null))
             .map_err(|NoEntry { field, reason }| ManifestError::Field { field, reason })?;
@@ -134,6 +155,8 @@ impl Manifest {
             require(none, "capabilities", "must be absent: the host sends for a notifier")?;
         }
         usable::shown(&asked)?;
+        let declared = settable::declared(&kind, settings.properties, named)?;
+        settable::accept(&declared, set.unwrap_or(&Value::Null))?;
         let vendor = Vendor { hosts: settings.hosts, paths: settings.paths };
         let formed = vendor.is_formed();
         require(
@@ -150,6 +173,7 @@ impl Manifest {
             min_interval: interval("schedule.min-interval", schedule.min_interval)?,
             url_field: settings.url_field,
             vendor,
+            settings: declared,
             limits: plugin.limits,
         })
     }

@@ -87,8 +87,8 @@ pub struct Job<C> {
     /// An IP literal that replaces name resolution: the site's `origin_ip`.
     pub connect_to: Option<String>,
     pub config: C,
-    /// JSON object: what the operator set for this check, for all sites. Read it with
-    /// [`settings`](Job::settings).
+    /// JSON object: what the operator set for this check, for all sites, of what
+    /// `[settings.properties]` of `plugin.toml` declares. Read it with [`settings`](Job::settings).
     pub settings: String,
     /// Fields of the facts that nobody will see: they need not be found out and may be null.
     pub omit: Vec<String>,

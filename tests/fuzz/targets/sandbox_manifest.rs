@@ -20,11 +20,14 @@ fuzz_target!(init: plant(seeds(), LONG, 64 << 10), |data: &[u8]| {
 
 fn seeds() -> Vec<Vec<u8>> {
     let settings = r#"{"root":"whois.example:43","base":"https://a.example/x","sources":[{"url":"https://b.example"},{"url":"http://c.example:81"}]}"#;
-    let seed = |rest: &str| format!("{settings}\n{HEAD}{rest}").into_bytes();
+    let seed = |rest: &str| format!("{settings}\n{HEAD}{rest}{SETTABLE}").into_bytes();
     RESTS.iter().map(|rest| seed(rest)).chain([b"{}\n".to_vec()]).collect()
 }
 
 const HEAD: &str = "[plugin]\nid = \"acme.x\"\nversion = \"1\"\nkind = \"check\"\ncheck-type = \"x\"\nwit = \"vedette:plugin@1\"\n";
+
+/// Settings that are not declared would be all that is refused.
+const SETTABLE: &str = "[settings.properties]\nroot = { type = \"string\", pattern = \":[0-9]+$\" }\nbase = true\nsources = { type = \"array\", items = { \"$ref\" = \"#/properties/base\" } }\n";
 
 const RESTS: &[&str] = &[
     "limits = { memory = \"16MiB\", cpu = \"200ms\", wall = \"30s\", calls = 192, bytes = 12 }\n",

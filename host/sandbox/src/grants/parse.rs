@@ -75,6 +75,11 @@ struct StateTable {
 }
 
 impl Tables {
+    /// The settings of the operator's that entries name.
+    pub(crate) fn settings(&self) -> impl Iterator<Item = &str> {
+        self.places().filter_map(|text| setting::named(text)).map(|(key, _)| key)
+    }
+
     /// What the tables ask for, with `{key}` standing for what the operator set as `key` in
     /// `settings`; a key that is not set asks for nothing.
     pub(crate) fn read(self, settings: &Value) -> Result<Capabilities, NoEntry> {
@@ -119,16 +124,21 @@ impl Tables {
     /// The places of the settings that are asked for by name: `{sources}`, and not `*:{whois_root}`,
     /// which is any host on that one's port.
     fn configured(&self, settings: &Value) -> Result<Vec<(Target, u16)>, NoEntry> {
-        let tcp = self.tcp.iter().flat_map(|table| &table.to);
-        let tls = self.tls.iter().flat_map(|table| &table.to);
-        let http = self.http.iter().flat_map(|table| &table.to);
-        let named = tcp.chain(tls).chain(http).filter(|text| text.starts_with('{')).cloned();
+        let named = self.places().filter(|text| text.starts_with('{')).cloned();
         let origins = each(&named.collect::<Vec<_>>(), settings, HTTP_TO, origin)?;
         let places = origins.into_iter().filter_map(|origin| match origin.place {
             Place { host: Host::Named(host), port: Port::Number(port) } => Some((host, port)),
             _ => None,
         });
         Ok(places.collect())
+    }
+
+    /// Where these ask to connect to, as written.
+    fn places(&self) -> impl Iterator<Item = &String> {
+        let tcp = self.tcp.iter().flat_map(|table| &table.to);
+        let tls = self.tls.iter().flat_map(|table| &table.to);
+        let http = self.http.iter().flat_map(|table| &table.to);
+        tcp.chain(tls).chain(http)
     }
 }
 

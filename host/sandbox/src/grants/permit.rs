@@ -1,6 +1,6 @@
 //! Grants held against one host call.
 
-use std::{collections::BTreeSet, net::IpAddr};
+use std::{collections::BTreeSet, net::IpAddr, sync::Arc};
 
 use vedette_model::domain_name::Target;
 
@@ -14,6 +14,19 @@ pub(crate) struct About {
     pub(crate) port: Option<u16>,
     /// Hosts that the target's MX records named so far.
     pub(crate) mx: BTreeSet<String>,
+}
+
+impl About {
+    /// Of the places that the operator set, those that a run dials as they are written. Whom it is
+    /// about, and whom that one's records name, is for others to say: it is vetted, also where it is
+    /// such a place.
+    pub(crate) fn operators(&self, set: &Arc<[(Target, u16)]>) -> Arc<[(Target, u16)]> {
+        let is_named = |host: &Target| *host == self.target || self.mx.contains(&host.to_string());
+        if !set.iter().any(|(host, _)| is_named(host)) {
+            return Arc::clone(set);
+        }
+        set.iter().filter(|(host, _)| !is_named(host)).cloned().collect()
+    }
 }
 
 /// A call that is not granted: what would have to be.
@@ -152,3 +165,29 @@ fn permits(places: &[Place], about: &About, host: &Target, port: u16, own: u16) 
 
 const TLS_PORT: u16 = 443;
 const HTTP_PORT: u16 = 80;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_that_the_operator_set_is_a_strangers_where_the_run_is_about_it() {
+        let place = |host: &str| (Target::parse(host).expect("a host"), 8_080);
+        let set: Arc<[_]> = ["api.corp.example", "mx.corp.example", "10.0.0.5"].map(place).into();
+        let about = |target: &str, mx: &[&str]| About {
+            target: Target::parse(target).expect("a host"),
+            port: Some(8_080),
+            mx: mx.iter().map(|&host| host.to_owned()).collect(),
+        };
+        let left = |about: &About| -> Vec<String> {
+            about.operators(&set).iter().map(|(host, _)| host.to_string()).collect()
+        };
+        assert_eq!(left(&about("shop.example", &["mx.shop.example"])).len(), 3);
+        assert_eq!(
+            left(&about("api.corp.example", &["mx.corp.example"])),
+            ["10.0.0.5"],
+            "neither by its name nor by its records"
+        );
+        assert_eq!(left(&about("10.0.0.5", &[])), ["api.corp.example", "mx.corp.example"]);
+    }
+}

@@ -12,19 +12,23 @@ pub(super) fn fill(
     settings: &Value,
     field: &'static str,
 ) -> Result<Vec<String>, NoEntry> {
-    let (any_host, name) = match text.strip_prefix("*:") {
-        Some(rest) => (true, rest),
-        None => (false, text),
-    };
-    let Some(key) = name.strip_prefix('{').and_then(|name| name.strip_suffix('}')) else {
-        return Ok(vec![text.to_owned()]);
-    };
+    let Some((key, any_host)) = named(text) else { return Ok(vec![text.to_owned()]) };
     let places = values(&settings[key]).map(|value| place(value, any_host));
     let wrong = || NoEntry {
         field,
         reason: format!("names {{{key}}}, which is set to something that is no host:port or URL"),
     };
     places.map(|place| place.ok_or_else(wrong)).collect()
+}
+
+/// The setting that an entry names, and whether it means any host on its port.
+pub(super) fn named(text: &str) -> Option<(&str, bool)> {
+    let (name, any_host) = match text.strip_prefix("*:") {
+        Some(rest) => (rest, true),
+        None => (text, false),
+    };
+    let key = name.strip_prefix('{')?.strip_suffix('}')?;
+    Some((key, any_host))
 }
 
 /// A text, or the texts and `url` members of a list.

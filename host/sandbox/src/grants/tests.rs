@@ -1,3 +1,5 @@
+use serde_json::json;
+
 use super::*;
 
 fn about(target: &str, port: Option<u16>) -> About {
@@ -203,10 +205,16 @@ fn literal_hosts_are_read_with_brackets() {
 
 #[test]
 fn a_lock_grants_in_the_words_of_a_manifest() {
-    let read = |text: &str| Capabilities::of_table(toml::from_str(text).expect("TOML"));
+    let read = |text: &str| {
+        let settings = json!({ "api": "https://api.example/v1" });
+        Capabilities::of_table(toml::from_str(text).expect("TOML"), &settings)
+    };
     let granted = read("tcp = { to = [\"target:25\"] }\nrandom = true").expect("capabilities");
     let tcp = vec!["target:25".parse().expect("a place")];
     assert_eq!(granted, Capabilities { tcp: Some(tcp), random: true, ..Capabilities::default() });
+    let granted = read("http = { to = [\"{api}\", \"{unset}\"] }").expect("capabilities");
+    let api = "https://api.example:443".parse().expect("an origin");
+    assert_eq!(granted.http.map(|http| http.to), Some(vec![api]), "the place that is set");
     let wrong = read("tcp = { to = [\"everywhere\"] }").expect_err("no place");
     assert!(wrong.starts_with("capabilities.tcp.to must name"), "{wrong}");
     let wrong = read("disk = true").expect_err("no capability");

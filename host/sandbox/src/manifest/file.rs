@@ -1,6 +1,9 @@
 //! What stands in a `plugin.toml`, table by table and line by line; an unknown line is refused.
 
+use std::collections::BTreeMap;
+
 use serde::Deserialize;
+use serde_json::Value;
 
 use super::quantity::{Size, Span};
 
@@ -61,4 +64,7 @@ pub(super) struct SettingsTable {
     pub(super) hosts: Vec<String>,
     #[serde(default)]
     pub(super) paths: Vec<String>,
+    /// Of the operator's settings.
+    #[serde(default)]
+    pub(super) properties: BTreeMap<String, Value>,
 }

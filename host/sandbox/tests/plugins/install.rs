@@ -1,12 +1,12 @@
 //! Installing again: hot swap, native code from the cache, forged native code. Channels.
 
-use std::{fs, path::Path, sync::Arc};
+use std::{collections::BTreeMap, fs, path::Path, sync::Arc};
 
 use serde_json::{Value, json};
 use vedette_model::{DeliveryId, delivery::Rendered};
 use vedette_sandbox::{
     CheckVersion, Grant, MemoryState, Notification, Options, PluginError, Receipt, RunError,
-    Sandbox, Stop, ValidateError, Verdict, egress::Policy,
+    Sandbox, Settings, Stop, ValidateError, Verdict, egress::Policy,
 };
 
 use crate::{
@@ -67,6 +67,28 @@ async fn what_a_version_saw_is_judged_by_the_same_version() {
     assert!(sandbox.uninstall("acme.test"));
     assert_eq!(sandbox.version(&test()), None);
     assert_eq!(found(&ran.version).await, 0, "it is gone, and judges what it saw");
+}
+
+#[tokio::test]
+async fn a_check_is_given_what_its_operator_set() {
+    let mut guest = Guest::check("", &[]);
+    guest.run_answers_settings();
+    guest.manifest += "[settings.properties]\nok = { type = \"boolean\" }\n";
+    let sandbox = holding(&guest);
+    let seen = async || {
+        let ran = replay(&sandbox, Vec::new()).await;
+        ran.expect("an observation").observation.result
+    };
+    let set = |set: Value| {
+        let settings = Settings::from([(test(), set)]);
+        sandbox.install_with(&guest.build(), Grant::AsAsked, BTreeMap::new(), settings)
+    };
+    assert_eq!(seen().await, json!({}));
+    set(json!({"ok": false})).expect("installed");
+    assert_eq!(seen().await, json!({"ok": false}));
+    let refused = set(json!({"oko": true})).expect_err("refused").to_string();
+    assert_eq!(refused, "no setting is called \"oko\"; this plugin has ok");
+    assert_eq!(seen().await, json!({"ok": false}), "the one before is still there");
 }
 
 #[tokio::test]

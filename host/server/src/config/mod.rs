@@ -26,7 +26,7 @@ pub use sections::{
     Payments, Renewal, Secrets, Signup, Smtp, Tls,
 };
 use text::{address, nets, optional_url, resolvers};
-pub(crate) use text::{parse_span, without_user};
+pub(crate) use text::{parse_interval, parse_span, span_text, without_user};
 pub(crate) use unknown::variables as unknown_variables;
 
 /// All that the operator decides.

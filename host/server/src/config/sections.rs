@@ -15,7 +15,7 @@ use vedette_model::{
 
 use super::{
     Error,
-    text::{nets, optional_url, span, url},
+    text::{SHORTEST_INTERVAL, nets, optional_url, span, url},
 };
 
 /// The API's own certificate; without it the API speaks plain HTTP.
@@ -398,8 +398,6 @@ impl Default for Signup {
         Self { max_free_per_ip: 3 }
     }
 }
-
-const SHORTEST_INTERVAL: Duration = Duration::from_secs(1);
 
 /// What we do ourselves; of the libraries only what is wrong. When the embedded database closes,
 /// its second handle complains that the first has closed it; the resolver tells of every answer of

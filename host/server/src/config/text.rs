@@ -15,22 +15,37 @@ pub(crate) fn parse_span(text: &str) -> Option<Duration> {
     let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
     let (number, unit) = text.split_at(digits);
     let number: u64 = number.parse().ok()?;
-    let milliseconds = match unit {
-        "ms" => 1,
-        "s" => 1000,
-        "m" => 60_000,
-        "h" => 3_600_000,
-        "d" => 86_400_000,
-        _ => return None,
-    };
-    number.checked_mul(milliseconds).map(Duration::from_millis)
+    let (_, milliseconds) = UNITS.iter().find(|(named, _)| *named == unit)?;
+    number.checked_mul(*milliseconds).map(Duration::from_millis)
+}
+
+/// The shortest text that [`parse_span`] reads as this, of whole milliseconds.
+pub(crate) fn span_text(span: Duration) -> String {
+    let milliseconds = u64::try_from(span.as_millis()).unwrap_or(u64::MAX);
+    let fits = UNITS.iter().find(|(_, unit)| milliseconds.is_multiple_of(*unit));
+    let (named, unit) = fits.expect("every number is one of milliseconds");
+    format!("{}{named}", milliseconds / unit)
+}
+
+/// How often something is done, as the operator writes it. What is wrong is told so that the key
+/// can stand before it.
+pub(crate) fn parse_interval(text: &str) -> Result<Duration, String> {
+    let span = parse_span(text).ok_or_else(|| no_span(text))?;
+    if !(SHORTEST_INTERVAL..=LONGEST_SPAN).contains(&span) {
+        return Err(format!("must be between 1s and 366d, and not {text}"));
+    }
+    Ok(span)
 }
 
 pub(super) fn span<'de, D: Deserializer<'de>>(input: D) -> Result<Duration, D::Error> {
     let text = String::deserialize(input)?;
     parse_span(&text)
         .filter(|span| *span <= LONGEST_SPAN)
-        .ok_or_else(|| de::Error::custom(format!("{text} is no span such as 60s, 5m or 6h")))
+        .ok_or_else(|| de::Error::custom(no_span(&text)))
+}
+
+fn no_span(text: &str) -> String {
+    format!("{text} is no span such as 60s, 5m or 6h")
 }
 
 pub(super) fn address<'de, D: Deserializer<'de>>(input: D) -> Result<SocketAddr, D::Error> {
@@ -81,7 +96,11 @@ fn each<'de, D: Deserializer<'de>, T>(
     texts.iter().map(|text| read(text).map_err(de::Error::custom)).collect()
 }
 
+pub(super) const SHORTEST_INTERVAL: Duration = Duration::from_secs(1);
 const LONGEST_SPAN: Duration = Duration::from_secs(366 * 86_400);
+/// In milliseconds, the longest first.
+const UNITS: [(&str, u64); 5] =
+    [("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1000), ("ms", 1)];
 
 #[cfg(test)]
 mod tests {
@@ -108,7 +127,10 @@ mod tests {
             ("250ms", 250),
         ];
         for (text, milliseconds) in good {
-            assert_eq!(parse_span(text), Some(Duration::from_millis(milliseconds)), "{text}");
+            let span = Duration::from_millis(milliseconds);
+            assert_eq!(parse_span(text), Some(span), "{text}");
+            let written = if text == "60s" { "1m" } else { text };
+            assert_eq!(span_text(span), written);
         }
         for text in [
             "",
@@ -122,6 +144,21 @@ mod tests {
             "9999999999999999d",
         ] {
             assert_eq!(parse_span(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn intervals_are_spans_within_bounds() {
+        for (text, seconds) in [("1s", 1), ("5m", 300), ("366d", 366 * 86_400)] {
+            assert_eq!(parse_interval(text), Ok(Duration::from_secs(seconds)), "{text}");
+        }
+        for (text, expected) in [
+            ("0s", "must be between 1s and 366d, and not 0s"),
+            ("999ms", "must be between 1s and 366d, and not 999ms"),
+            ("367d", "must be between 1s and 366d, and not 367d"),
+            ("5", "5 is no span such as 60s, 5m or 6h"),
+        ] {
+            assert_eq!(parse_interval(text), Err(expected.to_owned()));
         }
     }
 }

@@ -41,12 +41,16 @@ fn runs_the_same(running: &Locked, wanted: &Locked) -> bool {
         && running.manifest_sha256 == wanted.manifest_sha256
         && running.version == wanted.version
         && running.granted == wanted.granted
+        && running.interval == wanted.interval
+        && running.settings == wanted.settings
         && wanted.secrets.is_empty()
         && running.secrets.is_empty()
 }
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use toml::Table;
     use vedette_model::Timestamp;
 
@@ -62,6 +66,8 @@ mod tests {
             manifest_sha256: hash,
             approved: Approved { by: "ops".to_owned(), at: Timestamp::UNIX_EPOCH },
             enabled: true,
+            interval: None,
+            settings: Table::new(),
             granted: Table::new(),
             secrets: BTreeMap::new(),
             previous: Vec::new(),
@@ -90,13 +96,16 @@ mod tests {
         let newer = Locked { sha256: b.sha256.clone(), ..a.clone() };
         let granted = Table::from_iter([("random".to_owned(), true.into())]);
         let granted = Locked { granted, ..a.clone() };
+        let slower = Locked { interval: Some(Duration::from_secs(60)), ..a.clone() };
+        let settings = Table::from_iter([("expect".to_owned(), "ESMTP".into())]);
+        let set = Locked { settings, ..a.clone() };
         let place = SecretPlace::Env("TOKEN".to_owned());
         let secret = Locked { secrets: BTreeMap::from([("token".to_owned(), place)]), ..a.clone() };
         let approved = Approved { by: "others".to_owned(), ..a.approved.clone() };
         let approved = Locked { approved, previous: Vec::new(), ..a.clone() };
         let just = |locked: &Locked| vec![locked.clone()];
         let both = || vec![a.clone(), b.clone()];
-        let cases: [Case; 11] = [
+        let cases: [Case; 13] = [
             ("nothing", vec![], vec![], &[], &[]),
             ("new", vec![], just(&a), &[], &["acme.a"]),
             ("the same", just(&a), just(&a), &[], &[]),
@@ -106,6 +115,8 @@ mod tests {
             ("disabled from the start", vec![], just(&off), &[], &[]),
             ("another file", just(&a), just(&newer), &[], &["acme.a"]),
             ("another grant", just(&a), just(&granted), &[], &["acme.a"]),
+            ("another interval", just(&a), just(&slower), &[], &["acme.a"]),
+            ("another setting", just(&set), just(&a), &[], &["acme.a"]),
             ("approved by another", just(&a), just(&approved), &[], &[]),
             (
                 "a secret, whose value may be another",

@@ -12,7 +12,7 @@ use super::{
     folder::{Folder, sha256},
     lock::{Lock, Locked, Previous, SecretPlace},
     operators::Known,
-    rule,
+    rule, settings,
 };
 
 /// Does what the lock wants, as far as it can be done. A version that is refused leaves the one
@@ -125,7 +125,7 @@ pub(crate) fn install_check(
 fn install(sandbox: &Sandbox, folder: &Folder, locked: &Locked) -> anyhow::Result<Kind> {
     let component = folder.component(&locked.sha256)?;
     let read = vedette_sandbox::read(&component)?;
-    let (id, manifest) = (&locked.id, read.manifest);
+    let (id, manifest) = (&locked.id, &read.manifest);
     ensure!(
         sha256(read.text.as_bytes()) == locked.manifest_sha256
             && manifest.id == *id
@@ -139,10 +139,13 @@ fn install(sandbox: &Sandbox, folder: &Folder, locked: &Locked) -> anyhow::Resul
     if let Some(reason) = rule::refusal(id, &manifest.kind, owner.as_deref()) {
         bail!(reason);
     }
+    if let Some(reason) = settings::misfit(&read, locked.interval, &locked.settings) {
+        bail!("{reason}; change what is set for it with vedette plugin set {id}");
+    }
     let granted = locked.capabilities().map_err(anyhow::Error::msg)?;
-    let secrets = secrets(locked)?;
-    sandbox.install_with(&component, Grant::Only(Box::new(granted)), secrets)?;
-    Ok(manifest.kind)
+    let (secrets, own) = (secrets(locked)?, settings::of(&manifest.kind, &locked.settings));
+    sandbox.install_with(&component, Grant::Only(Box::new(granted)), secrets, own)?;
+    Ok(read.manifest.kind)
 }
 
 /// The installed plugin that has this place.

@@ -1,17 +1,20 @@
-//! `plugins.lock`: which plugins the operator approved, and what they were granted. Written by
-//! `vedette plugin …` in a form that is fit for version control, and read by people.
+//! `plugins.lock`: which plugins the operator approved, what they were granted, and what is set for
+//! them. Written by `vedette plugin …` in a form that is fit for version control, and read by people.
 //!
 //! *Invariant:* pure; what is written reads back as the same.
 //! *Invariant:* a key that is not known is an error that names it: a lock that asks for a rule this
 //! version does not have must not be followed without it.
 
-use std::{collections::BTreeMap, path::PathBuf};
+use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 
 use chrono::SecondsFormat;
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer, de};
 use toml::{Table, Value};
 use vedette_model::Timestamp;
 use vedette_sandbox::{Capabilities, mistake};
+
+use super::settings;
+use crate::config::{parse_interval, span_text};
 
 /// All plugins that were approved, in the order of the file.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -32,6 +35,12 @@ pub(crate) struct Locked {
     pub(crate) approved: Approved,
     #[serde(default = "yes")]
     pub(crate) enabled: bool,
+    /// How often its check runs; none = as often as it asks.
+    #[serde(default, deserialize_with = "interval")]
+    pub(crate) interval: Option<Duration>,
+    /// What its check is handed with every run.
+    #[serde(default)]
+    pub(crate) settings: Table,
     /// In the words of a manifest's `[capabilities]`.
     #[serde(default)]
     pub(crate) granted: Table,
@@ -141,14 +150,20 @@ impl Lock {
 }
 
 impl Locked {
-    /// What the sandbox is to grant.
+    /// What the sandbox is to grant, with what is set in the place of its name.
     pub(crate) fn capabilities(&self) -> Result<Capabilities, String> {
-        Capabilities::of_table(self.granted.clone()).map_err(|wrong| format!("granted: {wrong}"))
+        self.granted_with(&settings::as_json(&self.settings))
+    }
+
+    fn granted_with(&self, settings: &serde_json::Value) -> Result<Capabilities, String> {
+        let granted = Capabilities::of_table(self.granted.clone(), settings);
+        granted.map_err(|wrong| format!("granted: {wrong}"))
     }
 
     /// Whether this is the file that runs, and it is granted less than it runs with.
     pub(crate) fn takes_from(&self, running: &Self) -> bool {
-        if self.sha256 != running.sha256 || self.granted == running.granted {
+        let is_same = self.granted == running.granted && self.settings == running.settings;
+        if self.sha256 != running.sha256 || is_same {
             return false;
         }
         match (running.capabilities(), self.capabilities()) {
@@ -192,7 +207,8 @@ impl Locked {
         if self.previous.len() > KEPT {
             return Err(format!("previous holds more than {KEPT} versions"));
         }
-        self.capabilities()?;
+        // What is set may keep this plugin from being loaded, and no other.
+        self.granted_with(&serde_json::Value::Null)?;
         let granted = granted_secrets(&self.granted);
         if let Some(name) = self.secrets.keys().find(|name| !granted.contains(&name.as_str())) {
             return Err(format!("secrets.{name} is not in granted.secrets"));
@@ -207,6 +223,12 @@ impl Locked {
         text += &line("manifest-sha256", self.manifest_sha256.as_str());
         text += &line("approved", self.approved.to_value());
         text += &line("enabled", self.enabled);
+        if let Some(interval) = self.interval {
+            text += &line("interval", span_text(interval));
+        }
+        for (name, value) in &self.settings {
+            text += &line(&format!("settings.{}", key(name)), value.clone());
+        }
         for (name, granted) in &self.granted {
             text += &line(&format!("granted.{}", key(name)), granted.clone());
         }
@@ -277,6 +299,12 @@ fn key(name: &str) -> String {
 
 fn is_sha256(text: &str) -> bool {
     text.len() == 64 && text.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b))
+}
+
+fn interval<'de, D: Deserializer<'de>>(input: D) -> Result<Option<Duration>, D::Error> {
+    let text = String::deserialize(input)?;
+    let interval = parse_interval(&text);
+    interval.map(Some).map_err(|wrong| de::Error::custom(format!("interval {wrong}")))
 }
 
 fn yes() -> bool {

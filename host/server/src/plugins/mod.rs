@@ -1,8 +1,8 @@
 //! Operators' own plugins: a folder of components, and the lock that says which of them run.
 //!
 //! ```text
-//! folder/plugins.lock → lock (what is approved) → changes (what a reload does) → loading: hashes,
-//! rule, the sandbox's gate → what runs, and why the rest does not
+//! folder/plugins.lock → lock (what is approved and set) → changes (what a reload does) → loading:
+//! hashes, rule, settings, the sandbox's gate → what runs, and why the rest does not
 //! ```
 //!
 //! *Invariant:* a file runs only while its hash and its manifest's are those that the operator
@@ -17,6 +17,7 @@ mod loading;
 mod lock;
 mod operators;
 mod rule;
+mod settings;
 mod standing;
 mod view;
 
@@ -26,5 +27,6 @@ pub(crate) use loading::install_check;
 pub(crate) use lock::{Approved, Lock, Locked, Previous, granted_secrets};
 pub(crate) use operators::Operators;
 pub(crate) use rule::{is_ours, refusal};
+pub(crate) use settings::{as_json, misfit, value as setting};
 pub(crate) use standing::standing;
 pub(crate) use view::{installed, locked, waiting};

@@ -1,11 +1,12 @@
 //! What the service knows of its operator's plugins, and the one reload at a time.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use anyhow::Context;
 use arc_swap::ArcSwap;
 use tokio::sync::{Mutex, OwnedMutexGuard};
-use vedette_sandbox::Sandbox;
+use vedette_model::CheckType;
+use vedette_sandbox::{Kind, Sandbox};
 
 use super::{changes::Running, folder::Folder, loading, lock::Lock};
 
@@ -45,6 +46,14 @@ impl Operators {
 
     pub(crate) fn known(&self) -> Arc<Known> {
         self.0.known.load_full()
+    }
+
+    /// How often a check of these plugins is to run; none = as often as it asks.
+    pub(crate) fn interval(&self, check_type: &CheckType) -> Option<Duration> {
+        let known = self.0.known.load();
+        let is_its = |kind: &Kind| matches!(kind, Kind::Check(of) if of == check_type);
+        let running = known.running.values().find(|running| is_its(&running.kind));
+        running.and_then(|running| running.locked.interval)
     }
 
     /// Reads the lock anew and does what it wants; waits for a reload that runs. One that was begun

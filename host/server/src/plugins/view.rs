@@ -1,6 +1,7 @@
 //! Plugins as the operator's port and `vedette plugin list` show them.
 
 use serde::Serialize;
+use serde_json::Value;
 use vedette_sandbox::{Kind, Sandbox};
 
 use super::{
@@ -8,7 +9,9 @@ use super::{
     lock::{Lock, Locked},
     operators::Known,
     rule::is_ours,
+    settings,
 };
+use crate::config::span_text;
 
 /// One plugin.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -25,6 +28,12 @@ pub(crate) struct View {
     pub(crate) state: State,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) sha256: Option<String>,
+    /// How often its check runs, where that is set, as in `plugins.lock`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) interval: Option<String>,
+    /// What is set for its check; none where nothing is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) settings: Option<Value>,
     /// What runs meanwhile, where `version` could not be loaded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) running_version: Option<String>,
@@ -126,7 +135,11 @@ pub(super) fn state_of(known: &Known, locked: &Locked) -> State {
 
 fn of_locked(locked: &Locked, kind: Option<&Kind>, state: State) -> View {
     let sha256 = Some(locked.sha256.clone());
-    View { sha256, ..of_kind(Some(&locked.id), Some(&locked.version), kind, state) }
+    let interval = locked.interval.map(span_text);
+    let set = Some(&locked.settings).filter(|set| !set.is_empty());
+    let settings = set.map(settings::as_json);
+    let view = of_kind(Some(&locked.id), Some(&locked.version), kind, state);
+    View { sha256, interval, settings, ..view }
 }
 
 fn of_pending(pending: &Pending) -> View {
@@ -164,6 +177,8 @@ fn of_kind(
         built_in: id.is_some_and(|id| is_ours(id)),
         state,
         sha256: None,
+        interval: None,
+        settings: None,
         running_version: None,
         error: None,
         paused_for_seconds: None,

@@ -26,20 +26,20 @@ pub(crate) fn bounds(app: &App, check_type: &CheckType) -> (Duration, Duration) 
     })
 }
 
-/// The operator's intervals. A check that the configuration does not name runs as often as its
-/// plugin asks.
+/// The operator's intervals. A check that the configuration does not name runs as often as is set
+/// for its plugin, or else as that asks.
 fn intervals(app: &App, check_type: &CheckType) -> Intervals {
     let configured = &app.config.intervals;
     let defaults = Intervals::default();
-    let descriptor = app.sandbox.check(check_type);
-    let asked = descriptor.as_ref().and_then(|check| check.interval);
+    let asked = || app.sandbox.check(check_type).and_then(|check| check.interval);
+    let other = app.plugins.interval(check_type).or_else(asked);
     Intervals {
         ssl: configured.ssl,
         dns: configured.dns,
         domain: configured.domain,
         ct: configured.ct,
         uptime: configured.uptime,
-        other: asked.unwrap_or(defaults.other),
+        other: other.unwrap_or(defaults.other),
     }
 }
 

@@ -48,6 +48,9 @@ pub(super) async fn run(args: &Args) -> Done {
     if let Some(reason) = refusal(&manifest.id, &manifest.kind, None) {
         return Err(Failure::plugin(reason));
     }
+    if let Some(locked) = lock.find(&args.id) {
+        args.place.ensure_fits(locked, &read)?;
+    }
     let asked = asked::of(&read.text);
     let granted = match &args.grant {
         None => asked.clone(),
@@ -73,10 +76,11 @@ pub(super) async fn run(args: &Args) -> Done {
     let mut json = inspect::described(&read, &hash);
     json["granted"] = json!(granted);
     let text = format!(
-        "{}{}{}{}{}{}",
+        "{}{}{}{}{}{}{}",
         inspect::title(manifest),
         asked::lines("asks for", &asked),
         asked::lines("granted", &granted),
+        inspect::settable(manifest),
         reminders(&lock, &args.id, &args.place.again()),
         args.place.take_up(&args.id, held).await?,
         inspect::told(manifest)
@@ -132,7 +136,8 @@ fn candidate(folder: &Folder, lock: &Lock, args: &Args) -> anyhow::Result<(Strin
 
 /// A component is loaded only with all that it imports.
 fn suffices(granted: &Table, component: &[u8]) -> Result<(), Failure> {
-    let granted = Capabilities::of_table(granted.clone()).map_err(anyhow::Error::msg)?;
+    let granted = Capabilities::of_table(granted.clone(), &serde_json::Value::Null);
+    let granted = granted.map_err(anyhow::Error::msg)?;
     match vedette_sandbox::examine(component, &Grant::Only(Box::new(granted))) {
         Ok(_) => Ok(()),
         Err(GateError::Withheld { import, capability }) => Err(Failure::Environment(anyhow!(
@@ -162,6 +167,8 @@ fn enter(lock: &mut Lock, id: &str, next: Previous) -> Vec<String> {
             manifest_sha256,
             approved,
             enabled: true,
+            interval: None,
+            settings: Table::new(),
             granted,
             secrets: Default::default(),
             previous: Vec::new(),

@@ -47,11 +47,12 @@ pub(super) fn describe(bytes: &[u8]) -> Done {
     json["size"] = bytes.len().into();
     json["manifest"] = read.text.as_str().into();
     let text = format!(
-        "{}  size: {} bytes\n  sha256: {}\n{}",
+        "{}  size: {} bytes\n  sha256: {}\n{}{}",
         title(&read.manifest),
         bytes.len(),
         sha256(bytes),
-        asked::lines("asks for", &asked::of(&read.text))
+        asked::lines("asks for", &asked::of(&read.text)),
+        settable(&read.manifest)
     );
     Ok(Said { json, text })
 }
@@ -85,7 +86,19 @@ pub(super) fn described(read: &Read, hash: &str) -> Value {
     if let Some(settings) = settings(manifest) {
         json["settings"] = settings;
     }
+    if !manifest.settings.is_empty() {
+        json["may_be_set"] = json!(manifest.settings);
+    }
     json
+}
+
+/// What the operator may set for a check, and as what; nothing where there is no such thing.
+pub(super) fn settable(manifest: &Manifest) -> String {
+    if manifest.settings.is_empty() {
+        return String::new();
+    }
+    let lines = manifest.settings.iter().map(|(name, schema)| format!("  {name}: {schema}\n"));
+    format!("may be set:\n{}", lines.collect::<String>())
 }
 
 /// The body that has an account told by a channel, as far as the manifest knows it.
@@ -138,6 +151,15 @@ mod tests {
              wit = \"vedette:plugin@1\"\n{settings}"
         );
         Manifest::parse(&text, &Settings::new()).expect("a manifest")
+    }
+
+    #[test]
+    fn what_may_be_set_is_told() {
+        let check = "kind = \"check\"\ncheck-type = \"banner\"";
+        assert_eq!(settable(&manifest(check, "")), "");
+        let properties = "[settings.properties]\nexpect = { type = \"string\" }\nlimit = true";
+        let told = settable(&manifest(check, properties));
+        assert_eq!(told, "may be set:\n  expect: {\"type\":\"string\"}\n  limit: true\n");
     }
 
     #[test]

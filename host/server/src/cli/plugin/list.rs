@@ -32,7 +32,7 @@ fn folders(args: &Args) -> anyhow::Result<Value> {
     Ok(json!({ "plugins": views, "folder": folder.path().display().to_string() }))
 }
 
-/// A line for each plugin, and one below it where something is wrong; at the end what to do about
+/// A line for each plugin, below it what is set for it and what is wrong; at the end what to do about
 /// those that do not run.
 fn table(listing: &Value) -> String {
     let plugins = listing["plugins"].as_array().map(Vec::as_slice).unwrap_or_default();
@@ -52,6 +52,12 @@ fn table(listing: &Value) -> String {
         let kind = of("kind").unwrap_or("-");
         let state = of("state").unwrap_or("-");
         text += &format!("{id:<28} {version:<10} {kind:<9} {place:<16} {state}\n");
+        if let Some(interval) = of("interval") {
+            text += &format!("    runs every {interval}\n");
+        }
+        for (name, value) in plugin["settings"].as_object().into_iter().flatten() {
+            text += &format!("    {name} = {value}\n");
+        }
         if let Some(before) = of("running_version") {
             text += &format!("    {before} runs on\n");
         }
@@ -115,6 +121,12 @@ mod tests {
         let advice = "(disabled: does not run until `vedette plugin enable ID`; pending: does not \
                       run until `vedette plugin approve ID`)";
         assert_eq!(last, Some(advice), "{waits}");
+        let set = table(&json!({ "plugins": [
+            { "id": "acme.banner", "state": "running", "interval": "90s",
+              "settings": { "expect": "ESMTP", "limit": 3 } },
+        ] }));
+        let below: Vec<&str> = set.lines().skip(1).collect();
+        assert_eq!(below, ["    runs every 90s", "    expect = \"ESMTP\"", "    limit = 3"]);
         let none = table(&json!({ "plugins": [], "folder": "data/plugins" }));
         assert_eq!(none, "There are no plugins in data/plugins.\n");
     }

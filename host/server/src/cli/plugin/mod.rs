@@ -20,6 +20,7 @@ mod place;
 mod remove;
 mod rollback;
 mod run;
+mod set;
 mod switch;
 mod template;
 mod test;
@@ -56,6 +57,8 @@ pub(super) enum Command {
     Enable(switch::Args),
     /// Keep a plugin from running; its approval stays
     Disable(switch::Args),
+    /// Set what a plugin's check is given, and how often it runs
+    Set(set::Args),
     /// Put the version before in a plugin's place; a second time puts this one back
     Rollback(rollback::Args),
     /// Take a plugin and its files out of the folder
@@ -77,6 +80,7 @@ pub(super) async fn run(command: Command) -> ExitCode {
         Command::List(args) => finish(args.place.json, list::run(&args).await),
         Command::Enable(args) => finish(args.place.json, switch::run(&args, Switch::On).await),
         Command::Disable(args) => finish(args.place.json, switch::run(&args, Switch::Off).await),
+        Command::Set(args) => finish(args.place.json, set::run(&args).await),
         Command::Rollback(args) => finish(args.place.json, rollback::run(&args).await),
         Command::Remove(args) => finish(args.place.json, remove::run(&args).await),
     }

@@ -6,16 +6,17 @@ use std::{
     time::Duration,
 };
 
-use anyhow::{Context, anyhow};
+use anyhow::{Context, anyhow, bail};
 use reqwest::Url;
 use serde_json::Value;
 use toml::Table;
+use vedette_sandbox::Read;
 
 use super::outcome::Failure;
 use crate::{
     Config,
     cli::{client::shown, environment, operator_port},
-    plugins::{Folder, Lock, Locked},
+    plugins::{Folder, Lock, Locked, misfit},
 };
 
 #[derive(clap::Args)]
@@ -67,6 +68,17 @@ impl Place {
                 self.again()
             )
         })
+    }
+
+    /// Refuses a version that does not take what is set for its plugin: in the lock it would keep the
+    /// plugin from being loaded.
+    pub(super) fn ensure_fits(&self, locked: &Locked, read: &Read) -> anyhow::Result<()> {
+        let Some(reason) = misfit(read, locked.interval, &locked.settings) else { return Ok(()) };
+        let (id, version, again) = (&locked.id, &read.manifest.version, self.again());
+        bail!(
+            "{id} {version} does not take what is set for it: {reason}; take that back first: \
+             vedette plugin set {id} --unset KEY{again}"
+        )
     }
 
     /// What the service has; none where none was named.

@@ -26,7 +26,8 @@ pub(super) async fn run(args: &Args) -> Done {
         format!("there is no version of {} before {} to go back to", args.id, locked.version)
     })?;
     // Better told now than by a service that then has neither.
-    folder.component(&before.sha256)?;
+    let read = vedette_sandbox::read(&folder.component(&before.sha256)?)?;
+    args.place.ensure_fits(locked, &read)?;
     let from = locked.version.clone();
     locked.replace(before);
     let json = json!({ "id": args.id, "version": locked.version, "from": from });

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use anyhow::{Context, anyhow};
 use vedette_model::CheckType;
-use vedette_sandbox::{Grant, Kind, Manifest, Sandbox};
+use vedette_sandbox::{Grant, Kind, Manifest, Sandbox, Settings};
 
 use super::outcome::Failure;
 use crate::{
@@ -37,7 +37,8 @@ pub(super) async fn install(
 ) -> Result<Sandbox, Failure> {
     // Compiling is long work without a pause.
     let installed = tokio::task::spawn_blocking(move || {
-        sandbox.install_with(&component, Grant::AsAsked, secrets).map(|()| sandbox)
+        let installed = sandbox.install_with(&component, Grant::AsAsked, secrets, Settings::new());
+        installed.map(|()| sandbox)
     });
     Ok(installed.await.context("installing the plugin panicked")??)
 }

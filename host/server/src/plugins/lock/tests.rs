@@ -16,6 +16,9 @@ fn written() -> String {
         manifest-sha256 = "{}"
         approved = {{ by = "ops@example.com", at = "2026-11-20T09:30:00Z" }}
         enabled = true
+        interval = "90s"
+        settings.api-url = "https://api.example/v1"
+        settings.words = ["ESMTP", {{ any = 1.5 }}]
         granted.dns = {{ names = ["target"], types = ["MX", "A"] }}
         granted.tcp = {{ to = ["target-mx:25"] }}
         granted.random = true
@@ -73,10 +76,35 @@ fn what_is_written_reads_back() {
     assert_eq!(plugin.version, "1.2.0");
     assert_eq!(plugin.secrets["api-token"], SecretPlace::Env("SMTP_BANNER_TOKEN".to_owned()));
     assert!(plugin.capabilities().expect("capabilities").random);
+    assert_eq!(plugin.interval, Some(Duration::from_secs(90)));
+    assert_eq!(plugin.settings["api-url"].as_str(), Some("https://api.example/v1"));
     assert!(lock.names(&hash('a')) && lock.names(&hash('c')) && !lock.names(&hash('e')));
     let text = lock.to_text();
     assert_eq!(Lock::parse(&text).expect(&text), lock, "{text}");
     assert!(text.contains("granted.tcp = { to = [\"target-mx:25\"] }"), "{text}");
+    assert!(text.contains("interval = \"90s\"\nsettings.api-url = \"https://"), "{text}");
+}
+
+#[test]
+fn a_grant_follows_where_the_setting_that_it_names_leads() {
+    let of = |api: &str| {
+        let lock = with("\"target-mx:25\"", "\"{api-url}\"").expect("a lock");
+        let mut locked = lock.plugins.into_iter().next().expect("one");
+        locked.settings.insert("api-url".to_owned(), api.into());
+        locked
+    };
+    let first = of("one.example:25");
+    let tcp = first.capabilities().expect("capabilities").tcp;
+    assert_eq!(tcp, Some(vec!["one.example:25".parse().expect("a place")]));
+    for (what, api, less) in [
+        ("the same place", "one.example:25", false),
+        ("another", "two.example:25", true),
+        ("none", "nowhere", true),
+    ] {
+        assert_eq!(of(api).takes_from(&first), less, "{what}");
+    }
+    let lock = Lock { plugins: vec![of("nowhere")] };
+    assert_eq!(Lock::parse(&lock.to_text()).as_ref(), Ok(&lock), "the others are followed");
 }
 
 #[test]
@@ -99,6 +127,8 @@ fn what_cannot_be_followed_is_refused_by_name() {
         ("enabled = true", "signed-by = \"acme\"", "unknown field `signed-by`"),
         ("version = 1\n", "version = 1\nrequire-signature = true\n", "`require-signature`"),
         ("env =", "value =", "unknown variant `value`"),
+        ("\"90s\"", "\"0s\"", "interval must be between 1s and 366d, and not 0s"),
+        ("\"90s\"", "90", "expected a string"),
         ("granted.random", "granted.disk", "unknown field `disk`"),
         ("target-mx:25", "everywhere", "granted: capabilities.tcp.to must name"),
         ("granted.secrets", "#", "secrets.api-token is not in granted.secrets"),
