@@ -48,6 +48,13 @@ async fn a_check_is_run_from_its_file_and_tells_what_that_cost() {
     assert!(said["costs"]["memory"]["used"].as_u64().is_some_and(|kib| kib > 0), "{said}");
     assert!(!operated.folder().exists(), "nothing is installed");
 
+    let mut answering = Operated::guest("acme.banner", "1.0.0", false);
+    answering.run_answers_settings();
+    answering.manifest += "[settings.properties]\nok = { type = \"boolean\" }\n";
+    let answering = operated.file("answering.wasm", &answering);
+    let ran = run_from(&answering, &[&network[..], &["--set", "ok=true"]].concat()).await;
+    assert_eq!(ran.json()["result"], json!({ "ok": true }), "{ran:?}");
+
     let mut broken = Guest::check("", &[]);
     broken.run(|code| {
         code.unreachable();
@@ -66,6 +73,7 @@ async fn a_check_is_run_from_its_file_and_tells_what_that_cost() {
             2,
             "names token, and the plugin asks for no secrets",
         ),
+        (&good, vec!["--set", "limit=3"], 2, "this plugin has no settings"),
     ] {
         let ran = run_from(file, &[&network[..], more.as_slice()].concat()).await;
         assert_eq!(ran.code, Some(code), "{ran:?}");

@@ -27,6 +27,6 @@ pub(crate) use loading::install_check;
 pub(crate) use lock::{Approved, Lock, Locked, Previous, granted_secrets};
 pub(crate) use operators::Operators;
 pub(crate) use rule::{is_ours, refusal};
-pub(crate) use settings::{as_json, misfit, value as setting};
+pub(crate) use settings::{as_json, misfit, of as settings_of, value as setting};
 pub(crate) use standing::standing;
 pub(crate) use view::{installed, locked, waiting};

@@ -25,8 +25,8 @@ use std::{collections::BTreeMap, fs, io::Write, net::IpAddr, path::Path, sync::A
 use anyhow::{Context, bail};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
-use vedette_model::{Health, Timestamp, domain_name::Target};
-use vedette_sandbox::{Probe, Recorded, Recording};
+use vedette_model::{CheckType, Health, Timestamp, domain_name::Target};
+use vedette_sandbox::{Probe, Recorded, Recording, Settings};
 
 use crate::cli::check::{self, Seen, Wanted};
 
@@ -54,6 +54,9 @@ struct CaseJob {
     addresses: Vec<IpAddr>,
     #[serde(default)]
     config: Map<String, Value>,
+    /// What the operator set.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    settings: Map<String, Value>,
 }
 
 /// What is named here has to be there; of all else nothing is asked.
@@ -73,14 +76,16 @@ impl Case {
     }
 
     /// What was recorded of a run; it expects nothing yet.
-    pub(super) fn of(wanted: &Wanted<'_>, recorded: Recorded) -> Self {
+    pub(super) fn of(wanted: &Wanted<'_>, settings: Value, recorded: Recorded) -> Self {
+        let object = |value: &Value| value.as_object().cloned().unwrap_or_default();
         let job = CaseJob {
             target: wanted.given.to_owned(),
             at: wanted.now,
             port: wanted.port,
             origin_ip: wanted.origin_ip,
             addresses: recorded.addresses,
-            config: wanted.config.as_object().cloned().unwrap_or_default(),
+            config: object(&wanted.config),
+            settings: object(&settings),
         };
         Self { job, expect: Expected::default(), probe: recorded.probes }
     }
@@ -94,6 +99,11 @@ impl Case {
             config: Value::Object(self.job.config.clone()),
             now: self.job.at,
         })
+    }
+
+    /// What a sandbox is to hand to the check.
+    pub(super) fn settings(&self, check_type: &CheckType) -> Settings {
+        Settings::from([(check_type.clone(), Value::Object(self.job.settings.clone()))])
     }
 
     pub(super) fn recording(&self) -> Arc<Recording> {
@@ -265,7 +275,8 @@ mod tests {
         let file = folder.path().join("tests/one.toml");
         let case: Case = serde_json::from_value(json!({
             "job": {"target": "example.com", "at": "2026-11-01T00:00:00Z", "port": 25,
-                "config": {"expected": "hi", "deep": {"list": [1, 2.5, true]}}},
+                "config": {"expected": "hi", "deep": {"list": [1, 2.5, true]}},
+                "settings": {"relay": "relay.example:25"}},
             "expect": {"health": "ok", "result": {"banner": "hi", "error": null}},
             "probe": [{"call": "tcp.exchange", "request": {"max": 512},
                 "response": {"Ok": "220 \"hi\"\r\n"}}],
@@ -275,6 +286,7 @@ mod tests {
         let read = Case::read(&file).expect("read");
         assert_eq!(read.probe, case.probe);
         assert_eq!(read.job.config, case.job.config);
+        assert_eq!(read.job.settings, case.job.settings);
         assert_eq!((read.job.at, read.job.port), (case.job.at, Some(25)));
         assert_eq!(read.expect.health, Some(Health::Ok));
         assert_eq!(read.expect.result, Some(json!({"banner": "hi"})));

@@ -8,8 +8,9 @@ use std::{
     sync::Arc,
 };
 
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
 use serde_json::{Map, Value, json};
+use toml::Table;
 use vedette_model::domain_name::Target;
 use vedette_sandbox::{
     CheckDescriptor, Cost, Limits, Manifest, MemoryState, PluginError, Recorder, RunError, Sandbox,
@@ -20,7 +21,7 @@ use super::{
     case::{self, Case},
     inspect,
     outcome::{Done, Failure, Said},
-    trial,
+    set, trial,
 };
 use crate::{
     Clock,
@@ -28,6 +29,7 @@ use crate::{
         check::{self, Given, Seen, Source, Wanted},
         environment, flags, start_log,
     },
+    plugins::{self, misfit, settings_of},
     start,
 };
 
@@ -51,6 +53,9 @@ pub(crate) struct Args {
     /// A secret that it asks for, from a variable of the environment (repeatable)
     #[arg(long, value_name = "NAME=VARIABLE")]
     secret: Vec<String>,
+    /// What an operator would set for it, as for `plugin set` (repeatable)
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
     /// Write what the probes were answered to a new file: a case for `plugin test`
     #[arg(long, value_name = "CASE")]
     record: Option<PathBuf>,
@@ -68,12 +73,18 @@ pub(super) async fn run(args: &Args) -> Done {
     let config = check::settings(&args.network, file)?;
     let secrets = secrets(&args.secret)?;
     let component = inspect::file(&args.file)?;
-    let manifest = vedette_sandbox::read(&component)?.manifest;
-    let check_type = trial::check_type(&manifest)?;
-    ensure_asked(&manifest, &secrets)?;
+    let read = vedette_sandbox::read(&component)?;
+    let manifest = &read.manifest;
+    let check_type = trial::check_type(manifest)?;
+    ensure_asked(manifest, &secrets)?;
+    let set = set::assigned(manifest, &args.set)?;
+    if let Some(reason) = misfit(&read, None, &set) {
+        return Err(anyhow!("--set: {reason}").into());
+    }
+    let settings = settings_of(&manifest.kind, &set);
     start_log(&trial::log())?;
     let sandbox = start::sandbox(&config, Vec::new(), Arc::new(MemoryState::default()))?;
-    let sandbox = trial::install(sandbox, component, secrets.clone()).await?;
+    let sandbox = trial::install(sandbox, component, secrets.clone(), settings).await?;
     let placed = sandbox.check(check_type).zip(sandbox.limits(check_type));
     let (descriptor, limits) = placed.context("the check is not in its place")?;
     let (given, port, origin_ip) = (args.target.as_str(), args.port, args.origin_ip);
@@ -81,10 +92,10 @@ pub(super) async fn run(args: &Args) -> Done {
     let wanted = Wanted { given, target, port, origin_ip, config: own, now };
     let seen = match &args.record {
         None => check::once(&sandbox, descriptor, wanted, Source::Network).await,
-        Some(file) => record(&sandbox, descriptor, wanted, file, &secrets).await,
+        Some(file) => record(&sandbox, descriptor, wanted, file, &secrets, &set).await,
     };
     let seen = seen.map_err(at_fault)?;
-    Ok(Said { json: as_json(&manifest, &seen, &limits), text: for_people(&seen, &limits) })
+    Ok(Said { json: as_json(manifest, &seen, &limits), text: for_people(&seen, &limits) })
 }
 
 /// Runs it live and writes the case down. What the case expects is what a run of it sees, so that
@@ -95,11 +106,12 @@ async fn record(
     wanted: Wanted<'_>,
     file: &Path,
     secrets: &BTreeMap<String, String>,
+    set: &Table,
 ) -> anyhow::Result<Seen> {
     let recorder = Arc::<Recorder>::default();
     let source = Source::Recorded(Arc::clone(&recorder));
     let seen = check::once(sandbox, Arc::clone(&descriptor), wanted.clone(), source).await?;
-    let mut case = Case::of(&wanted, recorder.take());
+    let mut case = Case::of(&wanted, plugins::as_json(set), recorder.take());
     let again = check::once(sandbox, descriptor, wanted, Source::Recording(case.recording())).await;
     case.expect(&again.context("what was recorded does not give the same run again")?);
     case.write(file, secrets)?;
@@ -207,7 +219,6 @@ fn costs(cost: &Cost, wall: u128, limits: &Limits) -> [Used; 5] {
 mod tests {
     use std::time::Duration;
 
-    use anyhow::anyhow;
     use vedette_sandbox::{Settings, Stop};
 
     use super::*;

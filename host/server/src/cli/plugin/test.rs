@@ -10,7 +10,7 @@ use std::{
 use anyhow::{Context, anyhow};
 use serde_json::{Value, json};
 use vedette_model::CheckType;
-use vedette_sandbox::{MemoryState, Sandbox};
+use vedette_sandbox::{MemoryState, Sandbox, Settings};
 
 use super::{
     case::{self, Case},
@@ -62,10 +62,16 @@ pub(super) async fn run(args: &Args) -> Done {
     let secrets = manifest.asked.secrets.iter();
     let secrets: BTreeMap<_, _> =
         secrets.map(|name| (name.clone(), case::placeholder(name))).collect();
-    let sandbox = start::sandbox(&config, Vec::new(), Arc::new(MemoryState::default()))?;
-    let sandbox = trial::install(sandbox, component, secrets).await?;
+    let mut sandbox = start::sandbox(&config, Vec::new(), Arc::new(MemoryState::default()))?;
+    let mut installed: Option<Settings> = None;
     let mut verdicts = Vec::with_capacity(cases.len());
     for (file, case) in cases {
+        let settings = case.settings(check_type);
+        if installed.as_ref() != Some(&settings) {
+            let (component, secrets) = (component.clone(), secrets.clone());
+            sandbox = trial::install(sandbox, component, secrets, settings.clone()).await?;
+            installed = Some(settings);
+        }
         verdicts.push(judge(&sandbox, check_type, file, &case).await?);
     }
     ended(&verdicts)

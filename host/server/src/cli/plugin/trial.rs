@@ -34,11 +34,11 @@ pub(super) async fn install(
     sandbox: Sandbox,
     component: Vec<u8>,
     secrets: BTreeMap<String, String>,
+    settings: Settings,
 ) -> Result<Sandbox, Failure> {
     // Compiling is long work without a pause.
     let installed = tokio::task::spawn_blocking(move || {
-        let installed = sandbox.install_with(&component, Grant::AsAsked, secrets, Settings::new());
-        installed.map(|()| sandbox)
+        sandbox.install_with(&component, Grant::AsAsked, secrets, settings).map(|()| sandbox)
     });
     Ok(installed.await.context("installing the plugin panicked")??)
 }
