@@ -34,6 +34,8 @@ pub(super) enum Failure {
     Silent,
     /// Nobody could find out, which is as open.
     Unfound(NetError),
+    /// Nobody would say, which may be about us.
+    Refused(NetError),
     Certain(NetError),
 }
 
@@ -42,8 +44,9 @@ impl Failure {
     pub(super) fn or(self, other: Self) -> Self {
         match self {
             Self::Silent => other,
-            Self::Unfound(_) if matches!(other, Self::Certain(_)) => other,
-            Self::Unfound(_) | Self::Certain(_) => self,
+            Self::Unfound(_) if matches!(other, Self::Refused(_) | Self::Certain(_)) => other,
+            Self::Refused(_) if matches!(other, Self::Certain(_)) => other,
+            Self::Unfound(_) | Self::Refused(_) | Self::Certain(_) => self,
         }
     }
 }
@@ -57,7 +60,10 @@ pub(super) fn negative(error: net::NetError) -> Result<(), Failure> {
             let message = "the name's servers failed";
             Err(Failure::Unfound(NetError::other(code::DNS_FAILED, message)))
         }
-        error if is_refusal(&error) => failed("the DNS servers refuse the question"),
+        error if is_refusal(&error) => {
+            let message = "the DNS servers refuse the question";
+            Err(Failure::Refused(NetError::other(code::DNS_FAILED, message)))
+        }
         net::NetError::Dns(DnsError::NoRecordsFound(none)) => match none.response_code {
             ResponseCode::NoError | ResponseCode::NXDomain => Ok(()),
             _ => failed("the name's servers failed"),

@@ -2,7 +2,10 @@
 //!
 //! *Invariant:* pure: nothing is asked here.
 
-use std::time::{Duration, Instant};
+use std::{
+    collections::VecDeque,
+    time::{Duration, Instant},
+};
 
 use hickory_resolver::{lookup::Lookup, net, proto::rr::Name};
 
@@ -15,6 +18,8 @@ pub(super) struct Heard {
     /// When they last refused to. That of the root does not count: servers of zones of their own
     /// refuse it as a matter of course.
     refusal: Option<Instant>,
+    /// Names of which they said something, the newest last.
+    known: VecDeque<Name>,
 }
 
 impl Heard {
@@ -31,8 +36,29 @@ impl Heard {
                 }
             }
             Err(error) if !is_knowledge(error) => {}
-            Ok(_) | Err(_) => self.answer = Some(now),
+            Ok(_) | Err(_) => {
+                self.answer = Some(now);
+                self.know(name);
+            }
         }
+    }
+
+    fn know(&mut self, name: &Name) {
+        if name.is_root() {
+            return;
+        }
+        self.known.retain(|known| known != name);
+        if self.known.len() == KEPT {
+            self.known.pop_front();
+        }
+        self.known.push_back(name.clone());
+    }
+
+    /// The newest name that was answered, of none of the owner's of `name`: who refuses that as well
+    /// refuses more than one zone.
+    pub(super) fn known_beside(&self, name: &Name) -> Option<Name> {
+        let is_apart = |known: &&Name| known.trim_to(OWNED) != name.trim_to(OWNED);
+        self.known.iter().rev().find(is_apart).cloned()
     }
 
     pub(super) fn answered_lately(&self) -> bool {
@@ -45,5 +71,36 @@ impl Heard {
     }
 }
 
+/// So many names, of so many owners that one is left beside any.
+const KEPT: usize = 8;
+/// Labels that mostly have one owner. Where a registry sells names below two, none may be found.
+const OWNED: usize = 2;
 /// An answer that is no older says that the servers are there.
 const LATELY: Duration = Duration::from_secs(5);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_known_beside_a_name_is_the_newest_of_another_owner() {
+        let name = |text: &str| Name::from_ascii(text).expect("a name");
+        let mut heard = Heard::default();
+        for known in ["a.one.example.", "two.example.", "one.example.", "."] {
+            heard.know(&name(known));
+        }
+        for (beside, expected) in [
+            ("three.example.", "one.example."),
+            ("www.one.example.", "two.example."),
+            ("two.example.", "one.example."),
+        ] {
+            assert_eq!(heard.known_beside(&name(beside)), Some(name(expected)), "{beside}");
+        }
+        heard.know(&name("two.example."));
+        assert_eq!(heard.known_beside(&name("three.example.")), Some(name("two.example.")));
+        for number in 0..2 * KEPT {
+            heard.know(&name(&format!("n{number}.example.")));
+        }
+        assert_eq!(heard.known.len(), KEPT);
+    }
+}

@@ -27,8 +27,8 @@ use super::{
     DnsServer, NetError, Phase, SetupError, Trust,
     absolute::absolute,
     answer::{
-        Answered, Failure, is_confused, is_knowledge, is_silence, negative, referral_is_refusal,
-        text,
+        Answered, Failure, is_confused, is_knowledge, is_refusal, is_silence, negative,
+        referral_is_refusal, text,
     },
     code,
     heard::Heard,
@@ -137,6 +137,9 @@ impl Resolver {
                 Err(self.blame(deadline, NetError::Timeout(Phase::Resolve)).await)
             }
             Ok(Err(Failure::Unfound(error))) => Err(self.blame(deadline, error).await),
+            Ok(Err(Failure::Refused(error))) => {
+                Err(self.judge_refusal(name, deadline, error).await)
+            }
             Ok(Err(Failure::Certain(error))) => Err(error),
             Ok(Ok(addresses)) => Ok(addresses),
         }
@@ -156,7 +159,9 @@ impl Resolver {
             Err(error) => match negative(error) {
                 Ok(()) => Ok(Vec::new()),
                 Err(Failure::Silent) => Err(NetError::Timeout(Phase::Resolve)),
-                Err(Failure::Unfound(error) | Failure::Certain(error)) => Err(error),
+                Err(
+                    Failure::Unfound(error) | Failure::Refused(error) | Failure::Certain(error),
+                ) => Err(error),
             },
         }
     }
@@ -316,6 +321,45 @@ impl Resolver {
             return of_name;
         }
         NetError::other(code::RESOLVER_DOWN, "the DNS servers do not answer, whatever is asked")
+    }
+
+    /// Servers that refuse a name may refuse whatever we ask since a moment ago. The root is asked
+    /// for first, then a name that they answered before: where that is refused as well, it is us.
+    async fn judge_refusal(&self, name: &Name, deadline: Instant, of_name: NetError) -> NetError {
+        let bound = deadline.max(Instant::now() + Duration::from_secs(1));
+        if self.knows_root(bound).await {
+            return of_name;
+        }
+        let known = self.heard.lock().known_beside(name);
+        match known {
+            Some(known) if self.refuses(&known, bound).await => NetError::other(
+                code::RESOLVER_DOWN,
+                "the DNS servers refuse whatever is asked, also what they answered before",
+            ),
+            // They are taken at their word.
+            Some(_) | None => of_name,
+        }
+    }
+
+    /// Whether they refuse the name, and have not only failed to find it out.
+    async fn refuses(&self, name: &Name, deadline: Instant) -> bool {
+        let asked = self.lookup(name, RecordType::A, Validation::Servers);
+        let answered = timeout_at(deadline.into(), asked).await;
+        answered.is_ok_and(|answered| answered.outcome.as_ref().err().is_some_and(is_refusal))
+    }
+
+    /// Whether a server says anything of the root.
+    async fn knows_root(&self, deadline: Instant) -> bool {
+        let root = Name::root();
+        let asked = self.lookup(&root, RecordType::NS, Validation::Servers);
+        match timeout_at(deadline.into(), asked).await {
+            Ok(answered) => answered
+                .outcome
+                .as_ref()
+                .err()
+                .is_none_or(|error| is_knowledge(error) && !is_refusal(error)),
+            Err(_) => false,
+        }
     }
 }
 

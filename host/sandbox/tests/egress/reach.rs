@@ -2,6 +2,10 @@
 
 use std::{
     net::UdpSocket,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
     time::{Duration, Instant},
 };
 
@@ -207,6 +211,48 @@ async fn servers_that_refuse_whatever_we_ask_are_as_good_as_none() {
         ask(&egress, "any.example").await.unwrap_err();
         assert!(egress.resolver().is_resolving(soon()).await, "{other}");
     }
+}
+
+#[tokio::test]
+async fn a_refusal_is_the_names_own_unless_what_was_answered_before_is_refused_as_well() {
+    let (refused, root) = (Arc::new(Mutex::new(Vec::new())), Arc::new(AtomicBool::new(false)));
+    let (asked_for, root_is_known) = (Arc::clone(&refused), Arc::clone(&root));
+    let dns = Dns::new(move |asked, _, _| {
+        let asked = asked.trim_matches('.');
+        let is_refused = match asked {
+            "" => !root_is_known.load(Relaxed),
+            _ => asked_for.lock().unwrap().contains(&asked.to_owned()),
+        };
+        if is_refused { Reply::Code(ResponseCode::Refused) } else { addresses(&["127.0.0.1"]) }
+    })
+    .await;
+    let egress = to_loopback(Some(&dns));
+    let ask = async |host: &str| {
+        let target = Target::parse(host).unwrap();
+        match egress.resolve(&target, Audience::Authenticated, soon()).await {
+            Ok(_) => "an address".to_owned(),
+            Err(NetError::Other(code, _)) => code,
+            Err(other) => panic!("{host}: {other}"),
+        }
+    };
+    let refuse = |names: &[&str]| {
+        *refused.lock().unwrap() = names.iter().map(|&name| name.to_owned()).collect();
+    };
+    for host in ["one.example", "a.two.example", "two.example"] {
+        assert_eq!(ask(host).await, "an address");
+    }
+
+    refuse(&["one.example"]);
+    assert_eq!(ask("one.example").await, code::DNS_FAILED, "others are answered");
+    refuse(&["two.example", "a.two.example"]);
+    assert_eq!(ask("two.example").await, code::DNS_FAILED, "of one owner's they refuse all");
+
+    refuse(&["one.example", "two.example", "a.two.example"]);
+    for host in ["one.example", "two.example"] {
+        assert_eq!(ask(host).await, code::RESOLVER_DOWN, "{host}");
+    }
+    root.store(true, Relaxed);
+    assert_eq!(ask("one.example").await, code::DNS_FAILED, "the root is answered");
 }
 
 #[tokio::test]
