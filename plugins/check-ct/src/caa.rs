@@ -2,7 +2,7 @@
 //!
 //! The records are looked up where the run is, since an assessment asks nobody. For each name the
 //! tree is climbed from the name itself up to its top-level domain; the first name that has
-//! records decides.
+//! records decides, also where none of them is about certificates for servers.
 //!
 //! *Invariant:* a name without records, and a lookup that failed, say nothing: only what is
 //! written permits or forbids.
@@ -27,6 +27,8 @@ pub(crate) struct Records {
 /// The CAA records of one name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Set {
+    /// There is a record, if only one that restricts nobody.
+    is_there: bool,
     /// Domains of the authorities that may issue; none: there is no such property.
     issue: Option<BTreeSet<String>>,
     issuewild: Option<BTreeSet<String>>,
@@ -85,12 +87,12 @@ impl Records {
         Some(if named { Caa::Permits } else { Caa::Forbids })
     }
 
-    /// The first set that is not empty on the way up.
+    /// The first set that is there on the way up (RFC 8659, section 3).
     fn relevant(&self, host: &str) -> Option<&Set> {
         for owner in climb(host) {
             match self.by_owner.get(owner)? {
-                Some(set) if *set == Set::default() => {}
-                Some(set) => return Some(set),
+                Some(set) if set.is_there => return Some(set),
+                Some(_) => {}
                 None => return None,
             }
         }
@@ -101,6 +103,7 @@ impl Records {
 impl Set {
     /// Takes in one record in presentation form: `0 issue "ca.example; policy=x"`.
     fn add(&mut self, record: &str) {
+        self.is_there = true;
         let mut words = record.trim().splitn(3, char::is_whitespace);
         let (Some(flags), Some(tag), Some(value)) = (words.next(), words.next(), words.next())
         else {
@@ -222,6 +225,9 @@ mod tests {
             (&[("example.com", "0 issue \"digicert.com\"")], Some(Caa::Forbids)),
             (&[("example.com", "0 issue \";\"")], Some(Caa::Forbids)),
             (&[("example.com", "0 iodef \"mailto:a@example.com\"")], None),
+            (&[(DOMAIN, "0 iodef \"mailto:a@b\""), ("example.com", "0 issue \";\"")], None),
+            (&[(DOMAIN, "0 issuemail \";\""), ("example.com", "0 issue \"digicert.com\"")], None),
+            (&[(DOMAIN, "0 news \"x\""), ("example.com", "0 issue \"letsencrypt.org\"")], None),
             (&[("example.com", "128 news \"x\""), ("example.com", "0 issue \";\"")], None),
             (&[("com", "0 issue \"digicert.com\"")], Some(Caa::Forbids)),
             (
