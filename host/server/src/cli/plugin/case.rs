@@ -20,7 +20,7 @@
 //! *Invariant:* no case holds a secret as it is: `secret:NAME` stands in its place, here and in
 //! the runs of a case.
 
-use std::{collections::BTreeMap, fs, io::Write, net::IpAddr, path::Path, sync::Arc};
+use std::{cmp::Reverse, collections::BTreeMap, fs, io::Write, net::IpAddr, path::Path, sync::Arc};
 
 use anyhow::{Context, bail};
 use serde::{Deserialize, Serialize};
@@ -143,7 +143,7 @@ impl Case {
         secrets: &BTreeMap<String, String>,
     ) -> anyhow::Result<()> {
         let mut case = without_none(serde_json::to_value(self)?);
-        for (name, value) in secrets {
+        for (name, value) in longest_first(secrets) {
             mask(&mut case, value, &placeholder(name));
         }
         let text = toml::to_string_pretty(&case).context("the run does not fit into TOML")?;
@@ -181,6 +181,15 @@ fn without_none(value: Value) -> Value {
         Value::Array(items) => Value::Array(items.into_iter().map(without_none).collect()),
         scalar => scalar,
     }
+}
+
+/// In the order in which they are masked: one that is a part of another would leave the rest of it
+/// behind. An empty one stands nowhere.
+fn longest_first(secrets: &BTreeMap<String, String>) -> Vec<(&str, &str)> {
+    let given = secrets.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+    let mut given: Vec<_> = given.filter(|(_, value)| !value.is_empty()).collect();
+    given.sort_by_key(|(_, value)| Reverse(value.len()));
+    given
 }
 
 /// Also where bytes are written as `hex:…`.
@@ -267,6 +276,26 @@ mod tests {
         let send = format!("hex:00{}", hex::encode("secret:token"));
         let headers = json!([["authorization", "Bearer secret:token"]]);
         assert_eq!(value, json!({"headers": headers, "send": send, "max": 7}));
+    }
+
+    #[test]
+    fn nothing_of_a_secret_that_begins_with_another_is_written() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("one.toml");
+        let send = format!("hex:00{}", hex::encode("acme-s3cr3t"));
+        let case: Case = serde_json::from_value(json!({
+            "job": {"target": "example.com", "at": "2026-11-01T00:00:00Z"},
+            "probe": [{"call": "tcp.exchange", "response": {"Ok": "+"},
+                "request": {"login": "acme:acme-s3cr3t", "send": send}}],
+        }))
+        .expect("a case");
+        let secrets = [("account", "acme"), ("none", ""), ("token", "acme-s3cr3t")];
+        let secrets = secrets.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        case.write(&file, &BTreeMap::from(secrets)).expect("written");
+        let read = Case::read(&file).expect("read");
+        let send = format!("hex:00{}", hex::encode("secret:token"));
+        let login = "secret:account:secret:token";
+        assert_eq!(read.probe[0].request, json!({"login": login, "send": send}));
     }
 
     #[test]
