@@ -3,10 +3,10 @@
 use std::{
     io::{self, ErrorKind},
     net::{IpAddr, SocketAddr},
-    time::{Duration, Instant},
+    time::Instant,
 };
 
-use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Version, header};
+use http::{HeaderMap, HeaderValue, Method, Request, Response, Version, header};
 use http_body_util::Full;
 use hyper::{
     body::{Bytes, Incoming},
@@ -20,10 +20,15 @@ use tokio::{
     sync::oneshot,
     time::timeout_at,
 };
-use tokio_util::sync::{CancellationToken, DropGuard};
+use tokio_util::sync::CancellationToken;
 use url::{Host, Url};
 
-use super::{HttpResponse, HttpTiming, Source, Want, body, host_and_port, lenient::Lenient};
+use super::{
+    Source,
+    answer::{Answer, HopTiming},
+    host_and_port,
+    lenient::Lenient,
+};
 use crate::egress::{
     Connected, Dial, Egress, NetError, Phase,
     tls::{Recorder, client_config, handshake, handshake_error, verifying_config},
@@ -42,25 +47,6 @@ pub(super) struct Hop<'a> {
     pub(super) deadline: Instant,
     /// Bytes, of all that comes.
     pub(super) most_read: u32,
-}
-
-/// The head of an answer, and the connection its body comes from.
-pub(super) struct Answer {
-    response: Response<Incoming>,
-    peer: SocketAddr,
-    timing: HopTiming,
-    first_byte: Instant,
-    deadline: Instant,
-    most_read: u32,
-    /// Ends the connection with the answer.
-    _end: DropGuard,
-}
-
-#[derive(Clone, Copy)]
-struct HopTiming {
-    resolve: Option<Duration>,
-    connect: Duration,
-    tls: Option<Duration>,
 }
 
 impl Hop<'_> {
@@ -243,66 +229,6 @@ where
         tokio::spawn(async move {
             let _ = end.run_until_cancelled_owned(task).await;
         });
-    }
-}
-
-impl Answer {
-    pub(super) fn status(&self) -> StatusCode {
-        self.response.status()
-    }
-
-    pub(super) fn headers(&self) -> &HeaderMap {
-        self.response.headers()
-    }
-
-    /// What is known before the body is read.
-    pub(super) fn head(
-        &self,
-        url: Url,
-        hops: Vec<(u16, String)>,
-        started: Instant,
-    ) -> HttpResponse {
-        let text = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
-        let headers = self.headers().iter().map(|(name, value)| (name.to_string(), text(value)));
-        HttpResponse {
-            status: self.status().as_u16(),
-            headers: headers.collect(),
-            body: Vec::new(),
-            truncated: false,
-            failure: None,
-            final_url: url.into(),
-            hops,
-            peer: self.peer,
-            timing: HttpTiming {
-                resolve: self.timing.resolve,
-                connect: Some(self.timing.connect),
-                tls: self.timing.tls,
-                first_byte: Some(self.first_byte - started),
-                total: started.elapsed(),
-            },
-        }
-    }
-
-    /// Reads the body and closes the connection.
-    pub(super) async fn finish(
-        self,
-        max_body: u32,
-        want: Want,
-        url: Url,
-        hops: Vec<(u16, String)>,
-        started: Instant,
-    ) -> Result<HttpResponse, NetError> {
-        let answer = self.head(url, hops, started);
-        let read = body::read(self.response, max_body as usize, self.most_read);
-        let read = timeout_at(self.deadline.into(), read).await;
-        let read = read.unwrap_or(Err(NetError::Timeout(Phase::Receive)));
-        let timing = HttpTiming { total: started.elapsed(), ..answer.timing };
-        let answer = HttpResponse { timing, ..answer };
-        match read {
-            Ok((body, truncated)) => Ok(HttpResponse { body, truncated, ..answer }),
-            Err(cause) if want == Want::Status => Ok(answer.without_body(cause)),
-            Err(cause) => Err(cause),
-        }
     }
 }
 

@@ -3,6 +3,7 @@
 //!
 //! No proxy from the environment, no cookies, no Referer, no `Alt-Svc`, no client certificate.
 
+mod answer;
 mod body;
 mod hop;
 mod input;
