@@ -3,6 +3,7 @@
 use std::{
     io::{self, ErrorKind},
     net::{IpAddr, SocketAddr},
+    sync::Arc,
     time::Instant,
 };
 
@@ -14,6 +15,7 @@ use hyper::{
     rt::Executor,
 };
 use hyper_util::rt::TokioIo;
+use rustls::ClientConfig;
 use rustls_pki_types::ServerName;
 use tokio::{
     io::{AsyncRead, AsyncWrite},
@@ -49,19 +51,34 @@ pub(super) struct Hop<'a> {
     pub(super) most_read: u32,
 }
 
+/// Why there is no answer.
+enum Unanswered {
+    /// The server answers this in HTTP/1.1 alone (RFC 9113 section 7), as where it asks for a
+    /// certificate in the middle of a connection, which HTTP/2 forbids.
+    Http11Required,
+    Failed(NetError),
+}
+
 impl Hop<'_> {
-    /// Connects, sends, and waits for the head of the answer.
+    /// Connects, sends, and waits for the head of the answer. A server that wants to be asked in
+    /// HTTP/1.1 for this is asked once more, as browsers do.
     pub(super) async fn send(&self, egress: &Egress) -> Result<Answer, NetError> {
+        match self.ask(egress, &PROTOCOLS).await {
+            Err(Unanswered::Http11Required) => {
+                self.ask(egress, &PROTOCOLS[1..]).await.map_err(NetError::from)
+            }
+            asked => asked.map_err(NetError::from),
+        }
+    }
+
+    /// On a connection of its own, on which TLS offers these.
+    async fn ask(&self, egress: &Egress, protocols: &[&str]) -> Result<Answer, Unanswered> {
         let Connected { stream, peer, resolve, connect } = self.connect(egress).await?;
         if self.url.scheme() == "http" {
             let timing = HopTiming { resolve, connect, tls: None };
             return self.exchange(stream, Version::HTTP_11, peer, timing).await;
         }
-        let config = if self.verify_tls {
-            verifying_config(egress.trust(), &PROTOCOLS.map(str::as_bytes))
-        } else {
-            client_config(&Recorder::new(), &PROTOCOLS.map(str::to_owned))
-        };
+        let config = self.tls_config(egress, protocols);
         let started = Instant::now();
         let stream = handshake(config, server_name(self.url)?, stream, self.deadline).await?;
         let timing = HopTiming { resolve, connect, tls: Some(started.elapsed()) };
@@ -70,6 +87,16 @@ impl Hop<'_> {
             _ => Version::HTTP_11,
         };
         self.exchange(stream, version, peer, timing).await
+    }
+
+    fn tls_config(&self, egress: &Egress, protocols: &[&str]) -> Arc<ClientConfig> {
+        if self.verify_tls {
+            let alpn: Vec<&[u8]> = protocols.iter().map(|name| name.as_bytes()).collect();
+            verifying_config(egress.trust(), &alpn)
+        } else {
+            let alpn: Vec<String> = protocols.iter().map(|name| (*name).to_owned()).collect();
+            client_config(&Recorder::new(), &alpn)
+        }
     }
 
     async fn connect(&self, egress: &Egress) -> Result<Connected, NetError> {
@@ -97,7 +124,7 @@ impl Hop<'_> {
         version: Version,
         peer: SocketAddr,
         timing: HopTiming,
-    ) -> Result<Answer, NetError>
+    ) -> Result<Answer, Unanswered>
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
@@ -107,12 +134,12 @@ impl Hop<'_> {
         let asked = async {
             match version {
                 Version::HTTP_2 => self.over_http2(stream, tasks).await,
-                _ => self.over_http1(stream, &tasks).await,
+                _ => self.over_http1(stream, &tasks).await.map_err(Unanswered::from),
             }
         };
         let response = match timeout_at(self.deadline.into(), asked).await {
             Ok(response) => response?,
-            Err(_) => return Err(NetError::Timeout(Phase::Receive)),
+            Err(_) => return Err(NetError::Timeout(Phase::Receive).into()),
         };
         let first_byte = Instant::now();
         let (deadline, most_read) = (self.deadline, self.most_read);
@@ -148,7 +175,7 @@ impl Hop<'_> {
         &self,
         stream: TokioIo<Lenient<S>>,
         tasks: Tasks,
-    ) -> Result<Response<Incoming>, NetError>
+    ) -> Result<Response<Incoming>, Unanswered>
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
@@ -170,7 +197,11 @@ impl Hop<'_> {
         // The request went nowhere where the connection ended before it; why, that knows alone.
         let cause =
             if refused.is_canceled() { ended.await.ok().and_then(Result::err) } else { None };
-        Err(self.http2_error(cause.as_ref().unwrap_or(&refused)))
+        let cause = cause.as_ref().unwrap_or(&refused);
+        if requires_http11(cause) {
+            return Err(Unanswered::Http11Required);
+        }
+        Err(self.http2_error(cause).into())
     }
 
     fn http_error(&self, error: &hyper::Error) -> NetError {
@@ -211,6 +242,21 @@ impl Hop<'_> {
             request.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
         }
         Ok(request)
+    }
+}
+
+impl From<NetError> for Unanswered {
+    fn from(error: NetError) -> Self {
+        Self::Failed(error)
+    }
+}
+
+impl From<Unanswered> for NetError {
+    fn from(unanswered: Unanswered) -> Self {
+        match unanswered {
+            Unanswered::Http11Required => Self::Reset,
+            Unanswered::Failed(error) => error,
+        }
     }
 }
 
@@ -271,11 +317,18 @@ pub(super) fn http_error(error: &hyper::Error, most_read: u32) -> NetError {
     NetError::Reset // closed before or inside the answer
 }
 
+fn requires_http11(error: &hyper::Error) -> bool {
+    let source = std::error::Error::source(error);
+    let cause = source.and_then(|cause| cause.downcast_ref::<h2::Error>());
+    cause.and_then(h2::Error::reason) == Some(h2::Reason::HTTP_1_1_REQUIRED)
+}
+
 fn is_of_tls(error: &io::Error) -> bool {
     error.get_ref().is_some_and(|cause| cause.is::<rustls::Error>())
 }
 
-/// What the server may choose from (RFC 7301). One that chooses nothing speaks HTTP/1.1.
+/// What the server may choose from (RFC 7301). One that chooses nothing speaks HTTP/1.1, which is
+/// all but the first.
 const PROTOCOLS: [&str; 2] = ["h2", "http/1.1"];
 /// Bytes of a body over HTTP/2 that may come before they are read.
 const WINDOW: u32 = 1 << 20;

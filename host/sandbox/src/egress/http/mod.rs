@@ -1,5 +1,6 @@
 //! HTTP over the egress connector: one connection per hop, every hop vetted anew. Over TLS the
-//! server chooses between HTTP/2 and HTTP/1.1.
+//! server chooses between HTTP/2 and HTTP/1.1; where it chose the one and wants the other, there is
+//! a second connection, vetted likewise.
 //!
 //! No proxy from the environment, no cookies, no Referer, no `Alt-Svc`, no client certificate.
 

@@ -1,4 +1,4 @@
-//! Servers that speak HTTP/2 alone.
+//! Servers that speak HTTP/2, most of them alone.
 
 use std::{convert::Infallible, net::SocketAddr, sync::Arc};
 
@@ -19,7 +19,7 @@ use tokio_rustls::{TlsAcceptor, server::TlsStream};
 
 use crate::{
     egress::{NetError, Phase},
-    lab::{authenticated, serve, to_loopback, to_loopback_reading},
+    lab::{authenticated, ok, read_request, serve, to_loopback, to_loopback_reading},
     pki::{Pki, server_config},
     probes::http::{fetch, fetch_partial},
     vectors::get,
@@ -90,8 +90,6 @@ async fn a_body_that_is_reset_before_its_end_is_broken_off_whatever_the_code() {
     /// Parts of the answer; the body, none where it broke off.
     type Case = (Vec<Vec<u8>>, Option<&'static [u8]>);
 
-    const NO_ERROR: u32 = 0;
-    const CANCEL: u32 = 8;
     let (told, untold) = (head(Some("7")), head(None));
     let long = head(Some("1000"));
     let half = || data(b"partial", false);
@@ -121,6 +119,32 @@ async fn a_body_that_is_reset_before_its_end_is_broken_off_whatever_the_code() {
 }
 
 #[tokio::test]
+async fn a_server_that_requires_http11_is_asked_once_more_in_it() {
+    let egress = to_loopback(None);
+    let request = |address: SocketAddr| {
+        let mut request = get(&format!("https://{address}/private"));
+        request.method = "POST".to_owned();
+        request.body = Some(b"four".to_vec());
+        request.verify_tls = false;
+        request
+    };
+    for refusal in [reset(HTTP_1_1_REQUIRED), go_away(HTTP_1_1_REQUIRED)] {
+        let (address, _server) = answers_over_http11_alone(refusal.clone()).await;
+        let response = fetch(authenticated(&egress), request(address)).await.unwrap();
+        let asked = String::from_utf8(response.body).unwrap();
+        let is_whole = asked.starts_with("POST /private HTTP/1.1\r\n") && asked.ends_with("four");
+        assert!(is_whole, "{refusal:?}: {asked}");
+        assert_eq!((response.status, response.hops.len()), (200, 0));
+    }
+    let (otherwise, _one) = answers_over_http11_alone(reset(CANCEL)).await;
+    let error = fetch(authenticated(&egress), request(otherwise)).await.unwrap_err();
+    assert_eq!(error, NetError::Reset, "nothing says that HTTP/1.1 would do better");
+    let (neither, _two) = answers_in_frames(reset(HTTP_1_1_REQUIRED)).await;
+    let error = fetch(authenticated(&egress), request(neither)).await.unwrap_err();
+    assert!(matches!(error, NetError::Tls(_)), "{error}");
+}
+
+#[tokio::test]
 async fn frames_that_mean_nothing_are_not_read_for_ever() {
     let (address, _server) = speaks_http2(|mut stream| async move {
         let nothing = frame(UNKNOWN, 0, 0, &[0; 16_384]);
@@ -138,20 +162,34 @@ async fn frames_that_mean_nothing_are_not_read_for_ever() {
 
 /// A server of HTTP/2 that answers its only request with these frames.
 async fn answers_in_frames(frames: Vec<u8>) -> (SocketAddr, impl Sized) {
-    speaks_http2(move |mut stream| {
+    speaks_http2(move |stream| answer_in_frames(stream, frames.clone())).await
+}
+
+/// The same over HTTP/2; over HTTP/1.1 it answers with what it was asked.
+async fn answers_over_http11_alone(frames: Vec<u8>) -> (SocketAddr, impl Sized) {
+    speaks(&["h2", "http/1.1"], move |mut stream| {
         let frames = frames.clone();
         async move {
-            let settings = frame(SETTINGS, 0, 0, &[]);
-            let _ = stream.write_all(&settings).await;
-            if wait_for_request(&mut stream).await.is_ok() {
-                let _ = stream.write_all(&frames).await;
-                let _ = stream.flush().await;
+            if stream.get_ref().1.alpn_protocol() == Some(b"h2".as_slice()) {
+                return answer_in_frames(stream, frames).await;
             }
-            // Closed at once, the connection might break before the answer is read.
-            let _ = tokio::io::copy(&mut stream, &mut tokio::io::sink()).await;
+            let asked = read_request(&mut stream).await;
+            let _ = stream.write_all(&ok("", asked.as_bytes())).await;
+            let _ = stream.shutdown().await;
         }
     })
     .await
+}
+
+async fn answer_in_frames(mut stream: TlsStream<TcpStream>, frames: Vec<u8>) {
+    let settings = frame(SETTINGS, 0, 0, &[]);
+    let _ = stream.write_all(&settings).await;
+    if wait_for_request(&mut stream).await.is_ok() {
+        let _ = stream.write_all(&frames).await;
+        let _ = stream.flush().await;
+    }
+    // Closed at once, the connection might break before the answer is read.
+    let _ = tokio::io::copy(&mut stream, &mut tokio::io::sink()).await;
 }
 
 async fn wait_for_request(stream: &mut (impl AsyncRead + Unpin)) -> std::io::Result<()> {
@@ -184,6 +222,11 @@ fn data(bytes: &[u8], is_last: bool) -> Vec<u8> {
 
 fn reset(code: u32) -> Vec<u8> {
     frame(RST_STREAM, 0, 1, &code.to_be_bytes())
+}
+
+/// After no stream at all.
+fn go_away(code: u32) -> Vec<u8> {
+    frame(GO_AWAY, 0, 0, &[[0; 4], code.to_be_bytes()].concat())
 }
 
 /// RFC 9113 section 4.1.
@@ -237,10 +280,19 @@ where
     F: Fn(TlsStream<TcpStream>) -> T + Clone + Send + 'static,
     T: Future<Output = ()> + Send + 'static,
 {
+    speaks(&["h2"], talk).await
+}
+
+/// Has `talk` speak to whoever offers one of these; the first is chosen that is offered.
+async fn speaks<F, T>(protocols: &'static [&'static str], talk: F) -> (SocketAddr, impl Sized)
+where
+    F: Fn(TlsStream<TcpStream>) -> T + Clone + Send + 'static,
+    T: Future<Output = ()> + Send + 'static,
+{
     let pki = Pki::new();
     let leaf = pki.leaf(&["site.example"]);
     let mut config = server_config(&pki.chain(&leaf), &leaf.key, None);
-    config.alpn_protocols = vec![b"h2".to_vec()];
+    config.alpn_protocols = protocols.iter().map(|name| name.as_bytes().to_vec()).collect();
     let acceptor = TlsAcceptor::from(Arc::new(config));
     serve(move |stream| {
         let (acceptor, talk) = (acceptor.clone(), talk.clone());
@@ -280,7 +332,11 @@ const DATA: u8 = 0;
 const HEADERS: u8 = 1;
 const RST_STREAM: u8 = 3;
 const SETTINGS: u8 = 4;
+const GO_AWAY: u8 = 7;
 /// Of a type that nobody has defined.
 const UNKNOWN: u8 = 0xfa;
 const END_STREAM: u8 = 1;
 const END_HEADERS: u8 = 4;
+const NO_ERROR: u32 = 0;
+const CANCEL: u32 = 8;
+const HTTP_1_1_REQUIRED: u32 = 13;
