@@ -2,7 +2,7 @@
 
 use std::{io, pin::pin};
 
-use async_compression::tokio::bufread::{BrotliDecoder, DeflateDecoder, GzipDecoder, ZlibDecoder};
+use async_compression::tokio::bufread::{BrotliDecoder, DeflateDecoder, ZlibDecoder};
 use futures::{Stream, stream::try_unfold};
 use http::{HeaderMap, Response, Version, header};
 use http_body_util::BodyExt;
@@ -10,7 +10,7 @@ use hyper::body::{Body, Bytes, Incoming};
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncReadExt, BufReader};
 use tokio_util::io::StreamReader;
 
-use super::{hop::http_error, input::Input};
+use super::{gzip::Gzip, hop::http_error, input::Input};
 use crate::egress::{NetError, Phase};
 
 type Reader = Box<dyn AsyncBufRead + Send + Unpin>;
@@ -91,11 +91,7 @@ async fn decode(coding: Coding, mut reader: Reader) -> Result<Reader, NetError> 
     let (empty, zlib) = (start.is_empty(), is_zlib(start));
     Ok(match coding {
         _ if empty => reader,
-        Coding::Gzip => {
-            let mut decoder = GzipDecoder::new(reader);
-            decoder.multiple_members(true);
-            buffered(decoder)
-        }
+        Coding::Gzip => buffered(Gzip::open(reader).await.map_err(|error| read_error(&error))?),
         Coding::Brotli => buffered(BrotliDecoder::new(reader)),
         // RFC 9110 means zlib, some servers send the bare stream.
         Coding::Deflate if zlib => buffered(ZlibDecoder::new(reader)),

@@ -1,7 +1,7 @@
 //! What a decoder reads: in steps, and no more than the body that is wanted can be made of.
 //!
 //! A decoder goes on by itself while it has input and nothing to show for it. A compressed megabyte
-//! of empty members would keep it busy for minutes, past every deadline, on a thread of others.
+//! of empty blocks would keep it busy for long, past every deadline, on a thread of others.
 
 use std::{
     io,
@@ -64,7 +64,7 @@ impl<R: AsyncBufRead + Unpin> AsyncRead for Input<R> {
     }
 }
 
-/// Some hundred members, or as many blocks: a few milliseconds.
+/// Some thousand blocks: a few milliseconds.
 const STEP: usize = 8 << 10;
 /// What does not shrink when it is compressed grows by less.
 const SLACK: usize = 64 << 10;

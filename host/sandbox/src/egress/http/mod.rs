@@ -6,6 +6,7 @@
 
 mod answer;
 mod body;
+mod gzip;
 mod hop;
 mod input;
 mod lenient;

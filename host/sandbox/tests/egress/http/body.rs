@@ -32,6 +32,51 @@ async fn bodies_are_decompressed() {
 }
 
 #[tokio::test]
+async fn what_stands_around_a_gzip_stream_is_no_reason_to_refuse_the_page() {
+    let text = b"mixed content ".repeat(500);
+    let page = encode(GzipEncoder::new(Vec::new()), &text).await.into_inner();
+    let (bare, stream) = (&page[..page.len() - 8], &page[10..]);
+    // An extra field, a name, a comment and a checksum of all that, which is wrong.
+    let head = b"\x1f\x8b\x08\x1e\0\0\0\0\0\x03\x03\0abcpage.html\0a comment\0\xff\xff";
+    let table: [(&str, Vec<u8>); 7] = [
+        ("padding", [&page[..], &[0; 8]].concat()),
+        ("a blank line", [&page[..], b"\n"].concat()),
+        ("a comment", [&page[..], b"<!-- cached -->"].concat()),
+        ("another member", page.repeat(2)),
+        ("no checksum", bare.to_vec()),
+        ("a wrong one", [bare, &[0xff; 8]].concat()),
+        ("a full head", [&head[..], stream].concat()),
+    ];
+    let egress = to_loopback(None);
+    for (around, bytes) in table {
+        let answer = ok("content-encoding: gzip\r\n", &bytes);
+        let server = Http::new(move |_| answer.clone()).await;
+        let response = fetch(authenticated(&egress), get(&server.url("/"))).await.unwrap();
+        assert!(response.body == text, "{around}: {} bytes", response.body.len());
+        assert!(!response.truncated, "{around}");
+    }
+}
+
+#[tokio::test]
+async fn a_gzip_stream_that_is_cut_short_is_no_page() {
+    let text = b"mixed content ".repeat(500);
+    let page = encode(GzipEncoder::new(Vec::new()), &text).await.into_inner();
+    let told = ok("content-encoding: gzip\r\n", &page);
+    let undone = || NetError::Protocol("the body cannot be decompressed".to_owned());
+    let egress = to_loopback(None);
+    for (answer, expected) in [
+        (ok("content-encoding: gzip\r\n", &page[..page.len() / 2]), undone()),
+        (ok("content-encoding: gzip\r\n", &page[..5]), undone()),
+        // The stream is all there, but not the body.
+        (told[..told.len() - 4].to_vec(), NetError::Reset),
+    ] {
+        let server = Http::new(move |_| answer.clone()).await;
+        let error = fetch(authenticated(&egress), get(&server.url("/"))).await.err();
+        assert_eq!(error, Some(expected));
+    }
+}
+
+#[tokio::test]
 async fn the_cap_counts_what_comes_out_of_a_bomb() {
     let bomb = encode(GzipEncoder::new(Vec::new()), &vec![0; 20 << 20]).await.into_inner();
     assert!(bomb.len() < 100_000);
