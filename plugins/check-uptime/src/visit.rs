@@ -33,8 +33,8 @@ const RESERVE: Duration = Duration::from_millis(500);
 
 impl Visit {
     /// Asks the site once; a second time over http only where https is not served. When http
-    /// brings nothing either, what https brought is the outcome, but for a port that does not speak
-    /// TLS: what is wrong there is what http says.
+    /// brings nothing either, what https brought is the outcome, but for a port that takes
+    /// connections: what is wrong there is what http says.
     pub(crate) fn make(cx: &Cx, job: &Job<Config>) -> Self {
         let asker = Asker { cx, job };
         match job.config.scheme {
@@ -44,7 +44,7 @@ impl Visit {
                 let secure = asker.visit(HTTPS);
                 let plain = if asker.serves_no_https(&secure) {
                     let is_of_http = job.port.is_some();
-                    Some(asker.visit(HTTP)).filter(|plain| is_of_http || plain.is_answer_or_ours())
+                    Some(asker.visit(HTTP)).filter(|plain| is_of_http || plain.met_or_is_ours())
                 } else if asker.may_speak_no_tls(&secure.outcome) {
                     Some(asker.visit_briefly(HTTP)).filter(Self::is_of_plain_http)
                 } else {
@@ -55,12 +55,12 @@ impl Visit {
         }
     }
 
-    /// Whether it ended the matter: with an answer, if only the head of one, or with trouble of our
-    /// own.
-    fn is_answer_or_ours(&self) -> bool {
+    /// Whether it ended the matter: with an answer, if only the head of one, with the failure of
+    /// somebody who took the connection, or with trouble of our own.
+    fn met_or_is_ours(&self) -> bool {
         match &self.outcome {
             Ok(_) => true,
-            Err(error) => crate::error::of_request(error).is_err(),
+            Err(error) => took_connection(error) || crate::error::of_request(error).is_err(),
         }
     }
 
@@ -68,6 +68,24 @@ impl Visit {
     /// comes in clear.
     fn is_of_plain_http(&self) -> bool {
         self.outcome.as_ref().is_ok_and(|arrival| arrival.response.status != TLS_WANTED)
+    }
+}
+
+/// Whether a request over http failed after somebody had taken its connection. One that fails in TLS
+/// was redirected to there.
+fn took_connection(error: &NetError) -> bool {
+    match error {
+        NetError::Reset | NetError::Tls(_) | NetError::Protocol(_) | NetError::TooLarge(_) => true,
+        NetError::Timeout(phase) => match phase {
+            Phase::Handshake | Phase::Send | Phase::Receive => true,
+            Phase::Resolve | Phase::Connect => false,
+        },
+        NetError::NotPermitted(_)
+        | NetError::AddressBlocked(_)
+        | NetError::NameNotFound
+        | NetError::Refused
+        | NetError::BudgetExhausted
+        | NetError::Other(_) => false,
     }
 }
 

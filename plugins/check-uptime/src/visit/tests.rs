@@ -173,14 +173,39 @@ fn without_redirects_the_port_needs_no_second_look() {
 
 #[test]
 fn site_that_serves_neither_is_told_by_what_https_brought() {
-    let (host, asked) = fixture::host(|request| match request.url.starts_with("http://") {
-        true => Err(NetError::Timeout(Phase::Connect)),
-        false => Err(NetError::Refused),
-    });
-    let visit = Visit::make(&host.cx(), &fixture::job(Config::default()));
-    assert_eq!(visit.url, format!("https://{DOMAIN}/"));
-    assert_eq!(visit.outcome.err(), Some(NetError::Refused));
-    assert_eq!(asked.borrow().len(), 3);
+    for error in [NetError::Timeout(Phase::Connect), NetError::Refused] {
+        let said = error.clone();
+        let (host, asked) =
+            fixture::host(move |request| match request.url.starts_with("http://") {
+                true => Err(said.clone()),
+                false => Err(NetError::Refused),
+            });
+        let visit = Visit::make(&host.cx(), &fixture::job(Config::default()));
+        assert_eq!(visit.url, format!("https://{DOMAIN}/"), "{error}");
+        assert_eq!(visit.outcome.err(), Some(NetError::Refused), "{error}");
+        assert_eq!(asked.borrow().len(), 3);
+    }
+}
+
+#[test]
+fn failure_of_who_takes_connections_over_http_is_what_http_brought() {
+    for error in [
+        NetError::Reset,
+        NetError::Timeout(Phase::Receive),
+        NetError::Protocol("the answer is not HTTP".to_owned()),
+        NetError::TooLarge(65_536),
+        // Of where it redirects to.
+        NetError::Tls("certificate certificate_expired".to_owned()),
+    ] {
+        let said = error.clone();
+        let (host, _) = fixture::host(move |request| match request.url.starts_with("http://") {
+            true => Err(said.clone()),
+            false => Err(NetError::Refused),
+        });
+        let visit = Visit::make(&host.cx(), &fixture::job(Config::default()));
+        assert_eq!(visit.url, format!("http://{DOMAIN}/"), "{error}");
+        assert_eq!(visit.outcome.err(), Some(error));
+    }
 }
 
 #[test]
