@@ -53,20 +53,21 @@ pub(super) struct Hop<'a> {
 
 /// Why there is no answer.
 enum Unanswered {
-    /// The server answers this in HTTP/1.1 alone (RFC 9113 section 7), as where it asks for a
-    /// certificate in the middle of a connection, which HTTP/2 forbids.
-    Http11Required,
+    /// HTTP/2 is what it failed by, and HTTP/1.1 may do better.
+    OverHttp2(NetError),
     Failed(NetError),
 }
 
 impl Hop<'_> {
-    /// Connects, sends, and waits for the head of the answer. A server that wants to be asked in
-    /// HTTP/1.1 for this is asked once more, as browsers do.
+    /// Connects, sends, and waits for the head of the answer. Where HTTP/2 is in the way of one, the
+    /// server is asked once more, in HTTP/1.1.
     pub(super) async fn send(&self, egress: &Egress) -> Result<Answer, NetError> {
         match self.ask(egress, &PROTOCOLS).await {
-            Err(Unanswered::Http11Required) => {
-                self.ask(egress, &PROTOCOLS[1..]).await.map_err(NetError::from)
-            }
+            Err(Unanswered::OverHttp2(failure)) => match self.ask(egress, &PROTOCOLS[1..]).await {
+                // It speaks nothing else.
+                Err(Unanswered::Failed(NetError::Tls(_))) => Err(failure),
+                asked => asked.map_err(NetError::from),
+            },
             asked => asked.map_err(NetError::from),
         }
     }
@@ -197,11 +198,19 @@ impl Hop<'_> {
         // The request went nowhere where the connection ended before it; why, that knows alone.
         let cause =
             if refused.is_canceled() { ended.await.ok().and_then(Result::err) } else { None };
-        let cause = cause.as_ref().unwrap_or(&refused);
-        if requires_http11(cause) {
-            return Err(Unanswered::Http11Required);
-        }
-        Err(self.http2_error(cause).into())
+        Err(self.unanswered(cause.as_ref().unwrap_or(&refused)))
+    }
+
+    /// What a failed exchange over HTTP/2 comes to. A server may require HTTP/1.1 for what HTTP/2
+    /// forbids, such as to ask for a certificate in the middle of a connection, and then says so in
+    /// place of an answer (RFC 9113 section 7).
+    fn unanswered(&self, error: &hyper::Error) -> Unanswered {
+        let failure = self.http2_error(error);
+        let may_do_better = h2_error(error).is_some_and(|cause| {
+            cause.reason() == Some(h2::Reason::HTTP_1_1_REQUIRED)
+                || (is_malformed(cause) && self.method.is_safe())
+        });
+        if may_do_better { Unanswered::OverHttp2(failure) } else { Unanswered::Failed(failure) }
     }
 
     fn http_error(&self, error: &hyper::Error) -> NetError {
@@ -215,6 +224,9 @@ impl Hop<'_> {
         match source.and_then(|cause| cause.downcast_ref::<io::Error>()) {
             Some(io) if io.kind() == ErrorKind::InvalidData => {
                 NetError::Tls("the handshake failed".to_owned())
+            }
+            None if h2_error(error).is_some_and(is_malformed) => {
+                NetError::Protocol("the answer is not HTTP".to_owned())
             }
             Some(_) | None => self.http_error(error),
         }
@@ -254,8 +266,7 @@ impl From<NetError> for Unanswered {
 impl From<Unanswered> for NetError {
     fn from(unanswered: Unanswered) -> Self {
         match unanswered {
-            Unanswered::Http11Required => Self::Reset,
-            Unanswered::Failed(error) => error,
+            Unanswered::OverHttp2(error) | Unanswered::Failed(error) => error,
         }
     }
 }
@@ -317,10 +328,14 @@ pub(super) fn http_error(error: &hyper::Error, most_read: u32) -> NetError {
     NetError::Reset // closed before or inside the answer
 }
 
-fn requires_http11(error: &hyper::Error) -> bool {
-    let source = std::error::Error::source(error);
-    let cause = source.and_then(|cause| cause.downcast_ref::<h2::Error>());
-    cause.and_then(h2::Error::reason) == Some(h2::Reason::HTTP_1_1_REQUIRED)
+fn h2_error(error: &hyper::Error) -> Option<&h2::Error> {
+    std::error::Error::source(error)?.downcast_ref()
+}
+
+/// Whether it was refused on our side. Proxies hand on headers that HTTP/2 forbids, such as `Upgrade`
+/// and `Keep-Alive`, which most browsers pass over.
+fn is_malformed(error: &h2::Error) -> bool {
+    error.is_library() && error.reason() == Some(h2::Reason::PROTOCOL_ERROR)
 }
 
 fn is_of_tls(error: &io::Error) -> bool {

@@ -121,27 +121,40 @@ async fn a_body_that_is_reset_before_its_end_is_broken_off_whatever_the_code() {
 #[tokio::test]
 async fn a_server_that_requires_http11_is_asked_once_more_in_it() {
     let egress = to_loopback(None);
-    let request = |address: SocketAddr| {
-        let mut request = get(&format!("https://{address}/private"));
-        request.method = "POST".to_owned();
-        request.body = Some(b"four".to_vec());
-        request.verify_tls = false;
-        request
-    };
     for refusal in [reset(HTTP_1_1_REQUIRED), go_away(HTTP_1_1_REQUIRED)] {
-        let (address, _server) = answers_over_http11_alone(refusal.clone()).await;
-        let response = fetch(authenticated(&egress), request(address)).await.unwrap();
+        let (address, _server) = answers_over_http11(refusal.clone()).await;
+        let response = fetch(authenticated(&egress), post(address)).await.unwrap();
         let asked = String::from_utf8(response.body).unwrap();
         let is_whole = asked.starts_with("POST /private HTTP/1.1\r\n") && asked.ends_with("four");
         assert!(is_whole, "{refusal:?}: {asked}");
         assert_eq!((response.status, response.hops.len()), (200, 0));
     }
-    let (otherwise, _one) = answers_over_http11_alone(reset(CANCEL)).await;
-    let error = fetch(authenticated(&egress), request(otherwise)).await.unwrap_err();
+    let (otherwise, _one) = answers_over_http11(reset(CANCEL)).await;
+    let error = fetch(authenticated(&egress), post(otherwise)).await.unwrap_err();
     assert_eq!(error, NetError::Reset, "nothing says that HTTP/1.1 would do better");
     let (neither, _two) = answers_in_frames(reset(HTTP_1_1_REQUIRED)).await;
-    let error = fetch(authenticated(&egress), request(neither)).await.unwrap_err();
-    assert!(matches!(error, NetError::Tls(_)), "{error}");
+    let error = fetch(authenticated(&egress), post(neither)).await.unwrap_err();
+    assert_eq!(error, NetError::Reset, "it speaks nothing else");
+}
+
+#[tokio::test]
+async fn a_head_that_http2_forbids_is_asked_for_again_where_that_does_no_harm() {
+    let egress = to_loopback(None);
+    // A field that is not indexed (RFC 7541 section 6.2.2).
+    let fields = [&[0x88_u8, 0, 7][..], b"upgrade", &[3], b"h2c"].concat();
+    let forbidden = [frame(HEADERS, END_HEADERS, 1, &fields), data(b"page", true)].concat();
+    let (both, _one) = answers_over_http11(forbidden.clone()).await;
+    let mut request = post(both);
+    request.method = "GET".to_owned();
+    request.body = None;
+    let response = fetch(authenticated(&egress), request.clone()).await.unwrap();
+    assert!(response.body.starts_with(b"GET /private HTTP/1.1\r\n"));
+    let not_http = NetError::Protocol("the answer is not HTTP".to_owned());
+    let acted_on = fetch(authenticated(&egress), post(both)).await.unwrap_err();
+    assert_eq!(acted_on, not_http, "what was posted is posted once");
+    let (alone, _two) = answers_in_frames(forbidden).await;
+    request.url = format!("https://{alone}/");
+    assert_eq!(fetch(authenticated(&egress), request).await.unwrap_err(), not_http);
 }
 
 #[tokio::test]
@@ -160,13 +173,21 @@ async fn frames_that_mean_nothing_are_not_read_for_ever() {
     assert_eq!(error, NetError::TooLarge(256 << 10));
 }
 
+fn post(address: SocketAddr) -> crate::probes::http::Request {
+    let mut request = get(&format!("https://{address}/private"));
+    request.method = "POST".to_owned();
+    request.body = Some(b"four".to_vec());
+    request.verify_tls = false;
+    request
+}
+
 /// A server of HTTP/2 that answers its only request with these frames.
 async fn answers_in_frames(frames: Vec<u8>) -> (SocketAddr, impl Sized) {
     speaks_http2(move |stream| answer_in_frames(stream, frames.clone())).await
 }
 
 /// The same over HTTP/2; over HTTP/1.1 it answers with what it was asked.
-async fn answers_over_http11_alone(frames: Vec<u8>) -> (SocketAddr, impl Sized) {
+async fn answers_over_http11(frames: Vec<u8>) -> (SocketAddr, impl Sized) {
     speaks(&["h2", "http/1.1"], move |mut stream| {
         let frames = frames.clone();
         async move {
