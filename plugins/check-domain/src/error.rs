@@ -39,7 +39,9 @@ pub(crate) fn of_exchange(error: NetError) -> Result<Token, CheckError> {
         NetError::BudgetExhausted => {
             return Err(CheckError::Failed("the run's budget is used up".to_owned()));
         }
-        NetError::Other((code, message)) if code == "resolver-down" || code == "exhausted" => {
+        NetError::Other((code, message))
+            if matches!(code.as_str(), "resolver-down" | "no-route" | "exhausted") =>
+        {
             return Err(CheckError::Failed(format!("{code}: {message}")));
         }
         NetError::NotPermitted(_)
@@ -85,7 +87,8 @@ mod tests {
 
     #[test]
     fn our_own_trouble_is_no_result() {
-        for error in [NetError::BudgetExhausted, other("resolver-down"), other("exhausted")] {
+        let codes = ["resolver-down", "no-route", "exhausted"].map(other);
+        for error in [NetError::BudgetExhausted].into_iter().chain(codes) {
             assert!(matches!(of_exchange(error), Err(CheckError::Failed(_))));
         }
     }

@@ -134,7 +134,7 @@ function token(error) {
   const failure = error.payload;
   if (failure === undefined) throw error;
   const [code, message] = failure.tag === 'other' ? failure.val : [failure.tag, ''];
-  if (['budget-exhausted', 'resolver-down', 'exhausted'].includes(code)) {
+  if (['budget-exhausted', 'resolver-down', 'no-route', 'exhausted'].includes(code)) {
     throw { tag: 'failed', val: `${code}: ${message}` };
   }
   return code.replaceAll('-', '_');

@@ -1,6 +1,7 @@
 //! From a name to a connection: resolve, vet every address, connect to exactly those, compare.
 
 use std::{
+    io,
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket},
     time::{Duration, Instant},
 };
@@ -168,17 +169,33 @@ impl Egress {
 }
 
 /// Whether the address is one of this machine's: the kernel would use it as its own source.
-/// Connecting a datagram socket sends nothing.
 fn is_local(socket: SocketAddr) -> bool {
-    let any: IpAddr = match socket {
+    source(socket).is_ok_and(|source| source.ip() == socket.ip())
+}
+
+/// Whether it is this machine that has no way to the address, or forbids one: the kernel knows that
+/// by itself. What somebody on the way says is of the address.
+fn is_cut_off(to: SocketAddr, error: &io::Error) -> bool {
+    match error.kind() {
+        // No answer from elsewhere is told as this.
+        io::ErrorKind::PermissionDenied => true,
+        io::ErrorKind::HostUnreachable
+        | io::ErrorKind::NetworkUnreachable
+        | io::ErrorKind::NetworkDown => source(to).is_err(),
+        _ => false,
+    }
+}
+
+/// What the kernel would use as its own address towards that one. Connecting a datagram socket sends
+/// nothing.
+fn source(towards: SocketAddr) -> io::Result<SocketAddr> {
+    let any: IpAddr = match towards {
         SocketAddr::V4(_) => [0, 0, 0, 0].into(),
         SocketAddr::V6(_) => [0u16; 8].into(),
     };
-    let source = UdpSocket::bind((any, 0)).and_then(|probe| {
-        probe.connect(socket)?;
-        probe.local_addr()
-    });
-    source.is_ok_and(|source| source.ip() == socket.ip())
+    let probe = UdpSocket::bind((any, 0))?;
+    probe.connect(towards)?;
+    probe.local_addr()
 }
 
 /// Tries the addresses one after the other, overlapping: the next starts when one has failed or
@@ -219,6 +236,12 @@ async fn race(
 async fn attempt(to: SocketAddr, deadline: Instant) -> Result<(TcpStream, SocketAddr), NetError> {
     let stream = match timeout_at(deadline.into(), TcpStream::connect(to)).await {
         Err(_) => return Err(NetError::Timeout(Phase::Connect)),
+        Ok(Err(error)) if is_cut_off(to, &error) => {
+            return Err(NetError::other(
+                code::NO_ROUTE,
+                "this machine has no route to the address, or its firewall forbids it",
+            ));
+        }
         Ok(Err(error)) => return Err(NetError::from_io(&error, Phase::Connect)),
         Ok(Ok(stream)) => stream,
     };
@@ -244,14 +267,15 @@ fn alternate(addresses: &[IpAddr]) -> Vec<IpAddr> {
     turns.flatten().copied().collect()
 }
 
-/// What the failures together say: an answer outweighs silence, silence a missing route (a
-/// machine without IPv6 has none to any IPv6 address).
+/// What the failures together say: an answer outweighs silence, silence a missing route, and that
+/// one which this machine misses (without IPv6, to all addresses of that).
 fn worst(failures: Vec<NetError>) -> NetError {
     let rank = |failure: &NetError| match failure {
         NetError::Refused => 0,
         NetError::Reset => 1,
         NetError::Timeout(_) => 2,
         NetError::Other(kind, _) if kind == code::UNREACHABLE => 4,
+        NetError::Other(kind, _) if kind == code::NO_ROUTE => 5,
         _ => 3,
     };
     let first = failures.into_iter().min_by_key(rank);
@@ -280,7 +304,19 @@ mod tests {
         let timeout = NetError::Timeout(Phase::Connect);
         assert_eq!(worst(vec![unreachable.clone(), NetError::Refused]), NetError::Refused);
         assert_eq!(worst(vec![unreachable.clone(), timeout.clone()]), timeout);
-        assert_eq!(worst(vec![unreachable.clone()]), unreachable);
+        let no_route = NetError::other(code::NO_ROUTE, "");
+        assert_eq!(worst(vec![no_route.clone(), unreachable.clone()]), unreachable);
+        assert_eq!(worst(vec![no_route.clone()]), no_route);
+    }
+
+    #[test]
+    fn a_machine_that_has_a_way_is_not_cut_off_whatever_was_answered() {
+        let loopback: SocketAddr = "127.0.0.1:9".parse().unwrap();
+        let cut_off = |kind: io::ErrorKind| is_cut_off(loopback, &kind.into());
+        assert!(!cut_off(io::ErrorKind::HostUnreachable));
+        assert!(!cut_off(io::ErrorKind::NetworkUnreachable));
+        assert!(!cut_off(io::ErrorKind::ConnectionRefused));
+        assert!(cut_off(io::ErrorKind::PermissionDenied));
     }
 
     #[test]

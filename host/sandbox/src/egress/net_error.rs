@@ -58,8 +58,10 @@ pub mod code {
     pub const DNS_FAILED: &str = "dns-failed";
     /// Our resolver answers nobody: our trouble, a run that says nothing about the target.
     pub const RESOLVER_DOWN: &str = "resolver-down";
-    /// No route to the address.
+    /// Somebody on the way has no route to the address.
     pub const UNREACHABLE: &str = "unreachable";
+    /// This machine has none, as to an address of IPv6 where it has no IPv6: our trouble.
+    pub const NO_ROUTE: &str = "no-route";
     /// Out of descriptors, ports or memory: our trouble.
     pub const EXHAUSTED: &str = "exhausted";
 }
@@ -72,12 +74,13 @@ impl NetError {
         Self::Other(code.to_owned(), message.into())
     }
 
-    /// What keeps us from reaching anybody, where that is our own trouble: no DNS server answers, or
-    /// we are out of descriptors, ports or memory.
+    /// What keeps us from reaching them, where that is our own trouble: no DNS server answers, there
+    /// is no way out, or we are out of descriptors, ports or memory.
     pub fn own_trouble(&self) -> Option<&str> {
         match self {
             Self::Other(kind, message)
-                if kind == code::RESOLVER_DOWN || kind == code::EXHAUSTED =>
+                if [code::RESOLVER_DOWN, code::NO_ROUTE, code::EXHAUSTED]
+                    .contains(&kind.as_str()) =>
             {
                 Some(message)
             }

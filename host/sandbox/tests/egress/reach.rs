@@ -290,6 +290,17 @@ async fn the_next_address_is_tried_when_one_refuses() {
     assert_eq!(connected.unwrap().peer, open);
 }
 
+#[tokio::test]
+async fn a_way_that_this_machine_does_not_have_is_our_own_trouble() {
+    // Everybody on the wire: a connection to that the kernel refuses by itself.
+    let everybody = "255.255.255.255";
+    let egress = egress(policy(&["255.255.255.255/32"], &[]), None);
+    let error = connect(&egress, everybody, 9, Audience::Authenticated).await.unwrap_err();
+    let NetError::Other(kind, _) = &error else { panic!("{error}") };
+    assert_eq!(kind, code::NO_ROUTE);
+    assert!(error.own_trouble().is_some());
+}
+
 async fn connect(
     egress: &Egress,
     host: &str,

@@ -57,6 +57,9 @@ pub(crate) fn report(check_type: &CheckType, domain: &str, cause: &RunError, off
         RunError::Broken { why: Stop::Failed, .. } if offline => {
             tracing::debug!(%check_type, domain, %cause, "check {check_type} of {domain}: {cause}");
         }
+        RunError::Broken { why: Stop::Failed, .. } => tracing::warn!(
+            %check_type, domain, %cause, "check {check_type} of {domain} could not work: {cause}"
+        ),
         RunError::Broken { .. } | RunError::NotInstalled => tracing::error!(
             %check_type, domain, %cause, "check {check_type} of {domain} broke: {cause}"
         ),

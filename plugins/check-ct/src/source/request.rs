@@ -45,7 +45,7 @@ fn failure(error: NetError) -> Failure {
         NetError::Timeout(_) => Failure::Timeout,
         NetError::BudgetExhausted => Failure::Ours("the run's budget is used up".to_owned()),
         NetError::Other((code, message))
-            if matches!(code.as_str(), "resolver-down" | "exhausted") =>
+            if matches!(code.as_str(), "resolver-down" | "no-route" | "exhausted") =>
         {
             Failure::Ours(format!("{code}: {message}"))
         }
@@ -95,7 +95,8 @@ mod tests {
             assert!(!matches!(failure, Failure::Ours(_)));
             assert_eq!(failure.token(), token);
         }
-        for error in [NetError::BudgetExhausted, other("resolver-down"), other("exhausted")] {
+        let codes = ["resolver-down", "no-route", "exhausted"].map(other);
+        for error in [NetError::BudgetExhausted].into_iter().chain(codes) {
             assert!(matches!(failure(error), Failure::Ours(_)));
         }
     }
