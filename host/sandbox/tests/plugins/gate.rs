@@ -279,6 +279,6 @@ fn an_empty_configuration_must_not_trap() {
     });
     assert_eq!(
         refusal(&guest.build()),
-        "validate failed at install: it used up its CPU time (20 ms are over)"
+        "validate failed at install: it used up its CPU time (100 ms are over)"
     );
 }

@@ -229,7 +229,7 @@ mod tests {
         let limits = Limits {
             memory: 16 << 20,
             cpu: Duration::from_millis(50),
-            pure_cpu: Duration::from_millis(20),
+            pure_cpu: Duration::from_millis(100),
             wall: Duration::from_secs(10),
             calls: 64,
             bytes: 4 << 20,
