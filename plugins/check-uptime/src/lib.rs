@@ -27,6 +27,7 @@ mod error;
 mod events;
 pub mod expected;
 mod facts;
+mod old_tls;
 pub mod result;
 mod visit;
 
@@ -90,6 +91,9 @@ impl Check for Uptime {
             }
             Ok(Arrival { response, failure: Some(error) }) => {
                 facts::of_head(url, &response, error::of_request(&error)?)
+            }
+            Err(error) if old_tls::is_in_the_way(cx, &job, &error) => {
+                return Err(CheckError::UnsupportedTarget(old_tls::REASON.to_owned()));
             }
             Err(error) => facts::of_failure(url, error::of_request(&error)?),
         };

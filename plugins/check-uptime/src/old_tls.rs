@@ -1,0 +1,250 @@
+//! Servers whose TLS is older than what requests are made with, and which browsers reach all the
+//! same.
+//!
+//! The host speaks TLS 1.3, and of TLS 1.2 what has ephemeral keys on a curve and authenticated
+//! encryption. A server without any of that, such as Windows Server 2012 R2 with a key of RSA, is
+//! told by two hellos: it turns down the suites of the host, and takes one that browsers still have.
+//! Whether its pages are up nobody here can see, so that is no failure of the site.
+//!
+//! *Invariant:* silence is no answer: where a hello is not answered, the failure stands.
+
+use std::{net::IpAddr, time::Duration};
+
+use vedette_sdk::{
+    Cx, Job,
+    net::{Endpoint, NetError},
+    tcp::ExchangeRequest,
+};
+
+use crate::config::Config;
+
+/// Why such a site is not checked.
+pub(crate) const REASON: &str = "its TLS is older than what this check speaks, though browsers \
+                                 still connect to it: let it offer ECDHE with AES-GCM, or TLS 1.3";
+
+/// Whether the age of the server's TLS is all that the failure of a request tells.
+pub(crate) fn is_in_the_way(cx: &Cx, job: &Job<Config>, failure: &NetError) -> bool {
+    may_have_nothing_in_common(failure)
+        && answer(cx, job, &OURS) == Some(Answer::TurnedDown)
+        && answer(cx, job, &OF_BROWSERS) == Some(Answer::Taken)
+}
+
+/// Some servers hang up on clients that they have nothing in common with.
+fn may_have_nothing_in_common(failure: &NetError) -> bool {
+    match failure {
+        NetError::Reset => true,
+        NetError::Tls(reason) => STARTS.iter().any(|start| reason.starts_with(start)),
+        _ => false,
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Answer {
+    /// A ServerHello of TLS 1.2.
+    Taken,
+    /// An alert, or a close without a word.
+    TurnedDown,
+}
+
+/// What the site's own port says to a hello with these suites; none: nothing that counts.
+fn answer(cx: &Cx, job: &Job<Config>, suites: &[u16]) -> Option<Answer> {
+    let port = job.port.unwrap_or(HTTPS_PORT);
+    let answer = cx.exchange(&ExchangeRequest {
+        endpoint: Endpoint { host: job.target.clone(), port, connect_to: None },
+        send: client_hello(&job.target, suites, &cx.random(RANDOM)),
+        max: ENOUGH,
+        timeout_ms: cx.timeout_ms(PATIENCE, RESERVE),
+    });
+    match answer.as_deref() {
+        Ok([HANDSHAKE, 3, 3, _, _, SERVER_HELLO, ..]) => Some(Answer::Taken),
+        Ok([] | [ALERT, ..]) | Err(NetError::Reset) => Some(Answer::TurnedDown),
+        Ok(_) | Err(_) => None,
+    }
+}
+
+/// A ClientHello of TLS 1.2 in its record (RFC 5246, 7.4.1.2).
+fn client_hello(name: &str, suites: &[u16], random: &[u8]) -> Vec<u8> {
+    let (suites, extensions) = (vector(&words(suites)), vector(&extensions(name)));
+    // No session, and no compression.
+    let body = [&[3, 3][..], random, &[0], &suites, &[1, 0], &extensions].concat();
+    // The length has three bytes.
+    let message = [&[CLIENT_HELLO, 0][..], &vector(&body)].concat();
+    [&[HANDSHAKE, 3, 1][..], &vector(&message)].concat()
+}
+
+fn extensions(name: &str) -> Vec<u8> {
+    let mut all = Vec::new();
+    if name.parse::<IpAddr>().is_err() {
+        let host = [&[0][..], &vector(name.as_bytes())].concat();
+        all.extend(extension(SERVER_NAME, &vector(&host)));
+    }
+    all.extend(extension(SUPPORTED_GROUPS, &vector(&words(&GROUPS))));
+    all.extend(extension(POINT_FORMATS, &[1, 0]));
+    all.extend(extension(SIGNATURE_ALGORITHMS, &vector(&words(&SIGNATURES))));
+    all.extend(extension(RENEGOTIATION_INFO, &[0]));
+    all
+}
+
+fn extension(kind: u16, data: &[u8]) -> Vec<u8> {
+    [&kind.to_be_bytes()[..], &vector(data)].concat()
+}
+
+/// Behind its length, in two bytes.
+fn vector(bytes: &[u8]) -> Vec<u8> {
+    let length = u16::try_from(bytes.len()).expect("a hello is a few hundred bytes");
+    [&length.to_be_bytes()[..], bytes].concat()
+}
+
+fn words(words: &[u16]) -> Vec<u8> {
+    words.iter().flat_map(|word| word.to_be_bytes()).collect()
+}
+
+/// How the host tells of a handshake that ended before anything was agreed on.
+const STARTS: [&str; 4] = ["alert 40", "alert 71", "closed", "nothing in common"];
+
+/// ECDHE with AES-GCM or ChaCha20-Poly1305: all of TLS 1.2 that the host has.
+const OURS: [u16; 6] = [0xc02b, 0xc02c, 0xc02f, 0xc030, 0xcca8, 0xcca9];
+/// ECDHE with AES-CBC, and RSA key exchange with AES: what browsers have besides.
+const OF_BROWSERS: [u16; 8] = [0xc013, 0xc014, 0xc009, 0xc00a, 0x009c, 0x009d, 0x002f, 0x0035];
+/// x25519, P-256, P-384.
+const GROUPS: [u16; 3] = [0x001d, 0x0017, 0x0018];
+/// ECDSA, PSS and PKCS #1 with SHA-2; with SHA-1, which old servers insist on.
+const SIGNATURES: [u16; 10] =
+    [0x0403, 0x0503, 0x0804, 0x0805, 0x0806, 0x0401, 0x0501, 0x0601, 0x0203, 0x0201];
+
+const HANDSHAKE: u8 = 22;
+const ALERT: u8 = 21;
+const CLIENT_HELLO: u8 = 1;
+const SERVER_HELLO: u8 = 2;
+const SERVER_NAME: u16 = 0;
+const SUPPORTED_GROUPS: u16 = 10;
+const POINT_FORMATS: u16 = 11;
+const SIGNATURE_ALGORITHMS: u16 = 13;
+const RENEGOTIATION_INFO: u16 = 0xff01;
+
+const HTTPS_PORT: u16 = 443;
+/// Bytes of a hello that are drawn.
+const RANDOM: u32 = 32;
+/// Bytes of an answer: a whole alert, and the beginning of a ServerHello.
+const ENOUGH: u32 = 7;
+/// For each of the two hellos.
+const PATIENCE: Duration = Duration::from_secs(3);
+/// What a run needs after its last probe.
+const RESERVE: Duration = Duration::from_millis(500);
+
+#[cfg(test)]
+mod tests {
+    use vedette_sdk::{Check, CheckError, Observation};
+
+    use super::*;
+    use crate::{Uptime, UptimeResult, fixture};
+
+    type Seen = Result<Observation<UptimeResult>, CheckError>;
+
+    const REFUSAL: &[u8] = &[ALERT, 3, 3, 0, 2, 2, 40];
+    const HELLO: &[u8] = &[HANDSHAKE, 3, 3, 0, 81, SERVER_HELLO, 0];
+    const HELLO_OF_TLS10: &[u8] = &[HANDSHAKE, 3, 1, 0, 81, SERVER_HELLO, 0];
+
+    /// A run whose request fails so, at a server that says `hello` to whoever offers one of its
+    /// suites, and `refusal` to others.
+    fn run(
+        failure: NetError,
+        suites: &'static [u16],
+        hello: &'static [u8],
+        refusal: Result<&'static [u8], NetError>,
+    ) -> Seen {
+        let (host, _) = fixture::host(move |_| Err(failure.clone()));
+        host.tcp(move |request| {
+            assert_eq!((request.endpoint.host.as_str(), request.endpoint.port), (DOMAIN, 443));
+            let offered = suites_of(&request.send);
+            match offered.iter().any(|suite| suites.contains(suite)) {
+                true => Ok(hello.to_vec()),
+                false => refusal.clone().map(<[u8]>::to_vec),
+            }
+        });
+        Uptime::run(&host.cx(), fixture::job(Config::default()))
+    }
+
+    /// Record, message, version, random and an empty session come before them.
+    fn suites_of(hello: &[u8]) -> Vec<u16> {
+        let (length, rest) = hello[44..].split_at(2);
+        let length = usize::from(u16::from_be_bytes([length[0], length[1]]));
+        rest[..length].chunks(2).map(|pair| u16::from_be_bytes([pair[0], pair[1]])).collect()
+    }
+
+    fn tls(reason: &str) -> NetError {
+        NetError::Tls(reason.to_owned())
+    }
+
+    const DOMAIN: &str = fixture::DOMAIN;
+
+    #[test]
+    fn server_of_old_suites_alone_is_not_down() {
+        for failure in [
+            tls("alert 40 HandshakeFailure"),
+            tls("alert 71 InsufficientSecurity"),
+            tls("closed during the handshake"),
+            NetError::Reset,
+        ] {
+            for refusal in [Ok(REFUSAL), Ok(&[][..]), Err(NetError::Reset)] {
+                for suites in [&[0xc014][..], &[0x0035, 0xc028][..]] {
+                    let seen = run(failure.clone(), suites, HELLO, refusal.clone());
+                    assert!(
+                        matches!(&seen, Err(CheckError::UnsupportedTarget(said)) if said == REASON),
+                        "{failure} {refusal:?}: {seen:?}"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn other_servers_that_end_the_handshake_are_down() {
+        use NetError::{Refused, Timeout};
+        let late = Timeout(vedette_sdk::net::Phase::Receive);
+        for (suites, hello, refusal) in [
+            // It has what we have: then something else is wrong.
+            (&[0xc02f, 0xc014][..], HELLO, Ok(REFUSAL)),
+            // Of no use to browsers either: DHE, 3DES, TLS 1.0.
+            (&[0x009f, 0x000a][..], HELLO, Ok(REFUSAL)),
+            (&[0xc014][..], HELLO_OF_TLS10, Ok(REFUSAL)),
+            // Nothing is known.
+            (&[0xc014][..], HELLO, Err(late)),
+            (&[0xc014][..], HELLO, Err(Refused)),
+            (&[0xc014][..], HELLO, Ok(&b"HTTP/1."[..])),
+        ] {
+            let seen = run(tls("alert 40 HandshakeFailure"), suites, hello, refusal.clone());
+            let facts = seen.expect("the check works").facts;
+            assert_eq!(facts.error.as_deref(), Some("tls_handshake_failed"), "{refusal:?}");
+        }
+    }
+
+    #[test]
+    fn nothing_is_said_to_a_server_that_failed_otherwise() {
+        for failure in [
+            NetError::Refused,
+            tls("not-tls"),
+            tls("alert 112 UnrecognisedName"),
+            tls("certificate certificate_expired"),
+        ] {
+            let (host, _) = fixture::host(move |_| Err(failure.clone()));
+            host.tcp(|request| panic!("{request:?}"));
+            let seen = Uptime::run(&host.cx(), fixture::job(Config::default()));
+            assert!(seen.is_ok(), "{seen:?}");
+        }
+    }
+
+    #[test]
+    fn hello_names_the_site_and_is_as_long_as_it_says() {
+        let hello = client_hello(DOMAIN, &OURS, &[7; 32]);
+        assert_eq!(usize::from(u16::from_be_bytes([hello[3], hello[4]])), hello.len() - 5);
+        assert_eq!(hello[5], CLIENT_HELLO);
+        assert_eq!(usize::from(u16::from_be_bytes([hello[7], hello[8]])), hello.len() - 9);
+        assert_eq!(suites_of(&hello), OURS);
+        let names = |hello: &[u8], name: &str| {
+            hello.windows(name.len()).any(|window| window == name.as_bytes())
+        };
+        assert!(names(&hello, DOMAIN));
+        assert!(!names(&client_hello("192.0.2.7", &OURS, &[7; 32]), "192.0.2.7"));
+    }
+}
