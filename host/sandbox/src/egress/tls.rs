@@ -73,10 +73,10 @@ pub fn verifying_config(trust: &Trust, alpn: &[&[u8]]) -> Arc<ClientConfig> {
     Arc::new(config)
 }
 
-/// A verifier that accepts what `usual` does, and a leaf that is marked as an authority, as
-/// `openssl req -x509` marks all that it makes, where the examination of the ssl check, against
-/// `trust`, finds nothing wrong. What is wrong with a chain that is refused, that examination says:
-/// the same word is told of it everywhere.
+/// A verifier that accepts what `usual` does, and where the examination of the ssl check, against
+/// `trust`, finds nothing wrong, also a leaf that is marked as an authority, as `openssl req -x509`
+/// marks all that it makes, and critical extensions that the examination knows. What is wrong with a
+/// chain that is refused, that examination says: the same word is told of it everywhere.
 pub fn accepting_authorities(
     usual: Arc<dyn ServerCertVerifier>,
     trust: Trust,
@@ -159,7 +159,8 @@ fn builder(verifier: Arc<dyn ServerCertVerifier>) -> ClientConfig {
 }
 
 /// See [`accepting_authorities`]. rustls refuses the form of a leaf that is marked as an authority
-/// before it looks at anything else; OpenSSL does not, nor does the ssl check. It also has one word,
+/// before it looks at anything else, and knows none of the extensions about policies, which have to
+/// be critical in an authority; OpenSSL takes both, and so does the ssl check. It also has one word,
 /// of an unknown issuer, for a chain that is cut short, a root of somebody's own, and a certificate
 /// that signed itself.
 #[derive(Debug)]
@@ -186,8 +187,17 @@ impl Verifier {
 }
 
 fn is_marked_as_authority(refused: &CertificateError) -> bool {
-    let CertificateError::Other(OtherError(cause)) = refused else { return false };
-    matches!(cause.downcast_ref::<webpki::Error>(), Some(webpki::Error::CaUsedAsEndEntity))
+    other(refused) == Some(&webpki::Error::CaUsedAsEndEntity)
+}
+
+fn has_unknown_extension(refused: &CertificateError) -> bool {
+    other(refused) == Some(&webpki::Error::UnsupportedCriticalExtension)
+}
+
+/// What rustls has no word for.
+fn other(refused: &CertificateError) -> Option<&webpki::Error> {
+    let CertificateError::Other(OtherError(cause)) = refused else { return None };
+    cause.downcast_ref()
 }
 
 impl ServerCertVerifier for Verifier {
@@ -211,7 +221,9 @@ impl ServerCertVerifier for Verifier {
             complete: false,
         });
         match fault {
-            None if is_marked_as_authority(refused) => Ok(ServerCertVerified::assertion()),
+            None if is_marked_as_authority(refused) || has_unknown_extension(refused) => {
+                Ok(ServerCertVerified::assertion())
+            }
             // It is not for the examination to accept what was refused for another reason.
             None => verdict,
             // Where both say the same, the first has more to say.
@@ -229,7 +241,12 @@ impl ServerCertVerifier for Verifier {
         certificate: &CertificateDer<'_>,
         signed: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        self.usual.verify_tls12_signature(message, certificate, signed)
+        match self.usual.verify_tls12_signature(message, certificate, signed) {
+            Err(Error::InvalidCertificate(refused)) if has_unknown_extension(&refused) => {
+                verify_signature(message, certificate, signed, usize::MAX, Doubt::Refused)
+            }
+            verdict => verdict,
+        }
     }
 
     fn verify_tls13_signature(
@@ -238,7 +255,12 @@ impl ServerCertVerifier for Verifier {
         certificate: &CertificateDer<'_>,
         signed: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        self.usual.verify_tls13_signature(message, certificate, signed)
+        match self.usual.verify_tls13_signature(message, certificate, signed) {
+            Err(Error::InvalidCertificate(refused)) if has_unknown_extension(&refused) => {
+                verify_signature(message, certificate, signed, 1, Doubt::Refused)
+            }
+            verdict => verdict,
+        }
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
@@ -270,7 +292,7 @@ impl ServerCertVerifier for Recorder {
         certificate: &CertificateDer<'_>,
         signed: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        verify_signature(message, certificate, signed, usize::MAX)
+        verify_signature(message, certificate, signed, usize::MAX, Doubt::Believed)
     }
 
     fn verify_tls13_signature(
@@ -279,12 +301,19 @@ impl ServerCertVerifier for Recorder {
         certificate: &CertificateDer<'_>,
         signed: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        verify_signature(message, certificate, signed, 1)
+        verify_signature(message, certificate, signed, 1, Doubt::Believed)
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
         PROVIDER.signature_verification_algorithms.supported_schemes()
     }
+}
+
+/// What becomes of a signature that cannot be checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Doubt {
+    Believed,
+    Refused,
 }
 
 /// Checks the signature with the leaf's key. webpki's own check parses the leaf and refuses old
@@ -294,10 +323,14 @@ fn verify_signature(
     certificate: &CertificateDer<'_>,
     signed: &DigitallySignedStruct,
     candidates: usize,
+    doubt: Doubt,
 ) -> Result<HandshakeSignatureValid, Error> {
     let Ok((_, parsed)) = X509Certificate::from_der(certificate) else {
         // There is no key to check with; whoever judges the chain calls it malformed.
-        return Ok(HandshakeSignatureValid::assertion());
+        return match doubt {
+            Doubt::Believed => Ok(HandshakeSignatureValid::assertion()),
+            Doubt::Refused => Err(Error::InvalidCertificate(CertificateError::BadEncoding)),
+        };
     };
     let key = parsed.public_key();
     let algorithm = der::contents(key.raw).and_then(der::contents);
@@ -311,8 +344,9 @@ fn verify_signature(
         .peekable();
     // The verifiers refuse such a key whatever it signed; who holds it is not known, but its
     // certificate would never be watched else.
-    let cannot_tell =
-        fitting.peek().is_some() && der::contents(key.raw).is_some_and(is_of_odd_size);
+    let cannot_tell = doubt == Doubt::Believed
+        && fitting.peek().is_some()
+        && der::contents(key.raw).is_some_and(is_of_odd_size);
     let good = fitting.any(|candidate| {
         let bits = &key.subject_public_key.data;
         candidate.verify_signature(bits, message, signed.signature()).is_ok()

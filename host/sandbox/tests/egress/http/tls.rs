@@ -2,6 +2,7 @@
 
 use std::{net::SocketAddr, sync::Arc};
 
+use rcgen::{CertificateParams, CustomExtension};
 use rustls::ServerConfig;
 use tokio::io::AsyncWriteExt;
 use tokio_rustls::TlsAcceptor;
@@ -68,6 +69,49 @@ async fn a_leaf_that_says_it_is_a_ca_is_verified_as_the_ssl_check_does() {
         let error = fetch(authenticated(egress), request(host)).await.unwrap_err();
         let NetError::Tls(said) = &error else { panic!("{host}: {error}") };
         assert!(said.starts_with(&format!("certificate {token} ")), "{host}: {said}");
+    }
+}
+
+#[tokio::test]
+async fn critical_extensions_that_the_ssl_check_knows_are_no_reason_to_refuse_a_chain() {
+    let root = long_lived_root();
+    let critical = |oid: &[u64], content: &[u8]| {
+        let mut extension = CustomExtension::from_oid_content(oid, content.to_vec());
+        extension.set_criticality(true);
+        extension
+    };
+    // requireExplicitPolicy 0, and the policy of validated domains.
+    let constraints = critical(&[2, 5, 29, 36], &[0x30, 3, 0x80, 1, 0]);
+    let policies = [0x30, 10, 0x30, 8, 6, 6, 0x67, 0x81, 0x0c, 1, 2, 1];
+    let policies = critical(&[2, 5, 29, 32], &policies);
+    let unheard_of = critical(&[1, 3, 6, 1, 4, 1, 55_555, 1], &[5, 0]);
+    let dns = Dns::fixed(&["127.0.0.1"]).await;
+    let egress = crate::pki::trusting(&[&root], policy(&["127.0.0.1/32"], &[]), Some(&dns));
+    for (above, own, is_accepted) in [
+        (Some(&constraints), None, true),
+        (None, Some(&policies), true),
+        (Some(&constraints), Some(&policies), true),
+        (Some(&unheard_of), None, false),
+        (None, Some(&unheard_of), false),
+    ] {
+        let mut params = long_lived(crate::pki::ca_params("Between"));
+        params.custom_extensions.extend(above.cloned());
+        let key = rcgen::KeyPair::generate().unwrap();
+        let between = crate::pki::Ca::signed_by(params, key, &root).unwrap();
+        let mut params = long_lived(leaf_params(&["site.example"]));
+        params.custom_extensions.extend(own.cloned());
+        let leaf = issue(params, &between);
+        let chain = [leaf.der.clone(), crate::pki::der(&between)];
+        let (address, _server) = says_secure(server_config(&chain, &leaf.key, None)).await;
+        let url = |host: &str| format!("https://{host}:{}/", address.port());
+        let fetched = fetch(authenticated(&egress), get(&url("site.example"))).await;
+        assert_eq!(fetched.is_ok(), is_accepted, "{above:?} {own:?}");
+        let request = crate::inspect::request("site.example", address.port());
+        let report = inspect(authenticated(&egress), request).await.unwrap();
+        let wrong = report.examination.verification.error;
+        assert_eq!(wrong.is_none(), is_accepted, "{above:?} {own:?}: {wrong:?}");
+        let other = fetch(authenticated(&egress), get(&url("other.example"))).await;
+        assert!(matches!(other, Err(NetError::Tls(_))), "{above:?} {own:?}");
     }
 }
 
@@ -162,8 +206,12 @@ async fn says_secure(config: ServerConfig) -> (SocketAddr, impl Sized) {
 }
 
 fn long_lived_root() -> crate::pki::Ca {
-    let mut params = crate::pki::ca_params("Long Root");
+    let params = long_lived(crate::pki::ca_params("Long Root"));
+    crate::pki::Ca::self_signed(params, rcgen::KeyPair::generate().unwrap()).unwrap()
+}
+
+fn long_lived(mut params: CertificateParams) -> CertificateParams {
     (params.not_before, params.not_after) =
         (rcgen::date_time_ymd(2020, 1, 1), rcgen::date_time_ymd(9999, 1, 1));
-    crate::pki::Ca::self_signed(params, rcgen::KeyPair::generate().unwrap()).unwrap()
+    params
 }
