@@ -38,6 +38,8 @@ pub enum Verdict {
 pub struct Guard {
     /// How long a jump is held back.
     hold: TimeDelta,
+    /// From which lag on our threads are late.
+    late: Duration,
     offline: bool,
     /// When a thread of ours was late the last time.
     late_at: Option<Timestamp>,
@@ -53,10 +55,12 @@ pub struct Guard {
 }
 
 impl Guard {
-    /// `hold`: how long failures have to prove that they stay.
-    pub fn new(hold: Duration) -> Self {
+    /// `hold`: how long failures have to prove that they stay; `late`: a thread that is late by this
+    /// makes answers seem late that were not.
+    pub fn new(hold: Duration, late: Duration) -> Self {
         Self {
             hold: TimeDelta::from_std(hold).unwrap_or(TimeDelta::MAX),
+            late,
             offline: false,
             late_at: None,
             seen: HashMap::new(),
@@ -74,7 +78,7 @@ impl Guard {
 
     /// By how much a task of ours ran late.
     pub fn lagged(&mut self, lag: Duration, now: Timestamp) {
-        if lag >= LATE {
+        if lag >= self.late {
             self.late_at = Some(now);
         }
     }
@@ -162,9 +166,7 @@ fn is_near(at: Timestamp, now: Timestamp, span: TimeDelta) -> bool {
 const WINDOW: TimeDelta = TimeDelta::seconds(60);
 /// Fewer sites than this failing together are believed at once.
 const FEWEST: usize = 20;
-/// A thread that is this late makes answers seem late that were not.
-const LATE: Duration = Duration::from_secs(1);
-/// How long after such a moment what ran in it is doubted.
+/// How long after a thread of ours was late what ran meanwhile is doubted.
 const SHADOW: TimeDelta = TimeDelta::seconds(5);
 /// Above this the share of what is known stands for all.
 const MOST_TOLD: usize = 65_536;
@@ -184,7 +186,7 @@ mod tests {
     }
 
     fn guard() -> Guard {
-        Guard::new(Duration::from_secs(20))
+        Guard::new(Duration::from_secs(20), Duration::from_secs(1))
     }
 
     /// Tells of `well` sites that stay well and `down` sites that fall at `second`.
@@ -249,11 +251,20 @@ mod tests {
     #[test]
     fn a_late_thread_throws_a_shadow() {
         let mut guard = guard();
-        guard.lagged(Duration::from_millis(400), at(0));
+        guard.lagged(Duration::from_millis(999), at(0));
         assert_eq!(guard.verdict(at(0)), Verdict::Fit);
-        guard.lagged(Duration::from_secs(2), at(0));
+        guard.lagged(Duration::from_secs(1), at(0));
         assert_eq!(guard.verdict(at(4)), Verdict::Overloaded);
         assert_eq!(guard.verdict(at(5)), Verdict::Fit);
+    }
+
+    #[test]
+    fn how_late_is_too_late_is_the_operators() {
+        let mut guard = Guard::new(Duration::from_secs(20), Duration::from_secs(3));
+        guard.lagged(Duration::from_millis(2_999), at(0));
+        assert_eq!(guard.verdict(at(0)), Verdict::Fit);
+        guard.lagged(Duration::from_secs(3), at(0));
+        assert_eq!(guard.verdict(at(0)), Verdict::Overloaded);
     }
 
     #[test]

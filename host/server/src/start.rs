@@ -173,7 +173,7 @@ async fn assemble(
         planned: Planned::new(),
         places: Places::default(),
         cron: Cron::new(shutdown.clone()),
-        guard: Mutex::new(Guard::new(config.confirm.recheck * JUMP_CHECKS)),
+        guard: Mutex::new(Guard::new(config.confirm.recheck * JUMP_CHECKS, config.guard.late)),
         config,
         store,
         sandbox,

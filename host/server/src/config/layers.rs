@@ -222,6 +222,7 @@ const KEYS: &[(&str, &str, Kind)] = &[
     ("intervals.ct", "VEDETTE_INTERVALS_CT", Kind::Text),
     ("intervals.uptime", "VEDETTE_INTERVALS_UPTIME", Kind::Text),
     ("confirm.recheck", "VEDETTE_CONFIRM_RECHECK", Kind::Text),
+    ("guard.late", "VEDETTE_GUARD_LATE", Kind::Text),
     ("plugins.folder", "VEDETTE_PLUGINS_FOLDER", Kind::Text),
     ("plugins.domain.rdap_bootstrap_url", "VEDETTE_RDAP_BOOTSTRAP_URL", Kind::Text),
     ("plugins.domain.whois_root", "VEDETTE_WHOIS_ROOT", Kind::Text),

@@ -22,8 +22,8 @@ use vedette_sandbox::egress::DnsServer;
 pub use layers::{Error, set};
 pub use plugins::{CtSource, CtSourceKind, CtSources, DomainSources, Plugins};
 pub use sections::{
-    Admin, Channels, Confirm, Cors, Cron, Egress, Heartbeat, Intervals, Log, LogFormat, Oidc,
-    Payments, Renewal, Secrets, Signup, Smtp, Tls,
+    Admin, Channels, Confirm, Cors, Cron, Egress, Guard, Heartbeat, Intervals, Log, LogFormat,
+    Oidc, Payments, Renewal, Secrets, Signup, Smtp, Tls,
 };
 use text::{address, nets, optional_url, resolvers};
 pub(crate) use text::{parse_interval, parse_span, span_text, without_user};
@@ -67,6 +67,7 @@ pub struct Config {
     pub egress: Egress,
     pub intervals: Intervals,
     pub confirm: Confirm,
+    pub guard: Guard,
     pub plugins: Plugins,
     pub smtp: Smtp,
     pub oidc: Oidc,
@@ -105,6 +106,7 @@ impl Config {
         self.tls.check()?;
         self.intervals.check()?;
         self.confirm.check()?;
+        self.guard.check()?;
         self.cors.check()?;
         self.channels.check()?;
         self.plugins.check()?;
@@ -139,6 +141,7 @@ impl Default for Config {
             egress: Egress::default(),
             intervals: Intervals::default(),
             confirm: Confirm::default(),
+            guard: Guard::default(),
             plugins: Plugins::default(),
             smtp: Smtp::default(),
             oidc: Oidc::default(),

@@ -101,6 +101,15 @@ pub struct Confirm {
     pub recheck: Duration,
 }
 
+/// When what a check finds is not believed, since the trouble may be our own.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Guard {
+    /// While our threads are late by this, what a check finds is stored as unknown.
+    #[serde(deserialize_with = "span")]
+    pub late: Duration,
+}
+
 /// The relay that takes our mail.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -272,6 +281,13 @@ impl Confirm {
     }
 }
 
+impl Guard {
+    /// Every machine is late by some milliseconds: nothing would ever be believed.
+    pub(super) fn check(&self) -> Result<(), Error> {
+        long_enough("guard.late", self.late)
+    }
+}
+
 fn long_enough(key: &str, span: Duration) -> Result<(), Error> {
     if span < SHORTEST_INTERVAL {
         return Err(Error::key(key, "must be at least 1s"));
@@ -379,6 +395,12 @@ impl Default for Intervals {
 impl Default for Confirm {
     fn default() -> Self {
         Self { recheck: Duration::from_secs(10) }
+    }
+}
+
+impl Default for Guard {
+    fn default() -> Self {
+        Self { late: Duration::from_secs(1) }
     }
 }
 

@@ -7,7 +7,7 @@ use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 use vedette_model::guard::Verdict;
 
-use crate::{App, shortage};
+use crate::{App, config::span_text, shortage};
 
 /// Runs until `shutdown`.
 pub(super) async fn run(app: Arc<App>, shutdown: CancellationToken) {
@@ -26,7 +26,7 @@ pub(super) async fn run(app: Arc<App>, shutdown: CancellationToken) {
             (guard.verdict(now), guard.counts())
         };
         if verdict != last {
-            tell(verdict, failed, seen);
+            tell(&app, verdict, failed, seen);
             last = verdict;
         }
     }
@@ -44,14 +44,15 @@ fn show(verdict: Verdict) {
     }
 }
 
-fn tell(verdict: Verdict, failed: usize, seen: usize) {
+fn tell(app: &App, verdict: Verdict, failed: usize, seen: usize) {
     show(verdict);
     match verdict {
         Verdict::Fit => tracing::info!("what the checks find is believed again"),
         Verdict::Offline => tell_offline(),
         Verdict::Overloaded => tracing::error!(
-            "this machine is late by more than a second: what fails now is stored as unknown; \
-             give it more CPU or fewer sites"
+            "this machine is late by {} or more: what fails now is stored as unknown; give it more \
+             CPU or fewer sites",
+            span_text(app.config.guard.late)
         ),
         Verdict::HeldBack => tracing::error!(
             failed,

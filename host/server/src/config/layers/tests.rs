@@ -90,6 +90,7 @@ fn a_bad_value_is_refused_with_its_key() {
         ("VEDETTE_TRUSTED_PROXY", "10.0.0.0/8,10.1", "trusted_proxy"),
         ("VEDETTE_INTERVALS_SSL", "0s", "intervals.ssl must be at least 1s"),
         ("VEDETTE_CONFIRM_RECHECK", "999ms", "confirm.recheck must be at least 1s"),
+        ("VEDETTE_GUARD_LATE", "999ms", "guard.late must be at least 1s"),
         ("VEDETTE_EDITION", "gold", "edition"),
         ("VEDETTE_NO_FIRST_ACCOUNT", "maybe", "VEDETTE_NO_FIRST_ACCOUNT"),
         ("VEDETTE_CORS_ORIGINS", "https://app.example.com/", "cors.origins"),
