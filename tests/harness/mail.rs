@@ -24,6 +24,9 @@ use crate::Certificate;
 
 mod read;
 
+/// As long as a receiver of webhooks has it; a test that waits this long has failed.
+const PATIENCE: Duration = Duration::from_secs(180);
+
 /// One message as it arrived, taken or not.
 #[derive(Clone, Debug)]
 pub struct Mailed {
@@ -160,13 +163,15 @@ impl Mailbox {
         self.desk.named.lock().iter().filter(|name| *name == recipient).count()
     }
 
-    /// Waits until `count` messages have arrived, 60 s at most.
+    /// Waits until `count` messages have arrived.
     pub async fn wait_for(&self, count: usize) -> anyhow::Result<Vec<Mailed>> {
         let mut arrived = self.desk.count.subscribe();
         let enough = arrived.wait_for(|&so_far| so_far >= count);
-        match tokio::time::timeout(Duration::from_secs(60), enough).await {
+        match tokio::time::timeout(PATIENCE, enough).await {
             Ok(Ok(_)) => Ok(self.arrived()),
-            _ => anyhow::bail!("{} of {count} mails arrived in 60 s", self.arrived().len()),
+            _ => {
+                anyhow::bail!("{} of {count} mails arrived in {PATIENCE:?}", self.arrived().len())
+            }
         }
     }
 }

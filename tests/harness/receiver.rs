@@ -101,7 +101,7 @@ impl Receiver {
         self.inbox.received.lock().clone()
     }
 
-    /// Waits until `count` requests have arrived, 30 s at most.
+    /// Waits until `count` requests have arrived.
     pub async fn wait_for(&self, count: usize) -> anyhow::Result<Vec<Received>> {
         let mut arrived = self.inbox.count.subscribe();
         let enough = arrived.wait_for(|&so_far| so_far >= count);

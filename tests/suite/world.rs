@@ -12,6 +12,10 @@ use vedette_tests::{Account, Lab, Service, Settings, Site};
 const PATIENCE: Duration = Duration::from_secs(180);
 /// Between two looks at a state that only the API shows.
 const LOOK_AGAIN: Duration = Duration::from_millis(200);
+/// What a busy machine may add to a timer.
+const LATE: Duration = Duration::from_secs(30);
+/// How often a test may try to do within a span what an idle machine does in a fraction of it.
+pub(crate) const ROUNDS: usize = 5;
 
 pub(crate) struct World {
     pub(crate) lab: Lab,
@@ -266,6 +270,12 @@ pub(crate) async fn until<T: Debug>(what: &str, look: impl AsyncFn() -> Option<T
         assert!(Instant::now() < deadline, "waited {PATIENCE:?} for {what}");
         tokio::time::sleep(LOOK_AGAIN).await;
     }
+}
+
+/// Whether a timer of `expected` made this pause. A busy machine adds to it, nothing takes away from
+/// it; what takes much longer was waited for until something else, such as the end of a lease.
+pub(crate) fn waited(pause: Duration, expected: Duration) -> bool {
+    (expected..expected + LATE).contains(&pause)
 }
 
 /// A member that must be a string.
