@@ -247,6 +247,11 @@ pub(crate) fn in_days(days: i64) -> DateTime<Utc> {
         .expect("every second has a beginning")
 }
 
+/// The next moment that a busy machine can still be told of before it has been.
+pub(crate) fn soon() -> DateTime<Utc> {
+    Utc::now() + TimeDelta::seconds(8)
+}
+
 /// As the API writes times.
 pub(crate) fn rfc3339(at: DateTime<Utc>) -> String {
     at.to_rfc3339_opts(SecondsFormat::Secs, true)

@@ -44,12 +44,13 @@ async fn pages_are_newest_first_and_exact() {
     let world = World::start().await;
     let client = &world.owner.client;
     let id = world.quiet("pages.example").await;
-    let mut ids = Vec::new();
+    let (mut ids, mut days) = (Vec::new(), Vec::new());
     for _ in 0..7 {
         let body =
             json!({"site_id": id, "check_type": "ssl", "result": result("pages.example", 60)});
         let record = client.post("/checks", body).await.expect(200);
         ids.insert(0, record["check"]["id"].clone());
+        days.push(text(&record["check"]["checked_at"])[..10].to_owned());
     }
     let page = client
         .get(&format!("/checks?site_id={id}&check_type=ssl&limit=3&offset=2"))
@@ -63,9 +64,8 @@ async fn pages_are_newest_first_and_exact() {
         page["checks"].as_array().expect("a list").iter().map(|check| &check["id"]).collect();
     assert_eq!(listed, ids[2..5].iter().collect::<Vec<_>>());
 
-    let today = chrono::Utc::now().format("%Y-%m-%d");
-    let all =
-        client.get(&format!("/checks?site_id={id}&from={today}&to={today}")).await.expect(200);
+    let (first, last) = (&days[0], &days[6]);
+    let all = client.get(&format!("/checks?site_id={id}&from={first}&to={last}")).await.expect(200);
     assert_eq!(
         (&all["total"], &all["limit"]),
         (&json!(7), &json!(50)),

@@ -12,8 +12,8 @@ use crate::world::World;
 
 /// The service waits ten seconds for a first word, and thirty for a whole head.
 const PATIENCE: Duration = Duration::from_secs(45);
-/// Well below the fifteen that a body may pause.
-const AT_ONCE: Duration = Duration::from_secs(8);
+/// Below the fifteen that a body may pause, and enough for a busy machine.
+const AT_ONCE: Duration = Duration::from_secs(12);
 /// The body is late by chance: in one round it may be there with its head.
 const ROUNDS: usize = 8;
 

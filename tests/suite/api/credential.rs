@@ -7,7 +7,7 @@ use uuid::Uuid;
 use vedette_model::api_key;
 use vedette_tests::{Answer, Client, Issuer, Signature};
 
-use crate::world::{World, text, until};
+use crate::world::{World, soon, text, until};
 
 /// A request to a private route, and its status for an account that has nothing yet.
 struct Ask {
@@ -89,8 +89,7 @@ async fn deleted_key(client: &Client) -> String {
 }
 
 async fn expired_key(client: &Client) -> String {
-    let soon = chrono::Utc::now() + chrono::Duration::milliseconds(1500);
-    let (secret, _) = key(client, json!({"name": "expired", "expiresAt": soon})).await;
+    let (secret, _) = key(client, json!({"name": "expired", "expiresAt": soon()})).await;
     let short = client.with_key(&secret);
     until("the key to expire", async || (short.get("/alerts").await.status == 401).then_some(()))
         .await;

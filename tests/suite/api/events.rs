@@ -8,7 +8,7 @@ use vedette_tests::{Answer, Event, Events, Service};
 
 use crate::{
     tenant::result,
-    world::{World, rfc3339, text, until},
+    world::{ROUNDS, World, rfc3339, text, until},
 };
 
 /// A stream of one key, from where an id says.
@@ -176,26 +176,37 @@ async fn bad_parameters_are_named() {
 async fn a_stream_ends_with_its_key() {
     let world = World::start().await;
     let client = &world.owner.client;
-    let mut streams = Vec::new();
-    for name in ["deleted", "expired"] {
-        let made = client.post("/api-keys", json!({"name": name})).await.expect(200);
-        let (key, id) = (text(&made["key"]), text(&made["id"]));
-        let opened = follow(&world.service, &key, "", None).await;
-        streams.push((id, opened.unwrap_or_else(|answer| panic!("{}", answer.text))));
-    }
     let mut stays = stream(&world, "", None).await;
-    let (expired, mut second) = streams.pop().expect("two");
-    let (deleted, mut first) = streams.pop().expect("two");
-    let begun = Instant::now();
-    client.delete(&format!("/api-keys?id={deleted}")).await.expect(200);
-    first.ended().await;
-    let soon = chrono::Utc::now() + chrono::TimeDelta::seconds(2);
-    let body = json!({"expiresAt": rfc3339(soon)});
-    client.patch(&format!("/api-keys?id={expired}"), body).await.expect(200);
-    second.ended().await;
-    assert!(begun.elapsed() < Duration::from_secs(14), "before the next heartbeat");
+    for (what, is_deleted) in [("deleted", true), ("expired", false)] {
+        let mut rounds = 0;
+        while !ends_before_the_heartbeat(&world, is_deleted).await {
+            rounds += 1;
+            assert!(rounds < ROUNDS, "a key that is {what} ends no stream before the heartbeat");
+        }
+    }
     client.post("/incidents", json!({"title": "x"})).await.expect(200);
     stays.named("incident.created").await;
+}
+
+/// Whether a stream of a key that is deleted, or expires, ended before the service said something on
+/// it anyway. A machine can be too busy for that.
+async fn ends_before_the_heartbeat(world: &World, is_deleted: bool) -> bool {
+    let client = &world.owner.client;
+    let made = client.post("/api-keys", json!({"name": "spare"})).await.expect(200);
+    let path = format!("/api-keys?id={}", text(&made["id"]));
+    let begun = Instant::now();
+    let opened = follow(&world.service, &text(&made["key"]), "", None).await;
+    let mut events = opened.unwrap_or_else(|answer| panic!("{}", answer.text));
+    if is_deleted {
+        client.delete(&path).await.expect(200);
+    } else {
+        let soon = rfc3339(chrono::Utc::now() + chrono::TimeDelta::seconds(3));
+        if client.patch(&path, json!({"expiresAt": soon})).await.status == 400 {
+            return false; // that was too late to be told
+        }
+    }
+    events.ended().await;
+    begun.elapsed() < Duration::from_secs(14)
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -233,10 +244,19 @@ async fn streams_are_few_and_end_with_the_service() {
         follow(&world.service, &world.owner.key, "", None).await.ok().map(drop)
     })
     .await;
-    let begun = Instant::now();
-    assert_eq!(world.service.stop().await.expect("stops"), Some(0), "a clean exit");
-    assert!(begun.elapsed() < Duration::from_secs(8), "{:?}", begun.elapsed());
-    for mut events in streams {
-        events.ended().await;
+    for _ in 0..ROUNDS {
+        let begun = Instant::now();
+        assert_eq!(world.service.stop().await.expect("stops"), Some(0), "a clean exit");
+        let took = begun.elapsed();
+        for mut events in streams.drain(..) {
+            events.ended().await;
+        }
+        // Requests that run may go on for ten.
+        if took < Duration::from_secs(8) {
+            return;
+        }
+        world.service = world.service.start_again().await.expect("starts again");
+        streams.push(stream(&world, "", None).await);
     }
+    panic!("in {ROUNDS} rounds a stream held up the end");
 }
