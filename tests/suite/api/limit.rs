@@ -1,10 +1,16 @@
 //! The limits: exact in every trailing window, told in six headers on every answer.
 
+use std::time::Instant;
+
 use futures::future::join_all;
 use reqwest::Method;
 use serde_json::json;
+use vedette_tests::Answer;
 
-use crate::{refusal::limit_headers, world::World};
+use crate::{
+    refusal::limit_headers,
+    world::{ROUNDS, World},
+};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn all_six_headers_are_integers_on_every_answer() {
@@ -55,9 +61,12 @@ async fn options_counts_where_it_is_no_preflight() {
 async fn a_plan_admits_its_queries_in_ten_seconds_and_no_more() {
     let world = World::start().await;
     let free = world.account("free").await;
+    let begun = Instant::now();
     let answers = join_all((0..25).map(|_| free.client.get("/alerts"))).await;
-    let admitted = answers.iter().filter(|answer| answer.status == 200).count();
-    assert_eq!(admitted, 10);
+    let admitted = admitted(&answers);
+    // As many again where a busy machine takes that long to answer them all.
+    let most = 10 * (begun.elapsed().as_secs() / 10 + 1);
+    assert!((10..=most).contains(&admitted), "{admitted}");
     let refused = answers.iter().find(|answer| answer.status == 429).expect("fifteen were refused");
     assert!((1..=10).contains(&refused.number("retry-after")));
 }
@@ -71,13 +80,16 @@ async fn the_monthly_quota_counts_admitted_calls_only_and_survives_a_restart() {
     assert_eq!(first.number("x-monthlylimit-used"), 1);
     let refused = free.client.post("/sites", json!({"domain": ""})).await;
     assert_eq!(refused.number("x-monthlylimit-used"), 2, "a 400 is a call");
-    join_all((0..30).map(|_| free.client.get("/alerts"))).await;
+    let answers = join_all((0..30).map(|_| free.client.get("/alerts"))).await;
+    assert!(answers.iter().any(|answer| answer.status == 429), "all of them were admitted");
+    let so_far = 2 + i64::try_from(admitted(&answers)).expect("a few");
 
     let mut service = world.service;
     service.stop().await.expect("stops");
     let service = service.start_again().await.expect("starts again");
     let client = service.client().with_key(&free.key);
-    assert_eq!(client.get("/alerts").await.number("x-monthlylimit-used"), 11, "429s are no calls");
+    let used = client.get("/alerts").await.number("x-monthlylimit-used");
+    assert_eq!(used, so_far + 1, "429s are no calls");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -87,11 +99,21 @@ async fn every_key_of_an_account_tells_what_the_others_used() {
     let made = starter.client.post("/api-keys", json!({"name": "other"})).await.expect(200);
     let other = starter.client.with_key(made["key"].as_str().expect("shown once"));
     other.get("/alerts").await.expect(200);
-    join_all((0..48).map(|_| starter.client.get("/alerts"))).await;
-    let refused = other.get("/alerts").await;
-    assert_eq!(refused.status, 429, "{}", refused.text);
-    assert_eq!(refused.number("x-monthlylimit-used"), 50);
-    assert_eq!(refused.number("x-monthlylimit-remaining"), 1_950);
+    let (mut used, mut refused) = (2, None);
+    // Fifty in ten seconds are admitted: once is enough, but where the machine is busy.
+    for _ in 0..ROUNDS {
+        let answers = join_all((0..50).map(|_| starter.client.get("/alerts"))).await;
+        used += i64::try_from(admitted(&answers)).expect("a few");
+        let answer = other.get("/alerts").await;
+        if answer.status == 429 {
+            refused = Some(answer);
+            break;
+        }
+        used += 1;
+    }
+    let refused = refused.expect("more than fifty in ten seconds");
+    assert_eq!(refused.number("x-monthlylimit-used"), used);
+    assert_eq!(refused.number("x-monthlylimit-remaining"), 2_000 - used);
 }
 
 /// The window is full under either plan, and the month of the new one is used up.
@@ -128,6 +150,10 @@ async fn a_full_address_is_told_the_plan_that_its_account_has_now() {
         counted.number("x-monthlylimit-used"),
         "what is refused costs nothing"
     );
+}
+
+fn admitted(answers: &[Answer]) -> u64 {
+    answers.iter().map(|answer| u64::from(answer.status == 200)).sum()
 }
 
 async fn downgrade(world: &World, account: &str) {

@@ -10,7 +10,7 @@ use vedette_sandbox::{
     Grant, Job, Recorder, Recording, RunError, Sandbox,
     egress::{self, Audience, Refusal},
 };
-use vedette_tests::{Lab, Manner, Peer, Ran, Reply, plugin};
+use vedette_tests::{Lab, Manner, Peer, Ran, Reply, free_port, plugin};
 
 use super::{path, project::built, sandbox_with};
 
@@ -140,10 +140,8 @@ async fn runs_that_somebody_asked_for_keep_no_planned_one_from_a_host() {
         kept.push(silent.accept().await.expect("a check connects"));
     }
     // Nobody listens there, so it ends at once.
-    let closed = TcpListener::bind("127.0.0.1:0").await.expect("free ports");
-    let port = closed.local_addr().expect("it is bound").port();
-    drop(closed);
-    let planned = Job { watched: true, ..job(domain, port) };
+    let closed = free_port().await.expect("free ports");
+    let planned = Job { watched: true, ..job(domain, closed.port()) };
     let seen = sandbox.run(&ssl, planned).await.expect("an observation");
     assert_eq!(seen.observation.result["error"], "connection_refused");
     assert!(asked.iter().all(|run| !run.is_finished()), "they wait for the silent server still");
