@@ -31,6 +31,7 @@ impl World {
 
     /// The same, after a change of what the program is told.
     pub(crate) async fn with(change: impl FnOnce(&mut Settings)) -> Self {
+        away_from_midnight().await;
         let lab = Lab::start().await.expect("loopback has free ports");
         let mut settings = lab.settings();
         change(&mut settings);
@@ -275,6 +276,23 @@ pub(crate) async fn until<T: Debug>(what: &str, look: impl AsyncFn() -> Option<T
         assert!(Instant::now() < deadline, "waited {PATIENCE:?} for {what}");
         tokio::time::sleep(LOOK_AGAIN).await;
     }
+}
+
+/// What is counted by day or month begins anew at midnight (UTC): whoever begins a moment before waits
+/// for it.
+async fn away_from_midnight() {
+    const MOMENT: u64 = 120;
+    let second = u64::from(Utc::now().num_seconds_from_midnight());
+    let left = 86_400_u64.saturating_sub(second);
+    if left < MOMENT {
+        tokio::time::sleep(Duration::from_secs(left)).await;
+    }
+}
+
+/// How many a window of ten seconds admits at most, since it `begun`: as many again where a busy
+/// machine takes longer than that.
+pub(crate) fn most_since(begun: Instant, in_ten_seconds: u64) -> u64 {
+    in_ten_seconds * (begun.elapsed().as_secs() / 10 + 1)
 }
 
 /// Whether a timer of `expected` made this pause. A busy machine adds to it, nothing takes away from

@@ -207,7 +207,9 @@ async fn a_token_that_nobody_signed_as_the_key_demands_is_refused() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_session_ends_when_its_token_does() {
     let (world, issuer) = world().await;
-    let claims = json!({"exp": Utc::now().timestamp() + 5});
+    // The keys are fetched by then.
+    user(&world, &issuer.token(Es256, "carl")).await;
+    let claims = json!({"exp": Utc::now().timestamp() + 12});
     let short = session(&world, &issuer.token_with(Es256, "anna", claims));
     short.get("/sites").await.expect(200);
     until("the token to expire", async || (short.get("/sites").await.status == 401).then_some(()))

@@ -1,9 +1,10 @@
 //! `kill -9` at random moments under load: every acknowledged write is there afterwards, every
 //! alert arrives at least once.
 
-use std::{collections::BTreeSet, time::Duration};
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use serde_json::{Value, json};
+use tokio::sync::Notify;
 use vedette_tests::{Client, Site};
 
 use crate::world::{World, text, until};
@@ -28,8 +29,11 @@ async fn nothing_acknowledged_is_lost() {
         let hook =
             json!({"custom_webhook_url": world.lab.receiver.url(&format!("/{}", account.id))});
         account.client.patch("/settings/notifications", hook).await.expect(200);
-        let writer = tokio::spawn(write(account.client.clone(), round, site.port()));
+        let begun = Arc::new(Notify::new());
+        let client = account.client.clone();
+        let writer = tokio::spawn(write(client, round, site.port(), Arc::clone(&begun)));
         name_sites(&world, round, &site);
+        begun.notified().await;
         tokio::time::sleep(moment(round)).await;
         world.service.kill().await.expect("killed");
         acknowledged.extend(writer.await.expect("the writer ends when nobody answers"));
@@ -43,19 +47,24 @@ async fn nothing_acknowledged_is_lost() {
     every_alert_arrives(&world, &accounts).await;
 }
 
-/// Creates sites until the service is gone; returns what was acknowledged.
-async fn write(client: Client, round: u32, port: u16) -> Vec<String> {
+/// Creates sites until the service is gone; returns what was acknowledged. Tells when that begins.
+async fn write(client: Client, round: u32, port: u16, begun: Arc<Notify>) -> Vec<String> {
     let mut acknowledged = Vec::new();
     for number in 0..50 {
         let domain = domain(round, number);
         let body = json!({"domain": domain, "custom_port": port, "check_types": ["ssl"]});
         let request = client.request(reqwest::Method::POST, "/sites").json(&body);
         match request.send().await {
-            Ok(response) if response.status().is_success() => acknowledged.push(domain),
+            Ok(response) if response.status().is_success() => {
+                acknowledged.push(domain);
+                begun.notify_one();
+            }
             Ok(_) => (),
             Err(_) => break,
         }
     }
+    // Also where nothing ever was.
+    begun.notify_one();
     acknowledged
 }
 
@@ -72,7 +81,7 @@ fn domain(round: u32, number: u32) -> String {
     format!("s{number}.r{round}.load.example")
 }
 
-/// Spread over the first second, another in every round.
+/// Spread over the first second of what was acknowledged, another in every round.
 fn moment(round: u32) -> Duration {
     Duration::from_millis(u64::from(round * 7919 % 900) + 50)
 }
@@ -127,6 +136,7 @@ async fn no_alert_is_lost_or_told_under_two_ids_while_the_service_dies_again_and
     let mut world = World::start().await;
     let mut raised = BTreeSet::new();
     for _ in 0..rounds {
+        let begun = Arc::new(Notify::new());
         let mut reporters = tokio::task::JoinSet::new();
         for _ in 0..alerts.div_ceil(SITES) {
             let account = world.account("pro").await;
@@ -140,8 +150,9 @@ async fn no_alert_is_lost_or_told_under_two_ids_while_the_service_dies_again_and
                 let created = account.client.post("/sites", body).await.expect(200);
                 sites.push(text(&created["site"]["id"]));
             }
-            reporters.spawn(report(account.client, sites));
+            reporters.spawn(report(account.client, sites, Arc::clone(&begun)));
         }
+        begun.notified().await;
         tokio::time::sleep(every).await;
         world.service.kill().await.expect("killed");
         while let Some(reported) = reporters.join_next().await {
@@ -163,8 +174,8 @@ async fn no_alert_is_lost_or_told_under_two_ids_while_the_service_dies_again_and
 }
 
 /// Raises one alert of each site until the service is gone; the sites whose alert was
-/// acknowledged.
-async fn report(client: Client, sites: Vec<String>) -> Vec<String> {
+/// acknowledged. Tells when that begins.
+async fn report(client: Client, sites: Vec<String>, begun: Arc<Notify>) -> Vec<String> {
     let mut acknowledged = Vec::new();
     for site in sites {
         let body = json!({
@@ -172,11 +183,16 @@ async fn report(client: Client, sites: Vec<String>) -> Vec<String> {
         });
         let request = client.request(reqwest::Method::POST, "/checks").json(&body);
         match request.send().await {
-            Ok(response) if response.status().is_success() => acknowledged.push(site),
+            Ok(response) if response.status().is_success() => {
+                acknowledged.push(site);
+                begun.notify_one();
+            }
             Ok(_) => (),
             Err(_) => break,
         }
     }
+    // Also where nothing ever was.
+    begun.notify_one();
     acknowledged
 }
 

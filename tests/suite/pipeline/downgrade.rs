@@ -45,9 +45,9 @@ async fn another_plan_and_a_deleted_site_count_from_the_next_run_on() {
     move_to(&world, "free").await;
     let before = asked("three.example");
     runs("one.example", 8).await;
-    // One run may have been under way.
+    // One run may have been under way, and have had to ask again; eight would be as many as before.
     let since = asked("three.example") - before;
-    assert!(since <= 2 * PER_RUN, "it goes on being checked: {since} questions");
+    assert!(since < 4 * PER_RUN, "it goes on being checked: {since} questions");
 
     world.owner.client.delete(&format!("/sites?id={first}")).await.expect(200);
     runs("three.example", 2).await;
