@@ -16,7 +16,7 @@ use tokio::{
 };
 
 /// A server answers, and a program ends, in this time on a loaded machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(240);
 
 /// Waits for the machine: what is timed, and what has many programs, runs alone.
 pub(crate) async fn turn() -> MutexGuard<'static, ()> {

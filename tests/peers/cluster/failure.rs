@@ -11,7 +11,7 @@ use crate::program::{installed, turn};
 
 const SITES: usize = 6;
 /// A check is leased for 90 s and a delivery for 60 s; then somebody has to look.
-const END_OF_LEASES: Duration = Duration::from_secs(150);
+const END_OF_LEASES: Duration = Duration::from_secs(300);
 
 #[tokio::test(flavor = "multi_thread")]
 async fn each_check_is_run_by_one_node_and_each_alert_is_told_once() {
@@ -96,7 +96,7 @@ async fn what_a_killed_node_had_begun_is_finished_by_the_other() {
     pages.at("/", Script::silence());
     let body = json!({
         "domain": "watched.example", "custom_port": pages.port(), "check_types": ["dns"],
-        "check_config": {"uptime": {"timeout_ms": 25_000}},
+        "check_config": {"uptime": {"timeout_ms": 25_000, "degraded_ms": 0}},
     });
     let watched = cluster.site(body).await;
     let body = json!({"domain": "reported.example", "monitoring_enabled": false});

@@ -22,7 +22,7 @@ use database::Database;
 
 const PROGRAMS: &[(&str, &str)] = &[("surrealdb", "surrealdb (tests/database/build.sh)")];
 /// For what is not bound to the end of a lease.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(180);
 
 struct Cluster {
     lab: Lab,

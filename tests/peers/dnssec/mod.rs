@@ -16,6 +16,9 @@ use named::Named;
 
 /// Programs that run at a time.
 const AT_ONCE: usize = 4;
+/// How often a zone is asked about that was not judged: on a busy machine a chain of trust may not
+/// be followed in time.
+const ROUNDS: usize = 3;
 /// What has to be seen: so many differently broken zones, judged alike.
 const BROKEN: usize = 12;
 
@@ -30,7 +33,7 @@ async fn dnssec_agrees_with_delv() {
     let named = &named;
     let judged: Vec<_> = stream::iter(CASES)
         .map(|case| async move {
-            (case, judge::ask(named, &case.target()).await, ours(named, case).await)
+            (case, judge::ask(named, &case.target()).await, judged(named, case).await)
         })
         .buffered(AT_ONCE)
         .collect()
@@ -53,7 +56,18 @@ async fn dnssec_agrees_with_delv() {
     assert!(agreed >= BROKEN, "{agreed}");
 }
 
-/// What the check says, in our words and whole.
+/// What the check says once it has come to a judgement, in our words and whole.
+async fn judged(named: &Named, case: &case::Case) -> (Option<State>, String) {
+    let mut said = ours(named, case).await;
+    for _ in 1..ROUNDS {
+        if said.0.is_some() {
+            break;
+        }
+        said = ours(named, case).await;
+    }
+    said
+}
+
 async fn ours(named: &Named, case: &case::Case) -> (Option<State>, String) {
     let settings = Settings { dns: vec![named.address()], ..Settings::default() };
     let anchor = named.anchor_records().display().to_string();

@@ -14,7 +14,7 @@ use vedette_tests::{Authority, Lab, Leaf, Service, relay_toml};
 use crate::program::{find, installed};
 
 /// A debug build confirms, renders and sends in this time on a loaded machine.
-const PATIENCE: Duration = Duration::from_secs(90);
+const PATIENCE: Duration = Duration::from_secs(180);
 
 struct Relay {
     _child: Child,

@@ -14,7 +14,7 @@ const { Client, StreamableHTTPClientTransport } = load("@modelcontextprotocol/cl
 
 const SITES = "vedette://sites";
 const ALERTS = "vedette://alerts";
-const PATIENCE = 30_000;
+const PATIENCE = 120_000;
 
 const warnings = [];
 for (const level of ["warn", "error"]) {

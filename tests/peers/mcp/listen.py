@@ -16,7 +16,7 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
 SITES, ALERTS = "vedette://sites", "vedette://alerts"
-PATIENCE = 30
+PATIENCE = 120
 
 
 class Warnings(logging.Handler):

@@ -11,7 +11,7 @@ pub(crate) const DOMAIN: &str = "shop.example";
 pub(crate) const NEW_DOMAIN: &str = "new.example";
 
 /// A debug build raises an alert in this time on a loaded machine.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(120);
 
 pub(crate) struct World {
     pub(crate) service: Service,
