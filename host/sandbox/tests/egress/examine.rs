@@ -396,7 +396,7 @@ fn a_maze_of_one_name_ends_soon() {
     let started = std::time::Instant::now();
     let found = judge(&chain, "example.com", &[]).verification;
     assert_eq!(found.error.as_deref(), Some("untrusted_root"));
-    assert!(started.elapsed().as_secs() < 20, "took {:?}", started.elapsed());
+    assert!(started.elapsed().as_secs() < 60, "took {:?}", started.elapsed());
 }
 
 fn judge(chain: &[Vec<u8>], name: &str, roots: &[&Ca]) -> Examination {

@@ -246,32 +246,32 @@ async fn connection_trouble_has_its_own_errors_and_quotes_nothing() {
         let _ = stream.read(&mut [0; 512]).await;
     })
     .await;
-    assert_eq!(ask(banner.port(), 3000).await, NetError::Protocol(NOT_TLS.to_owned()));
+    assert_eq!(ask(banner.port(), 15_000).await, NetError::Protocol(NOT_TLS.to_owned()));
     let (http, _two) = serve(|mut stream| async move {
         let _ = stream.read(&mut [0; 2048]).await;
         let _ = stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\nsecret").await;
     })
     .await;
-    assert_eq!(ask(http.port(), 3000).await, NetError::Protocol(NOT_TLS.to_owned()));
+    assert_eq!(ask(http.port(), 15_000).await, NetError::Protocol(NOT_TLS.to_owned()));
     let (unrecognised, _three) = serve(|mut stream| async move {
         let _ = stream.read(&mut [0; 2048]).await;
         let _ = stream.write_all(&[0x15, 3, 3, 0, 2, 2, 112]).await;
     })
     .await;
-    let NetError::Tls(text) = ask(unrecognised.port(), 3000).await else { panic!("an alert") };
+    let NetError::Tls(text) = ask(unrecognised.port(), 15_000).await else { panic!("an alert") };
     assert!(text.starts_with("alert 112 "), "{text}");
     let (silent, _four) = serve(|stream| async move {
         std::future::pending::<()>().await;
         drop(stream);
     })
     .await;
-    assert_eq!(ask(silent.port(), 300).await, NetError::Timeout(Phase::Handshake));
+    assert_eq!(ask(silent.port(), 3_000).await, NetError::Timeout(Phase::Handshake));
     let (resets, _five) = serve(|mut stream| async move {
         let _ = stream.read_u8().await; // the rest stays unread: closing resets
     })
     .await;
-    assert_eq!(ask(resets.port(), 3000).await, NetError::Reset);
-    assert_eq!(ask(ClosedPort::new().port, 3000).await, NetError::Refused);
+    assert_eq!(ask(resets.port(), 15_000).await, NetError::Reset);
+    assert_eq!(ask(ClosedPort::new().port, 15_000).await, NetError::Refused);
 }
 
 #[tokio::test]

@@ -160,8 +160,7 @@ async fn trouble_with_a_name_is_told_from_trouble_with_the_resolver() {
     let egress = to_loopback(Some(&dns));
     let resolve = async |host: &str| {
         let target = Target::parse(host).unwrap();
-        let deadline = Instant::now() + Duration::from_secs(2);
-        egress.resolve(&target, Audience::Authenticated, deadline).await.unwrap_err()
+        egress.resolve(&target, Audience::Authenticated, soon()).await.unwrap_err()
     };
     assert_eq!(resolve("gone.example").await, NetError::NameNotFound);
     assert_eq!(resolve("empty.example").await, NetError::NameNotFound);

@@ -63,7 +63,7 @@ async fn an_exchange_fails_only_when_nothing_came() {
     let (closes, _two) = serve(|_| async {}).await;
     let closed = ClosedPort::new();
     let mut requests = [mute.port(), closes.port(), closed.port].map(request).to_vec();
-    requests.iter_mut().for_each(|request| request.timeout_ms = 500);
+    requests.iter_mut().for_each(|request| request.timeout_ms = 3_000);
     let answers = exchange_many(authenticated(&egress), requests).await;
     assert_eq!(answers[0], Err(NetError::Timeout(Phase::Receive)));
     assert_eq!(answers[1], Ok(Vec::new()), "closed without a word");
@@ -111,19 +111,22 @@ async fn a_dialogue_writes_reads_and_goes_on_inside_tls() {
     .await;
     let egress = to_loopback(None);
     let target = endpoint("127.0.0.1", address.port());
-    let mut dialogue = Connection::connect(authenticated(&egress), target, 3000).await.unwrap();
-    assert_eq!(dialogue.read(64, 3000).await.unwrap(), b"ready\n");
+    let mut dialogue = Connection::connect(authenticated(&egress), target, WITHIN).await.unwrap();
+    assert_eq!(dialogue.read(64, WITHIN).await.unwrap(), b"ready\n");
     assert_eq!(dialogue.read(64, 50).await, Err(NetError::Timeout(Phase::Receive)));
-    dialogue.write(b"STLS\r\n".to_vec(), 3000).await.unwrap();
-    dialogue.start_tls("site.example".to_owned(), 3000).await.unwrap();
-    assert_eq!(dialogue.read(64, 3000).await.unwrap(), b"inside\n");
-    dialogue.write(b"abcdef".to_vec(), 3000).await.unwrap();
-    assert_eq!(dialogue.read(3, 3000).await.unwrap(), b"abc", "the rest is kept");
-    assert_eq!(dialogue.read(64, 3000).await.unwrap(), b"def");
-    assert_eq!(dialogue.read(64, 3000).await.unwrap(), b"", "the end");
+    dialogue.write(b"STLS\r\n".to_vec(), WITHIN).await.unwrap();
+    dialogue.start_tls("site.example".to_owned(), WITHIN).await.unwrap();
+    assert_eq!(dialogue.read(64, WITHIN).await.unwrap(), b"inside\n");
+    dialogue.write(b"abcdef".to_vec(), WITHIN).await.unwrap();
+    assert_eq!(dialogue.read(3, WITHIN).await.unwrap(), b"abc", "the rest is kept");
+    assert_eq!(dialogue.read(64, WITHIN).await.unwrap(), b"def");
+    assert_eq!(dialogue.read(64, WITHIN).await.unwrap(), b"", "the end");
 }
+
+/// Milliseconds that are enough for a busy machine.
+const WITHIN: u32 = 15_000;
 
 fn request(port: u16) -> ExchangeRequest {
     let endpoint = endpoint("127.0.0.1", port);
-    ExchangeRequest { endpoint, send: Vec::new(), max: 1000, timeout_ms: 3000 }
+    ExchangeRequest { endpoint, send: Vec::new(), max: 1000, timeout_ms: WITHIN }
 }

@@ -1,7 +1,7 @@
 //! One hostile guest per row of the threat table: each is stopped, named, and leaves the host as
 //! it was.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use vedette_model::{Assessment, Health};
@@ -55,10 +55,8 @@ async fn an_endless_loop_is_stopped_by_its_cpu_time() {
     let sandbox = running(|code| {
         code.loop_(BlockType::Empty).br(0).end().unreachable();
     });
-    let started = Instant::now();
+    // After 50 ms of it; the wall clock would have let it go on for two seconds.
     assert_eq!(stop(&sandbox).await, Stop::Cpu);
-    // 50 ms of CPU; the rest is for a machine that is busy with other tests.
-    assert!(started.elapsed() < Duration::from_secs(2), "{:?}", started.elapsed());
 }
 
 #[tokio::test]

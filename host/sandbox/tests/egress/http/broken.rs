@@ -78,7 +78,7 @@ async fn an_answer_that_stalls_after_its_head_is_told_with_its_head() {
         })
         .await;
         let mut request = get(&format!("http://{address}/"));
-        request.timeout_ms = 1000;
+        request.timeout_ms = 3_000;
         let arrival = fetch_partial(authenticated(&egress), request).await.unwrap();
         assert_eq!(arrival.failure, Some(NetError::Timeout(Phase::Receive)));
         let response = arrival.response;
@@ -88,7 +88,7 @@ async fn an_answer_that_stalls_after_its_head_is_told_with_its_head() {
         let timing = response.timing;
         assert!(timing.connect_us.is_some());
         assert!(timing.first_byte_us.unwrap() < timing.total_us, "{timing:?}");
-        assert!(timing.total_us >= 900_000, "as long as it was waited for: {timing:?}");
+        assert!(timing.total_us >= 2_900_000, "as long as it was waited for: {timing:?}");
     }
 }
 
@@ -184,7 +184,7 @@ async fn one_deadline_covers_head_and_body() {
     .await;
     for address in [silent, dripping] {
         let mut request = get(&format!("http://{address}/"));
-        request.timeout_ms = 400;
+        request.timeout_ms = 3_000;
         let error = fetch(authenticated(&egress), request).await.unwrap_err();
         assert_eq!(error, NetError::Timeout(Phase::Receive));
     }
