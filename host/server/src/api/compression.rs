@@ -266,17 +266,22 @@ mod tests {
 
     #[tokio::test]
     async fn a_long_answer_is_packed_while_others_are_answered() {
+        /// On a busy machine it may be packed before anybody looks, but not each time.
+        const LONG: usize = 4;
+
         let text = |lines: usize| -> Bytes {
             let lines = (0..lines).map(|number| format!("{{\"nth\": {number}}}, "));
             lines.collect::<String>().into()
         };
+        let long = vec![(text(100_000), true); LONG];
         for coding in [Coding::Brotli, Coding::Gzip] {
-            for (plain, is_long) in [(text(100), false), (text(100_000), true)] {
+            let mut held = 0;
+            for (plain, is_long) in [vec![(text(100), false)], long.clone()].concat() {
                 let mut packing = std::pin::pin!(coding.packed(&plain));
                 let begun = futures::poll!(&mut packing);
                 let packed = match begun {
                     std::task::Poll::Ready(packed) => {
-                        assert!(!is_long, "{coding:?} held the thread");
+                        held += usize::from(is_long);
                         packed
                     }
                     std::task::Poll::Pending => packing.await,
@@ -292,6 +297,7 @@ mod tests {
                 read.expect("it is whole");
                 assert_eq!(unpacked, plain);
             }
+            assert!(held < LONG, "{coding:?} held the thread");
         }
     }
 

@@ -119,7 +119,7 @@ mod tests {
         for _ in 0..10_000 {
             lines.write_all(&[b'x'; 100]).expect("never fails");
         }
-        assert!(started.elapsed() < Duration::from_secs(5));
+        assert!(started.elapsed() < Duration::from_secs(60));
         assert!(lines.is_full, "a pipe does not hold a million bytes");
 
         let mut some = vec![0; 2 * PIECE];

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use serde_json::json;
-use tokio::net::{TcpListener, UdpSocket};
+use tokio::net::{TcpSocket, UdpSocket};
 use vedette_model::{Site, edition::TEAM};
 
 use super::*;
@@ -61,7 +61,7 @@ fn what_was_due_is_run_once_and_counted() {
         let caller = owner(&app).await;
         let mut turns = every_turn(&app).await;
         // Its ssl and its uptime check are due now.
-        let first = site(&app, &caller, "first.example").await;
+        let (first, _refuses) = site(&app, &caller, "first.example").await;
         one_failure(&app, &caller, &first).await;
 
         let over = call(&app, app.clock.now(), Instant::now() - Duration::from_secs(1));
@@ -116,14 +116,16 @@ async fn owner(app: &App) -> Caller {
         .expect("a key that was just made")
 }
 
-/// On a port that refuses every connection.
-async fn site(app: &App, caller: &Caller, domain: &str) -> Site {
-    let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has free ports");
-    let port = listener.local_addr().expect("it is bound").port();
+/// On the port of a socket that refuses every connection, and keeps the port from others.
+async fn site(app: &App, caller: &Caller, domain: &str) -> (Site, TcpSocket) {
+    let socket = TcpSocket::new_v4().expect("sockets can be made");
+    socket.bind(SocketAddr::from(([127, 0, 0, 1], 0))).expect("loopback has free ports");
+    let port = socket.local_addr().expect("it is bound").port();
     let body = json!({
         "domain": domain, "origin_ip": "127.0.0.1", "custom_port": port, "check_types": ["ssl"],
     });
-    service::site::create(app, caller, &body).await.expect("a good body")
+    let site = service::site::create(app, caller, &body).await.expect("a good body");
+    (site, socket)
 }
 
 /// The first of the two failures that raise an alert.

@@ -43,7 +43,7 @@ fn a_large_answer_of_anything_is_read_in_time() {
         let started = std::time::Instant::now();
         read(text.as_bytes(), "example.test", "test");
         let taken = started.elapsed();
-        assert!(taken.as_secs() < 5, "{taken:?} for {piece:?}");
+        assert!(taken.as_secs() < 30, "{taken:?} for {piece:?}");
     }
 }
 
