@@ -36,7 +36,7 @@ impl Client {
         crate::install_crypto();
         let http = reqwest::Client::builder()
             .no_proxy()
-            .timeout(Duration::from_secs(60))
+            .timeout(Duration::from_secs(120))
             .build()
             .expect("a client without a proxy has nothing to fail on");
         Self { http, base: base.to_owned(), key: key.map(str::to_owned), address: None }

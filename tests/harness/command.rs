@@ -11,7 +11,7 @@ use tokio::process::Command;
 use crate::{Settings, program};
 
 /// A debug build on a loaded machine compiles the plugin in this time.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_secs(240);
 
 /// The standard library may have to be built too.
 const BUILDING: Duration = Duration::from_secs(900);

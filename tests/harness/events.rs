@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::Answer;
 
 /// Longer than the service's heartbeat, and enough for a loaded machine.
-const PATIENCE: Duration = Duration::from_secs(45);
+const PATIENCE: Duration = Duration::from_secs(120);
 
 const STREAM: &str = "text/event-stream";
 

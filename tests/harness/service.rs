@@ -25,8 +25,8 @@ const START: Duration = Duration::from_secs(240);
 const LOOK: Duration = Duration::from_millis(50);
 /// Lines of a service's output that a failed test shows.
 const SHOWN: usize = 40;
-/// The service finishes what it has begun within 10 s.
-const STOP: Duration = Duration::from_secs(30);
+/// The service finishes what it has begun within 10 s, and then closes its database.
+const STOP: Duration = Duration::from_secs(120);
 
 /// What the program is told.
 #[derive(Clone, Debug)]

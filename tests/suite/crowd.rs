@@ -15,7 +15,7 @@ use vedette_tests::program;
 use crate::world::until;
 
 /// A first start on a machine compiles the plugins.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_secs(240);
 /// Of the process.
 const DESCRIPTORS: usize = 128;
 

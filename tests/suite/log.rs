@@ -12,7 +12,7 @@ use vedette_tests::{Service, Settings, program};
 use crate::world::until;
 
 /// A first start on a machine compiles the plugins.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_secs(240);
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_log_that_nobody_can_read_stops_nothing() {

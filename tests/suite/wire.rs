@@ -106,5 +106,5 @@ fn read(bytes: &[u8]) -> Option<Answer> {
     Some(Answer { status, headers, text })
 }
 
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(180);
 static NEXT: AtomicU32 = AtomicU32::new(1);

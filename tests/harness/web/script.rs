@@ -1,10 +1,10 @@
 //! What a server does with one request, byte by byte and pause by pause.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use async_compression::tokio::write::GzipEncoder;
 use serde_json::Value;
-use tokio::io::AsyncWriteExt;
+use tokio::{io::AsyncWriteExt, sync::Notify};
 
 use super::Wire;
 
@@ -16,6 +16,7 @@ pub struct Script(Vec<Step>);
 enum Step {
     Send(Vec<u8>),
     Wait(Duration),
+    Until(Arc<Notify>),
     /// The same bytes until the peer hangs up.
     Flood(Vec<u8>),
     /// Nothing more until the peer hangs up.
@@ -106,6 +107,13 @@ impl Script {
         self
     }
 
+    /// The same, once it is told to.
+    #[must_use]
+    pub fn once(mut self, told: Arc<Notify>) -> Self {
+        self.0.insert(0, Step::Until(told));
+        self
+    }
+
     pub(super) async fn play(self, mut stream: impl Wire) -> std::io::Result<()> {
         for step in self.0 {
             match step {
@@ -114,6 +122,7 @@ impl Script {
                     stream.flush().await?;
                 }
                 Step::Wait(pause) => tokio::time::sleep(pause).await,
+                Step::Until(told) => told.notified().await,
                 Step::Flood(bytes) => loop {
                     stream.write_all(&bytes).await?;
                 },

@@ -12,7 +12,7 @@ use crate::program::{installed, turn};
 use pebble::{NAME, Pebble};
 
 /// A debug build and an authority that looks several times need this at most.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_secs(240);
 
 struct World {
     lab: Lab,

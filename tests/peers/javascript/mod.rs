@@ -17,7 +17,7 @@ use vedette_tests::{Lab, Script, Service, plugin_in};
 use crate::program::{command, has_node, succeed, turn};
 
 /// A snapshot of the engine is made: some ten seconds of CPU.
-const BUILDING: Duration = Duration::from_secs(300);
+const BUILDING: Duration = Duration::from_secs(900);
 const DOMAIN: &str = "shop.example";
 
 #[tokio::test(flavor = "multi_thread")]

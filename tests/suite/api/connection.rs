@@ -10,8 +10,9 @@ use tokio::{
 
 use crate::world::World;
 
-/// The service waits ten seconds for a first word, and thirty for a whole head.
-const PATIENCE: Duration = Duration::from_secs(45);
+/// The service waits ten seconds for a first word, and thirty for a whole head; whatever is silent is
+/// over after a hundred.
+const PATIENCE: Duration = Duration::from_secs(75);
 /// Below the fifteen that a body may pause, and enough for a busy machine.
 const AT_ONCE: Duration = Duration::from_secs(12);
 /// The body is late by chance: in one round it may be there with its head.

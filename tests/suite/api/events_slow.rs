@@ -104,4 +104,4 @@ const MESSAGES: usize = 12;
 const CHANGES: usize = 40;
 /// Bytes.
 const RECEIVED: u32 = 128 << 10;
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(180);

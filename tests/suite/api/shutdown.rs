@@ -2,6 +2,7 @@
 
 use std::{
     process::Stdio,
+    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -11,19 +12,18 @@ use tokio::{
     io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader},
     net::TcpStream,
     process::Command,
+    sync::Notify,
 };
 use vedette_tests::{Script, program};
 
 use crate::world::{ROUNDS, World, until};
 
-/// Longer than it takes to see the refusal, shorter than what the service waits.
-const SLOW: Duration = Duration::from_secs(3);
-
 #[tokio::test(flavor = "multi_thread")]
 async fn a_check_that_runs_is_answered_and_whoever_comes_late_is_refused() {
     let world = World::start().await;
     let pages = world.lab.pages("slow.example").await.expect("free port");
-    pages.at("/", Script::html("<h1>at last</h1>").late(SLOW));
+    let refused = Arc::new(Notify::new());
+    pages.at("/", Script::html("<h1>at last</h1>").once(Arc::clone(&refused)));
     let address = world.service.api;
     let client = world.owner.client.clone();
     let body = json!({"domain": "slow.example", "port": pages.port()});
@@ -33,7 +33,9 @@ async fn a_check_that_runs_is_answered_and_whoever_comes_late_is_refused() {
     let mut service = world.service;
     let late = async {
         until("the refusal", async || TcpStream::connect(address).await.err()).await;
-        running.is_finished()
+        let too_late = running.is_finished();
+        refused.notify_one();
+        too_late
     };
     let (exit, too_late) = tokio::join!(service.stop(), late);
     assert!(!too_late, "refused while the check still ran");

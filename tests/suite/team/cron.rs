@@ -18,7 +18,7 @@ use crate::{
 const SECRET: &str = "tick-tock-3f9c";
 const TYPES: [&str; 5] = ["ssl", "dns", "domain", "ct", "uptime"];
 /// Long enough for a loaded machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(180);
 
 /// A team edition with a secret for its scheduler, and further lines of configuration.
 async fn world(toml: &str) -> World {

@@ -10,7 +10,7 @@ use vedette_tests::{Account, Lab, Ran, Settings, agent, agent_command, free_port
 use crate::world::{World, text, until};
 
 /// It ends in this time on a loaded machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(180);
 
 /// The service of the team edition, and an account that may have agents.
 async fn world() -> (World, Account) {
