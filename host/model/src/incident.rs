@@ -8,6 +8,8 @@
 mod change;
 mod critical;
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
 pub use self::change::{IncidentPatch, NewIncident, NewUpdate};
@@ -141,13 +143,12 @@ impl Incident {
         Ok(())
     }
 
-    /// Whether these are the alerts that it was made from, all of them still there, perhaps with
-    /// others: then it is the incident that they would make.
-    pub fn is_of(&self, critical: &CriticalAlerts) -> bool {
-        let still = |alert: &AlertId| critical.alerts.iter().any(|(there, _)| there == alert);
+    /// Whether the alerts that it was made from are all among those that are `there` still, perhaps
+    /// with others: then it is the incident that the critical alerts of the moment would make.
+    pub fn is_of(&self, there: &BTreeSet<AlertId>) -> bool {
         self.status != IncidentStatus::Resolved
             && !self.alerts.is_empty()
-            && self.alerts.iter().all(still)
+            && self.alerts.iter().all(|alert| there.contains(alert))
     }
 
     /// Whether its title counts alerts: those of agents and hidden sites too, which are the

@@ -3,6 +3,8 @@
 //! Totals come from counters, one for each kind of alert of a site, which go with the site: the
 //! alerts of a site that was deleted are gone from every answer before their rows are.
 
+use std::collections::BTreeSet;
+
 use surrealdb::types::{Array, RecordId, RecordIdKey, SurrealValue, Value};
 use uuid::Uuid;
 use vedette_model::event::AlertChange;
@@ -28,6 +30,18 @@ struct CountRow {
 #[derive(SurrealValue)]
 struct AlertRow {
     doc: String,
+}
+
+#[derive(SurrealValue)]
+struct OpenRow {
+    open: Vec<SitedRow>,
+    purged: Vec<RecordId>,
+}
+
+#[derive(SurrealValue)]
+struct SitedRow {
+    id: RecordId,
+    site: Uuid,
 }
 
 impl Store {
@@ -81,6 +95,38 @@ impl Store {
             }
         }
         Ok((total(&counts, &filter), sites))
+    }
+
+    /// Which of these alerts are open and of a severity: read by their ids, so that it is told of
+    /// each of them, however many others there are.
+    pub async fn open_among(
+        &self,
+        account: AccountId,
+        severity: Severity,
+        alerts: &[AlertId],
+    ) -> Result<BTreeSet<AlertId>> {
+        if alerts.is_empty() {
+            return Ok(BTreeSet::new());
+        }
+        let alerts: Vec<RecordId> =
+            alerts.iter().map(|alert| key::alert(account, *alert)).collect();
+        let row: OpenRow = self
+            .read(
+                "RETURN {
+                    open: (SELECT id, site FROM $alerts
+                        WHERE is_resolved = false AND severity = $severity),
+                    purged: (SELECT VALUE id FROM $purged)
+                }",
+                Binds::new()
+                    .with("alerts", alerts)
+                    .with("severity", key::severity(severity))
+                    .with("purged", key::of_account("purge", account)),
+            )
+            .await?;
+        let purged: Vec<Uuid> =
+            row.purged.iter().map(|id| key::uuid_at(id, 1)).collect::<Result<_>>()?;
+        let open = row.open.iter().filter(|row| !purged.contains(&row.site));
+        open.map(|row| key::uuid_at(&row.id, 1).map(AlertId)).collect()
     }
 
     pub async fn alert(&self, account: AccountId, alert: AlertId) -> Result<Option<Alert>> {

@@ -1,5 +1,7 @@
 //! `/agent`: keys, what agents report, and what becomes of it.
 
+use std::ops::Range;
+
 use futures::future::join_all;
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -582,4 +584,40 @@ async fn the_tool_lists_what_the_endpoint_lists() {
         .map(|problem| problem.to_string())
         .collect();
     assert!(problems.is_empty(), "{problems:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_outage_of_hundreds_of_places_is_one_incident_that_grows() {
+    let world = start().await;
+    let client = &world.owner.client;
+    let agent = Agent::make(client).await;
+    let report = async |places: Range<u32>| {
+        let count = places.len() as u64;
+        let expiring = |nth: u32| [certificate(5, &format!("{nth:04x}"))];
+        let seen = places.map(|nth| seen(&format!("h{nth}"), 443, &expiring(nth)));
+        assert_eq!(agent.report(seen.collect()).await, (count, count));
+    };
+    let gather = async || {
+        let made = client.post("/incidents", json!({"auto_create": true})).await.expect(200);
+        made["incident"].clone()
+    };
+    report(0..75).await;
+    report(75..150).await;
+    let first = gather().await;
+    assert_eq!(first["title"], "150 critical alerts on 150 sites");
+
+    // More than are read at a time.
+    for (places, title) in [
+        (150..225, "225 critical alerts on 225 sites"),
+        (225..226, "226 critical alerts on 226 sites"),
+    ] {
+        let new = places.len();
+        report(places).await;
+        let grown = gather().await;
+        assert_eq!((&grown["id"], &grown["title"]), (&first["id"], &json!(title)));
+        let told = grown["updates"].as_array().and_then(|updates| updates.last().cloned());
+        let told = text(&told.expect("it has updates")["message"]);
+        assert!(told.starts_with(&format!("{new} critical alerts on {new} sites:")), "{told}");
+    }
+    assert_eq!(client.get("/incidents").await.expect(200)["total"], 1);
 }

@@ -62,7 +62,10 @@ async fn create_once(
     for _ in 0..TRIES {
         let now = app.clock.now();
         let last = app.store.auto_incident(account).await?;
-        if let Some(last) = last.as_ref().filter(|last| last.is_of(critical)) {
+        // Not by what was read above, which are the newest of them.
+        let made_from = last.as_ref().map(|last| last.alerts.as_slice()).unwrap_or_default();
+        let there = app.store.open_among(account, Severity::Critical, made_from).await?;
+        if let Some(last) = last.as_ref().filter(|last| last.is_of(&there)) {
             let update = random::id();
             let tell = |incident: &mut Incident| incident.take_in(critical, update, author, now);
             let told = app.store.update_incident(account, last.id, tell).await?;
