@@ -1,8 +1,12 @@
 //! `/renewal`: the plan, the operator's switch, what a site must be set to, and the log.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use serde_json::{Value, json};
 use uuid::Uuid;
-use vedette_tests::{Account, Receiver, Response, UpdateKey, free_port, program};
+use vedette_tests::{
+    Account, Asked, Receiver, Response, Script, UpdateKey, Web, free_port, program,
+};
 
 use crate::world::{World, text, time, until};
 
@@ -231,4 +235,82 @@ async fn a_renewal_that_a_crash_interrupted_is_taken_up_again() {
     authority.wait_for(2).await.expect("the authority is asked again");
     let log = ended(&world, &site).await;
     assert_eq!((log.len(), &log[0]["status"]), (2, &json!("failed")), "{log:?}");
+}
+
+/// An authority that takes every proof. Who asks for the order the nth time is answered as it is
+/// `ordered`.
+async fn authority(ordered: impl Fn(usize) -> (u16, Value) + Send + Sync + 'static) -> Web {
+    let polls = AtomicUsize::new(0);
+    let answer = move |asked: &Asked| {
+        let host = asked.header("host").unwrap_or_default();
+        let url = |path: &str| format!("http://{host}{path}");
+        let (status, body) = match asked.path() {
+            "/directory" => (200, directory(url)),
+            "/account" => (201, json!({"status": "valid"})),
+            "/orders" => (201, order(url)),
+            "/authorization" => (200, authorization(url)),
+            "/challenge" => (200, challenge(url)),
+            "/order" => ordered(polls.fetch_add(1, Ordering::Relaxed)),
+            _ => (200, json!({})),
+        };
+        let location = url(if asked.path() == "/orders" { "/order" } else { "/account/1" });
+        let headers = [
+            ("content-type", "application/json"),
+            ("replay-nonce", "n0nce"),
+            ("location", location.as_str()),
+        ];
+        let body = if asked.method == "HEAD" { String::new() } else { body.to_string() };
+        // To the end of what was sent: a connection that is closed before it was read is torn.
+        Script::reply(status, &headers, body).held()
+    };
+    Web::start(None, answer).await.expect("loopback has free ports")
+}
+
+fn directory(url: impl Fn(&str) -> String) -> Value {
+    json!({"newNonce": url("/nonce"), "newAccount": url("/account"), "newOrder": url("/orders")})
+}
+
+fn order(url: impl Fn(&str) -> String) -> Value {
+    let authorizations = [url("/authorization")];
+    json!({"status": "pending", "authorizations": authorizations, "finalize": url("/finalize")})
+}
+
+fn authorization(url: impl Fn(&str) -> String) -> Value {
+    let identifier = json!({"type": "dns", "value": "shop.example"});
+    json!({"identifier": identifier, "status": "pending", "challenges": [challenge(url)]})
+}
+
+fn challenge(url: impl Fn(&str) -> String) -> Value {
+    json!({"type": "dns-01", "url": url("/challenge"), "token": "t0ken", "status": "pending"})
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn trouble_of_the_authority_is_told_in_its_words_and_not_as_a_proof_that_failed() {
+    let problem = |kind: &str, detail: &str| {
+        let kind = format!("urn:ietf:params:acme:error:{kind}");
+        json!({"type": kind, "detail": detail})
+    };
+    let ordered = move |nth: usize| {
+        if nth == 0 {
+            return (503, problem("serverInternal", "down for maintenance"));
+        }
+        let error = problem("caa", "CAA forbids the issuer");
+        (200, json!({"error": error, "status": "invalid", "authorizations": [], "finalize": ""}))
+    };
+    let authority = authority(ordered).await;
+    let renewal = format!(
+        "[renewal]\ndirectory_url = \"{}/directory\"\npropagation = \"0s\"\n",
+        authority.origin()
+    );
+    let world = World::with(|settings| settings.toml = renewal).await;
+    world.lab.dns.take_updates(&UpdateKey::new("renewal-key"));
+    switch(&world, &world.owner, true).await;
+    let site = world.quiet_with("shop.example", provider(&world, "shop.example")).await;
+    for (lines, words) in [(2, "down for maintenance"), (4, "CAA forbids the issuer")] {
+        world.owner.client.post("/renewal", json!({"site_id": site})).await.expect(200);
+        let log = ended(&world, &site).await;
+        assert_eq!((log.len(), &log[0]["status"]), (lines, &json!("failed")), "{log:?}");
+        let said = text(&log[0]["message"]);
+        assert!(said.contains(words) && !said.contains("proof"), "{said}");
+    }
 }

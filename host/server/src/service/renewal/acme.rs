@@ -36,9 +36,14 @@ pub(super) async fn obtain(
     prove(app, &mut order, proof).await?;
     match order.poll_ready(&POLLS).await {
         Ok(OrderStatus::Ready) => {}
-        Ok(_) | Err(Error::Api(_)) => {
+        Ok(_) => {
             let said = verdict(&mut order).await;
             return Err(said.unwrap_or_else(|| NOT_ACCEPTED.to_owned()));
+        }
+        // The order's own problem, or one of the authority, with which the proof has nothing to do
+        // unless it says so there.
+        Err(cause @ Error::Api(_)) => {
+            return Err(verdict(&mut order).await.unwrap_or_else(|| refused(&cause)));
         }
         Err(cause) => return Err(refused(&cause)),
     }
