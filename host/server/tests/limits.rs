@@ -14,10 +14,11 @@ use chrono::{DateTime, Utc};
 use futures::future::join_all;
 use reqwest::{Client, Method};
 use tokio_util::sync::CancellationToken;
-use vedette_model::quota;
+use vedette_model::{Edition, quota};
 use vedette_server::{
     App, Clock, Config,
     clock::ManualClock,
+    config::Mounted,
     serve,
     service::account::{self, CreatedAccount},
 };
@@ -144,6 +145,33 @@ fn what_costs_no_call_does_not_wait_for_the_next_month() {
 }
 
 #[test]
+fn a_full_address_has_nobody_wait_for_the_next_month_to_buy_more_or_to_leave() {
+    with_service(|service| async move {
+        let free = service.account_of("team", "free").await;
+        let (key, one) = (Some(free.key.as_str()), Some(IpAddr::from([192, 0, 2, 3])));
+        service.use_up(&free, 100).await;
+        for _ in 0..60 {
+            assert_eq!(service.get("/api/alerts", key, one).await.status, 429);
+        }
+        let month = quota::whole_seconds(quota::until_next_month(service.hand.now()));
+        let call = service.get("/api/alerts", key, one).await;
+        assert_eq!((call.status, call.retry_after), (429, Some(month)), "{}", call.text);
+        for (method, path) in [
+            (Method::POST, "/api/checkout"),
+            (Method::GET, "/api/billing/status"),
+            (Method::DELETE, "/api/account"),
+        ] {
+            let told = service.send(method, path, key, one, "").await;
+            assert_eq!((told.status, told.retry_after), (429, Some(61)), "{path}: {}", told.text);
+            assert!(!told.text.contains("month"), "{path}: {}", told.text);
+        }
+        service.wait_is_true("/api/account", key, one, 61).await;
+        let call = service.get("/api/alerts", key, one).await;
+        assert_eq!((call.status, call.used), (429, 100), "{}", call.text);
+    });
+}
+
+#[test]
 fn who_is_over_the_window_of_a_plan_is_held_against_the_next_one_at_once() {
     with_service(|service| async move {
         let account = service.account("free").await;
@@ -186,17 +214,22 @@ struct Seen {
 
 impl Service {
     async fn account(&self, plan: &str) -> CreatedAccount {
+        self.account_of("standard", plan).await
+    }
+
+    async fn account_of(&self, edition: &str, plan: &str) -> CreatedAccount {
         let number = self.requests.fetch_add(1, Ordering::Relaxed);
         let address = format!("{plan}-{number}@example.com");
-        account::create(&self.app, &address, plan, "standard").await.expect("a plan of the edition")
+        account::create(&self.app, &address, plan, edition).await.expect("a plan of the edition")
     }
 
     /// Counts calls of this month without making them, as far as the plan has them.
     async fn use_up(&self, account: &CreatedAccount, calls: u64) {
         let month = quota::month(self.hand.now());
         let limit = self.used(account).await + calls;
-        let plan = vedette_model::edition::STANDARD.plan(&account.account.plan);
-        let limit = limit.min(plan.expect("a plan of the edition").monthly_calls);
+        let edition = Edition::by_id(&account.account.edition).expect("an edition");
+        let plan = edition.plan(&account.account.plan).expect("a plan of the edition");
+        let limit = limit.min(plan.monthly_calls);
         let calls =
             (0..calls).map(|_| self.app.store.count_call(account.account.id, &month, limit));
         join_all(calls).await;
@@ -327,6 +360,7 @@ fn config() -> Config {
         listen: free_port,
         admin_listen: free_port,
         db: "mem://".to_owned(),
+        edition: Mounted::Both,
         no_first_account: true,
         // Compiled once for all tests.
         cache_dir: Some(concat!(env!("CARGO_TARGET_TMPDIR"), "/native-code").into()),

@@ -98,7 +98,8 @@ pub(super) async fn count(
     {
         let token = token(req).filter(|_| class == Class::Private);
         let month = token.as_ref().and_then(|token| app.limits.month_of(token, now));
-        depot.insert_typed(Full::of(&app, token.as_ref(), month.as_ref(), &refused, now));
+        let waited = month.as_ref().filter(|_| waits_for_month(req, &app));
+        depot.insert_typed(Full::of(&app, token.as_ref(), waited, &refused, now));
         standing.month = month.map(Month::from).unwrap_or_default();
     }
     depot.insert_typed(standing);
@@ -112,7 +113,8 @@ pub(super) async fn count(
 }
 
 impl Full {
-    /// Where a credential counts, its account may make the wait longer.
+    /// Where a credential counts, its account may make the wait longer: by its window, and by the
+    /// month for which the request has to wait, if it has to.
     fn of(
         app: &App,
         token: Option<&TokenHash>,
@@ -120,11 +122,12 @@ impl Full {
         refused: &Refused,
         now: Timestamp,
     ) -> Self {
-        let account = token.and_then(|token| app.limits.wait_of_account(token, now));
-        let month_is_over = month.is_some_and(|usage| usage.is_used_up(now));
+        let window = token.and_then(|token| app.limits.wait_of_window(token, now));
+        let month = month.and_then(|usage| usage.wait(now));
+        let account = window.max(month).unwrap_or_default();
         Self {
-            retry_after: refused.retry_after.max(account.unwrap_or_default()),
-            what: if month_is_over { ADDRESS_AND_MONTH } else { ADDRESS },
+            retry_after: refused.retry_after.max(account),
+            what: if month.is_some() { ADDRESS_AND_MONTH } else { ADDRESS },
         }
     }
 }
@@ -218,17 +221,29 @@ pub(super) fn is_public(depot: &Depot) -> bool {
 
 /// By the request's route, or, where none fits, by its path.
 fn class(req: &Request, app: &App) -> Class {
-    let path = path(req);
-    let mut editions = app.config.edition.ids().iter().filter_map(|id| Edition::by_id(id));
     let reads = matches!(*req.method(), Method::GET | Method::HEAD);
-    let is_public = editions.any(|edition| {
-        path.strip_prefix(edition.prefix.trim_start_matches('/')).is_some_and(|rest| {
-            rest.starts_with("/public/")
-                || DESCRIPTION.contains(&rest)
-                || (edition.has(Area::Welcome) && reads && rest == WELCOME)
-        })
+    let is_public = in_edition(req, app).is_some_and(|(edition, path)| {
+        path.starts_with("/public/")
+            || DESCRIPTION.contains(&path)
+            || (edition.has(Area::Welcome) && reads && path == WELCOME)
     });
     if is_public { Class::Public } else { Class::Private }
+}
+
+/// Whether a request is refused while the month is used up, as all are whose account does not go on
+/// without calls ([`super::payer::Cost::CallIfLeft`]).
+fn waits_for_month(req: &Request, app: &App) -> bool {
+    in_edition(req, app).is_none_or(|(_, path)| !WITHOUT_CALLS.contains(&path))
+}
+
+/// The edition that a request is for, and its path there.
+fn in_edition<'a>(req: &'a Request, app: &App) -> Option<(&'static Edition, &'a str)> {
+    let path = path(req);
+    let mut editions = app.config.edition.ids().iter().filter_map(|id| Edition::by_id(id));
+    editions.find_map(|edition| {
+        let rest = path.strip_prefix(edition.prefix.trim_start_matches('/'))?;
+        rest.starts_with('/').then_some((edition, rest))
+    })
 }
 
 /// The status pages: whoever is behind one address with many others sees them too, so they tell
@@ -304,6 +319,9 @@ const DESCRIPTION: [&str; 2] = ["/openapi.json", "/docs"];
 
 /// Asked before somebody has a credential (spec: Variant B additional endpoints).
 const WELCOME: &str = "/auth/welcome";
+
+/// How an account buys more, sees what it has, and leaves.
+const WITHOUT_CALLS: [&str; 3] = ["/account", "/checkout", "/billing/status"];
 
 pub(super) const EXPOSED: &str = "x-ratelimit-limit, x-ratelimit-remaining, x-ratelimit-reset, \
      x-monthlylimit-limit, x-monthlylimit-used, x-monthlylimit-remaining, retry-after, \

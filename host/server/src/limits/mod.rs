@@ -99,17 +99,16 @@ impl Limits {
         self.accounts.admit(account, limit, now)
     }
 
-    /// How long an account whose credential was used lately has to wait for everything but its
-    /// address: what a refused address is told too, so that waiting that long is enough.
-    pub fn wait_of_account(&self, token: &TokenHash, now: Timestamp) -> Option<Duration> {
+    /// How long an account whose credential was used lately has to wait for its window: what a
+    /// refused address is told too, so that waiting that long is enough.
+    pub fn wait_of_window(&self, token: &TokenHash, now: Timestamp) -> Option<Duration> {
         let seen = self.recent.get(token)?;
         let window = self.accounts.look(&seen.account, seen.limit, now).err();
-        let month = seen.usage.exhausted.and_then(|until| (until - now).to_std().ok());
-        window.map(|refused| refused.retry_after).max(month)
+        window.map(|refused| refused.retry_after)
     }
 
     /// What the account of a credential that was used lately had used of the month when it was
-    /// counted last; none where that was another month.
+    /// counted last, which may have a wait of its own; none where that was another month.
     pub fn month_of(&self, token: &TokenHash, now: Timestamp) -> Option<Usage> {
         let usage = self.recent.get(token)?.usage;
         (usage.month == quota::month(now)).then_some(usage)

@@ -1,7 +1,7 @@
 //! Whose credential a request carries, as far as it was seen lately: enough to refuse who is over
 //! a limit, with the whole wait and the headers, without asking the database.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, time::Duration};
 
 use aws_lc_rs::digest::{SHA256, digest};
 use chrono::TimeDelta;
@@ -48,9 +48,10 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// Whether no call of the month is left.
-    pub fn is_used_up(&self, now: Timestamp) -> bool {
-        self.exhausted.is_some_and(|until| until > now)
+    /// How long no call of the month is left; none where there are some.
+    pub fn wait(&self, now: Timestamp) -> Option<Duration> {
+        let wait = (self.exhausted? - now).to_std().ok();
+        wait.filter(|wait| !wait.is_zero())
     }
 }
 

@@ -156,20 +156,21 @@ fn a_refused_address_is_told_the_wait_of_its_account() {
     let account = AccountId(uuid::Uuid::nil());
     let limit = Limit { max: 2, span: Duration::from_secs(10) };
     let token = TokenHash::of("ct_token");
-    assert_eq!(limits.wait_of_account(&token, hand.now()), None);
+    assert_eq!(limits.wait_of_window(&token, hand.now()), None);
     limits.recent.note(token, account, limit, usage(hand.now(), None));
-    assert_eq!(limits.wait_of_account(&token, hand.now()), None);
+    assert_eq!(limits.wait_of_window(&token, hand.now()), None);
     for _ in 0..2 {
         limits.admit_account(account, limit, hand.now()).unwrap();
     }
-    let wait = limits.wait_of_account(&token, hand.now()).unwrap();
+    let wait = limits.wait_of_window(&token, hand.now()).unwrap();
     assert!(wait > Duration::from_secs(9) && wait < Duration::from_secs(11));
-    assert!(!month_is_over(&limits, &token, hand.now()));
-    let until = hand.now() + Duration::from_secs(86_400);
+    assert_eq!(wait_of_month(&limits, &token, hand.now()), None);
+    let day = Duration::from_secs(86_400);
+    let until = hand.now() + day;
     limits.recent.note(token, account, limit, usage(hand.now(), Some(until)));
-    assert_eq!(limits.wait_of_account(&token, hand.now()), Some(Duration::from_secs(86_400)));
-    assert!(month_is_over(&limits, &token, hand.now()));
-    assert!(!month_is_over(&limits, &token, until));
+    assert_eq!(limits.wait_of_window(&token, hand.now()), Some(wait), "each has its own");
+    assert_eq!(wait_of_month(&limits, &token, hand.now()), Some(day));
+    assert_eq!(wait_of_month(&limits, &token, until), None);
 }
 
 #[test]
@@ -200,8 +201,7 @@ fn all_credentials_of_an_account_know_what_the_last_one_used() {
     limits.recent.note(one, account, limit, Usage { used: 99, ..usage(now, None) });
     let known = limits.recent.used(account, "2027-01", now);
     assert_eq!(known.map(|usage| usage.used), Some(100));
-    assert!(month_is_over(&limits, &other, now));
-    assert_eq!(limits.wait_of_account(&other, now), Some(Duration::from_secs(86_400)));
+    assert_eq!(wait_of_month(&limits, &other, now), Some(Duration::from_secs(86_400)));
     limits.recent.note(one, account, limit, Usage { limit: 2_000, used: 99, ..usage(now, None) });
     assert!(!month_is_over(&limits, &other, now), "the plan is another one");
     limits.recent.note(one, account, limit, Usage { used: 100, ..usage(now, Some(until)) });
@@ -221,7 +221,7 @@ fn a_credential_that_is_refused_is_told_nothing_of_the_account_it_led_to() {
     }
     limits.recent.disown(&former);
     assert!(!month_is_over(&limits, &former, now));
-    assert_eq!(limits.wait_of_account(&former, now), None);
+    assert_eq!(limits.wait_of_window(&former, now), None);
     assert!(month_is_over(&limits, &owners, now));
 }
 
@@ -237,7 +237,6 @@ fn a_last_call_that_is_taken_back_leaves_one() {
     assert!(month_is_over(&limits, &token, now), "it was one of another month");
     limits.recent.take_back(account, "2027-01");
     assert!(!month_is_over(&limits, &token, now));
-    assert_eq!(limits.wait_of_account(&token, now), None);
     let known = limits.recent.used(account, "2027-01", now);
     assert_eq!(known.map(|usage| usage.used), Some(6));
 }
@@ -255,7 +254,11 @@ fn a_call_that_is_taken_back_leaves_none_to_a_plan_that_has_fewer() {
 }
 
 fn month_is_over(limits: &Limits, token: &TokenHash, now: Timestamp) -> bool {
-    limits.month_of(token, now).is_some_and(|usage| usage.is_used_up(now))
+    wait_of_month(limits, token, now).is_some()
+}
+
+fn wait_of_month(limits: &Limits, token: &TokenHash, now: Timestamp) -> Option<Duration> {
+    limits.month_of(token, now)?.wait(now)
 }
 
 fn usage(at: Timestamp, exhausted: Option<Timestamp>) -> Usage {
