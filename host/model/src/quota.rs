@@ -44,6 +44,8 @@ pub struct Admitted {
     pub remaining: u32,
     /// When the oldest request that counts no longer does.
     pub reset: Timestamp,
+    /// What it is counted as: later than its own moment where another was later and came first.
+    pub at: Timestamp,
 }
 
 /// The window is full.
@@ -63,6 +65,14 @@ impl Window {
         let now = self.not_before_last(limit, now);
         self.log.push_back(now);
         Ok(self.standing(limit, now))
+    }
+
+    /// Takes back a request that is counted as one of this moment ([`Admitted::at`]). One that no
+    /// longer counts leaves all as it is.
+    pub fn take_back(&mut self, at: Timestamp) {
+        if let Ok(place) = self.log.binary_search(&at.timestamp_millis()) {
+            self.log.remove(place);
+        }
     }
 
     /// What [`Window::admit`] would answer, without counting; `remaining` is what is left before
@@ -101,6 +111,7 @@ impl Window {
         Admitted {
             remaining: limit.max.saturating_sub(used),
             reset: moment(oldest + milliseconds(limit.span) + 1),
+            at: moment(now),
         }
     }
 

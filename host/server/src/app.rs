@@ -113,8 +113,6 @@ pub struct Agent {
     pub id: AgentId,
     pub account: Arc<Account>,
     pub edition: &'static Edition,
-    /// Where the account stood when it was looked up.
-    pub stamp: Stamp,
 }
 
 impl Caller {

@@ -17,15 +17,13 @@ use vedette_model::{Account, AccountId, AgentId, Timestamp};
 use crate::account::AccountRow;
 use crate::error::{Result, gone_is_none};
 use crate::tx::Binds;
-use crate::{CLOCKS_DIFFER, Stamp, Store, key};
+use crate::{CLOCKS_DIFFER, Store, key};
 
 /// Whose key it is.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FoundAgent {
     pub id: AgentId,
     pub account: Arc<Account>,
-    /// Where the account stood when that was read.
-    pub stamp: Stamp,
 }
 
 #[derive(SurrealValue)]
@@ -45,7 +43,6 @@ struct AgentRow {
 struct FoundRow {
     agent: RecordId,
     account: Option<AccountRow>,
-    stamp: Option<Stamp>,
 }
 
 impl Store {
@@ -53,15 +50,14 @@ impl Store {
     pub async fn agent_of_key(&self, hash: &str) -> Result<Option<FoundAgent>> {
         let row: Option<FoundRow> = self
             .read(
-                "SELECT agent, account.*, account.stamp AS stamp FROM ONLY $hash",
+                "SELECT agent, account.* FROM ONLY $hash",
                 Binds::new().with("hash", key::agent_key_hash(hash)),
             )
             .await?;
-        let Some(FoundRow { agent, account: Some(account), stamp }) = row else { return Ok(None) };
+        let Some(FoundRow { agent, account: Some(account) }) = row else { return Ok(None) };
         Ok(Some(FoundAgent {
             id: key::uuid_at(&agent, 1)?.into(),
             account: Arc::new(account.into_account()?),
-            stamp: stamp.unwrap_or_default(),
         }))
     }
 

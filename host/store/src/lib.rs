@@ -103,6 +103,7 @@ struct Inner {
     scheduling: Mutex<()>,
     sending: Mutex<()>,
     calls: usage::Turnstile,
+    readings: usage::Readings,
     known: known::Known,
     revisions: check::Revisions,
 }
@@ -117,6 +118,7 @@ impl Store {
             scheduling: Mutex::default(),
             sending: Mutex::default(),
             calls: usage::Turnstile::default(),
+            readings: usage::Readings::default(),
             known: known::Known::default(),
             revisions: check::Revisions::default(),
         };

@@ -5,6 +5,8 @@
 //! this write gave it is one of the plan's. What is counted beyond the plan is taken back before
 //! it is refused, and by whoever counted it: so the count never falls below the calls admitted.
 
+mod so_far;
+
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::{Mutex, MutexGuard};
@@ -16,6 +18,8 @@ use vedette_model::AccountId;
 use crate::error::{Error, Result};
 use crate::tx::Binds;
 use crate::{Stamp, Store, key};
+
+pub(crate) use self::so_far::Readings;
 
 /// A call that was counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,12 +74,6 @@ struct AddedRow {
 }
 
 #[derive(SurrealValue)]
-struct SoFarRow {
-    used: Option<u64>,
-    stamp: Option<Stamp>,
-}
-
-#[derive(SurrealValue)]
 struct UsageRow {
     id: RecordId,
     used: u64,
@@ -104,20 +102,8 @@ impl Store {
     /// Takes back a call that was counted and then refused.
     pub async fn take_back_call(&self, account: AccountId, month: &str) -> Result<()> {
         let binds = Binds::new().with("usage", key::usage(account, month));
+        let _turn = self.turn(account.0).await;
         self.write("UPDATE $usage SET used -= 1 WHERE used > 0 RETURN NONE", binds).await
-    }
-
-    /// How many calls were counted in a month, and where the account stands; counts nothing.
-    pub async fn calls_so_far(&self, account: AccountId, month: &str) -> Result<Counted> {
-        let row: SoFarRow = self
-            .read(
-                "RETURN { used: $usage.used, stamp: $account.stamp }",
-                Binds::new()
-                    .with("usage", key::usage(account, month))
-                    .with("account", key::account(account)),
-            )
-            .await?;
-        Ok(Counted { used: row.used.unwrap_or(0), stamp: row.stamp.unwrap_or(Stamp::GONE) })
     }
 
     async fn count_waiting(&self) {

@@ -15,12 +15,30 @@ fn limit(max: u32, millis: u64) -> Limit {
 fn a_window_counts_down_refuses_and_admits_again() {
     let (limit, mut window) = (limit(2, 1000), Window::default());
     assert_eq!(window.look(limit, at(0)).unwrap().remaining, 2);
-    assert_eq!(window.admit(limit, at(0)), Ok(Admitted { remaining: 1, reset: at(1001) }));
-    assert_eq!(window.admit(limit, at(400)), Ok(Admitted { remaining: 0, reset: at(1001) }));
+    assert_eq!(
+        window.admit(limit, at(0)),
+        Ok(Admitted { remaining: 1, reset: at(1001), at: at(0) })
+    );
+    assert_eq!(
+        window.admit(limit, at(400)),
+        Ok(Admitted { remaining: 0, reset: at(1001), at: at(400) })
+    );
     let refused = window.admit(limit, at(900)).unwrap_err();
     assert_eq!(refused, Refused { retry_after: Duration::from_millis(101), reset: at(1001) });
     assert!(window.admit(limit, at(1000)).is_err(), "exactly one span apart may be less in truth");
-    assert_eq!(window.admit(limit, at(1001)), Ok(Admitted { remaining: 0, reset: at(1401) }));
+    assert_eq!(
+        window.admit(limit, at(1001)),
+        Ok(Admitted { remaining: 0, reset: at(1401), at: at(1001) })
+    );
+}
+
+#[test]
+fn a_place_is_given_back_also_where_a_later_request_came_first() {
+    let (limit, mut window) = (limit(2, 1000), Window::default());
+    window.admit(limit, at(1001)).unwrap();
+    let place = window.admit(limit, at(1000)).unwrap().at;
+    window.take_back(place);
+    assert_eq!(window.look(limit, at(1002)).unwrap().remaining, 1);
 }
 
 #[test]

@@ -107,7 +107,7 @@ impl Recognise {
         let agent = service::agent::authenticate(app, self.edition, key)
             .await
             .inspect_err(|_| app.limits.recent.disown(&TokenHash::of(key)))?;
-        let payer = Payer { account: &agent.account, edition: agent.edition, stamp: agent.stamp };
+        let payer = Payer { account: &agent.account, edition: agent.edition };
         count_call(app, payer, key, depot).await?;
         service::plan::included(&agent.account, agent.edition, Feature::Agents)?;
         Ok(agent)

@@ -129,13 +129,21 @@ impl Authenticate {
             if !is_the_same {
                 standing.withdraw(app).await;
             }
-            caller = again?;
+            let is_refused = counted.admitted.is_err() || !is_the_same;
+            let has_another_plan =
+                again.as_ref().is_ok_and(|caller| caller.account.plan != before.plan);
+            if (is_refused || has_another_plan)
+                && let Some(at) = counted.placed
+            {
+                app.limits.take_back(before.id, at);
+            }
             // Who joined or left a team meanwhile is bound by the limits of another account.
-            if counted.admitted.is_err() || !is_the_same {
+            caller = again?;
+            if is_refused {
                 trace::note_account(caller.account.id);
                 counted = count(app, &caller, token, standing, cost).await?;
-            } else if caller.account.plan != before.plan {
-                // It was counted, and is not counted twice.
+            } else if has_another_plan {
+                // It was counted in the month, and is not counted twice.
                 counted.admitted = standing.under(app, &caller, token, cost);
             }
         }

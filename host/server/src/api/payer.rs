@@ -7,7 +7,10 @@
 use std::time::Duration;
 
 use salvo::Depot;
-use vedette_model::{Account, Edition, Plan, Timestamp, quota};
+use vedette_model::{
+    Account, Edition, Plan, Timestamp,
+    quota::{self, Admitted, Refused},
+};
 use vedette_store::Stamp;
 
 use super::{
@@ -36,13 +39,11 @@ pub(super) enum Cost {
 pub(super) struct Payer<'a> {
     pub(super) account: &'a Account,
     pub(super) edition: &'static Edition,
-    /// Where the account stood when it was looked up.
-    pub(super) stamp: Stamp,
 }
 
 impl<'a> From<&'a Caller> for Payer<'a> {
     fn from(caller: &'a Caller) -> Self {
-        Self { account: &caller.account, edition: caller.edition, stamp: caller.stamp }
+        Self { account: &caller.account, edition: caller.edition }
     }
 }
 
@@ -65,6 +66,8 @@ pub(super) async fn count_call(
 pub(super) struct Counted {
     /// Where the account stood then.
     pub(super) stamp: Stamp,
+    /// Its place in the account's window ([`Admitted::at`]); none where there was none.
+    pub(super) placed: Option<Timestamp>,
     pub(super) admitted: Result<()>,
 }
 
@@ -76,18 +79,16 @@ pub(super) async fn count<'a>(
     standing: &mut Standing,
     cost: Cost,
 ) -> Result<Counted> {
-    let payer = payer.into();
-    let plan = service::plan::of(payer.account)?;
-    let account = payer.account.id;
-    let asked = Asked { payer, plan, token: TokenHash::of(token), now: app.clock.now() };
-    match app.limits.admit_account(account, quota::Limit::of_plan(plan), asked.now) {
-        Ok(_) => asked.admit(app, standing, cost).await,
+    let asked = Asked::new(app, payer.into(), token)?;
+    match asked.take_place(app) {
+        Ok(place) => asked.admit(app, standing, cost, place.at).await,
         Err(refused) => asked.refuse(app, standing, cost, refused.retry_after).await,
     }
 }
 
 impl Standing {
     /// A call that was counted in the month, held against another plan than it was counted under.
+    /// Its place in the window was given back.
     pub(super) fn under(
         &mut self,
         app: &App,
@@ -95,16 +96,17 @@ impl Standing {
         token: &str,
         cost: Cost,
     ) -> Result<()> {
-        let plan = service::plan::of(&caller.account)?;
-        let (token, now) = (TokenHash::of(token), app.clock.now());
-        let asked = Asked { payer: caller.into(), plan, token, now };
+        let asked = Asked::new(app, caller.into(), token)?;
         let used = self.month.used;
         let exhausted = asked.note(app, self, asked.usage(used));
-        if used <= plan.monthly_calls || cost != Cost::Call {
-            return Ok(());
+        // The last call that the plan has may be this one.
+        let is_over = used > asked.plan.monthly_calls && cost == Cost::Call;
+        let exhausted = exhausted.filter(|_| is_over);
+        match asked.take_place(app) {
+            Ok(_) if exhausted.is_none() => Ok(()),
+            Ok(_) => Err(asked.over(self, Duration::ZERO, exhausted)),
+            Err(refused) => Err(asked.over(self, refused.retry_after, exhausted)),
         }
-        let wait = longest(now, Duration::ZERO, self, exhausted);
-        Err(month_over(caller.edition, plan, wait))
     }
 }
 
@@ -116,9 +118,26 @@ struct Asked<'a> {
     now: Timestamp,
 }
 
-impl Asked<'_> {
+impl<'a> Asked<'a> {
+    fn new(app: &App, payer: Payer<'a>, token: &str) -> Result<Self> {
+        let plan = service::plan::of(payer.account)?;
+        Ok(Self { payer, plan, token: TokenHash::of(token), now: app.clock.now() })
+    }
+
+    /// In the account's window.
+    fn take_place(&self, app: &App) -> std::result::Result<Admitted, Refused> {
+        let window = quota::Limit::of_plan(self.plan);
+        app.limits.admit_account(self.payer.account.id, window, self.now)
+    }
+
     /// Counts it in the month, which may be over.
-    async fn admit(&self, app: &App, standing: &mut Standing, cost: Cost) -> Result<Counted> {
+    async fn admit(
+        &self,
+        app: &App,
+        standing: &mut Standing,
+        cost: Cost,
+        place: Timestamp,
+    ) -> Result<Counted> {
         let (account, month) = (self.payer.account.id, quota::month(self.now));
         let found = match cost {
             Cost::Call | Cost::CallIfLeft => {
@@ -135,16 +154,17 @@ impl Asked<'_> {
         if !is_over {
             standing.charge = (cost != Cost::Nothing).then_some(Charge { account, at: self.now });
         }
-        if !is_over || cost == Cost::CallIfLeft {
-            return Ok(Counted { stamp, admitted: Ok(()) });
-        }
-        let wait = longest(self.now, Duration::ZERO, standing, exhausted);
-        let refused = month_over(self.payer.edition, self.plan, wait);
-        Ok(Counted { stamp, admitted: Err(refused) })
+        let admitted = if !is_over || cost == Cost::CallIfLeft {
+            Ok(())
+        } else {
+            Err(self.over(standing, Duration::ZERO, exhausted))
+        };
+        Ok(Counted { stamp, placed: Some(place), admitted })
     }
 
     /// Its window is full: the month is told as it stands, and what it says is the longer wait. A
-    /// request that costs no call does not wait for the month.
+    /// request that costs no call does not wait for the month. The store is asked each time, since
+    /// the plan may have another window by now, by a change on another node.
     async fn refuse(
         &self,
         app: &App,
@@ -153,32 +173,31 @@ impl Asked<'_> {
         window: Duration,
     ) -> Result<Counted> {
         let (account, month) = (self.payer.account.id, quota::month(self.now));
-        let (usage, stamp) = match app.limits.recent.used(account, &month, self.now) {
-            // It may have been counted under another plan.
-            Some(Usage { at, used, .. }) => (Usage { at, ..self.usage(used) }, self.payer.stamp),
-            None => {
-                let so_far = app.store.calls_so_far(account, &month).await?;
-                (self.usage(so_far.used), so_far.stamp)
-            }
-        };
-        let exhausted = self.note(app, standing, usage).filter(|_| cost == Cost::Call);
+        let so_far = app.store.calls_so_far(account, &month).await?;
+        let exhausted = self.note(app, standing, self.usage(so_far.used));
+        let exhausted = exhausted.filter(|_| cost == Cost::Call);
+        let refused = self.over(standing, window, exhausted);
+        Ok(Counted { stamp: so_far.stamp, placed: None, admitted: Err(refused) })
+    }
+
+    /// The 429 of whoever has to wait so long for the window, and for the month where that is
+    /// exhausted. What takes longest is what there is something to do about.
+    fn over(&self, standing: &Standing, window: Duration, exhausted: Option<Timestamp>) -> Error {
         let wait = longest(self.now, window, standing, exhausted);
-        // What takes longest is what there is something to do about.
-        let refused = match exhausted {
+        match exhausted {
             Some(_) => month_over(self.payer.edition, self.plan, wait),
             None => {
                 let qps = self.plan.qps;
                 over(wait, &format!("more than {qps} requests of this account in 10 s"))
             }
-        };
-        Ok(Counted { stamp, admitted: Err(refused) })
+        }
     }
 
     /// What was used of the month. Its last call leaves none to a request that its address refuses.
     fn usage(&self, used: u64) -> Usage {
         let exhausted = (used >= self.plan.monthly_calls).then(|| quota::next_month(self.now));
         let limit = self.plan.monthly_calls;
-        Usage { at: self.now, month: quota::month(self.now), limit, used, exhausted }
+        Usage { month: quota::month(self.now), limit, used, exhausted }
     }
 
     /// Tells it in the headers and remembers it; answers until when the month is used up, if it is.

@@ -99,6 +99,12 @@ impl Limits {
         self.accounts.admit(account, limit, now)
     }
 
+    /// Takes back a request of an account that was counted at this moment: it turned out to be bound
+    /// by another limit, or to be another account's.
+    pub fn take_back(&self, account: AccountId, at: Timestamp) {
+        self.accounts.take_back(&account, at);
+    }
+
     /// How long an account whose credential was used lately has to wait for its window: what a
     /// refused address is told too, so that waiting that long is enough.
     pub fn wait_of_window(&self, token: &TokenHash, now: Timestamp) -> Option<Duration> {

@@ -1,10 +1,9 @@
-//! Whose credential a request carries, as far as it was seen lately: enough to refuse who is over
-//! a limit, with the whole wait and the headers, without asking the database.
+//! Whose credential a request carries, as far as it was seen lately: enough to refuse whose address
+//! is over its limit, with the whole wait and the headers, without asking the database.
 
 use std::{collections::HashMap, time::Duration};
 
 use aws_lc_rs::digest::{SHA256, digest};
-use chrono::TimeDelta;
 use parking_lot::Mutex;
 use vedette_model::{AccountId, Timestamp, quota::Limit};
 
@@ -36,8 +35,6 @@ pub(super) struct Seen {
 /// What an account had used when it was counted last.
 #[derive(Clone, Debug)]
 pub struct Usage {
-    /// When that was.
-    pub at: Timestamp,
     /// `2026-11`.
     pub month: String,
     /// The calls that the plan has a month.
@@ -105,15 +102,6 @@ impl Recent {
         let known = self.known.lock();
         known.seen.get(known.accounts.get(token)?).cloned()
     }
-
-    /// What an account has used of a month; none where that was found out too long ago: whoever
-    /// is refused meanwhile may have another plan by now, from another node.
-    pub fn used(&self, account: AccountId, month: &str, now: Timestamp) -> Option<Usage> {
-        let known = self.known.lock();
-        let usage = &known.seen.get(&account)?.usage;
-        let is_fresh = (TimeDelta::zero()..FRESH).contains(&(now - usage.at));
-        (is_fresh && usage.month == month).then(|| usage.clone())
-    }
 }
 
 impl Known {
@@ -128,5 +116,3 @@ impl Known {
 }
 
 const MOST: usize = 16_384;
-/// Nodes that share a database see each other's changes within this.
-const FRESH: TimeDelta = TimeDelta::seconds(1);

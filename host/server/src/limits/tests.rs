@@ -157,7 +157,7 @@ fn a_refused_address_is_told_the_wait_of_its_account() {
     let limit = Limit { max: 2, span: Duration::from_secs(10) };
     let token = TokenHash::of("ct_token");
     assert_eq!(limits.wait_of_window(&token, hand.now()), None);
-    limits.recent.note(token, account, limit, usage(hand.now(), None));
+    limits.recent.note(token, account, limit, usage(None));
     assert_eq!(limits.wait_of_window(&token, hand.now()), None);
     for _ in 0..2 {
         limits.admit_account(account, limit, hand.now()).unwrap();
@@ -167,24 +167,41 @@ fn a_refused_address_is_told_the_wait_of_its_account() {
     assert_eq!(wait_of_month(&limits, &token, hand.now()), None);
     let day = Duration::from_secs(86_400);
     let until = hand.now() + day;
-    limits.recent.note(token, account, limit, usage(hand.now(), Some(until)));
+    limits.recent.note(token, account, limit, usage(Some(until)));
     assert_eq!(limits.wait_of_window(&token, hand.now()), Some(wait), "each has its own");
     assert_eq!(wait_of_month(&limits, &token, hand.now()), Some(day));
     assert_eq!(wait_of_month(&limits, &token, until), None);
 }
 
 #[test]
-fn what_was_used_is_told_of_the_same_month_and_for_a_second_only() {
+fn what_was_used_is_told_of_the_same_month_only() {
     let (limits, hand) = limits();
     let account = AccountId(uuid::Uuid::nil());
-    let used = |month| limits.recent.used(account, month, hand.now()).map(|usage| usage.used);
-    assert_eq!(used("2027-01"), None);
+    let token = TokenHash::of("ct_token");
+    let used = |now| limits.month_of(&token, now).map(|usage| usage.used);
+    assert_eq!(used(hand.now()), None);
     let limit = Limit { max: 2, span: Duration::from_secs(10) };
-    limits.recent.note(TokenHash::of("ct_token"), account, limit, usage(hand.now(), None));
-    assert_eq!(used("2027-01"), Some(7));
-    assert_eq!(used("2027-02"), None);
-    hand.advance(Duration::from_secs(1));
-    assert_eq!(used("2027-01"), None, "the plan may be another one by now");
+    limits.recent.note(token, account, limit, usage(None));
+    assert_eq!(used(hand.now()), Some(7));
+    assert_eq!(used(quota::next_month(hand.now())), None);
+}
+
+#[test]
+fn a_request_that_is_taken_back_leaves_its_place_to_another() {
+    let (limits, hand) = limits();
+    let (account, other) = (AccountId(uuid::Uuid::nil()), AccountId(uuid::Uuid::from_u128(1)));
+    let limit = Limit { max: 2, span: Duration::from_secs(10) };
+    let first = hand.now();
+    limits.admit_account(account, limit, first).unwrap();
+    hand.advance(Duration::from_secs(4));
+    limits.admit_account(account, limit, hand.now()).unwrap();
+    limits.take_back(other, first);
+    assert!(limits.admit_account(account, limit, hand.now()).is_err());
+    limits.take_back(account, first);
+    let last = limits.admit_account(account, limit, hand.now()).unwrap();
+    assert_eq!(last.remaining, 0);
+    let refused = limits.admit_account(account, limit, hand.now()).unwrap_err();
+    assert_eq!(refused.retry_after, Duration::from_millis(10_001), "both are of this moment");
 }
 
 #[test]
@@ -193,18 +210,17 @@ fn all_credentials_of_an_account_know_what_the_last_one_used() {
     let (account, now) = (AccountId(uuid::Uuid::nil()), hand.now());
     let limit = Limit { max: 2, span: Duration::from_secs(10) };
     let (one, other) = (TokenHash::of("ct_one"), TokenHash::of("ct_other"));
-    limits.recent.note(other, account, limit, usage(now, None));
+    limits.recent.note(other, account, limit, usage(None));
     let until = now + Duration::from_secs(86_400);
-    let last = Usage { used: 100, ..usage(now, Some(until)) };
+    let last = Usage { used: 100, ..usage(Some(until)) };
     limits.recent.note(one, account, limit, last);
     // Counted before the last, and here after it.
-    limits.recent.note(one, account, limit, Usage { used: 99, ..usage(now, None) });
-    let known = limits.recent.used(account, "2027-01", now);
-    assert_eq!(known.map(|usage| usage.used), Some(100));
+    limits.recent.note(one, account, limit, Usage { used: 99, ..usage(None) });
+    assert_eq!(limits.month_of(&other, now).map(|usage| usage.used), Some(100));
     assert_eq!(wait_of_month(&limits, &other, now), Some(Duration::from_secs(86_400)));
-    limits.recent.note(one, account, limit, Usage { limit: 2_000, used: 99, ..usage(now, None) });
+    limits.recent.note(one, account, limit, Usage { limit: 2_000, used: 99, ..usage(None) });
     assert!(!month_is_over(&limits, &other, now), "the plan is another one");
-    limits.recent.note(one, account, limit, Usage { used: 100, ..usage(now, Some(until)) });
+    limits.recent.note(one, account, limit, Usage { used: 100, ..usage(Some(until)) });
     limits.recent.forget(account);
     assert!(!month_is_over(&limits, &other, now), "another plan has other limits");
 }
@@ -217,7 +233,7 @@ fn a_credential_that_is_refused_is_told_nothing_of_the_account_it_led_to() {
     let (former, owners) = (TokenHash::of("ct_former"), TokenHash::of("ct_owners"));
     let until = now + Duration::from_secs(86_400);
     for token in [former, owners] {
-        limits.recent.note(token, account, limit, usage(now, Some(until)));
+        limits.recent.note(token, account, limit, usage(Some(until)));
     }
     limits.recent.disown(&former);
     assert!(!month_is_over(&limits, &former, now));
@@ -232,13 +248,12 @@ fn a_last_call_that_is_taken_back_leaves_one() {
     let limit = Limit { max: 2, span: Duration::from_secs(10) };
     let token = TokenHash::of("ct_token");
     let until = now + Duration::from_secs(86_400);
-    limits.recent.note(token, account, limit, usage(now, Some(until)));
+    limits.recent.note(token, account, limit, usage(Some(until)));
     limits.recent.take_back(account, "2026-12");
     assert!(month_is_over(&limits, &token, now), "it was one of another month");
     limits.recent.take_back(account, "2027-01");
     assert!(!month_is_over(&limits, &token, now));
-    let known = limits.recent.used(account, "2027-01", now);
-    assert_eq!(known.map(|usage| usage.used), Some(6));
+    assert_eq!(limits.month_of(&token, now).map(|usage| usage.used), Some(6));
 }
 
 #[test]
@@ -248,7 +263,7 @@ fn a_call_that_is_taken_back_leaves_none_to_a_plan_that_has_fewer() {
     let limit = Limit { max: 2, span: Duration::from_secs(10) };
     let token = TokenHash::of("ct_token");
     let until = now + Duration::from_secs(86_400);
-    limits.recent.note(token, account, limit, Usage { used: 101, ..usage(now, Some(until)) });
+    limits.recent.note(token, account, limit, Usage { used: 101, ..usage(Some(until)) });
     limits.recent.take_back(account, "2027-01");
     assert!(month_is_over(&limits, &token, now), "all 100 are used");
 }
@@ -261,8 +276,8 @@ fn wait_of_month(limits: &Limits, token: &TokenHash, now: Timestamp) -> Option<D
     limits.month_of(token, now)?.wait(now)
 }
 
-fn usage(at: Timestamp, exhausted: Option<Timestamp>) -> Usage {
-    Usage { at, month: "2027-01".to_owned(), limit: 100, used: 7, exhausted }
+fn usage(exhausted: Option<Timestamp>) -> Usage {
+    Usage { month: "2027-01".to_owned(), limit: 100, used: 7, exhausted }
 }
 
 fn limits() -> (Limits, ManualClock) {

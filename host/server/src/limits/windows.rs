@@ -46,6 +46,13 @@ impl<K: Hash + Eq + Clone> Windows<K> {
         shard.windows.entry(key).or_default().admit(limit, now)
     }
 
+    /// Takes back a request that was counted in the key's window at this moment.
+    pub(super) fn take_back(&self, key: &K, at: Timestamp) {
+        if let Some(window) = self.shard(key).lock().windows.get_mut(key) {
+            window.take_back(at);
+        }
+    }
+
     /// What [`Windows::admit`] would answer, without counting.
     pub(super) fn look(&self, key: &K, limit: Limit, now: Timestamp) -> Result<Admitted, Refused> {
         match self.shard(key).lock().windows.get_mut(key) {

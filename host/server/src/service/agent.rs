@@ -108,7 +108,7 @@ pub async fn authenticate(app: &App, edition: &'static Edition, key: &str) -> Re
     if found.account.edition != edition.id {
         return Err(invalid_key());
     }
-    Ok(Agent { id: found.id, account: found.account, edition, stamp: found.stamp })
+    Ok(Agent { id: found.id, account: found.account, edition })
 }
 
 /// Notes what an agent says of itself. It may say so again and again.
