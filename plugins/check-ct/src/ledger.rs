@@ -4,6 +4,8 @@
 //! *Invariant:* it fits into the site's quota; what does not is counted by the day it expires.
 //! *Invariant:* a state that does not answer is left alone: nothing is written over what could not
 //! be read.
+//! *Invariant:* what was kept for another domain counts for nothing: a site may have moved, and a run
+//! that was under way then may have kept what it found after all.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -30,6 +32,8 @@ pub(crate) struct Ledger {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 struct About {
+    /// Whose certificates they are. Empty where it was kept before that was noted: the site's.
+    domain: String,
     /// Some run has finished.
     started: bool,
     /// The first look at the source is not at its end: what it finds is the baseline still.
@@ -59,9 +63,10 @@ pub(crate) struct Look<'a> {
 }
 
 impl Ledger {
-    pub(crate) fn load(cx: &Cx) -> Self {
+    pub(crate) fn load(cx: &Cx, domain: &str) -> Self {
         let state = cx.state(Scope::Site);
-        let mut ledger = Self { is_kept: true, ..Self::default() };
+        let about = About { domain: domain.to_owned(), ..About::default() };
+        let mut ledger = Self { is_kept: true, about, ..Self::default() };
         for key in std::iter::once(ABOUT.to_owned()).chain((0..PAGES).map(page_key)) {
             match state.get(&key) {
                 Ok(Some(value)) => drop(ledger.written.insert(key, value)),
@@ -70,8 +75,10 @@ impl Ledger {
             }
         }
         let about = ledger.written.get(ABOUT);
-        let about = about.and_then(|about| serde_json::from_slice(about).ok());
-        ledger.about = about.unwrap_or_default();
+        let about = about.and_then(|about| serde_json::from_slice::<About>(about).ok());
+        let own = about.filter(|about| [domain, ""].contains(&about.domain.as_str()));
+        let Some(own) = own else { return ledger };
+        ledger.about = About { domain: domain.to_owned(), ..own };
         let pages = (0..PAGES).filter_map(|page| ledger.written.get(&page_key(page)));
         ledger.certificates = pages.flat_map(|page| pages::read(page)).collect();
         ledger
@@ -157,9 +164,15 @@ impl Ledger {
         self.save(cx, pages);
     }
 
-    /// The certificates first: a position that is ahead of them would lose some.
+    /// The certificates first: a position that is ahead of them would lose some. Where another run
+    /// has kept something meanwhile, or the site has moved and lost what there was, that stays.
     fn save(&mut self, cx: &Cx, pages: Vec<Vec<u8>>) {
-        if !self.is_kept {
+        let state = cx.state(Scope::Site);
+        let is_as_read = || {
+            let stored = state.get(ABOUT);
+            stored.is_ok_and(|stored| stored.as_ref() == self.written.get(ABOUT))
+        };
+        if !self.is_kept || !is_as_read() {
             return;
         }
         let about = serde_json::to_vec(&self.about).expect("texts and numbers have a form");
@@ -169,11 +182,12 @@ impl Ledger {
             if before == Some(&value) || (before.is_none() && value.is_empty()) {
                 continue;
             }
-            if let Err(error) = cx.state(Scope::Site).set(&key, &value, None) {
+            if let Err(error) = state.set(&key, &value, None) {
                 let message = format!("what the run found could not be kept: {error:?}");
                 cx.log(Level::Warn, &message, &[]);
                 return;
             }
+            self.written.insert(key, value);
         }
     }
 }
@@ -217,14 +231,18 @@ mod tests {
         }
     }
 
+    fn load(host: &Host) -> Ledger {
+        Ledger::load(&host.cx(), "example.com")
+    }
+
     #[test]
     fn ledger_reads_back_what_it_kept() {
         let (host, sources) = (Host::new(), BTreeSet::from(["s".to_owned()]));
-        let mut ledger = Ledger::load(&host.cx());
+        let mut ledger = load(&host);
         assert!(ledger.is_baseline());
         ledger.accept(["family".to_owned()].into_iter());
         ledger.keep(&host.cx(), look(&[certificate("01")], &sources), NOW);
-        let read = Ledger::load(&host.cx());
+        let read = load(&host);
         assert!(!read.is_baseline());
         assert_eq!(read.certificates, [certificate("01")]);
         assert_eq!(read.positions().get("s").map(String::as_str), Some("7"));
@@ -234,7 +252,7 @@ mod tests {
     #[test]
     fn thousands_of_certificates_fit_the_quota_and_are_all_counted() {
         let (host, sources) = (Host::new(), BTreeSet::from(["s".to_owned()]));
-        let mut ledger = Ledger::load(&host.cx());
+        let mut ledger = load(&host);
         let many: Vec<Certificate> = (0..5_000)
             .map(|n| Certificate {
                 not_after: Some(NOW + n * DAY / 10),
@@ -245,7 +263,7 @@ mod tests {
             ledger.accept((0..1_000).map(|n| format!("{n:016}")));
         }
         ledger.keep(&host.cx(), look(&many, &sources), NOW);
-        let read = Ledger::load(&host.cx());
+        let read = load(&host);
         let kept = read.certificates.len();
         assert!(kept > 150, "{kept}");
         assert_eq!(kept as u64 + read.beyond(NOW), 5_000);
@@ -265,8 +283,8 @@ mod tests {
                 Certificate { not_after: dated.not_after.filter(|_| n % 2 == 0), ..dated }
             })
             .collect();
-        Ledger::load(&host.cx()).keep(&host.cx(), look(&many, &sources), NOW);
-        let mut read = Ledger::load(&host.cx());
+        load(&host).keep(&host.cx(), look(&many, &sources), NOW);
+        let mut read = load(&host);
         let dropped = &many[read.certificates.len()..];
         assert_eq!(read.beyond(NOW), dropped.len() as u64);
         read.forget_undated();
@@ -280,8 +298,8 @@ mod tests {
         let (host, sources) = (Host::new(), BTreeSet::from(["s".to_owned()]));
         let many: Vec<Certificate> =
             (0..1_000).map(|n| certificate(&format!("{n:036x}"))).collect();
-        Ledger::load(&host.cx()).keep(&host.cx(), look(&many, &sources), NOW);
-        let mut read = Ledger::load(&host.cx());
+        load(&host).keep(&host.cx(), look(&many, &sources), NOW);
+        let mut read = load(&host);
         let (kept, horizon) = (read.certificates.len(), read.horizon());
         assert!(horizon.is_some());
         // All of them, then some.
@@ -293,21 +311,21 @@ mod tests {
         }
         let some = read.certificates.clone();
         read.keep(&host.cx(), look(&some, &sources), NOW);
-        assert_eq!(Ledger::load(&host.cx()).horizon(), horizon, "others are still counted");
+        assert_eq!(load(&host).horizon(), horizon, "others are still counted");
         read.recall(many[kept..].iter());
         read.keep(&host.cx(), look(&some, &sources), NOW);
-        assert_eq!(Ledger::load(&host.cx()).horizon(), None);
+        assert_eq!(load(&host).horizon(), None);
     }
 
     #[test]
     fn baseline_lasts_until_the_source_is_read_to_its_end() {
         let (host, sources) = (Host::new(), BTreeSet::new());
         for (has_more, baseline) in [(true, true), (true, true), (false, false), (true, false)] {
-            let mut ledger = Ledger::load(&host.cx());
+            let mut ledger = load(&host);
             ledger.keep(&host.cx(), Look { has_more, ..look(&[], &sources) }, NOW);
-            assert_eq!(Ledger::load(&host.cx()).is_baseline(), baseline);
+            assert_eq!(load(&host).is_baseline(), baseline);
         }
-        assert!(Ledger::load(&host.cx()).positions().is_empty(), "the source is gone");
+        assert!(load(&host).positions().is_empty(), "the source is gone");
     }
 
     #[test]
@@ -315,7 +333,52 @@ mod tests {
         let host = Host::new();
         host.cx().state(Scope::Site).set(ABOUT, b"\xff{", None).expect("kept");
         host.cx().state(Scope::Site).set(&page_key(0), b"[1]", None).expect("kept");
-        let ledger = Ledger::load(&host.cx());
+        let ledger = load(&host);
         assert!(ledger.is_baseline() && ledger.certificates.is_empty());
+    }
+
+    #[test]
+    fn what_was_kept_for_another_domain_counts_for_nothing() {
+        let (host, sources) = (Host::new(), BTreeSet::from(["s".to_owned()]));
+        let many: Vec<Certificate> =
+            (0..1_000).map(|n| certificate(&format!("{n:036x}"))).collect();
+        let mut ledger = load(&host);
+        ledger.accept(["family".to_owned()].into_iter());
+        ledger.keep(&host.cx(), look(&many, &sources), NOW);
+        let mut moved = Ledger::load(&host.cx(), "moved.example");
+        assert!(moved.is_baseline() && moved.certificates.is_empty());
+        assert!(moved.positions().is_empty() && !moved.accepts(Some(&"family".to_owned())));
+        assert_eq!((moved.beyond(NOW), moved.horizon()), (0, None));
+        moved.keep(&host.cx(), look(&[certificate("01")], &sources), NOW);
+        let read = Ledger::load(&host.cx(), "moved.example");
+        assert_eq!(read.certificates, [certificate("01")], "no page is left of those before");
+        assert!(!read.is_baseline());
+    }
+
+    #[test]
+    fn what_was_kept_before_the_domain_was_noted_is_the_sites() {
+        let (host, sources) = (Host::new(), BTreeSet::from(["s".to_owned()]));
+        load(&host).keep(&host.cx(), look(&[certificate("01")], &sources), NOW);
+        let about = host.cx().state(Scope::Site).get(ABOUT).expect("kept").expect("there");
+        let mut about: serde_json::Value = serde_json::from_slice(&about).expect("JSON");
+        about.as_object_mut().and_then(|about| about.remove("domain")).expect("noted");
+        let about = about.to_string();
+        host.cx().state(Scope::Site).set(ABOUT, about.as_bytes(), None).expect("kept");
+        let read = load(&host);
+        assert!(!read.is_baseline());
+        assert_eq!(read.certificates, [certificate("01")]);
+    }
+
+    #[test]
+    fn run_that_was_overtaken_leaves_what_was_kept_meanwhile() {
+        let (host, sources) = (Host::new(), BTreeSet::from(["s".to_owned()]));
+        load(&host).keep(&host.cx(), look(&[certificate("01")], &sources), NOW);
+        let mut late = load(&host);
+        let mut moved = Ledger::load(&host.cx(), "moved.example");
+        moved.keep(&host.cx(), look(&[certificate("02")], &sources), NOW);
+        late.keep(&host.cx(), look(&[certificate("01"), certificate("03")], &sources), NOW);
+        let read = Ledger::load(&host.cx(), "moved.example");
+        assert_eq!(read.certificates, [certificate("02")]);
+        assert!(!read.is_baseline());
     }
 }

@@ -90,7 +90,7 @@ impl Check for Ct {
     fn run(cx: &Cx, job: Job<Config>) -> Result<Observation<CtResult>, CheckError> {
         let domain = watchable(&job.target)?;
         let sources = config::sources(&job)?;
-        let mut ledger = Ledger::load(cx);
+        let mut ledger = Ledger::load(cx, domain);
         let told = match source::ask(cx, &sources, domain, ledger.positions())? {
             Ok(told) => told,
             Err(token) => return Ok(Observation::new(CtResult::failed(domain, token), token)),

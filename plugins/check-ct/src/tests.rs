@@ -322,6 +322,20 @@ fn runs_and_assessments_make_one_alert_of_one_certificate() {
 }
 
 #[test]
+fn site_that_moved_to_another_domain_begins_anew() {
+    let crtsh = Crtsh::default();
+    crtsh.add(DIGICERT, "01", DOMAIN);
+    let host = crtsh.host(&[]);
+    run(&host);
+    crtsh.0.borrow_mut().clear();
+    crtsh.add(LETSENCRYPT, "02", "moved.example");
+    let moved = Ct::run(&host.cx(), job("moved.example")).expect("the check works").facts;
+    assert!(moved.baseline);
+    assert_eq!((moved.total, moved.new_count, moved.unexpected_count), (1, 0, 0));
+    assert_eq!(moved.certificates[0].serial_number, "02");
+}
+
+#[test]
 fn manifest_and_descriptor_agree() {
     let manifest = include_str!("../plugin.toml");
     let said = Ct::describe();
