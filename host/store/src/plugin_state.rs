@@ -88,6 +88,11 @@ impl Store {
 }
 
 impl StateScope<'_> {
+    /// All that is kept in it, and what counts that.
+    pub(crate) fn rows(self) -> [RecordId; 2] {
+        [self.entries(), self.total()]
+    }
+
     fn total(self) -> RecordId {
         key::id("plugin_state_size", [self.first(), self.plugin.into_value()])
     }

@@ -39,6 +39,8 @@ pub struct Runs {
     /// Of these what was remembered between runs goes: they look at another place now. Of a site
     /// with another domain it goes of all.
     pub moved: Vec<CheckType>,
+    /// The plugins of these, by their ids: what they kept for the site goes as well.
+    pub plugins: Vec<String>,
 }
 
 impl From<Vec<(CheckType, Timestamp)>> for Runs {

@@ -12,7 +12,7 @@ use vedette_model::{AccountId, CheckType, Secret, Site, SiteId, Timestamp};
 use crate::error::{Error, Result, gone_is_none};
 use crate::seal::Place;
 use crate::tx::Binds;
-use crate::{Runs, Store, key, row, schedule};
+use crate::{Runs, StateScope, Store, key, row, schedule};
 
 #[derive(SurrealValue)]
 struct SiteRow {
@@ -96,8 +96,8 @@ impl Store {
     /// be due: checks that are planned keep their turn, new ones are added, those it leaves out
     /// are taken off the schedule. It may be called again when somebody else changes the site at
     /// the same time. A site that moves to another domain begins anew, and so do the checks for
-    /// which it has moved: what was remembered between runs goes, the history stays. `Duplicate`
-    /// when the account has an equal site.
+    /// which it has moved: what was remembered between runs goes, by us and by their plugins, the
+    /// history stays. `Duplicate` when the account has an equal site.
     pub async fn update_site<R: Into<Runs>>(
         &self,
         account: AccountId,
@@ -136,6 +136,12 @@ impl Store {
             let states = runs.moved.iter().map(|check_type| key::check_state(site, check_type));
             states.collect::<Vec<RecordId>>().into_value()
         };
+        let kept = if is_another {
+            vec![key::of_site("plugin_state", site), key::of_site("plugin_state_size", site)]
+        } else {
+            let scope = |plugin| StateScope { plugin, site: Some(site) };
+            runs.plugins.iter().flat_map(|plugin| scope(plugin.as_str()).rows()).collect()
+        };
         let binds = Binds::new()
             .with("account", key::account(account))
             .with("site", key::site(account, site))
@@ -148,6 +154,7 @@ impl Store {
             .with("is_another", is_another)
             .with("states", states)
             .with("memories", key::of_site("check_memory", site))
+            .with("kept", kept)
             .with("schedules", key::of_site("schedule", site))
             .with("anew", schedule::ids_of(site, &runs.anew))
             .with("wanted", schedule::ids(&planned))
@@ -253,6 +260,7 @@ UPDATE $account SET stamp += 1 RETURN NONE;
 DELETE $anew RETURN NONE;
 UPDATE $states SET version = 0, latest = NONE RETURN NONE;
 IF $is_another { DELETE $memories RETURN NONE };
+FOR $rows IN $kept { DELETE $rows RETURN NONE };
 LET $planned = (SELECT VALUE id FROM $schedules);
 DELETE array::complement($planned, $wanted) RETURN NONE;
 INSERT INTO schedule $schedule.filter(|$row| $row.id NOT IN $planned) RETURN NONE;";

@@ -209,3 +209,23 @@ fn certificates(result: &Value) -> &[Value] {
 fn names(certificate: &Value) -> Vec<String> {
     certificate["san"].as_array().into_iter().flatten().map(text).collect()
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_site_that_moves_lists_nothing_of_the_domain_before() {
+    let (world, source) = world(CtKind::CrtSh).await;
+    source.log("old.example", Issuance::new(1, ISSUER, &["old.example"]));
+    let other = "C=US, O=Other Trust, CN=Other CA";
+    source.log("new.example", Issuance::new(2, other, &["new.example"]));
+    let site = world.quiet("old.example").await;
+    let before = world.run("ct", "old.example", &site).await;
+    assert_eq!(before["total"], 1, "{before:#}");
+    let arguments = json!({"site_id": site, "domain": "new.example"});
+    let params = json!({"name": "update_site", "arguments": arguments});
+    let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params});
+    let moved = world.owner.client.post("/mcp", call).await.expect(200);
+    assert_eq!(moved["result"]["isError"], false, "{moved}");
+    let after = world.run("ct", "new.example", &site).await;
+    let counts = ["total", "new_count", "unexpected_count"].map(|count| after[count].clone());
+    assert_eq!(counts, [json!(1), json!(0), json!(0)], "{after:#}");
+    assert_eq!(names(&certificates(&after)[0]), ["new.example"]);
+}

@@ -102,10 +102,12 @@ async fn change(
         if let Some(domain) = &domain {
             site.domain = domain.clone();
         }
+        let moved = moved(app, &before, site);
         Runs {
             due: first_runs(site, now),
             anew: changed(&before, site),
-            moved: moved(app, &before, site),
+            plugins: plugins(app, &moved),
+            moved,
         }
     };
     match app.store.update_site(account, id, change).await {
@@ -284,6 +286,12 @@ fn moved(app: &App, before: &Site, after: &Site) -> Vec<CheckType> {
     };
     checks.retain(|check_type| is_elsewhere && is_of_a_host(check_type));
     checks
+}
+
+/// Whose these checks are.
+fn plugins(app: &App, checks: &[CheckType]) -> Vec<String> {
+    let installed = checks.iter().filter_map(|check_type| app.sandbox.check(check_type));
+    installed.map(|check| check.id.clone()).collect()
 }
 
 fn in_effect(mut sites: Vec<Site>, plan: &Plan) -> Vec<Site> {

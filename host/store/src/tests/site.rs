@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use vedette_model::CheckState;
+use vedette_model::{CheckState, SiteId};
 
 use super::*;
 use crate::error::Error;
 use crate::tx::Binds;
-use crate::{Runs, key};
+use crate::{Runs, StateScope, key};
 
 #[test]
 fn a_site_reads_back_as_it_was_made() {
@@ -194,6 +194,52 @@ fn a_check_that_has_moved_begins_anew_and_no_other_does() {
 
         ssl_run(&store, &account, &site, noon() + seconds(60), Vec::new()).await;
         assert_eq!(read(&ssl()).await.state.version, 1);
+    });
+}
+
+#[test]
+fn what_plugins_kept_goes_where_they_look_elsewhere_now() {
+    on_both(|store| async move {
+        let (account, site) = with_site(&store).await;
+        let neighbour = super::site(&account, "two.example.com");
+        store.create_site(&neighbour, 50, &[]).await.unwrap();
+        let of = |site: SiteId, plugin: &'static str| StateScope { plugin, site: Some(site) };
+        let (ssl_kept, ct_kept) = (of(site.id, "check-ssl"), of(site.id, "check-ct"));
+        let others = [of(neighbour.id, "check-ssl"), StateScope { plugin: "check-ct", site: None }];
+        let keep = async |scope: StateScope<'static>, key: &str| {
+            // Two do not fit, and a scope that was emptied has room again.
+            store.plugin_state_set(scope, key, &[7; 60], None, noon(), 100).await
+        };
+        let kept = async |scope: StateScope<'static>| {
+            store.plugin_state_get(scope, "a", noon()).await.unwrap().is_some()
+        };
+        for scope in [ssl_kept, ct_kept, others[0], others[1]] {
+            keep(scope, "a").await.unwrap();
+            assert!(keep(scope, "b").await.is_err());
+        }
+
+        let to_port = |site: &mut Site| {
+            site.custom_port = Some(8443);
+            Runs { moved: vec![ssl()], plugins: vec!["check-ssl".to_owned()], ..Runs::default() }
+        };
+        store.update_site(account.id, site.id, to_port).await.unwrap().unwrap();
+        assert!(!kept(ssl_kept).await);
+        assert!(kept(ct_kept).await, "it asks others about the domain");
+        keep(ssl_kept, "b").await.unwrap();
+
+        let to_domain = |site: &mut Site| {
+            site.domain = DomainName::parse("moved.example.com").unwrap();
+            Runs::default()
+        };
+        store.update_site(account.id, site.id, to_domain).await.unwrap().unwrap();
+        assert!(!kept(ct_kept).await);
+        for scope in [ssl_kept, ct_kept] {
+            keep(scope, "c").await.unwrap();
+        }
+        for scope in others {
+            assert!(kept(scope).await);
+            assert!(keep(scope, "c").await.is_err(), "and counts");
+        }
     });
 }
 
