@@ -255,7 +255,8 @@ pub(crate) const PAGE: &str =
 pub(crate) const PAGE_ALL: &str = "SELECT doc, rev FROM alert WHERE account = $account";
 pub(crate) const ORDER: &str = " ORDER BY rev LIMIT $limit START $start";
 
-const OPEN_KEYS: &str = "SELECT VALUE key FROM alert
+/// What is open of a check of a site.
+pub(crate) const OPEN_KEYS: &str = "SELECT VALUE key FROM alert
     WHERE site = $site_id AND check_type = $check_type AND is_resolved = false";
 
 const ATTEMPTS: usize = 16;

@@ -7,10 +7,11 @@
 
 use surrealdb::types::{Object, SurrealValue, Value};
 use vedette_model::{
-    AccountId, Alert, CertChange, CheckRecord, CheckStatus, Decision, Delivery, Timestamp,
-    schedule::awaits_confirmation,
+    AccountId, Alert, CertChange, CheckRecord, CheckStatus, Decision, Delivery, Severity,
+    Timestamp, schedule::awaits_confirmation,
 };
 
+use crate::alert::OPEN_KEYS;
 use crate::error::Result;
 use crate::schedule::Lease;
 use crate::unit::Unit;
@@ -51,11 +52,12 @@ impl Store {
         unit.check(&commit)?;
         unit.schedule(&commit);
         let Decision { raised, updated, resolved, cert_changes, record, .. } = commit.decision;
-        for alert in raised {
-            unit.raise(alert)?;
-        }
         for alert in updated.iter().chain(resolved) {
             unit.change(alert)?;
+        }
+        unit.must_be_new(raised);
+        for alert in raised {
+            unit.raise(alert)?;
         }
         for change in cert_changes {
             unit.cert_change(record, change)?;
@@ -123,6 +125,30 @@ impl Unit {
         self.binds.bind("schedule", key::schedule(record.site_id, &record.check_type));
         self.binds.bind("next_due", next_due);
         self.binds.bind("recheck", awaits_confirmation(commit.decision.unconfirmed_runs));
+    }
+
+    /// None of them was open when they were judged. One that somebody has reopened since stands for
+    /// the same trouble, and does not touch the state of the check.
+    fn must_be_new(&mut self, raised: &[Alert]) {
+        let open = raised.iter().filter(|alert| !alert.is_resolved);
+        let keys: Vec<String> = open.map(key::alert_identity).collect();
+        if !keys.is_empty() {
+            self.text.push_str(&format!(
+                "LET $open_keys = ({OPEN_KEYS});
+                IF $raised_keys ANYINSIDE $open_keys {{ THROW 'stale' }};"
+            ));
+            self.binds.bind("raised_keys", keys);
+        }
+        // Whoever reopens one in this very moment writes one of its type's counters.
+        for alert in raised.iter().filter(|alert| !alert.is_resolved) {
+            for severity in [Severity::Info, Severity::Warning, Severity::Critical] {
+                let counter = key::alert_count(&Alert { severity, ..alert.clone() });
+                self.say(
+                    "LET $reopened# = (SELECT VALUE n FROM ONLY $counter# FOR UPDATE);",
+                    [("counter", counter.into_value())],
+                );
+            }
+        }
     }
 
     fn raise(&mut self, alert: &Alert) -> Result<()> {

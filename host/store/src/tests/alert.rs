@@ -200,3 +200,51 @@ fn of_each_of_many_alerts_it_is_told_whether_it_is_open_and_how_bad() {
         assert!(left.is_empty(), "they go with their site, before their rows do");
     });
 }
+
+#[test]
+fn what_was_reopened_since_a_run_was_judged_is_not_raised_beside_it() {
+    on_both(|store| async move {
+        let (account, site) = with_site(&store).await;
+        let expiring = || vec![finding("ssl.expiring", "f1")];
+        let alert = raised(&ssl_run(&store, &account, &site, noon(), expiring()).await);
+        ssl_run(&store, &account, &site, noon() + seconds(60), vec![]).await;
+        let context = store.check_context(account.id, site.id, &ssl()).await.unwrap().unwrap();
+        let at = noon() + seconds(120);
+        let decision = decide(&context, record(&site, &ssl(), at), expiring());
+        assert_eq!(decision.raised.len(), 1);
+        store.set_alert_resolved(account.id, alert.id, false, noon()).await.unwrap();
+        let late = store.commit(plain(&account, context.state.version, &decision)).await;
+        assert!(matches!(late, Err(Error::Stale)), "{late:?}");
+        assert_eq!(totals(&store, &account).await, (1, 0, 1));
+        // Read again, it is the same trouble.
+        let decision = ssl_run(&store, &account, &site, at, expiring()).await;
+        assert!(decision.raised.is_empty());
+        assert_eq!(totals(&store, &account).await, (1, 0, 1));
+    });
+}
+
+#[test]
+fn what_is_reopened_while_a_run_is_stored_is_not_raised_beside_it() {
+    interrupted::on_both(|engine| async move {
+        let (store, other) = (engine.store(), engine.other());
+        let (account, site) = with_site(&store).await;
+        let degraded =
+            || vec![Finding { severity: Some(Severity::Warning), ..finding("ssl.expiring", "f1") }];
+        let alert = raised(&ssl_run(&store, &account, &site, noon(), degraded()).await);
+        store.set_alert_resolved(account.id, alert.id, true, noon() + seconds(9)).await.unwrap();
+        ssl_run(&store, &account, &site, noon() + seconds(60), vec![]).await;
+        let context = store.check_context(account.id, site.id, &ssl()).await.unwrap().unwrap();
+        let at = noon() + seconds(120);
+        let worse =
+            vec![Finding { severity: Some(Severity::Critical), ..finding("ssl.expiring", "f1") }];
+        let decision = decide(&context, record(&site, &ssl(), at), worse);
+        assert_eq!(decision.raised.len(), 1);
+        let of = account.id;
+        engine.meanwhile(async move {
+            other.set_alert_resolved(of, alert.id, false, noon()).await.unwrap();
+        });
+        let late = store.commit(plain(&account, context.state.version, &decision)).await;
+        assert!(matches!(late, Err(Error::Stale)), "{late:?}");
+        assert_eq!(totals(&store, &account).await, (1, 0, 1));
+    });
+}
