@@ -75,17 +75,30 @@ impl Store {
         now: Timestamp,
     ) -> Result<bool> {
         // Counted like the making of one: a lane that was read before is read again.
-        let unit = "IF !record::exists($window) { THROW 'gone' };
+        let unit = format!(
+            "IF !record::exists($window) {{ THROW 'gone' }};
             DELETE $window RETURN NONE;
             UPSERT $maintenance SET made += 1 RETURN NONE;
-            LET $held = (SELECT VALUE id FROM delivery
-                WHERE account = $account AND waits = true AND due_at > $now);
-            UPDATE $held SET due_at = $now RETURN NONE";
-        let binds = Binds::new()
+            {RELEASE}"
+        );
+        let held = Binds::new().with("account", account.0).with("now", now);
+        let binds = held
+            .clone()
             .with("window", key::maintenance_window(account, window))
-            .with("maintenance", key::maintenance(account))
-            .with("account", account.0)
-            .with("now", now);
-        Ok(gone_is_none(self.write(unit, binds).await)?.is_some())
+            .with("maintenance", key::maintenance(account));
+        let is_deleted = gone_is_none(self.write(&unit, binds).await)?.is_some();
+        if is_deleted {
+            // Who gathered a lane in the same moment may have committed before, unseen; whoever
+            // comes from here on reads it again.
+            // It is gone, whatever becomes of this.
+            if let Err(cause) = self.write(RELEASE, held).await {
+                tracing::warn!(%cause, "what a deleted window silenced may wait for its end: {cause}");
+            }
+        }
+        Ok(is_deleted)
     }
 }
+
+const RELEASE: &str = "LET $held = (SELECT VALUE id FROM delivery
+        WHERE account = $account AND waits = true AND due_at > $now);
+    UPDATE $held SET due_at = $now RETURN NONE";

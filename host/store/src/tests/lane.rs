@@ -123,6 +123,29 @@ fn window_that_is_deleted_while_a_lane_is_gathered_holds_nothing_back() {
 }
 
 #[test]
+fn window_that_is_deleted_while_it_silences_something_holds_nothing_back() {
+    interrupted::on_both(|engine| async move {
+        let (store, other) = (engine.store(), engine.other());
+        let (account, site) = with_site(&other).await;
+        let window = maintenance::window(&account, Some(site.id), 0);
+        other.create_maintenance_window(&window, 9).await.unwrap();
+        let held = only(queued(&other, &account, &site, 1).await);
+        let context = lane(&other, &account, later(1)).await;
+        let gathering = decided(&context, later(1), 100);
+        assert_eq!(gathering.deferred, [(held.id, later(60))]);
+        let node = other.clone();
+        engine.meanwhile(async move {
+            assert!(claimed(&node, "a", &context, &gathering, later(1)).await);
+        });
+        assert!(store.delete_maintenance_window(account.id, window.id, later(1)).await.unwrap());
+        let look = other.look_at_outbox(later(1), 9).await.unwrap();
+        assert_eq!(look.waiting, [(account.id, "webhook".to_owned())]);
+        let batch = only(gathered(&other, &account, later(1), 100).await);
+        assert_eq!(batch.id, held.id);
+    });
+}
+
+#[test]
 fn what_was_silenced_and_is_over_is_dropped_and_says_so() {
     on_both(|store| async move {
         let (account, site) = with_site(&store).await;
