@@ -41,7 +41,10 @@ impl Store {
                 return Ok(true);
             }
         }
-        self.write("DELETE $id RETURN NONE", Binds::new().with("id", purge.id)).await?;
+        // Known by their ids, and begun or ended in the moment of the deletion.
+        let renewals = vec![key::renewal_job(site), key::renewal_certificate(site)];
+        let binds = Binds::new().with("id", purge.id).with("renewals", renewals);
+        self.write("DELETE $renewals RETURN NONE; DELETE $id RETURN NONE", binds).await?;
         Ok(true)
     }
 

@@ -142,6 +142,12 @@ impl Store {
         self.write(&unit, binds).await
     }
 
+    /// Takes away what is left of the renewals of a site that is gone.
+    pub async fn forget_renewal(&self, site: SiteId) -> Result<()> {
+        let left = vec![key::renewal_job(site), key::renewal_certificate(site)];
+        self.write("DELETE $left RETURN NONE", Binds::new().with("left", left)).await
+    }
+
     /// The last hundred lines of a site's log, newest first; none when the account has no such
     /// site.
     pub async fn renewal_log(

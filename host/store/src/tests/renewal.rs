@@ -205,3 +205,23 @@ fn credentials_are_kept_by_directory() {
         assert_eq!(store.acme_credentials(two).await.unwrap(), None);
     });
 }
+
+#[test]
+fn renewal_that_begins_while_its_site_is_deleted_leaves_nothing_behind() {
+    interrupted::on_both(|engine| async move {
+        let (store, other) = (engine.store(), engine.other());
+        let account = signed_up(&other).await;
+        let before = rows(&other).await;
+        let site = site(&account, "www.example.com");
+        other.create_site(&site, 50, &[]).await.unwrap();
+        let (node, goes) = (other.clone(), site.clone());
+        engine.meanwhile(async move {
+            let entry = begun(&goes, noon());
+            node.begin_renewal(goes.account_id, goes.id, &entry).await.unwrap();
+        });
+        assert!(store.delete_site(account.id, site.id).await.unwrap());
+        while other.purge_next(500).await.unwrap() {}
+        assert_eq!(rows(&other).await, before);
+        assert!(other.lease_renewals("a", noon(), LEASE, 2).await.unwrap().is_empty());
+    });
+}

@@ -27,7 +27,9 @@ pub(crate) async fn carry_out(
     lease: &RenewalLease,
     shutdown: &CancellationToken,
 ) -> Result<()> {
-    let Some(site) = app.store.site(lease.account_id, lease.site_id).await? else { return Ok(()) };
+    let Some(site) = app.store.site(lease.account_id, lease.site_id).await? else {
+        return Ok(app.store.forget_renewal(lease.site_id).await?);
+    };
     let ended = obtain(app, lease, &site, shutdown).await;
     let (now, domain, site_id) = (app.clock.now(), &site.domain, site.id);
     let (entry, renewed) = match ended {
