@@ -12,6 +12,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
+use self::change::MOST_SITES;
 pub use self::change::{IncidentPatch, NewIncident, NewUpdate};
 pub use self::critical::CriticalAlerts;
 use crate::{AccountId, AlertId, IncidentId, IncidentUpdateId, Invalid, SiteId, Timestamp};
@@ -163,8 +164,8 @@ impl Incident {
         update.quotes_alerts || (self.auto_create && critical::is_summary(&update.message))
     }
 
-    /// Tells of the alerts that it has not told of yet, in one update, and of their sites. Its
-    /// title, which nobody gave, counts them too.
+    /// Tells of the alerts that it has not told of yet, in one update, and of their sites, as far as
+    /// there is room for them. Its title, which nobody gave, counts them all.
     pub fn take_in(
         &mut self,
         critical: &CriticalAlerts,
@@ -187,7 +188,7 @@ impl Incident {
         let sites = self.affected_sites.get_or_insert_default();
         for (alert, site) in &new.alerts {
             self.alerts.push(*alert);
-            if !sites.contains(site) {
+            if sites.len() < MOST_SITES && !sites.contains(site) {
                 sites.push(*site);
             }
         }

@@ -83,7 +83,17 @@ impl NewIncident {
     ) -> Incident {
         let status = IncidentStatus::Investigating;
         let (affected_sites, message) = if self.auto_create {
-            (Some(union(&critical.sites, self.named_sites())), critical.summary())
+            // All that are named, and of the others as many as there is room for.
+            let named = self.named_sites();
+            let mut room = MOST_SITES.saturating_sub(named.len());
+            let fits = |site: &&SiteId| {
+                let is_named = named.contains(site);
+                let fits = is_named || room > 0;
+                room -= usize::from(fits && !is_named);
+                fits
+            };
+            let found: Vec<SiteId> = critical.sites.iter().filter(fits).copied().collect();
+            (Some(union(&found, named)), critical.summary())
         } else {
             (self.affected_sites, OPENED.to_owned())
         };
@@ -231,5 +241,5 @@ fn union(first: &[SiteId], second: &[SiteId]) -> Vec<SiteId> {
 
 const LONGEST_TITLE: usize = 200;
 const LONGEST_MESSAGE: usize = 10_000;
-const MOST_SITES: usize = 200;
+pub(super) const MOST_SITES: usize = 200;
 const OPENED: &str = "We are investigating this incident.";

@@ -322,6 +322,27 @@ fn a_summary_is_never_longer_than_a_message_may_be() {
 }
 
 #[test]
+fn however_many_sites_have_alerts_an_incident_holds_two_hundred() {
+    let critical = |count: u128| CriticalAlerts {
+        total: count as u64,
+        sites: (0..count).map(site).collect(),
+        alerts: (0..count).map(|nth| (Uuid::from_u128(nth).into(), site(nth))).collect(),
+        ..CriticalAlerts::default()
+    };
+    let named = json!({"auto_create": true, "affected_sites": [Uuid::from_u128(1_000)]});
+    let made = open(&named, &critical(300)).unwrap();
+    let held = made.affected_sites.expect("they are listed");
+    assert_eq!((held.len(), held.last()), (200, Some(&site(1_000))));
+    assert_eq!(made.title, "300 critical alerts on 300 sites");
+
+    let mut made = open(&json!({"auto_create": true}), &critical(199)).unwrap();
+    let (id, author) = (Uuid::from_u128(6).into(), Uuid::from_u128(3).into());
+    made.take_in(&critical(250), id, author, later(5)).unwrap();
+    assert_eq!(made.affected_sites.as_ref().map(Vec::len), Some(200));
+    assert_eq!((made.alerts.len(), &*made.title), (250, "250 critical alerts on 250 sites"));
+}
+
+#[test]
 fn sites_that_are_gone_are_forgotten() {
     let body = json!({"title": "x", "affected_sites": [Uuid::from_u128(1), Uuid::from_u128(2)]});
     let mut incident = open(&body, &CriticalAlerts::default()).unwrap();
