@@ -127,6 +127,14 @@ pub struct UpdateRecord<'a> {
 )]
 pub struct Full;
 
+/// Why an incident takes in no alerts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Untold {
+    Full(Full),
+    /// It was resolved meanwhile.
+    IsOver,
+}
+
 impl Incident {
     /// Adds to the stream and moves to the update's status.
     pub fn append(&mut self, mut update: IncidentUpdate) -> Result<(), Full> {
@@ -172,7 +180,10 @@ impl Incident {
         update: IncidentUpdateId,
         author_id: AccountId,
         now: Timestamp,
-    ) -> Result<(), Full> {
+    ) -> Result<(), Untold> {
+        if self.status == IncidentStatus::Resolved {
+            return Err(Untold::IsOver);
+        }
         let new = critical.without(&self.alerts);
         if new.total == 0 {
             return Ok(());
@@ -184,7 +195,8 @@ impl Incident {
             author_id,
             created_at: now,
             quotes_alerts: true,
-        })?;
+        })
+        .map_err(Untold::Full)?;
         let sites = self.affected_sites.get_or_insert_default();
         for (alert, site) in &new.alerts {
             self.alerts.push(*alert);

@@ -385,6 +385,9 @@ fn the_incident_of_the_moment_is_made_once_and_told_what_is_new() {
     patch(&mut made, &json!({"status": "resolved"}), later(9)).unwrap();
     assert!(made.updates.last().is_some_and(|update| !update.quotes_alerts));
     assert!(!made.is_of(&there(&[1, 2, 3])), "it is over");
+    let over = made.clone();
+    let told = made.take_in(&critical(&[4]), id, author, later(10));
+    assert_eq!((told, made), (Err(Untold::IsOver), over));
     for body in [
         json!({"auto_create": true, "title": "x"}),
         json!({"auto_create": true, "severity": "minor"}),

@@ -3,7 +3,7 @@
 use serde_json::Value;
 use vedette_model::{
     AlertFilter, Incident, IncidentFilter, IncidentId, Severity, SiteId,
-    incident::{CriticalAlerts, Full, IncidentPatch, NewIncident, NewUpdate},
+    incident::{CriticalAlerts, Full, IncidentPatch, NewIncident, NewUpdate, Untold},
 };
 use vedette_store::{Error as StoreError, Page};
 
@@ -71,7 +71,12 @@ async fn create_once(
             let told = app.store.update_incident(account, last.id, tell).await?;
             app.streams.announce(account);
             status_page::forget(app, account);
-            return told.ok_or(UNKNOWN)?.map_err(full);
+            match told.ok_or(UNKNOWN)? {
+                Ok(incident) => return Ok(incident),
+                Err(Untold::Full(cause)) => return Err(full(cause)),
+                // Resolved since it was read: it is looked for anew.
+                Err(Untold::IsOver) => continue,
+            }
         }
         let (id, update) = (random::id(), random::id());
         let incident = new.clone().into_incident(id, update, account, author, critical, now);
