@@ -68,6 +68,23 @@ async fn without_configured_origins_only_the_public_endpoints_are_open() {
     assert_eq!(closed.header("access-control-allow-methods"), None);
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_answered_as_a_preflight_is_not_counted_and_all_else_is() {
+    let world = open().await;
+    let client = world.owner.client.anonymous();
+    let left = |answer: Answer| answer.number("x-ratelimit-remaining");
+    let address = client.from_address("198.51.100.41");
+    assert_eq!(left(preflight(&address, "/sites", OURS, "GET").await), 60);
+    assert_eq!(left(preflight(&address, "/sites", THEIRS, "GET").await), 59);
+    let nobodys = address
+        .request(Method::OPTIONS, "/sites")
+        .header(header::ACCESS_CONTROL_REQUEST_METHOD, "GET");
+    assert_eq!(left(address.finish(nobodys).await), 58);
+    assert_eq!(left(preflight(&address, "/sites", OURS, "GET").await), 58);
+    let path = "/public/check-ssl?domain=localhost";
+    assert_eq!(left(preflight(&address, path, THEIRS, "GET").await), 10);
+}
+
 async fn open() -> World {
     let toml = format!("[cors]\norigins = [\"{OURS}\"]\n");
     World::with(|settings| settings.toml = toml).await

@@ -24,7 +24,7 @@ pub(super) async fn rules(
     if !is_public && !app.config.cors.origins.is_empty() {
         res.headers_mut().append(header::VARY, HeaderValue::from_static("origin"));
     }
-    if is_preflight(req)
+    if asks_what_is_allowed(req)
         && let Some(origin) = &allowed
     {
         let headers = res.headers_mut();
@@ -42,8 +42,13 @@ pub(super) async fn rules(
     }
 }
 
-/// Whether a browser asks what a script may ask for; any other OPTIONS is a request like all.
-pub(super) fn is_preflight(req: &Request) -> bool {
+/// Whether a browser asks what a script may ask for, and is told; any other OPTIONS is a request
+/// like all.
+pub(super) fn is_preflight(req: &Request, app: &App, is_public: bool) -> bool {
+    asks_what_is_allowed(req) && allowed(req, app, is_public).is_some()
+}
+
+fn asks_what_is_allowed(req: &Request) -> bool {
     req.method() == Method::OPTIONS
         && req.headers().contains_key(header::ACCESS_CONTROL_REQUEST_METHOD)
 }

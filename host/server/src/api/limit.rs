@@ -87,7 +87,7 @@ pub(super) async fn count(
     let address = address(req, &app);
     depot.insert_typed(ClientAddress(address));
     // A browser's preflight asks for permission, not for service.
-    let asked = if is_page || cors::is_preflight(req) {
+    let asked = if is_page || cors::is_preflight(req, &app, class == Class::Public) {
         app.limits.look_at_address(class, address, now)
     } else {
         app.limits.admit_address(class, address, now)
