@@ -87,7 +87,8 @@ async fn a_server_in_clear_that_waits_for_the_end_of_a_request_is_up() {
     let pages = Pages::plain().await.expect("free port");
     world.lab.dns.answer("clear.example", Reply::address(pages.web().ip()));
     pages.at("/", Script::html("<h1>open</h1>"));
-    let config = json!({"uptime": {"timeout_ms": 2000}});
+    // A busy machine has some seconds for each of the two ways to ask.
+    let config = json!({"uptime": {"timeout_ms": 8_000, "degraded_ms": 0}});
     let result = configured(&world, "clear.example", &pages, config).await;
     assert_eq!((&result["status"], &result["status_code"]), (&json!("up"), &json!(200)));
     assert_eq!(result["url"], format!("http://clear.example:{}/", pages.port()), "{result:#}");
@@ -114,7 +115,7 @@ async fn answers_that_never_end_or_never_come_end_in_time() {
         ("bomb.example", bomb.port(), "up"),
         ("deaf.example", deaf.port(), "down"),
     ];
-    let config = json!({"uptime": {"timeout_ms": 3000}});
+    let config = json!({"uptime": {"timeout_ms": 8_000, "degraded_ms": 0}});
     let looks = cases.iter().map(|(domain, port, _)| {
         let members = json!({"custom_port": port, "check_config": config});
         async {
@@ -125,7 +126,7 @@ async fn answers_that_never_end_or_never_come_end_in_time() {
     for ((domain, _, status), result) in cases.iter().zip(join_all(looks).await) {
         assert_eq!(result["status"], *status, "{domain}: {result:#}");
         assert_eq!(result["error"].is_string(), *status == "down", "{domain}: {result:#}");
-        assert!(number(&result, "response_time_ms") < 6000.0, "{domain}: {result:#}");
+        assert!(number(&result, "response_time_ms") < 16_000.0, "{domain}: {result:#}");
     }
 }
 
@@ -144,7 +145,7 @@ async fn an_answer_that_breaks_off_keeps_its_status_and_its_times() {
     ];
     for (path, script, status, error) in cases {
         pages.at(path, script);
-        let timeout_ms = if error == "response_timeout" { 2000 } else { 10_000 };
+        let timeout_ms = if error == "response_timeout" { 4_000 } else { 10_000 };
         let config = json!({"uptime": {"path": path, "keyword": "half", "timeout_ms": timeout_ms}});
         let result = configured(&world, "half.example", &pages, config).await;
         assert_eq!(result["status"], "down", "{path}: {result:#}");
