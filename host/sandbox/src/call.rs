@@ -18,12 +18,15 @@ use crate::{
     host::{Clock, Guest, LogBook, Run},
     limits::{Cpu, HOST_CALL_BYTES, Meter, PURE_WALL, RESOURCES},
     registry::Plugin,
+    standstill::LATE,
 };
 
 /// The terms of one call.
 pub(crate) struct Terms {
     pub(crate) cpu: Duration,
     pub(crate) wall: Duration,
+    /// From here on a standstill of our process excuses the guest.
+    pub(crate) since: Instant,
     pub(crate) clock: Clock,
     /// Empty in pure calls.
     pub(crate) run_id: String,
@@ -47,8 +50,6 @@ pub(crate) enum End {
 /// Probes end this much before the call does, so that a plugin can still say that its target did
 /// not answer in time.
 const GRACE: Duration = Duration::from_millis(250);
-/// From when on a limit was noticed too late.
-const LATE: Duration = Duration::from_secs(1);
 
 impl Terms {
     /// Of a pure call; `at` is the time that the guest reads, in Unix milliseconds.
@@ -56,6 +57,7 @@ impl Terms {
         Self {
             cpu: plugin.limits.pure_cpu,
             wall: PURE_WALL,
+            since: Instant::now(),
             clock: Clock::Fixed(at),
             run_id: String::new(),
             run: None,
@@ -70,12 +72,15 @@ impl Plugin {
         terms: Terms,
         work: impl for<'a> FnOnce(&'a mut Store<Guest>) -> BoxFuture<'a, wasmtime::Result<T>>,
     ) -> Ended<T> {
-        let (cpu, wall, begun) = (terms.cpu, terms.wall, Instant::now());
+        let (cpu, wall, since, begun) = (terms.cpu, terms.wall, terms.since, Instant::now());
         let mut store = self.store(terms);
         let answer = match timeout(wall, work(&mut store)).await {
             Ok(Ok(answer)) => Ok(answer),
             Ok(Err(error)) => Err(end(&error, store.data().meter.refused, cpu)),
-            Err(_) => Err(late(wall, begun.elapsed())),
+            Err(_) => {
+                let now = Instant::now();
+                Err(late(wall, now - begun, self.standstill.was_met(since, now)))
+            }
         };
         let guest = store.data_mut();
         let taken = guest.run.as_ref().map(|run| run.budget.taken(&self.limits));
@@ -136,11 +141,10 @@ impl From<End> for PluginError {
     }
 }
 
-/// What it means that a call of `wall` was over after so long. A limit that is noticed much too late
-/// says nothing of the guest: our process stood still, as when its machine is moved, or has time for
-/// nobody.
-fn late(wall: Duration, taken: Duration) -> End {
-    if taken >= wall + LATE {
+/// What it means that a call of `wall` was over after so long. Where our process stood still
+/// meanwhile, or the limit is noticed much too late, that says nothing of the guest.
+fn late(wall: Duration, taken: Duration, stood_still: bool) -> End {
+    if stood_still || taken >= wall + LATE {
         return End::Overloaded;
     }
     End::stopped(Stop::Wall, over(wall))
@@ -180,11 +184,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_limit_that_is_noticed_much_too_late_is_not_the_guests_doing() {
+    fn a_limit_that_passed_while_we_stood_still_is_not_the_guests_doing() {
         let wall = Duration::from_secs(30);
-        for (taken, is_ours) in [(30_000, false), (30_900, false), (31_000, true), (112_000, true)]
-        {
-            let end = late(wall, Duration::from_millis(taken));
+        for (taken, stood_still, is_ours) in [
+            (30_000, false, false),
+            (30_000, true, true),
+            (30_900, false, false),
+            (31_000, false, true),
+            (112_000, true, true),
+        ] {
+            let end = late(wall, Duration::from_millis(taken), stood_still);
             assert_eq!(matches!(end, End::Overloaded), is_ours, "{taken} ms");
         }
     }

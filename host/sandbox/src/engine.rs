@@ -10,13 +10,15 @@ use std::{
     num::NonZeroUsize,
     sync::{Arc, OnceLock},
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use wasmtime::{
     Config, Enabled, Engine, EngineWeak, InstanceAllocationStrategy, PoolingAllocationConfig,
     Strategy, WasmFeatures,
 };
+
+use crate::standstill::Standstill;
 
 /// Which engine a plugin runs on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -55,6 +57,7 @@ pub(crate) struct Engines {
     heavy: OnceLock<Engine>,
     /// The heavy engine as the ticking thread sees it.
     ticked: Arc<OnceLock<EngineWeak>>,
+    standstill: Standstill,
 }
 
 /// Epochs a second: a spinning guest yields this often.
@@ -64,8 +67,14 @@ impl Engines {
     pub(crate) fn new() -> wasmtime::Result<Self> {
         let light = start(Class::Light)?;
         let ticked = Arc::new(OnceLock::new());
-        tick(light.weak(), Arc::clone(&ticked));
-        Ok(Self { light, heavy: OnceLock::new(), ticked })
+        let standstill = Standstill::new(Instant::now());
+        tick(light.weak(), Arc::clone(&ticked), standstill.clone());
+        Ok(Self { light, heavy: OnceLock::new(), ticked, standstill })
+    }
+
+    /// What the ticking thread sees of our own standstills.
+    pub(crate) fn standstill(&self) -> &Standstill {
+        &self.standstill
     }
 
     pub(crate) fn get(&self, class: Class) -> wasmtime::Result<&Engine> {
@@ -138,9 +147,10 @@ fn start(class: Class) -> wasmtime::Result<Engine> {
 
 /// One thread for both engines; it ends with the light one. Not a task: a runtime full of
 /// spinning guests would not get round to it, and epochs are what stops them.
-fn tick(light: EngineWeak, heavy: Arc<OnceLock<EngineWeak>>) {
+fn tick(light: EngineWeak, heavy: Arc<OnceLock<EngineWeak>>, standstill: Standstill) {
     let ticker = move || {
         while let Some(engine) = light.upgrade() {
+            standstill.tick(Instant::now());
             engine.increment_epoch();
             if let Some(engine) = heavy.get().and_then(EngineWeak::upgrade) {
                 engine.increment_epoch();

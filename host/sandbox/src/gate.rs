@@ -178,6 +178,7 @@ pub(crate) async fn admit(
         version: manifest.version.as_str().into(),
         class,
         engine: hide(engine.clone()),
+        standstill: engines.standstill().clone(),
         limits,
         secrets: Arc::new(granted.collect()),
         grants: Arc::new(grants),

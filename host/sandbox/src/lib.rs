@@ -47,6 +47,7 @@ mod run;
 mod runtime;
 mod schema;
 mod slots;
+mod standstill;
 mod state;
 mod underway;
 

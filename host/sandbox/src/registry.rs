@@ -25,6 +25,7 @@ use crate::{
     host::Guest,
     limits::Limits,
     schema::Schema,
+    standstill::Standstill,
     underway::Underway,
 };
 
@@ -75,6 +76,7 @@ pub(crate) struct Plugin {
     pub(crate) version: Arc<str>,
     pub(crate) class: Class,
     pub(crate) engine: Hidden<Engine>,
+    pub(crate) standstill: Standstill,
     pub(crate) limits: Limits,
     pub(crate) grants: Arc<Capabilities>,
     /// Values of the granted secrets.

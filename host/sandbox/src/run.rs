@@ -62,6 +62,7 @@ impl Inner {
         let terms = Terms {
             cpu: plugin.limits.cpu,
             wall: wall.saturating_sub(started.elapsed()),
+            since: started,
             clock: match &prober {
                 Prober::Live { .. } => Clock::Running { from: job.now, since: started },
                 Prober::Recorded(_) => Clock::Fixed(job.now.timestamp_millis()),

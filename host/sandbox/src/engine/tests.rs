@@ -5,6 +5,7 @@ use wasm_encoder::{
 };
 
 use super::*;
+use crate::standstill::LATE;
 
 /// Both engines, compiled for as plugins are.
 fn compile(engines: &Engines, module: &[u8]) -> [wasmtime::Result<()>; 2] {
@@ -147,4 +148,16 @@ fn pools_are_built_where_the_address_space_allows() {
     for class in [Class::Light, Class::Heavy] {
         assert!(Engine::new(&config(pooled(class.room()))).is_ok(), "{}", class.name());
     }
+}
+
+#[test]
+fn a_process_that_goes_on_has_not_stood_still() {
+    let engines = Engines::new().expect("engines");
+    thread::sleep(LATE);
+    // At one of these moments at least the machine had time for the thread that ticks.
+    assert!((0..50).any(|_| {
+        thread::sleep(Duration::from_millis(100));
+        let now = Instant::now();
+        !engines.standstill().was_met(now, now)
+    }));
 }
