@@ -1,10 +1,10 @@
 //! `POST /check-uptime`: up, slow or down, and how long it took to tell.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use futures::future::join_all;
 use serde_json::{Value, json};
-use vedette_tests::{Leaf, Manner, Pages, Reply, Script, gzip};
+use vedette_tests::{Leaf, Manner, OldTls, Pages, Reply, Script, gzip};
 
 use crate::world::World;
 
@@ -297,6 +297,35 @@ async fn what_is_wrong_with_a_certificate_is_told_as_by_the_ssl_check() {
         let body = json!({"domain": domain, "port": pages.port()});
         let ssl: Value = world.owner.client.post("/check-ssl", body).await.expect(200);
         assert_eq!(ssl["error"], error, "{ssl:#}");
+    }
+}
+
+/// Visitors may well see its pages: nothing is said of them.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_only_the_check_cannot_talk_to_is_not_judged() {
+    let world = World::start().await;
+    for (domain, version, suite, is_judged) in [
+        // ECDHE with CBC, and RSA key exchange.
+        ("curve.example", 0x0303, 0xc014, false),
+        ("cipher.example", 0x0303, 0x009c, false),
+        // 3DES, and TLS 1.0: clients of today turn them down, too.
+        ("short.example", 0x0303, 0x000a, true),
+        ("aged.example", 0x0301, 0x002f, true),
+    ] {
+        let certificate = world.lab.certificate(domain, 45).expect("signed");
+        let server = OldTls { version, suite, certificate };
+        let peer = world.lab.peer(domain, Manner::OldTls(Arc::new(server))).await;
+        let peer = peer.expect("free port");
+        if is_judged {
+            let result = look(&world, domain, peer.port()).await;
+            assert_eq!(result["status"], "down", "{domain}: {result:#}");
+            assert_eq!(result["error"], "tls_handshake_failed", "{domain}: {result:#}");
+        } else {
+            let body = json!({"domain": domain, "port": peer.port()});
+            let answer = world.owner.client.post("/check-uptime", body).await;
+            assert_eq!(answer.status, 400, "{domain}: {}", answer.text);
+            assert!(answer.text.contains("its TLS is older"), "{domain}: {}", answer.text);
+        }
     }
 }
 
