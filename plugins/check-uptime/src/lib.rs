@@ -92,7 +92,7 @@ impl Check for Uptime {
             Ok(Arrival { response, failure: Some(error) }) => {
                 facts::of_head(url, &response, error::of_request(&error)?)
             }
-            Err(error) if old_tls::is_in_the_way(cx, &job, &error) => {
+            Err(error) if old_tls::is_in_the_way(cx, &job, &url, &error) => {
                 return Err(CheckError::UnsupportedTarget(old_tls::REASON.to_owned()));
             }
             Err(error) => facts::of_failure(url, error::of_request(&error)?),

@@ -1,9 +1,9 @@
-//! Servers whose TLS is older than what requests are made with, and which browsers reach all the
+//! Servers whose TLS is older than what requests are made with, and which others reach all the
 //! same.
 //!
 //! The host speaks TLS 1.3, and of TLS 1.2 what has ephemeral keys on a curve and authenticated
 //! encryption. A server without any of that, such as Windows Server 2012 R2 with a key of RSA, is
-//! told by two hellos: it turns down the suites of the host, and takes one that browsers still have.
+//! told by two hellos: it turns down the suites of the host, and takes one that others still have.
 //! Whether its pages are up nobody here can see, so that is no failure of the site.
 //!
 //! *Invariant:* silence is no answer: where a hello is not answered, the failure stands.
@@ -19,20 +19,22 @@ use vedette_sdk::{
 use crate::config::Config;
 
 /// Why such a site is not checked.
-pub(crate) const REASON: &str = "its TLS is older than what this check speaks, though browsers \
+pub(crate) const REASON: &str = "its TLS is older than what this check speaks, though others may \
                                  still connect to it: let it offer ECDHE with AES-GCM, or TLS 1.3";
 
-/// Whether the age of the server's TLS is all that the failure of a request tells.
-pub(crate) fn is_in_the_way(cx: &Cx, job: &Job<Config>, failure: &NetError) -> bool {
-    may_have_nothing_in_common(failure)
+/// Whether the age of the server's TLS is all that the failure of a request to `url` tells.
+pub(crate) fn is_in_the_way(cx: &Cx, job: &Job<Config>, url: &str, failure: &NetError) -> bool {
+    may_have_nothing_in_common(url, failure)
+        && answer(cx, job, &OF_OTHERS) == Some(Answer::Taken)
+        // At the end, so that a server which was away for a moment is not taken for an old one.
         && answer(cx, job, &OURS) == Some(Answer::TurnedDown)
-        && answer(cx, job, &OF_BROWSERS) == Some(Answer::Taken)
 }
 
-/// Some servers hang up on clients that they have nothing in common with.
-fn may_have_nothing_in_common(failure: &NetError) -> bool {
+/// Some servers hang up on clients that they have nothing in common with. Over http a connection that
+/// is reset says nothing of TLS.
+fn may_have_nothing_in_common(url: &str, failure: &NetError) -> bool {
     match failure {
-        NetError::Reset => true,
+        NetError::Reset => url.starts_with("https:"),
         NetError::Tls(reason) => STARTS.iter().any(|start| reason.starts_with(start)),
         _ => false,
     }
@@ -40,7 +42,7 @@ fn may_have_nothing_in_common(failure: &NetError) -> bool {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Answer {
-    /// A ServerHello of TLS 1.2.
+    /// A ServerHello of TLS 1.2, or of 1.3, which looks like one.
     Taken,
     /// An alert, or a close without a word.
     TurnedDown,
@@ -62,9 +64,11 @@ fn answer(cx: &Cx, job: &Job<Config>, suites: &[u16]) -> Option<Answer> {
     }
 }
 
-/// A ClientHello of TLS 1.2 in its record (RFC 5246, 7.4.1.2).
+/// A ClientHello in its record (RFC 5246, 7.4.1.2): of TLS 1.2, and of TLS 1.3 where that is among
+/// the suites.
 fn client_hello(name: &str, suites: &[u16], random: &[u8]) -> Vec<u8> {
-    let (suites, extensions) = (vector(&words(suites)), vector(&extensions(name)));
+    let extensions = vector(&extensions(name, suites.contains(&TLS13_SUITE)));
+    let suites = vector(&words(suites));
     // No session, and no compression.
     let body = [&[3, 3][..], random, &[0], &suites, &[1, 0], &extensions].concat();
     // The length has three bytes.
@@ -72,7 +76,7 @@ fn client_hello(name: &str, suites: &[u16], random: &[u8]) -> Vec<u8> {
     [&[HANDSHAKE, 3, 1][..], &vector(&message)].concat()
 }
 
-fn extensions(name: &str) -> Vec<u8> {
+fn extensions(name: &str, with_tls13: bool) -> Vec<u8> {
     let mut all = Vec::new();
     if name.parse::<IpAddr>().is_err() {
         let host = [&[0][..], &vector(name.as_bytes())].concat();
@@ -82,6 +86,11 @@ fn extensions(name: &str) -> Vec<u8> {
     all.extend(extension(POINT_FORMATS, &[1, 0]));
     all.extend(extension(SIGNATURE_ALGORITHMS, &vector(&words(&SIGNATURES))));
     all.extend(extension(RENEGOTIATION_INFO, &[0]));
+    if with_tls13 {
+        all.extend(extension(SUPPORTED_VERSIONS, &[4, 3, 4, 3, 3]));
+        // A server that is given no share of a key asks for one, by a ServerHello too.
+        all.extend(extension(KEY_SHARE, &vector(&[])));
+    }
     all
 }
 
@@ -100,12 +109,17 @@ fn words(words: &[u16]) -> Vec<u8> {
 }
 
 /// How the host tells of a handshake that ended before anything was agreed on.
-const STARTS: [&str; 4] = ["alert 40", "alert 71", "closed", "nothing in common"];
+const STARTS: [&str; 5] = ["alert 40", "alert 70", "alert 71", "closed", "nothing in common"];
 
-/// ECDHE with AES-GCM or ChaCha20-Poly1305: all of TLS 1.2 that the host has.
-const OURS: [u16; 6] = [0xc02b, 0xc02c, 0xc02f, 0xc030, 0xcca8, 0xcca9];
-/// ECDHE with AES-CBC, and RSA key exchange with AES: what browsers have besides.
-const OF_BROWSERS: [u16; 8] = [0xc013, 0xc014, 0xc009, 0xc00a, 0x009c, 0x009d, 0x002f, 0x0035];
+/// TLS 1.3, and ECDHE with AES-GCM or ChaCha20-Poly1305: all that the host has.
+const OURS: [u16; 9] = [0x1301, 0x1302, 0x1303, 0xc02b, 0xc02c, 0xc02f, 0xc030, 0xcca8, 0xcca9];
+/// What browsers have besides, ECDHE with AES-CBC and RSA key exchange with AES; and what OpenSSL,
+/// Java and others offer as well, these with SHA-2, and DHE.
+const OF_OTHERS: [u16; 21] = [
+    0xc013, 0xc014, 0xc009, 0xc00a, 0x009c, 0x009d, 0x002f, 0x0035, //
+    0xc027, 0xc028, 0xc023, 0xc024, 0x003c, 0x003d, //
+    0x009e, 0x009f, 0xccaa, 0x0033, 0x0039, 0x0067, 0x006b,
+];
 /// x25519, P-256, P-384.
 const GROUPS: [u16; 3] = [0x001d, 0x0017, 0x0018];
 /// ECDSA, PSS and PKCS #1 with SHA-2; with SHA-1, which old servers insist on.
@@ -120,6 +134,10 @@ const SERVER_NAME: u16 = 0;
 const SUPPORTED_GROUPS: u16 = 10;
 const POINT_FORMATS: u16 = 11;
 const SIGNATURE_ALGORITHMS: u16 = 13;
+/// One of them: who offers it offers the version.
+const TLS13_SUITE: u16 = 0x1301;
+const SUPPORTED_VERSIONS: u16 = 43;
+const KEY_SHARE: u16 = 51;
 const RENEGOTIATION_INFO: u16 = 0xff01;
 
 const HTTPS_PORT: u16 = 443;
@@ -137,7 +155,7 @@ mod tests {
     use vedette_sdk::{Check, CheckError, Observation};
 
     use super::*;
-    use crate::{Uptime, UptimeResult, fixture};
+    use crate::{Uptime, UptimeResult, config::Scheme, fixture};
 
     type Seen = Result<Observation<UptimeResult>, CheckError>;
 
@@ -182,12 +200,15 @@ mod tests {
     fn server_of_old_suites_alone_is_not_down() {
         for failure in [
             tls("alert 40 HandshakeFailure"),
+            tls("alert 70 ProtocolVersion"),
             tls("alert 71 InsufficientSecurity"),
             tls("closed during the handshake"),
+            tls("nothing in common"),
             NetError::Reset,
         ] {
             for refusal in [Ok(REFUSAL), Ok(&[][..]), Err(NetError::Reset)] {
-                for suites in [&[0xc014][..], &[0x0035, 0xc028][..]] {
+                // CBC with SHA-1 and SHA-2, RSA key exchange, DHE.
+                for suites in [&[0xc014][..], &[0xc028], &[0x009c, 0x000a], &[0x009f]] {
                     let seen = run(failure.clone(), suites, HELLO, refusal.clone());
                     assert!(
                         matches!(&seen, Err(CheckError::UnsupportedTarget(said)) if said == REASON),
@@ -205,8 +226,9 @@ mod tests {
         for (suites, hello, refusal) in [
             // It has what we have: then something else is wrong.
             (&[0xc02f, 0xc014][..], HELLO, Ok(REFUSAL)),
-            // Of no use to browsers either: DHE, 3DES, TLS 1.0.
-            (&[0x009f, 0x000a][..], HELLO, Ok(REFUSAL)),
+            (&[0x1301, 0xc014], HELLO, Ok(REFUSAL)),
+            // Of no use to others either: 3DES, RC4, TLS 1.0.
+            (&[0x000a, 0x0005][..], HELLO, Ok(REFUSAL)),
             (&[0xc014][..], HELLO_OF_TLS10, Ok(REFUSAL)),
             // Nothing is known.
             (&[0xc014][..], HELLO, Err(late)),
@@ -232,6 +254,15 @@ mod tests {
             let seen = Uptime::run(&host.cx(), fixture::job(Config::default()));
             assert!(seen.is_ok(), "{seen:?}");
         }
+    }
+
+    #[test]
+    fn nothing_is_said_to_port_443_where_http_is_reset() {
+        let (host, _) = fixture::host(|_| Err(NetError::Reset));
+        host.tcp(|request| panic!("{request:?}"));
+        let config = Config { scheme: Scheme::Http, ..Config::default() };
+        let seen = Uptime::run(&host.cx(), fixture::job(config)).expect("the check works");
+        assert_eq!(seen.facts.error.as_deref(), Some("connection_reset"));
     }
 
     #[test]

@@ -305,9 +305,10 @@ async fn what_is_wrong_with_a_certificate_is_told_as_by_the_ssl_check() {
 async fn a_server_that_only_the_check_cannot_talk_to_is_not_judged() {
     let world = World::start().await;
     for (domain, version, suite, is_judged) in [
-        // ECDHE with CBC, and RSA key exchange.
+        // ECDHE with CBC, RSA key exchange, and DHE.
         ("curve.example", 0x0303, 0xc014, false),
         ("cipher.example", 0x0303, 0x009c, false),
+        ("prime.example", 0x0303, 0x009f, false),
         // 3DES, and TLS 1.0: clients of today turn them down, too.
         ("short.example", 0x0303, 0x000a, true),
         ("aged.example", 0x0301, 0x002f, true),
