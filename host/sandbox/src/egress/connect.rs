@@ -177,13 +177,19 @@ fn is_local(socket: SocketAddr) -> bool {
 /// by itself. What somebody on the way says is of the address.
 fn is_cut_off(to: SocketAddr, error: &io::Error) -> bool {
     match error.kind() {
-        // No answer from elsewhere is told as this.
-        io::ErrorKind::PermissionDenied => true,
-        io::ErrorKind::HostUnreachable
-        | io::ErrorKind::NetworkUnreachable
-        | io::ErrorKind::NetworkDown => source(to).is_err(),
-        _ => false,
+        io::ErrorKind::ConnectionRefused
+        | io::ErrorKind::ConnectionReset
+        | io::ErrorKind::TimedOut => false,
+        // Over IPv6 a firewall on the way may say that it forbids it (RFC 4443, 3.1).
+        io::ErrorKind::PermissionDenied if to.is_ipv4() => true,
+        // Without IPv6 there is no address to connect from, or not even a socket.
+        _ => source(to).is_err() && has_sockets(),
     }
+}
+
+/// Whether there are descriptors and memory for one.
+fn has_sockets() -> bool {
+    UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).is_ok()
 }
 
 /// What the kernel would use as its own address towards that one. Connecting a datagram socket sends
@@ -311,12 +317,34 @@ mod tests {
 
     #[test]
     fn a_machine_that_has_a_way_is_not_cut_off_whatever_was_answered() {
-        let loopback: SocketAddr = "127.0.0.1:9".parse().unwrap();
-        let cut_off = |kind: io::ErrorKind| is_cut_off(loopback, &kind.into());
-        assert!(!cut_off(io::ErrorKind::HostUnreachable));
-        assert!(!cut_off(io::ErrorKind::NetworkUnreachable));
+        let answers = [
+            io::ErrorKind::HostUnreachable,
+            io::ErrorKind::NetworkUnreachable,
+            io::ErrorKind::ConnectionRefused,
+            io::ErrorKind::AddrNotAvailable,
+        ];
+        let v4 = SocketAddr::from((Ipv4Addr::LOCALHOST, 9));
+        let v6 = SocketAddr::from((Ipv6Addr::LOCALHOST, 9));
+        assert!(!answers.iter().any(|kind| is_cut_off(v4, &(*kind).into())));
+        assert!(is_cut_off(v4, &io::ErrorKind::PermissionDenied.into()));
+        // Not every machine has it.
+        if source(v6).is_ok() {
+            assert!(!answers.iter().any(|kind| is_cut_off(v6, &(*kind).into())));
+            assert!(!is_cut_off(v6, &io::ErrorKind::PermissionDenied.into()));
+        }
+    }
+
+    #[test]
+    fn a_machine_without_a_way_is_cut_off_unless_somebody_answered() {
+        // Everybody on the wire, to whom the kernel connects nobody.
+        let nowhere = SocketAddr::from((Ipv4Addr::BROADCAST, 9));
+        let cut_off = |kind: io::ErrorKind| is_cut_off(nowhere, &kind.into());
+        assert!(cut_off(io::ErrorKind::NetworkUnreachable));
+        assert!(cut_off(io::ErrorKind::AddrNotAvailable));
+        // A family that it does not have at all: that has no kind of its own.
+        assert!(cut_off(io::ErrorKind::Other));
         assert!(!cut_off(io::ErrorKind::ConnectionRefused));
-        assert!(cut_off(io::ErrorKind::PermissionDenied));
+        assert!(!cut_off(io::ErrorKind::TimedOut));
     }
 
     #[test]
