@@ -28,7 +28,7 @@ use tokio_rustls::{TlsConnector, client::TlsStream};
 use x509_parser::prelude::{FromDer, X509Certificate};
 
 use super::{NOT_TLS, NetError, Phase, Trust, der};
-use crate::probes::x509::{ExamineRequest, examine_offline, is_of_odd_size};
+use crate::probes::x509::{ExamineRequest, examine_offline, is_of_odd_size, may_serve};
 
 /// What the peer showed in its handshake.
 #[derive(Clone, Debug, Default)]
@@ -75,8 +75,9 @@ pub fn verifying_config(trust: &Trust, alpn: &[&[u8]]) -> Arc<ClientConfig> {
 
 /// A verifier that accepts what `usual` does, and where the examination of the ssl check, against
 /// `trust`, finds nothing wrong, also a leaf that is marked as an authority, as `openssl req -x509`
-/// marks all that it makes, and critical extensions that the examination knows. What is wrong with a
-/// chain that is refused, that examination says: the same word is told of it everywhere.
+/// marks all that it makes, and critical extensions that the examination knows. A leaf whose key usage
+/// lets it serve nobody is refused. What is wrong with a chain that is refused, that examination says:
+/// the same word is told of it everywhere.
 pub fn accepting_authorities(
     usual: Arc<dyn ServerCertVerifier>,
     trust: Trust,
@@ -135,11 +136,11 @@ fn token(reason: &CertificateError) -> &str {
         E::Revoked => "certificate_revoked",
         // The examination says the same, or found nothing.
         E::UnknownIssuer => "untrusted_root",
-        E::InvalidPurpose | E::InvalidPurposeContext { .. } => "invalid_purpose",
+        E::InvalidPurpose | E::InvalidPurposeContext { .. } => INVALID_PURPOSE,
         E::Other(OtherError(cause)) => match cause.downcast_ref::<Examined>() {
             Some(Examined(token)) => token.as_str(),
             // How the path is built: name constraints, lengths, issuers that are none.
-            None => "invalid_purpose",
+            None => INVALID_PURPOSE,
         },
         // The signature of the handshake, or of the chain.
         _ => "bad_signature",
@@ -160,9 +161,9 @@ fn builder(verifier: Arc<dyn ServerCertVerifier>) -> ClientConfig {
 
 /// See [`accepting_authorities`]. rustls refuses the form of a leaf that is marked as an authority
 /// before it looks at anything else, and knows none of the extensions about policies, which have to
-/// be critical in an authority; OpenSSL takes both, and so does the ssl check. It also has one word,
-/// of an unknown issuer, for a chain that is cut short, a root of somebody's own, and a certificate
-/// that signed itself.
+/// be critical in an authority; OpenSSL takes both, and so does the ssl check. It does not look at the
+/// key usage of a leaf, as all others do. It also has one word, of an unknown issuer, for a chain that
+/// is cut short, a root of somebody's own, and a certificate that signed itself.
 #[derive(Debug)]
 struct Verifier {
     usual: Arc<dyn ServerCertVerifier>,
@@ -184,6 +185,12 @@ impl Verifier {
         // A path that is not trusted is not valid, also for a reason that has no word.
         verdict.error.or_else(|| (!verdict.trusted).then(|| "untrusted_root".to_owned()))
     }
+}
+
+/// Of what the examination found, in its word.
+fn refusal(word: String) -> Error {
+    let cause = OtherError(Arc::new(Examined(word)));
+    Error::InvalidCertificate(CertificateError::Other(cause))
 }
 
 fn is_marked_as_authority(refused: &CertificateError) -> bool {
@@ -211,7 +218,11 @@ impl ServerCertVerifier for Verifier {
     ) -> Result<ServerCertVerified, Error> {
         let verdict =
             self.usual.verify_server_cert(end_entity, intermediates, server_name, staple, now);
-        let Err(Error::InvalidCertificate(refused)) = &verdict else { return verdict };
+        let refused = match &verdict {
+            Ok(_) if !may_serve(end_entity) => return Err(refusal(INVALID_PURPOSE.to_owned())),
+            Err(Error::InvalidCertificate(refused)) => refused,
+            Ok(_) | Err(_) => return verdict,
+        };
         let chain = std::iter::once(end_entity).chain(intermediates);
         let fault = self.fault(&ExamineRequest {
             chain: chain.map(|certificate| certificate.to_vec()).collect(),
@@ -228,10 +239,7 @@ impl ServerCertVerifier for Verifier {
             None => verdict,
             // Where both say the same, the first has more to say.
             Some(word) if word == token(refused) => verdict,
-            Some(word) => {
-                let cause = OtherError(Arc::new(Examined(word)));
-                Err(Error::InvalidCertificate(CertificateError::Other(cause)))
-            }
+            Some(word) => Err(refusal(word)),
         }
     }
 
@@ -357,6 +365,8 @@ fn verify_signature(
         Err(Error::InvalidCertificate(CertificateError::BadSignature))
     }
 }
+
+const INVALID_PURPOSE: &str = "invalid_purpose";
 
 /// Two providers are linked into the process; probes name theirs.
 static PROVIDER: LazyLock<Arc<CryptoProvider>> =

@@ -133,6 +133,12 @@ pub(crate) fn comparable(name: &[u8]) -> Vec<u8> {
     name::Name(name).comparable()
 }
 
+/// Whether the key usage of a leaf lets its key do what some handshake asks of a server's. A
+/// certificate that cannot be read forbids nothing.
+pub(crate) fn may_serve(leaf: &[u8]) -> bool {
+    Parsed::read(leaf).is_none_or(|leaf| leaf.purposes.handshake)
+}
+
 /// Examines a chain without a network: the judgement of a file.
 pub fn examine_offline(trust: &Trust, request: &ExamineRequest) -> Result<Examination, String> {
     Case::read(request).map(|case| case.decide(trust))

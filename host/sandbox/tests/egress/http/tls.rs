@@ -2,7 +2,7 @@
 
 use std::{net::SocketAddr, sync::Arc};
 
-use rcgen::{CertificateParams, CustomExtension};
+use rcgen::{CertificateParams, CustomExtension, KeyUsagePurpose};
 use rustls::ServerConfig;
 use tokio::io::AsyncWriteExt;
 use tokio_rustls::TlsAcceptor;
@@ -112,6 +112,44 @@ async fn critical_extensions_that_the_ssl_check_knows_are_no_reason_to_refuse_a_
         assert_eq!(wrong.is_none(), is_accepted, "{above:?} {own:?}: {wrong:?}");
         let other = fetch(authenticated(&egress), get(&url("other.example"))).await;
         assert!(matches!(other, Err(NetError::Tls(_))), "{above:?} {own:?}");
+    }
+}
+
+/// OpenSSL and browsers look at it, rustls does not.
+#[tokio::test]
+async fn a_key_that_may_serve_nobody_is_refused_as_by_the_ssl_check() {
+    use KeyUsagePurpose::{
+        ContentCommitment, CrlSign, DigitalSignature, KeyAgreement, KeyCertSign, KeyEncipherment,
+    };
+    let root = long_lived_root();
+    let dns = Dns::fixed(&["127.0.0.1"]).await;
+    let egress = crate::pki::trusting(&[&root], policy(&["127.0.0.1/32"], &[]), Some(&dns));
+    for (usages, is_accepted) in [
+        (vec![], true),
+        (vec![DigitalSignature], true),
+        (vec![KeyEncipherment], true),
+        (vec![KeyAgreement, CrlSign], true),
+        (vec![KeyCertSign, CrlSign], false),
+        (vec![ContentCommitment], false),
+    ] {
+        let mut params = long_lived(leaf_params(&["site.example"]));
+        params.key_usages = usages.clone();
+        let leaf = issue(params, &root);
+        let config = server_config(std::slice::from_ref(&leaf.der), &leaf.key, None);
+        let (address, _server) = says_secure(config).await;
+        let url = format!("https://site.example:{}/", address.port());
+        match fetch(authenticated(&egress), get(&url)).await {
+            Ok(_) => assert!(is_accepted, "{usages:?}"),
+            Err(NetError::Tls(said)) => {
+                assert!(!is_accepted, "{usages:?}: {said}");
+                assert!(said.starts_with("certificate invalid_purpose "), "{usages:?}: {said}");
+            }
+            Err(error) => panic!("{usages:?}: {error}"),
+        }
+        let request = crate::inspect::request("site.example", address.port());
+        let report = inspect(authenticated(&egress), request).await.unwrap();
+        let wrong = report.examination.verification.error;
+        assert_eq!(wrong.as_deref(), (!is_accepted).then_some("invalid_purpose"), "{usages:?}");
     }
 }
 
