@@ -28,7 +28,7 @@ use tokio_rustls::{TlsConnector, client::TlsStream};
 use x509_parser::prelude::{FromDer, X509Certificate};
 
 use super::{NOT_TLS, NetError, Phase, Trust, der};
-use crate::probes::x509::{ExamineRequest, examine_offline, is_of_odd_size, may_serve};
+use crate::probes::x509::{ExamineRequest, KeySize, examine_offline, key_size, may_serve};
 
 /// What the peer showed in its handshake.
 #[derive(Clone, Debug, Default)]
@@ -193,6 +193,20 @@ fn refusal(word: String) -> Error {
     Error::InvalidCertificate(CertificateError::Other(cause))
 }
 
+/// The error of a handshake's signature, in the word of the key where it is the size of that which is
+/// refused, whatever was signed.
+fn unless_of_its_size(error: Error, certificate: &CertificateDer<'_>) -> Error {
+    if error != Error::InvalidCertificate(CertificateError::BadSignature) {
+        return error;
+    }
+    let Ok((_, parsed)) = X509Certificate::from_der(certificate) else { return error };
+    match der::contents(parsed.public_key().raw).map(key_size) {
+        Some(KeySize::Small) => refusal("weak_key".to_owned()),
+        Some(KeySize::Large) => Error::General("the key is larger than anybody verifies".into()),
+        Some(KeySize::Usual) | None => error,
+    }
+}
+
 fn is_marked_as_authority(refused: &CertificateError) -> bool {
     other(refused) == Some(&webpki::Error::CaUsedAsEndEntity)
 }
@@ -249,12 +263,13 @@ impl ServerCertVerifier for Verifier {
         certificate: &CertificateDer<'_>,
         signed: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        match self.usual.verify_tls12_signature(message, certificate, signed) {
+        let verdict = match self.usual.verify_tls12_signature(message, certificate, signed) {
             Err(Error::InvalidCertificate(refused)) if has_unknown_extension(&refused) => {
                 verify_signature(message, certificate, signed, usize::MAX, Doubt::Refused)
             }
             verdict => verdict,
-        }
+        };
+        verdict.map_err(|error| unless_of_its_size(error, certificate))
     }
 
     fn verify_tls13_signature(
@@ -263,12 +278,13 @@ impl ServerCertVerifier for Verifier {
         certificate: &CertificateDer<'_>,
         signed: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        match self.usual.verify_tls13_signature(message, certificate, signed) {
+        let verdict = match self.usual.verify_tls13_signature(message, certificate, signed) {
             Err(Error::InvalidCertificate(refused)) if has_unknown_extension(&refused) => {
                 verify_signature(message, certificate, signed, 1, Doubt::Refused)
             }
             verdict => verdict,
-        }
+        };
+        verdict.map_err(|error| unless_of_its_size(error, certificate))
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
@@ -354,7 +370,7 @@ fn verify_signature(
     // certificate would never be watched else.
     let cannot_tell = doubt == Doubt::Believed
         && fitting.peek().is_some()
-        && der::contents(key.raw).is_some_and(is_of_odd_size);
+        && der::contents(key.raw).is_some_and(|key| key_size(key) != KeySize::Usual);
     let good = fitting.any(|candidate| {
         let bits = &key.subject_public_key.data;
         candidate.verify_signature(bits, message, signed.signature()).is_ok()

@@ -8,7 +8,9 @@ use std::{
 };
 
 use parking_lot::Mutex;
-use rcgen::{KeyPair, PKCS_RSA_SHA256, RsaKeySize};
+use rcgen::{
+    CertificateParams, KeyPair, PKCS_RSA_SHA256, PublicKeyData, RsaKeySize, SignatureAlgorithm,
+};
 use rustls::{ServerConfig, server::WebPkiClientVerifier};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio_rustls::{LazyConfigAcceptor, TlsAcceptor};
@@ -17,7 +19,7 @@ use tokio_util::task::AbortOnDropHandle;
 use crate::{
     egress::{NOT_TLS, NetError, Phase},
     lab::{Canary, ClosedPort, Dns, authenticated, endpoint, policy, serve, to_loopback},
-    pki::{Pki, der, leaf_params, self_signed, server_config},
+    pki::{Ca, Pki, der, leaf_params, self_signed, server_config},
     probes::{
         Reach,
         tls::{InspectRequest, inspect},
@@ -93,7 +95,8 @@ async fn a_certificate_whose_key_the_server_does_not_hold_is_no_report() {
 /// OpenSSL still serves such keys, and with TLS 1.3 alone nothing shows the chain in clear.
 #[tokio::test]
 async fn a_key_that_is_too_small_to_verify_with_is_reported() {
-    let (port, _server) = match small_key_server() {
+    let (port, _server) = match small_key_server(leaf_params(&["small.example"]), &Pki::new().root)
+    {
         Ok(serving) => serving,
         Err(reason) => return println!("skipped: {reason}"),
     };
@@ -102,7 +105,7 @@ async fn a_key_that_is_too_small_to_verify_with_is_reported() {
     assert_eq!((report.version, report.chain.len()), (0x0304, 1));
     let leaf = &report.examination.chain[0];
     assert_eq!((leaf.key_algorithm.as_str(), leaf.key_bits), ("RSA", 1024));
-    assert_eq!(leaf.subject, "CN=small.example");
+    assert_eq!(leaf.san_dns, ["small.example"]);
 }
 
 /// A key of a usual size is one to verify with.
@@ -127,7 +130,7 @@ async fn a_usual_rsa_key_that_the_server_does_not_hold_is_no_report() {
 }
 
 /// Ends with its handle.
-struct Program {
+pub(crate) struct Program {
     process: Child,
     _files: tempfile::TempDir,
 }
@@ -139,23 +142,45 @@ impl Drop for Program {
     }
 }
 
-/// Or why there is none.
-fn small_key_server() -> Result<(u16, Program), String> {
+/// The contents of an RSAPublicKey.
+struct SmallKey(Vec<u8>);
+
+impl PublicKeyData for SmallKey {
+    fn der_bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    fn algorithm(&self) -> &'static SignatureAlgorithm {
+        &PKCS_RSA_SHA256
+    }
+}
+
+/// A server of TLS 1.3 with a certificate for a key of RSA 1024; or why there is none.
+pub(crate) fn small_key_server(
+    params: CertificateParams,
+    issuer: &Ca,
+) -> Result<(u16, Program), String> {
     let folder = tempfile::tempdir().unwrap();
     let openssl = || {
         let mut openssl = Command::new("openssl");
         openssl.current_dir(&folder);
         openssl
     };
-    let made = openssl()
-        .args(["req", "-x509", "-nodes", "-newkey", "rsa:1024", "-subj", "/CN=small.example"])
-        .args(["-keyout", "key.pem", "-out", "cert.pem"])
-        .output()
-        .map_err(|error| format!("there is no program openssl to serve with: {error}"))?;
-    if !made.status.success() {
-        let said = String::from_utf8_lossy(&made.stderr);
-        return Err(format!("openssl makes no RSA key of 1024 bits: {said}"));
-    }
+    let ran = |arguments: &[&str]| {
+        let ended = openssl().args(arguments).output();
+        let ended =
+            ended.map_err(|error| format!("there is no program openssl to serve with: {error}"))?;
+        if ended.status.success() {
+            return Ok(ended.stdout);
+        }
+        let said = String::from_utf8_lossy(&ended.stderr);
+        Err(format!("openssl makes no RSA key of 1024 bits: {said}"))
+    };
+    let size = "rsa_keygen_bits:1024";
+    ran(&["genpkey", "-algorithm", "RSA", "-pkeyopt", size, "-out", "key.pem"])?;
+    let key = ran(&["rsa", "-in", "key.pem", "-RSAPublicKey_out", "-outform", "DER"])?;
+    let leaf = params.signed_by(&SmallKey(key), issuer).unwrap();
+    std::fs::write(folder.path().join("cert.pem"), leaf.pem()).unwrap();
     let mut server = openssl()
         .args(["s_server", "-cert", "cert.pem", "-key", "key.pem", "-accept", "127.0.0.1:0"])
         .args(["-tls1_3", "-cipher", "DEFAULT:@SECLEVEL=0"])

@@ -25,7 +25,7 @@ mod signature;
 
 use vedette_model::domain_name::Target;
 
-pub(crate) use signature::is_of_odd_size;
+pub(crate) use signature::{KeySize, key_size};
 
 use super::Reach;
 use crate::egress::Trust;

@@ -83,10 +83,24 @@ impl Signed<'_> {
     }
 }
 
-/// Whether a key (the contents of a SubjectPublicKeyInfo) has a size that the verifiers of today
-/// refuse, whatever it signed.
-pub(crate) fn is_of_odd_size(key_info: &[u8]) -> bool {
-    key_parts(key_info).is_some_and(|(algorithm, key)| !fits(algorithm, key, 2048))
+/// The size of a key, as the verifiers of today see it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum KeySize {
+    Usual,
+    /// Of RSA: refused, whatever it signed.
+    Small,
+    /// The same.
+    Large,
+}
+
+/// Of a key: the contents of a SubjectPublicKeyInfo.
+pub(crate) fn key_size(key_info: &[u8]) -> KeySize {
+    match key_parts(key_info) {
+        Some((algorithm, key)) if !fits(algorithm, key, 2048) => {
+            if modulus_bits(key) > LARGEST_RSA { KeySize::Large } else { KeySize::Small }
+        }
+        Some(_) | None => KeySize::Usual,
+    }
 }
 
 /// Whether the verifiers take a key of this size: only then is their no a word about the
@@ -195,5 +209,14 @@ mod tests {
         assert!(fits(&algorithm, &modulus(128), 1024));
         assert!(!fits(&algorithm, &modulus(2048), 2048));
         assert!(fits(&der::wrap(6, EC), &[4; 65], 2048));
+        let info = |bytes: usize| {
+            let key = [&[0][..], &modulus(bytes)].concat();
+            [der::wrap(der::SEQUENCE, &algorithm), der::wrap(3, &key)].concat()
+        };
+        assert_eq!(key_size(&info(128)), KeySize::Small);
+        assert_eq!(key_size(&info(256)), KeySize::Usual);
+        assert_eq!(key_size(&info(1024)), KeySize::Usual);
+        assert_eq!(key_size(&info(2048)), KeySize::Large);
+        assert_eq!(key_size(&[]), KeySize::Usual);
     }
 }

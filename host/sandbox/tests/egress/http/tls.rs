@@ -84,6 +84,8 @@ async fn critical_extensions_that_the_ssl_check_knows_are_no_reason_to_refuse_a_
     let constraints = critical(&[2, 5, 29, 36], &[0x30, 3, 0x80, 1, 0]);
     let policies = [0x30, 10, 0x30, 8, 6, 6, 0x67, 0x81, 0x0c, 1, 2, 1];
     let policies = critical(&[2, 5, 29, 32], &policies);
+    let inhibits = critical(&[2, 5, 29, 54], &[2, 1, 0]);
+    let must_staple = critical(&[1, 3, 6, 1, 5, 5, 7, 1, 24], &[0x30, 3, 2, 1, 5]);
     let unheard_of = critical(&[1, 3, 6, 1, 4, 1, 55_555, 1], &[5, 0]);
     let dns = Dns::fixed(&["127.0.0.1"]).await;
     let egress = crate::pki::trusting(&[&root], policy(&["127.0.0.1/32"], &[]), Some(&dns));
@@ -91,6 +93,7 @@ async fn critical_extensions_that_the_ssl_check_knows_are_no_reason_to_refuse_a_
         (Some(&constraints), None, true),
         (None, Some(&policies), true),
         (Some(&constraints), Some(&policies), true),
+        (Some(&inhibits), Some(&must_staple), true),
         (Some(&unheard_of), None, false),
         (None, Some(&unheard_of), false),
     ] {
@@ -151,6 +154,23 @@ async fn a_key_that_may_serve_nobody_is_refused_as_by_the_ssl_check() {
         let wrong = report.examination.verification.error;
         assert_eq!(wrong.as_deref(), (!is_accepted).then_some("invalid_purpose"), "{usages:?}");
     }
+}
+
+/// Nobody can say that its signature is wrong.
+#[tokio::test]
+async fn a_key_that_is_too_small_to_verify_with_is_refused_as_weak() {
+    let root = long_lived_root();
+    let params = long_lived(leaf_params(&["small.example"]));
+    let (port, _server) = match crate::inspect::small_key_server(params, &root) {
+        Ok(serving) => serving,
+        Err(reason) => return println!("skipped: {reason}"),
+    };
+    let dns = Dns::fixed(&["127.0.0.1"]).await;
+    let egress = crate::pki::trusting(&[&root], policy(&["127.0.0.1/32"], &[]), Some(&dns));
+    let url = format!("https://small.example:{port}/");
+    let error = fetch(authenticated(&egress), get(&url)).await.unwrap_err();
+    let NetError::Tls(said) = &error else { panic!("{error}") };
+    assert!(said.starts_with("certificate weak_key "), "{said}");
 }
 
 #[tokio::test]
