@@ -11,7 +11,7 @@ use vedette_model::event::AlertChange;
 use vedette_model::{AccountId, Alert, AlertFilter, AlertId, Severity, SiteId, Timestamp};
 
 use crate::error::{Error, Result, gone_is_none};
-use crate::page::Page;
+use crate::page::{LOOKS, Looked, Page};
 use crate::tx::Binds;
 use crate::{Store, event, key, row};
 
@@ -47,6 +47,21 @@ struct SitedRow {
 impl Store {
     /// An account's alerts, newest first, and how many the filter finds.
     pub async fn alerts(&self, account: AccountId, filter: &AlertFilter) -> Result<Page<Alert>> {
+        let mut looked = self.look_at_alerts(account, filter).await?;
+        for _ in 1..LOOKS {
+            if looked.is_whole {
+                break;
+            }
+            looked = self.look_at_alerts(account, filter).await?;
+        }
+        Ok(looked.page)
+    }
+
+    async fn look_at_alerts(
+        &self,
+        account: AccountId,
+        filter: &AlertFilter,
+    ) -> Result<Looked<Alert>> {
         let row: CountsRow = self
             .read(
                 "RETURN { counts: (SELECT * FROM $counts), purged: (SELECT VALUE id FROM $purged) }",
@@ -59,14 +74,14 @@ impl Store {
         let left = total.saturating_sub(u64::from(filter.offset));
         let limit = u64::from(filter.limit).min(left);
         if limit == 0 {
-            return Ok(Page { items: Vec::new(), total });
+            return Ok(Looked::none(total));
         }
         let purged: Vec<Uuid> =
             row.purged.iter().map(|id| key::uuid_at(id, 1)).collect::<Result<_>>()?;
         let (statement, binds) = page(account, filter, purged, limit);
         let rows: Vec<AlertRow> = self.read(&statement, binds).await?;
         let docs: Vec<String> = rows.into_iter().map(|row| row.doc).collect();
-        Ok(Page { items: row::read_all("alert", &docs)?, total })
+        Ok(Looked::new(row::read_all("alert", &docs)?, limit, total))
     }
 
     /// How many open alerts of a severity there are, and the sites that have them: from the
@@ -175,7 +190,7 @@ impl Store {
             IF $was = NONE {{ THROW 'gone' }};
             IF $was != $old_doc {{ THROW 'stale' }};
             IF !$is_resolved AND $key IN ({OPEN_KEYS}) {{ THROW 'duplicate' }};
-            UPDATE $alert SET is_resolved = $is_resolved, doc = $doc RETURN NONE;
+            UPDATE $alert SET is_resolved = $is_resolved, ended = $ended, doc = $doc RETURN NONE;
             UPDATE $old_count SET n -= 1 RETURN NONE;
             UPSERT $count SET n += 1 RETURN NONE;
             {note}",
@@ -190,6 +205,7 @@ impl Store {
             .with("alert", key::alert(after.account_id, after.id))
             .with("old_doc", row::write("alert", before)?)
             .with("is_resolved", after.is_resolved)
+            .with("ended", key::ended(after))
             .with("key", key::alert_identity(after))
             .with("doc", row::write("alert", after)?)
             .with("old_count", key::alert_count(before))

@@ -161,6 +161,7 @@ impl Unit {
         content.insert("severity", key::severity(alert.severity));
         content.insert("is_resolved", alert.is_resolved);
         content.insert("rev", key::rev(alert.created_at));
+        content.insert("ended", key::ended(alert));
         content.insert("doc", row::write("alert", alert)?);
         let row = key::alert(alert.account_id, alert.id);
         self.say(
@@ -181,7 +182,8 @@ impl Unit {
         self.say(
             "LET $was# = $row#.*;
             IF $was# = NONE OR $was#.is_resolved { THROW 'stale' };
-            UPDATE $row# SET severity = $severity#, is_resolved = $is_resolved#, doc = $doc# RETURN NONE;
+            UPDATE $row# SET severity = $severity#, is_resolved = $is_resolved#, ended = $ended#,
+                doc = $doc# RETURN NONE;
             UPDATE type::record('alert_count', [$was#.account, $was#.site, $was#.alert_type, $was#.severity, false])
                 SET n -= 1 RETURN NONE;
             UPSERT $count# SET n += 1 RETURN NONE;",
@@ -189,6 +191,7 @@ impl Unit {
                 ("row", key::alert(alert.account_id, alert.id).into_value()),
                 ("severity", key::severity(alert.severity).into_value()),
                 ("is_resolved", alert.is_resolved.into_value()),
+                ("ended", key::ended(alert).into_value()),
                 ("doc", row::write("alert", alert)?.into_value()),
                 ("count", key::alert_count(alert).into_value()),
             ],

@@ -15,7 +15,7 @@ use vedette_model::{
 
 use self::part::{counted, key, range};
 
-pub(crate) use self::part::{DAY_MS, id, rev, rev_day, text_at, under, uuid_at};
+pub(crate) use self::part::{DAY_MS, first_rev, id, rev, rev_day, text_at, under, uuid_at};
 
 pub(crate) fn account(account: AccountId) -> RecordId {
     id("account", [account.0.into_value()])
@@ -206,6 +206,11 @@ pub(crate) fn check_days(site: SiteId, check_type: &CheckType, near: i64, far: i
 
 pub(crate) fn alert(account: AccountId, alert: AlertId) -> RecordId {
     id("alert", [account.0.into_value(), alert.0.into_value()])
+}
+
+/// The negated millisecond at which an alert was resolved; 0 while it is open.
+pub(crate) fn ended(alert: &Alert) -> i64 {
+    if alert.is_resolved { rev(alert.resolved_at.unwrap_or(alert.updated_at)) } else { 0 }
 }
 
 /// The counter that an alert is in.

@@ -124,6 +124,8 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0026_written_index.surql"),
     include_str!("migrations/0027_made_by.surql"),
     include_str!("migrations/0028_recheck.surql"),
+    include_str!("migrations/0029_retention.surql"),
+    include_str!("migrations/0030_retention_index.surql"),
 ];
 
 #[cfg(test)]
@@ -136,7 +138,7 @@ mod tests {
 
     use super::*;
     use crate::open::embedded;
-    use crate::{Options, Seal, StateScope, tests};
+    use crate::{Forgotten, Options, Seal, StateScope, tests};
 
     async fn at_version(version: usize) -> Store {
         let options = Options::new(Seal::ephemeral());
@@ -190,6 +192,42 @@ mod tests {
                     json!({ "state": { "version": 3 }, "tally": nothing }),
                 ]
             );
+        });
+    }
+
+    #[test]
+    fn history_from_before_it_was_limited_is_found_by_its_age() {
+        tests::runtime().block_on(async {
+            let store = at_version(28).await;
+            let (account, site) = (Uuid::from_u128(1), Uuid::from_u128(2));
+            let unit = "
+                FOR $n IN [[1, true], [2, true], [3, false]] {
+                    CREATE type::record('alert', [$account, $n[0]]) SET account = $account,
+                        site = $site, check_type = 'ssl', alert_type = 'ssl', key = 'ssl f1',
+                        severity = 'info', is_resolved = $n[1], rev = 0 - $n[0], doc = '{}';
+                };
+                CREATE type::record('alert_count', [$account, $site, 'ssl', 'info', true]) SET n = 2;
+                CREATE type::record('check_state', [$site, 'ssl'])
+                    SET check_type = 'ssl', version = 0, runs = 1;
+                CREATE type::record('check_day', [$site, 'ssl', 0])
+                    SET day = 0, runs = 1, ok = 1, degraded = 0, down = 0, unknown = 0,
+                    duration_ms = 5;
+                CREATE type::record('check', [$site, 'ssl', -7, $site])
+                    SET site = $site, check_type = 'ssl', rev = -7, doc = '{}';";
+            let binds = Binds::new().with("account", account).with("site", site);
+            store.write(unit, binds).await.unwrap();
+            let migrated = Utc::now();
+            store.migrate().await.unwrap();
+            let forgotten = store.forget_alerts(migrated, 9).await.unwrap();
+            assert_eq!(forgotten, Forgotten::Nothing, "when they were resolved, nobody knows");
+            let later = Utc::now() + TimeDelta::seconds(1);
+            let forgotten = store.forget_alerts(later, 9).await.unwrap();
+            assert_eq!(forgotten, Forgotten::Removed(2), "not what is open");
+            let counts: Vec<i64> =
+                store.read("SELECT VALUE n FROM alert_count", Binds::new()).await.unwrap();
+            assert_eq!(counts, [0]);
+            let forgotten = store.forget_checks(today(), 0, 9).await.unwrap();
+            assert_eq!(forgotten, Forgotten::Removed(1));
         });
     }
 

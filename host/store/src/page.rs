@@ -3,6 +3,8 @@
 //! *Invariant:* a page costs what it shows: whole days before it are skipped by their roll-ups,
 //! and `total` is added up from them. Only the days that `from` and `to` cut are counted, by
 //! their keys.
+//! *Invariant:* a page is as long as its `total` says. The two are read one after the other, so where
+//! old records were removed in between, both are read again.
 
 mod span;
 
@@ -11,7 +13,7 @@ use std::collections::BTreeMap;
 use surrealdb::types::SurrealValue;
 use vedette_model::{AccountId, CheckRecord, CheckType, SiteId, Timestamp};
 
-use self::span::{FAREST, Span, first_rev};
+use self::span::{FAREST, Span};
 use crate::error::{Error, Result};
 use crate::tx::Binds;
 use crate::{Store, key, row};
@@ -21,6 +23,12 @@ use crate::{Store, key, row};
 pub struct Page<T> {
     pub items: Vec<T>,
     pub total: u64,
+}
+
+/// A page, and whether all was there that had been counted a moment before.
+pub(crate) struct Looked<T> {
+    pub(crate) page: Page<T>,
+    pub(crate) is_whole: bool,
 }
 
 /// Which records of a site to show. Moments count to the millisecond.
@@ -78,6 +86,17 @@ struct RecordRow {
     doc: String,
 }
 
+impl<T> Looked<T> {
+    pub(crate) fn new(items: Vec<T>, expected: u64, total: u64) -> Self {
+        let is_whole = items.len() as u64 >= expected;
+        Self { page: Page { items, total }, is_whole }
+    }
+
+    pub(crate) fn none(total: u64) -> Self {
+        Self::new(Vec::new(), 0, total)
+    }
+}
+
 impl Store {
     /// One page of a site's records and how many the filter finds; none when the account has no
     /// such site.
@@ -87,6 +106,22 @@ impl Store {
         site: SiteId,
         filter: &CheckFilter,
     ) -> Result<Option<Page<CheckRecord>>> {
+        let mut looked = self.look_at_checks(account, site, filter).await?;
+        for _ in 1..LOOKS {
+            if looked.as_ref().is_none_or(|looked| looked.is_whole) {
+                break;
+            }
+            looked = self.look_at_checks(account, site, filter).await?;
+        }
+        Ok(looked.map(|looked| looked.page))
+    }
+
+    async fn look_at_checks(
+        &self,
+        account: AccountId,
+        site: SiteId,
+        filter: &CheckFilter,
+    ) -> Result<Option<Looked<CheckRecord>>> {
         let Some(mut kinds) = self.kinds(account, site, filter.check_type.as_ref()).await? else {
             return Ok(None);
         };
@@ -101,10 +136,10 @@ impl Store {
         let left: u64 = kinds.iter().map(|kind| kind.left).sum();
         let limit = u64::from(filter.limit).min(left.saturating_sub(skip));
         if limit == 0 {
-            return Ok(Some(Page { items: Vec::new(), total }));
+            return Ok(Some(Looked::none(total)));
         }
         let docs = self.records(site, &kinds, span, skip, limit).await?;
-        Ok(Some(Page { items: row::read_all("check", &docs)?, total }))
+        Ok(Some(Looked::new(row::read_all("check", &docs)?, limit, total)))
     }
 
     /// The check types that have records; none when the account has no such site.
@@ -221,8 +256,12 @@ fn start(kinds: &mut [Kind], span: Span, mut skip: u64) -> (Span, u64) {
     for kind in kinds {
         kind.left = kind.days.range(first..).map(|(_, runs)| runs).sum();
     }
-    (Span { near: span.near.max(first_rev(first)), ..span }, skip)
+    (Span { near: span.near.max(key::first_rev(first)), ..span }, skip)
 }
+
+/// So often a page is read, until it is whole: what is removed meanwhile is removed in batches, which
+/// take longer than a look.
+pub(crate) const LOOKS: usize = 8;
 
 /// So many records are walked over sooner than days are counted.
 const WALKED: u64 = 1_000;

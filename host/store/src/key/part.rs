@@ -63,6 +63,11 @@ pub(crate) fn rev_day(rev: i64) -> i64 {
     -(-rev).div_euclid(DAY_MS)
 }
 
+/// The newest [`rev`] of a negated day.
+pub(crate) fn first_rev(day: i64) -> i64 {
+    day.saturating_sub(1).saturating_mul(DAY_MS).saturating_add(1)
+}
+
 pub(crate) const DAY_MS: i64 = 86_400_000;
 
 /// The UUID that stands at the given place of a row's id.

@@ -35,13 +35,8 @@ impl Span {
 
     /// The part of the span in its oldest day.
     pub(super) fn far_cut(self) -> Self {
-        Self { near: self.near.max(first_rev(self.far_day())), far: self.far }
+        Self { near: self.near.max(key::first_rev(self.far_day())), far: self.far }
     }
-}
-
-/// The newest millisecond of a negated day.
-pub(super) fn first_rev(day: i64) -> i64 {
-    day.saturating_sub(1).saturating_mul(key::DAY_MS).saturating_add(1)
 }
 
 /// The oldest millisecond of a negated day.

@@ -7,11 +7,11 @@ use vedette_model::{AlertFilter, AlertId};
 use super::*;
 use crate::error::Error;
 
-fn filter(resolved: Option<bool>) -> AlertFilter {
+pub(super) fn filter(resolved: Option<bool>) -> AlertFilter {
     AlertFilter { resolved, limit: 200, ..AlertFilter::default() }
 }
 
-async fn totals(store: &Store, account: &Account) -> (u64, u64, u64) {
+pub(super) async fn totals(store: &Store, account: &Account) -> (u64, u64, u64) {
     let mut totals = [0; 3];
     for (total, resolved) in totals.iter_mut().zip([Some(false), Some(true), None]) {
         let page = store.alerts(account.id, &filter(resolved)).await.unwrap();

@@ -20,6 +20,7 @@ mod plugin_state;
 mod purge;
 mod renewal;
 mod reopen;
+mod retention;
 mod schedule;
 mod seal;
 mod server_time;

@@ -6,7 +6,7 @@ use super::*;
 use crate::CheckFilter;
 
 /// Commits runs at the given moments and answers the records, newest first.
-async fn runs(
+pub(super) async fn runs(
     store: &Store,
     account: &Account,
     site: &Site,
@@ -33,7 +33,7 @@ fn expected(records: &[CheckRecord], filter: &CheckFilter) -> (Vec<CheckRecord>,
     (page.map(|record| (*record).clone()).collect(), found.len() as u64)
 }
 
-async fn assert_page(
+pub(super) async fn assert_page(
     store: &Store,
     account: &Account,
     site: &Site,

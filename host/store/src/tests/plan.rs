@@ -31,6 +31,9 @@ fn pages_and_queues_walk_one_index_up_to_their_limit() {
             (crate::cert_history::CHANGES, "cert_history_page"),
             (crate::plugin_state::OLDEST, "plugin_state_written"),
             (crate::purge::BY_SITE_CHECKS, "check_page"),
+            (crate::retention::OLD_DAY, "check_day_age"),
+            (crate::retention::OLD_CHECKS, "check_page"),
+            (crate::retention::OLD_ALERTS, "alert_ended"),
             (crate::purge::BY_SITE_WINDOWS, "maintenance_window_site"),
         ] {
             let plan = plan(&store, statement).await;
@@ -118,6 +121,9 @@ async fn plan(store: &Store, statement: &str) -> String {
         .with("batch", 500)
         .with("plugin", "domain")
         .with("most", 500)
+        .with("old", -5_i64)
+        .with("old_end", -5_i64)
+        .with("passed", 3)
         .with("range", range);
     store.read(&format!("EXPLAIN {statement}"), binds).await.unwrap()
 }
