@@ -39,6 +39,10 @@ const COUNTERS: &[Help] = &[
         "Attempts to deliver a notification, by channel and outcome",
     ),
     ("vedette_egress_refused_total", "Targets that the egress policy refused, by reason"),
+    (
+        "vedette_history_removed_total",
+        "Records of checks, and resolved alerts, that were removed for their age, by kind",
+    ),
     ("vedette_http_requests_total", "Requests that were answered, by route, method and status"),
     ("vedette_plugin_overloaded_total", "Plugin calls that found no room in time, by plugin"),
     ("vedette_plugin_stops_total", "Plugin calls that were stopped, by plugin, version and why"),

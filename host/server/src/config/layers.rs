@@ -223,6 +223,8 @@ const KEYS: &[(&str, &str, Kind)] = &[
     ("intervals.uptime", "VEDETTE_INTERVALS_UPTIME", Kind::Text),
     ("confirm.recheck", "VEDETTE_CONFIRM_RECHECK", Kind::Text),
     ("guard.late", "VEDETTE_GUARD_LATE", Kind::Text),
+    ("retention.checks", "VEDETTE_RETENTION_CHECKS", Kind::Text),
+    ("retention.alerts", "VEDETTE_RETENTION_ALERTS", Kind::Text),
     ("plugins.folder", "VEDETTE_PLUGINS_FOLDER", Kind::Text),
     ("plugins.domain.rdap_bootstrap_url", "VEDETTE_RDAP_BOOTSTRAP_URL", Kind::Text),
     ("plugins.domain.whois_root", "VEDETTE_WHOIS_ROOT", Kind::Text),

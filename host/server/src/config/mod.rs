@@ -23,7 +23,7 @@ pub use layers::{Error, set};
 pub use plugins::{CtSource, CtSourceKind, CtSources, DomainSources, Plugins};
 pub use sections::{
     Admin, Channels, Confirm, Cors, Cron, Egress, Guard, Heartbeat, Intervals, Log, LogFormat,
-    Oidc, Payments, Renewal, Secrets, Signup, Smtp, Tls,
+    Oidc, Payments, Renewal, Retention, Secrets, Signup, Smtp, Tls,
 };
 use text::{address, nets, optional_url, resolvers};
 pub(crate) use text::{parse_interval, parse_span, span_text, without_user};
@@ -68,6 +68,7 @@ pub struct Config {
     pub intervals: Intervals,
     pub confirm: Confirm,
     pub guard: Guard,
+    pub retention: Retention,
     pub plugins: Plugins,
     pub smtp: Smtp,
     pub oidc: Oidc,
@@ -142,6 +143,7 @@ impl Default for Config {
             intervals: Intervals::default(),
             confirm: Confirm::default(),
             guard: Guard::default(),
+            retention: Retention::default(),
             plugins: Plugins::default(),
             smtp: Smtp::default(),
             oidc: Oidc::default(),

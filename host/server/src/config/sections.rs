@@ -15,7 +15,7 @@ use vedette_model::{
 
 use super::{
     Error,
-    text::{SHORTEST_INTERVAL, nets, optional_url, span, url},
+    text::{SHORTEST_INTERVAL, kept, nets, optional_url, span, url},
 };
 
 /// The API's own certificate; without it the API speaks plain HTTP.
@@ -166,6 +166,18 @@ pub struct Renewal {
     /// How long the name servers of a zone may take to agree after an update.
     #[serde(deserialize_with = "span")]
     pub propagation: Duration,
+}
+
+/// How long history is kept.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Retention {
+    /// Records of checks; none = for ever. The latest of each check of a site stays.
+    #[serde(deserialize_with = "kept")]
+    pub checks: Option<Duration>,
+    /// Alerts, from when they were resolved; none = for ever.
+    #[serde(deserialize_with = "kept")]
+    pub alerts: Option<Duration>,
 }
 
 /// How secrets are kept.
@@ -401,6 +413,14 @@ impl Default for Confirm {
 impl Default for Guard {
     fn default() -> Self {
         Self { late: Duration::from_secs(1) }
+    }
+}
+
+impl Default for Retention {
+    fn default() -> Self {
+        // A year, and the month that it is compared with.
+        let kept = Some(Duration::from_secs(400 * 86_400));
+        Self { checks: kept, alerts: kept }
     }
 }
 

@@ -44,6 +44,23 @@ pub(super) fn span<'de, D: Deserializer<'de>>(input: D) -> Result<Duration, D::E
         .ok_or_else(|| de::Error::custom(no_span(&text)))
 }
 
+/// How long something is kept; none = for ever.
+pub(super) fn kept<'de, D: Deserializer<'de>>(input: D) -> Result<Option<Duration>, D::Error> {
+    let text = String::deserialize(input)?;
+    parse_kept(&text).map_err(de::Error::custom)
+}
+
+fn parse_kept(text: &str) -> Result<Option<Duration>, String> {
+    if matches!(text, "forever" | "0") {
+        return Ok(None);
+    }
+    match parse_span(text) {
+        None => Err(format!("{text} is neither a span such as 400d nor forever")),
+        Some(span) if (SHORTEST_KEPT..=LONGEST_KEPT).contains(&span) => Ok(Some(span)),
+        Some(_) => Err(format!("must be between 30d and 36500d, or forever, and not {text}")),
+    }
+}
+
 fn no_span(text: &str) -> String {
     format!("{text} is no span such as 60s, 5m or 6h")
 }
@@ -98,6 +115,10 @@ fn each<'de, D: Deserializer<'de>, T>(
 
 pub(super) const SHORTEST_INTERVAL: Duration = Duration::from_secs(1);
 const LONGEST_SPAN: Duration = Duration::from_secs(366 * 86_400);
+/// As long as deliveries are kept: whoever finds one finds what it was about.
+const SHORTEST_KEPT: Duration = Duration::from_secs(30 * 86_400);
+/// A hundred years.
+const LONGEST_KEPT: Duration = Duration::from_secs(36_500 * 86_400);
 /// In milliseconds, the longest first.
 const UNITS: [(&str, u64); 5] =
     [("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1000), ("ms", 1)];
@@ -144,6 +165,25 @@ mod tests {
             "9999999999999999d",
         ] {
             assert_eq!(parse_span(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_kept_is_kept_for_a_month_at_least() {
+        let days = |days: u64| Ok(Some(Duration::from_secs(days * 86_400)));
+        for (text, expected) in [
+            ("forever", Ok(None)),
+            ("0", Ok(None)),
+            ("30d", days(30)),
+            ("9600h", days(400)),
+            ("36500d", days(36_500)),
+            ("29d", Err("must be between 30d and 36500d, or forever, and not 29d")),
+            ("0d", Err("must be between 30d and 36500d, or forever, and not 0d")),
+            ("36501d", Err("must be between 30d and 36500d, or forever, and not 36501d")),
+            ("400", Err("400 is neither a span such as 400d nor forever")),
+            ("1y", Err("1y is neither a span such as 400d nor forever")),
+        ] {
+            assert_eq!(parse_kept(text), expected.map_err(str::to_owned), "{text}");
         }
     }
 

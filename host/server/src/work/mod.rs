@@ -1,9 +1,9 @@
 //! What goes on without being asked: one file per loop.
 //!
 //! due check → [`scheduler`] → `service::planned`; queued delivery → [`outbox`] → receiver; deleted
-//! site or account → [`purge`]; renewal that was asked for → [`renewal`]; our own network and threads →
-//! [`guard`]; the time of nodes that share a database → [`clocks`]; and, where configured, the keys
-//! of session tokens → [`session_keys`] and a sign of life → [`heartbeat`].
+//! site or account, and old history → [`purge`]; renewal that was asked for → [`renewal`]; our own
+//! network and threads → [`guard`]; the time of nodes that share a database → [`clocks`]; and, where
+//! configured, the keys of session tokens → [`session_keys`] and a sign of life → [`heartbeat`].
 //!
 //! *Invariant:* work is taken by a lease in the store, and its result counts only under that
 //! lease's epoch: nothing here is remembered that a crash could lose.

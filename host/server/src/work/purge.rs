@@ -1,7 +1,10 @@
 //! Removes what deleted sites and accounts left behind, deliveries that are long finished, addresses
-//! that count no longer against new accounts, and events that are no longer kept, bit by bit.
+//! that count no longer against new accounts, events that are no longer kept, and old history, bit by
+//! bit.
 //!
 //! *Invariant:* what cannot be removed keeps nothing else from being removed.
+
+mod history;
 
 use std::{sync::Arc, time::Duration};
 
@@ -10,11 +13,14 @@ use tokio_util::sync::CancellationToken;
 use vedette_model::{AccountId, account::counted_since};
 use vedette_store::{Error, Result};
 
+use self::history::History;
 use crate::{App, service::event::KEEP as KEEP_EVENTS};
 
 pub(super) async fn run(app: Arc<App>, shutdown: CancellationToken) {
+    let mut history = History::new();
     loop {
         clear(&app, &shutdown).await;
+        history.clear(&app, &shutdown).await;
         tokio::select! {
             () = shutdown.cancelled() => return,
             () = app.wake.purge.notified() => {}

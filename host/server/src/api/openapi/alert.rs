@@ -27,7 +27,10 @@ pub(super) fn operations(subject: &Subject<'_>) -> Vec<Operation> {
     let listed = json!({ "alerts": [example(false)], "total": 1, "limit": 50, "offset": 0 });
     vec![
         Operation::get("/alerts", TAG, "listAlerts", "List the alerts")
-            .says("Newest first; without `resolved` only those that are unresolved.")
+            .says(
+                "Newest first; without `resolved` only those that are unresolved. Resolved ones are \
+                 kept for as long as the operator of the service has set.",
+            )
             .with(query("type", one_of(&types), "Only alerts of this type."))
             .with(query("severity", one_of(&Severity::WORDS), "Only alerts of this severity."))
             .with(query(

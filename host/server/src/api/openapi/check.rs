@@ -74,7 +74,8 @@ fn history(subject: &Subject<'_>) -> Operation {
         .says(
             "With `check_type`, `from` or `to`: a page of records, newest first. Without any of \
              them: the latest record of each type, as an object keyed by type; types that never \
-             ran are absent.",
+             ran are absent. Records are kept for as long as the operator of the service has set; \
+             the latest of each type stays.",
         )
         .with(required("site_id", uuid(), "The site.", SITE))
         .with(query("check_type", one_of(&types), "Only records of this check."))

@@ -91,6 +91,8 @@ fn a_bad_value_is_refused_with_its_key() {
         ("VEDETTE_INTERVALS_SSL", "0s", "intervals.ssl must be at least 1s"),
         ("VEDETTE_CONFIRM_RECHECK", "999ms", "confirm.recheck must be at least 1s"),
         ("VEDETTE_GUARD_LATE", "999ms", "guard.late must be at least 1s"),
+        ("VEDETTE_RETENTION_CHECKS", "29d", "retention.checks must be between 30d and 36500d"),
+        ("VEDETTE_RETENTION_ALERTS", "never", "retention.alerts never is neither a span"),
         ("VEDETTE_EDITION", "gold", "edition"),
         ("VEDETTE_NO_FIRST_ACCOUNT", "maybe", "VEDETTE_NO_FIRST_ACCOUNT"),
         ("VEDETTE_CORS_ORIGINS", "https://app.example.com/", "cors.origins"),
@@ -278,6 +280,7 @@ fn a_file_that_is_refused_shows_where_and_no_secret() {
         ),
         ("[admin]\n# é\n\ttokken = \"hunter2\"\n", "line 3, column 2", "mean `admin.token`?"),
         ("[cron]\nsecret = 711711\n", "line 2, column 10", "cron.secret: invalid type: integer"),
+        ("[retention]\nchecks = \"7d\"\n", "line 2, column 10", "retention.checks: must be"),
         (
             "[payments]\napi_base = \"https://u:hunter2@ x\"\n",
             "line 2, column 12",
