@@ -59,6 +59,7 @@ pub(super) async fn run(args: Args) -> anyhow::Result<()> {
     start_log(&config.log)?;
     warn_of_unknown_variables();
     let shutdown = signals::stop(STOPPING)?;
+    signals::outlive_file_limit()?;
     let hangup = signal(SignalKind::hangup()).context("cannot listen for SIGHUP")?;
     let is_file = config.db.starts_with("surrealkv://");
     let running = match serve(config, Clock::System, shutdown).await {

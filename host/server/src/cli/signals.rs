@@ -1,6 +1,8 @@
-//! SIGINT and SIGTERM, for commands that run until they are told to stop.
+//! Signals: SIGINT and SIGTERM, for commands that run until they are told to stop, and one that would
+//! end a service without a word.
 
 use anyhow::Context;
+use rustix::process::Signal;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
@@ -29,4 +31,15 @@ pub(super) fn stop(meaning: &'static str) -> anyhow::Result<CancellationToken> {
         }
     });
     Ok(shutdown)
+}
+
+/// Has a write beyond the limit of a file's size (`ulimit -f`, `LimitFSIZE=`) fail like one on a full
+/// disk: by itself SIGXFSZ ends the process.
+///
+/// # Errors
+/// When the system refuses to tell of a signal.
+pub(super) fn outlive_file_limit() -> anyhow::Result<()> {
+    // Once taken, a signal stays taken.
+    let taken = signal(SignalKind::from_raw(Signal::XFSZ.as_raw()));
+    taken.map(drop).context("cannot listen for SIGXFSZ")
 }
