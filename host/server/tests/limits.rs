@@ -222,6 +222,22 @@ fn a_burst_right_after_a_downgrade_is_held_against_the_lower_plan() {
 }
 
 #[test]
+fn a_burst_right_after_a_downgrade_here_has_the_calls_that_are_left() {
+    with_service(|service| async move {
+        let account = service.account("pro").await;
+        let first = service.get("/v1/alerts", Some(&account.key), None).await;
+        assert_eq!((first.status, first.used), (200, 1), "{}", first.text);
+        service.use_up(&account, 95).await;
+        service.hand.advance(Duration::from_secs(11));
+        let moved = account::change_plan(&service.app, account.account.id, "free").await;
+        moved.expect("a plan of the edition");
+        let answers = service.burst(&account, 60).await;
+        assert_eq!(answers.iter().filter(|answer| answer.status == 200).count(), 4);
+        assert_eq!(service.used(&account).await, 100);
+    });
+}
+
+#[test]
 fn who_was_refused_by_the_month_of_a_lower_plan_takes_one_place_in_the_window() {
     with_service(|service| async move {
         let account = service.account("free").await;

@@ -83,6 +83,7 @@ impl Store {
         );
         let binds = Binds::new().with("account", key::account(account)).with("plan", plan);
         let changed: i64 = self.tx(&unit, binds).await?;
+        self.inner.known.forget_account(account);
         Ok(changed == 1)
     }
 

@@ -108,7 +108,9 @@ impl Store {
             .with("revoked_at", billing.revoked_at)
             .with("plan", plan.id)
             .with("letters", delivery::letters(letters, &self.inner.seal)?);
-        self.write(&unit, binds).await
+        self.write(&unit, binds).await?;
+        self.inner.known.forget_account(account);
+        Ok(())
     }
 }
 

@@ -94,6 +94,20 @@ impl Known {
     pub(crate) fn forget_caller(&self, hash: &str) {
         self.callers.invalidate(hash);
     }
+
+    /// Whoever acts for an account is read anew: so a burst of calls right behind a change on this node
+    /// goes by it from the first of them on, and not only once one was counted.
+    pub(crate) fn forget_account(&self, account: AccountId) {
+        let acts = |person: &Person| {
+            let team = person.team.as_ref().map(|team| team.account.id);
+            person.account.id == account || team == Some(account)
+        };
+        for (hash, found) in &self.callers {
+            if acts(&found.person) {
+                self.callers.invalidate(&*hash);
+            }
+        }
+    }
 }
 
 impl Store {
