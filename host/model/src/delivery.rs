@@ -26,6 +26,7 @@ mod gather;
 mod judge;
 mod many;
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -243,6 +244,16 @@ impl Delivery {
     /// The site of the commit that queued it.
     pub fn site(&self) -> Option<SiteId> {
         self.notices.first().map(|notice| notice.site_id)
+    }
+
+    /// The sites that it speaks of.
+    pub fn sites(&self) -> BTreeSet<SiteId> {
+        self.notices.iter().map(|notice| notice.site_id).collect()
+    }
+
+    /// Whether somebody has tried to send it, or could not for a trouble of our own.
+    pub fn was_tried(&self) -> bool {
+        self.attempt > 0 || self.last_error.is_some()
     }
 
     /// Whether the commit that queued it told of an alert.

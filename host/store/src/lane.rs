@@ -18,11 +18,12 @@ use surrealdb::types::{RecordId, SurrealValue};
 use uuid::Uuid;
 use vedette_model::delivery::{Batch, Gathering};
 use vedette_model::{
-    AccountId, Alert, AlertId, Delivery, DeliveryId, MaintenanceWindow, Timestamp,
+    AccountId, Alert, AlertId, Delivery, DeliveryId, MaintenanceWindow, SiteId, Timestamp,
 };
 
 use crate::delivery::{self, DeliveryRow};
 use crate::error::{Error, Result};
+use crate::order::{self, AHEAD, AheadRow};
 use crate::tx::Binds;
 use crate::unit::Unit;
 use crate::{Store, key, row};
@@ -53,6 +54,8 @@ pub struct LaneContext {
     pub windows_version: i64,
     /// Of the alerts that were asked for those that exist.
     pub alerts: Vec<Alert>,
+    /// The sites that batches of the lane speak of which are not through, on whichever node.
+    pub behind: Vec<SiteId>,
 }
 
 /// A decision about a lane, and for whom it is made real.
@@ -90,6 +93,7 @@ struct LaneRow {
     windows: Vec<String>,
     windows_version: i64,
     alerts: Vec<String>,
+    ahead: Vec<AheadRow>,
 }
 
 impl Store {
@@ -129,7 +133,8 @@ impl Store {
         if lanes.is_empty() {
             return Ok(Vec::new());
         }
-        let mut binds = Binds::new().with("now", now).with("limit", MOST_GATHERED);
+        let binds = Binds::new().with("now", now).with("limit", MOST_GATHERED);
+        let mut binds = order::awaited(binds, now);
         let mut texts = Vec::with_capacity(lanes.len());
         for (nth, (account, channel)) in lanes.iter().enumerate() {
             let of_account = asked.iter().filter(|(owner, _)| owner == account);
@@ -223,6 +228,7 @@ impl LaneRow {
             windows: row::read_all("maintenance window", &self.windows)?,
             windows_version: self.windows_version,
             alerts: row::read_all("alert", &self.alerts)?,
+            behind: self.ahead.into_iter().flat_map(AheadRow::sites).collect(),
         })
     }
 }
@@ -244,7 +250,7 @@ impl Unit {
             .with("count", count);
         let mut unit = Self { text: CLAIM.to_owned(), binds, groups: 0 };
         for (nth, batch) in batches.iter().enumerate() {
-            unit.batch(batch, nth == 0)?;
+            unit.batch(batch, claim.gathering.before(nth), nth == 0)?;
         }
         let mut until: BTreeMap<Timestamp, Vec<DeliveryId>> = BTreeMap::new();
         for (id, at) in deferred {
@@ -273,13 +279,16 @@ impl Unit {
         Ok(unit)
     }
 
-    fn batch(&mut self, batch: &Batch, leased: bool) -> Result<()> {
+    fn batch(&mut self, batch: &Batch, before: Vec<DeliveryId>, leased: bool) -> Result<()> {
         let statement = if leased { LEASED } else { BATCH };
+        let sites: Vec<Uuid> = batch.head.sites().into_iter().map(|site| site.0).collect();
         self.say(
             statement,
             [
                 ("head", key::delivery(batch.head.id).into_value()),
                 ("shared", batch.shared.into_value()),
+                ("sites", sites.into_value()),
+                ("after", ids(before).into_value()),
                 ("doc", row::write("delivery", &batch.head)?.into_value()),
             ],
         );
@@ -316,7 +325,8 @@ fn lane_text(nth: usize) -> String {
             waiting: ({}{IN_LANE}),
             windows: (SELECT VALUE doc FROM $windows#),
             windows_version: $maintenance#.made ?? 0,
-            alerts: (SELECT VALUE doc FROM $alerts# WHERE doc != NONE)
+            alerts: (SELECT VALUE doc FROM $alerts# WHERE doc != NONE),
+            ahead: ({AHEAD})
         }}",
         delivery::COLUMNS
     );
@@ -329,8 +339,8 @@ const MOST_GATHERED: usize = 2_000;
 const POSTPONED_TOGETHER: usize = 16;
 
 const IN_LANE: &str = " FROM delivery
-    WHERE account = $account# AND waits = true AND due_at <= $now AND channel = $channel#
-    ORDER BY due_at LIMIT $limit";
+    WHERE account = $account# AND waits = true AND finished = false AND due_at <= $now
+    AND channel = $channel# ORDER BY due_at LIMIT $limit";
 
 const BATCH_DUE: &str = "SELECT VALUE due_at FROM delivery
     WHERE waits = false AND finished = false AND due_at <= $now ORDER BY due_at LIMIT 1";
@@ -342,8 +352,8 @@ pub(crate) const NEXT: &str = "SELECT VALUE due_at FROM delivery
     WHERE waits = $waits AND finished = false AND due_at > $now ORDER BY due_at LIMIT 1";
 
 const POSTPONE: &str = "LET $late# = (SELECT id, due_at FROM delivery
-    WHERE account = $account# AND waits = true AND due_at <= $now AND channel = $channel#
-    ORDER BY due_at LIMIT $limit);
+    WHERE account = $account# AND waits = true AND finished = false AND due_at <= $now
+    AND channel = $channel# ORDER BY due_at LIMIT $limit);
 UPDATE $late#.id SET due_at = $until# RETURN NONE;";
 
 const CLAIM: &str = "LET $was = $lane.version ?? 0;
@@ -357,8 +367,9 @@ const WINDOWS: &str = "LET $changed# = (SELECT VALUE made FROM ONLY $maintenance
 IF $changed# != $windows# { THROW 'stale' };";
 
 const LEASED: &str =
-    "UPDATE $head# SET waits = false, outcome = '', shared = $shared#, doc = $doc#,
-    owner = $node, epoch += 1, due_at = $until RETURN NONE;";
+    "UPDATE $head# SET waits = false, outcome = '', shared = $shared#, gathered_at = $now,
+    sites = $sites#, doc = $doc#, owner = $node, epoch += 1, due_at = $until RETURN NONE;";
 
-const BATCH: &str = "UPDATE $head# SET waits = false, outcome = '', shared = $shared#, doc = $doc#,
-    due_at = $now RETURN NONE;";
+const BATCH: &str =
+    "UPDATE $head# SET waits = false, outcome = '', shared = $shared#, gathered_at = $now,
+    sites = $sites#, after = $after#, doc = $doc#, due_at = $now RETURN NONE;";

@@ -36,6 +36,7 @@ mod lane;
 mod maintenance;
 mod migrate;
 mod open;
+mod order;
 mod page;
 mod plugin_state;
 mod purge;

@@ -100,5 +100,5 @@ impl Store {
 }
 
 const RELEASE: &str = "LET $held = (SELECT VALUE id FROM delivery
-        WHERE account = $account AND waits = true AND due_at > $now);
+        WHERE account = $account AND waits = true AND finished = false AND due_at > $now);
     UPDATE $held SET due_at = $now RETURN NONE";

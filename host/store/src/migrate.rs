@@ -126,6 +126,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0028_recheck.surql"),
     include_str!("migrations/0029_retention.surql"),
     include_str!("migrations/0030_retention_index.surql"),
+    include_str!("migrations/0031_order.surql"),
 ];
 
 #[cfg(test)]
@@ -228,6 +229,32 @@ mod tests {
             assert_eq!(counts, [0]);
             let forgotten = store.forget_checks(today(), 0, 9).await.unwrap();
             assert_eq!(forgotten, Forgotten::Removed(1));
+        });
+    }
+
+    #[test]
+    fn batch_from_before_its_sites_were_kept_is_no_trouble_and_holds_nothing_back() {
+        tests::runtime().block_on(async {
+            let store = at_version(30).await;
+            let (account, now) = (Uuid::from_u128(1), today());
+            let unit = "
+                FOR $row IN [['sent', false], ['waits', true]] {
+                    CREATE type::record('delivery', $row[0]) SET account = $account,
+                        site = $account, channel = 'webhook', waits = $row[1], finished = false,
+                        due_at = $now, owner = '', epoch = 1, doc = '{}';
+                };";
+            let binds = Binds::new().with("account", account).with("now", now);
+            store.write(unit, binds).await.unwrap();
+            store.migrate().await.unwrap();
+            let lane = (account.into(), "webhook".to_owned());
+            let read = store.lanes(std::slice::from_ref(&lane), &[], now).await.unwrap();
+            let [Err(cause)] = &read[..] else { panic!("what waits was not found: {read:?}") };
+            assert!(matches!(cause, Error::Corrupt { what: "delivery", .. }), "{cause}");
+            let unit = "DELETE delivery:waits RETURN NONE";
+            store.write(unit, Binds::new()).await.unwrap();
+            let read = store.lanes(&[lane], &[], now).await.unwrap();
+            let [Ok(context)] = &read[..] else { panic!("{read:?}") };
+            assert_eq!((context.waiting.len(), context.behind.len()), (0, 0));
         });
     }
 

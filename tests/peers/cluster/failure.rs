@@ -104,7 +104,7 @@ async fn what_a_killed_node_had_begun_is_finished_by_the_other() {
     until("the check to begin", PATIENCE, async || (!pages.asked("/").is_empty()).then_some(()))
         .await;
     cluster.lab.receiver.answer_next(Response::Hang);
-    let body = json!({"site_id": reported, "check_type": "domain", "result": lapsing()});
+    let body = json!({"site_id": reported, "check_type": "domain", "result": ending_in(3)});
     cluster.at(0).post("/checks", body).await.expect(200);
     cluster.lab.receiver.wait_for(1).await.expect("the delivery begins");
     cluster.nodes[0].kill().await.expect("killed");
@@ -129,6 +129,39 @@ async fn what_a_killed_node_had_begun_is_finished_by_the_other() {
     assert_eq!((&record["status"], &record["source"]), (&json!("ok"), &json!("scheduler")));
     assert_eq!(cluster.records(1, &watched, "uptime").await, 1);
     assert_eq!(cluster.alerts().await.len(), 1, "of the registration alone");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_one_node_still_tells_of_a_site_the_other_does_not_overtake() {
+    if !installed(PROGRAMS) {
+        return;
+    }
+    let _turn = turn().await;
+    let cluster = Cluster::start("[intervals]\nuptime = \"24h\"\ndns = \"24h\"\n")
+        .await
+        .expect("the database and two nodes start");
+    cluster.hook().await;
+    let body = json!({"domain": "reported.example", "monitoring_enabled": false});
+    let site = cluster.site(body).await;
+    let report = |days| json!({"site_id": site, "check_type": "domain", "result": ending_in(days)});
+    // With the second node at a standstill, the first one tells, and nobody answers it.
+    cluster.signal(1, "STOP").await.expect("the second node stops");
+    cluster.lab.receiver.answer_next(Response::Hang);
+    cluster.lab.receiver.answer_next(Response::Status(503, Vec::new()));
+    cluster.at(0).post("/checks", report(3)).await.expect(200);
+    cluster.lab.receiver.wait_for(1).await.expect("the delivery begins");
+    cluster.signal(1, "CONT").await.expect("the second node goes on");
+    cluster.at(1).post("/checks", report(300)).await.expect(200);
+
+    let received = until("the end to be told", PATIENCE, async || {
+        let received = cluster.lab.receiver.received();
+        (received.len() >= 4).then_some(received)
+    })
+    .await;
+    let payloads = received.iter().map(|hook| hook.json().expect("the payload is JSON"));
+    let entries = payloads.flat_map(|told| told["alerts"].as_array().cloned().unwrap_or_default());
+    let status: Vec<String> = entries.map(|entry| text(&entry["status"])).collect();
+    assert_eq!(status, ["raised", "raised", "raised", "resolved"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -199,13 +232,13 @@ fn told(received: &[Received]) -> Vec<String> {
     expiring.map(|entry| text(&entry["alert_id"])).collect()
 }
 
-/// A registration that ends in three days, somebody reports.
-fn lapsing() -> Value {
-    let end = chrono::Utc::now() + chrono::TimeDelta::days(3) + chrono::TimeDelta::hours(12);
+/// A registration that ends in so many days, somebody reports: 3 raise a condition that 300 end.
+fn ending_in(days: i64) -> Value {
+    let end = chrono::Utc::now() + chrono::TimeDelta::days(days) + chrono::TimeDelta::hours(12);
     json!({
         "registrar": "Lab Registrar",
         "expires_at": end.to_rfc3339_opts(chrono::SecondsFormat::Secs, true),
-        "days_remaining": 3, "name_servers": ["ns1.example"], "privacy_protected": true,
+        "days_remaining": days, "name_servers": ["ns1.example"], "privacy_protected": true,
         "error": null,
     })
 }

@@ -214,6 +214,25 @@ async fn end_of_trouble_goes_after_its_beginning_that_is_tried_again() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn end_of_trouble_goes_after_its_beginning_that_a_crash_interrupted() {
+    let mut world = World::start().await;
+    world.hook().await;
+    let [site]: [String; 1] = sites(&world, 0).await;
+    for response in [Response::Hang, Response::Status(503, Vec::new())] {
+        world.lab.receiver.answer_next(response);
+    }
+    world.report_days(&site, 3).await;
+    world.lab.receiver.wait_for(1).await.expect("the first try");
+    world.report_days(&site, 300).await;
+    world.service.kill().await.expect("killed");
+    world.service = world.service.start_again().await.expect("starts again");
+    let hooks = world.lab.receiver.wait_for(4).await.expect("three tries and the end");
+    let status: Vec<String> =
+        hooks.iter().flat_map(alerts).map(|one| text(&one["status"])).collect();
+    assert_eq!(status, ["raised", "raised", "raised", "resolved"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn condition_that_came_and_went_within_a_window_is_told_in_order() {
     let world = World::start().await;
     world.hook().await;

@@ -4,8 +4,8 @@
 //! real, all of it or nothing, and only while the lane is still as it was read.
 //! *Invariant:* of the deliveries that it looked at, each is in exactly one place of a
 //! [`Gathering`].
-//! *Invariant:* what is about a site goes after a batch that speaks of that site and is to be tried
-//! again.
+//! *Invariant:* what is about a site goes after every batch that speaks of that site and is not
+//! through.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -35,8 +35,8 @@ pub struct Lane<'a> {
     pub alerts: &'a [Alert],
     /// How many alerts the channel carries in one notification.
     pub batch_max: usize,
-    /// The sites that a batch speaks of which is to be tried again, and until when that is awaited.
-    pub behind: &'a [(SiteId, Timestamp)],
+    /// The sites that batches speak of which are not through.
+    pub behind: &'a [SiteId],
 }
 
 /// What to do with a lane.
@@ -44,8 +44,8 @@ pub struct Lane<'a> {
 pub enum Plan {
     /// There is nothing that could be judged.
     Nothing,
-    /// What waits is gathered in its window, or goes after a batch that is tried again: nothing is
-    /// to be done until then.
+    /// What waits is gathered in its window, or goes after a batch that is not through: it is to be
+    /// looked at again then.
     Rest(Timestamp),
     Gather(Gathering),
 }
@@ -102,11 +102,11 @@ pub fn plan(lane: &Lane<'_>, now: Timestamp) -> Plan {
     let mut waiting: Vec<&Delivery> =
         lane.waiting.iter().filter(|one| lane.can_judge(one)).collect();
     waiting.sort_by_key(|delivery| (delivery.created_at, delivery.id));
-    let behind = waiting.iter().filter_map(|delivery| lane.behind(delivery)).min();
-    waiting.retain(|delivery| lane.behind(delivery).is_none());
+    let judged = waiting.len();
+    waiting.retain(|delivery| !lane.is_behind(delivery));
     if waiting.is_empty() {
         // What is about other sites may come in at any time, and does not wait for these.
-        return behind.map_or(Plan::Nothing, |until| Plan::Rest(until.min(now + WINDOW)));
+        return if judged == 0 { Plan::Nothing } else { Plan::Rest(now + WINDOW) };
     }
     if let Some(until) = open.and_then(|over| many::held_back(&waiting, over, now)) {
         return Plan::Rest(until);
@@ -145,11 +145,10 @@ impl Lane<'_> {
         (self.asked.is_empty() && !from_a_silence(delivery, self.windows)) || known()
     }
 
-    /// Until when it goes after what was said of its site before: that it is up again must not be
-    /// heard before that it was down.
-    fn behind(&self, delivery: &Delivery) -> Option<Timestamp> {
-        let site = delivery.site()?;
-        self.behind.iter().filter(|(of, _)| *of == site).map(|(_, until)| *until).max()
+    /// Whether it goes after what was said of its site before: that it is up again must not be heard
+    /// before that it was down.
+    fn is_behind(&self, delivery: &Delivery) -> bool {
+        delivery.site().is_some_and(|site| self.behind.contains(&site))
     }
 }
 
@@ -204,6 +203,15 @@ impl Gathering {
         last.head.notices.push(many::summary(last.head.id, rest, now));
         last.shared |= rest.iter().any(|told| told.delivery.site() != last.site);
         last.summarised = others.iter().map(|told| told.delivery.id).collect();
+    }
+
+    /// The batches before one of them that speak of a site of it, too: it goes when they are through.
+    pub fn before(&self, nth: usize) -> Vec<DeliveryId> {
+        let Some(batch) = self.batches.get(nth) else { return Vec::new() };
+        let sites = batch.head.sites();
+        let earlier = self.batches.iter().take(nth);
+        let related = earlier.filter(|one| !one.head.sites().is_disjoint(&sites));
+        related.map(|one| one.head.id).collect()
     }
 
     /// The deliveries that it decides about.

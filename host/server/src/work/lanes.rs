@@ -7,8 +7,6 @@
 //! *Invariant:* of each receiver one first attempt is out at most, and few wait here; the rest wait
 //! in the store. Further attempts have their moment and wait for nobody; as no delivery has more
 //! than two, few of them are out together.
-//! *Invariant:* what is about a site goes after a batch about that site that is to be tried again;
-//! what is about others does not wait for it. A process that dies forgets this, and no more.
 //! *Invariant:* receivers who were quick the last time find room, however many others hang ([`room`]).
 
 mod room;
@@ -19,15 +17,12 @@ use std::{
 };
 
 use chrono::TimeDelta;
-use vedette_model::{AccountId, Delivery, DeliveryId, SiteId, Timestamp, delivery::FLOOD_WINDOW};
+use vedette_model::{AccountId, Delivery, Timestamp, delivery::FLOOD_WINDOW};
 
 use self::room::{Known, Room, Standing};
 
 /// Where a delivery goes: one channel of one account.
 pub(super) type Receiver = (AccountId, String);
-
-/// The sites for which something is to be tried again, and until when that is awaited.
-pub(super) type Behind = HashMap<Receiver, Vec<(SiteId, Timestamp)>>;
 
 /// What this process has leased and not settled.
 #[derive(Default)]
@@ -35,7 +30,6 @@ pub(super) struct Lanes {
     lanes: HashMap<Receiver, Lane>,
     /// Until when a lane is left alone.
     rests: HashMap<Receiver, Timestamp>,
-    again: HashMap<Receiver, Vec<Again>>,
     known: Known,
     room: Room,
 }
@@ -61,14 +55,6 @@ struct Lane {
     beside: usize,
     /// Those that go next, each with the moment at which its lease began.
     waiting: VecDeque<(Delivery, Timestamp)>,
-}
-
-/// A batch that is to be tried again.
-struct Again {
-    batch: DeliveryId,
-    /// That it speaks of.
-    sites: HashSet<SiteId>,
-    until: Timestamp,
 }
 
 /// What becomes of a delivery that was leased.
@@ -99,10 +85,6 @@ impl Lanes {
     ) -> Sorted {
         // A rest that is longer than any was set by a clock that has been corrected since.
         self.rests.retain(|_, until| now < *until && *until <= now + FLOOD_WINDOW);
-        self.again.retain(|_, batches| {
-            batches.retain(|batch| batch.is_awaited(now));
-            !batches.is_empty()
-        });
         self.known.forget(now);
         let mut room = self.room.clone();
         let mut sorted = Sorted::default();
@@ -180,45 +162,6 @@ impl Lanes {
         }
     }
 
-    /// An attempt of a batch has ended: it is to be tried again at a moment, or is through. Answers
-    /// whether what went after it can go now.
-    pub(super) fn settled(&mut self, batch: &Delivery, again: Option<Timestamp>) -> bool {
-        let batches = self.again.entry(receiver(batch)).or_default();
-        let awaited = batches.len();
-        batches.retain(|one| one.batch != batch.id);
-        let Some(at) = again else { return batches.len() < awaited };
-        let sites = batch.notices.iter().map(|notice| notice.site_id).collect();
-        batches.push(Again { batch: batch.id, sites, until: at + TRIED_WITHIN });
-        false
-    }
-
-    /// What these receivers have to be told before they hear more of the same sites.
-    pub(super) fn behind(&self, receivers: &[Receiver], now: Timestamp) -> Behind {
-        let mut behind = Behind::new();
-        for receiver in receivers {
-            let batches = self.again.get(receiver).into_iter().flatten();
-            for batch in batches.filter(|batch| batch.is_awaited(now)) {
-                let sites = batch.sites.iter().map(|site| (*site, batch.until));
-                behind.entry(receiver.clone()).or_default().extend(sites);
-            }
-        }
-        behind
-    }
-
-    /// When a batch is to go that was gathered together with one which is to be tried again, and
-    /// speaks of a site of that; none = now. What was tried itself waits for nobody.
-    pub(super) fn goes_after(&self, batch: &Delivery, now: Timestamp) -> Option<Timestamp> {
-        let batches = self.again.get(&receiver(batch))?;
-        if batches.iter().any(|tried| tried.batch == batch.id) {
-            return None;
-        }
-        let is_told = |tried: &&Again| {
-            batch.notices.iter().any(|notice| tried.sites.contains(&notice.site_id))
-        };
-        let before = batches.iter().filter(|tried| tried.is_awaited(now)).filter(is_told);
-        before.map(|tried| (tried.until - TRIED_WITHIN).max(now) + LOOK_AFTER).max()
-    }
-
     /// The receiver's delivery is back; answers the one that goes next, and when its lease began.
     /// Those whose lease is about to end are left to whoever leases them again.
     pub(super) fn back(
@@ -284,13 +227,6 @@ impl Lane {
     }
 }
 
-impl Again {
-    /// One that is awaited for longer than any was settled by a clock that has been corrected since.
-    fn is_awaited(&self, now: Timestamp) -> bool {
-        now < self.until && self.until <= now + LONGEST_AWAITED
-    }
-}
-
 /// How long those wait for whom there is no room: attempts of the slow take long.
 fn crowded_out(standing: Standing) -> Duration {
     match standing {
@@ -308,12 +244,6 @@ pub(super) const LEASE: Duration = Duration::from_secs(60);
 const BEGIN_WITHIN: TimeDelta = TimeDelta::seconds(45);
 /// Deliveries of one receiver that wait behind the one that is out.
 const MOST_WAITING: usize = 7;
-/// How long after its moment an attempt is awaited that another node makes: it has ended by then.
-const TRIED_WITHIN: Duration = Duration::from_secs(15);
-/// How long after that moment it is looked whether the attempt has succeeded.
-const LOOK_AFTER: Duration = Duration::from_secs(1);
-/// A receiver may ask for a minute.
-const LONGEST_AWAITED: Duration = Duration::from_secs(75);
 /// So much of one look at what waits.
 const IN_THE_WAY: usize = 64;
 const SHORTEST_WAIT: Duration = Duration::from_millis(100);

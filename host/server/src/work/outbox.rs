@@ -12,6 +12,8 @@
 //!
 //! *Invariant:* nobody sends a batch that another is sending: its lease is renewed between the parts
 //! of an attempt that takes long, and an attempt that lost it ends ([`lease`]).
+//! *Invariant:* what is about a site goes after a batch about that site that is not through, whichever
+//! node sends it; the store knows (its `order.rs`).
 //! *Invariant:* delivery is at least once: only a settled attempt counts, and what was leased by
 //! a process that died is leased again. What was not made a batch yet is gathered again.
 
@@ -142,9 +144,8 @@ impl Outbox {
         let held = Arc::new(Mutex::new(Some(delivery.clone())));
         let lease = Lease::since(leased, Arc::clone(&held));
         let app = Arc::clone(&self.app);
-        let before = self.lanes.goes_after(&delivery, app.clock.now());
         let task = async move {
-            if let Some(at) = before {
+            if let Some(at) = send::goes_after(&app, &delivery).await {
                 send::give_back(&app, delivery, at).await;
                 return Ended::Done(Some(at));
             }
@@ -196,11 +197,11 @@ impl Outbox {
         }
     }
 
-    /// What goes after a batch waits where that is to be tried again, and goes when it is through.
+    /// What waited for a batch to be tried again goes at once when that is through. What waits for
+    /// one of another node's is looked at every two seconds.
     fn settled(&mut self, receiver: &Receiver, held: &Held, again: Option<Timestamp>) {
-        if let Some(batch) = held.lock().as_ref()
-            && self.lanes.settled(batch, again)
-        {
+        let was_tried = held.lock().as_ref().is_some_and(Delivery::was_tried);
+        if was_tried && again.is_none() {
             self.look_again(receiver);
         }
     }

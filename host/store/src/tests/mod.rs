@@ -14,6 +14,7 @@ mod interrupted;
 mod known;
 mod lane;
 mod maintenance;
+mod order;
 mod page;
 mod plan;
 mod plugin_state;

@@ -55,6 +55,16 @@ fn open_alerts_are_found_by_their_index() {
 }
 
 #[test]
+fn what_is_under_way_in_a_lane_is_found_by_one_index() {
+    runtime().block_on(async {
+        let plan = plan(&memory().await, &crate::order::AHEAD.replace('#', "")).await;
+        let access = "index: delivery_account, access: [";
+        assert!(plan.contains(access) && plan.contains(", false, false] LessThan"), "{plan}");
+        assert!(!plan.contains("Bitmap") && !plan.contains("TableScan"), "{plan}");
+    });
+}
+
+#[test]
 fn what_an_agent_looks_at_is_found_by_its_index() {
     runtime().block_on(async {
         let plan = plan(&memory().await, crate::agent::target::AT_HOSTS).await;
@@ -68,8 +78,8 @@ fn what_goes_with_an_account_is_found_by_an_index() {
     runtime().block_on(async {
         let store = memory().await;
         for (statement, index) in [
-            (crate::purge::BY_ACCOUNT_DELIVERIES, "delivery_lane"),
-            (crate::purge::BY_ACCOUNT_LETTERS, "delivery_lane"),
+            (crate::purge::BY_ACCOUNT_DELIVERIES, "delivery_account"),
+            (crate::purge::BY_ACCOUNT_LETTERS, "delivery_account"),
             ("SELECT VALUE id FROM identity WHERE account = $account", "identity_account"),
             ("SELECT VALUE id FROM signup WHERE account = $account", "signup_account"),
         ] {
@@ -116,6 +126,9 @@ async fn plan(store: &Store, statement: &str) -> String {
         .with("status", "resolved")
         .with("near", -5_i64)
         .with("now", noon())
+        .with("forgotten", noon())
+        .with("furthest", noon())
+        .with("channel", "webhook")
         .with("limit", 50)
         .with("start", 10)
         .with("batch", 500)

@@ -421,17 +421,34 @@ fn news_of_several_ends_is_told_when_one_of_the_beginnings_was() {
 }
 
 #[test]
-fn what_is_about_a_site_goes_after_a_batch_of_that_site_that_is_tried_again() {
+fn what_is_about_a_site_goes_after_a_batch_of_that_site_that_is_not_through() {
     let (own, other) = (end(1, 0, &down(1, 0)), raise(2, &alert(2, 2, Severity::Critical, 0)));
-    let behind = [(down(1, 0).site_id, at(15))];
+    let behind = [down(1, 0).site_id];
     let alone = [own.clone()];
     let lane = Lane { waiting: &alone, behind: &behind, ..EMPTY };
     assert_eq!(plan(&lane, at(1)), Plan::Rest(at(3)), "others may come in meanwhile");
-    assert_eq!(plan(&lane, at(14)), Plan::Rest(at(15)));
     let both = [own, other];
     let Plan::Gather(gathering) = plan(&Lane { waiting: &both, ..lane }, at(1)) else {
         panic!("the other site waits for nobody");
     };
     assert_eq!(gathering.deliveries(), [both[1].id]);
     assert_eq!(gathered(&Lane { waiting: &both, ..EMPTY }, 16).batches.len(), 1);
+}
+
+#[test]
+fn batch_goes_after_those_of_its_gathering_that_speak_of_a_site_of_it() {
+    let of = |id, site| raise(id, &alert(id, site, Severity::Critical, 0));
+    let all = [of(1, 1), of(2, 2), of(3, 1), of(4, 1)];
+    for (batch_max, expected) in [
+        (1, vec![vec![], vec![], vec![1_u128], vec![1, 3]]),
+        (2, vec![vec![], vec![1]]),
+        (100, vec![vec![]]),
+    ] {
+        let gathering = gathered(&Lane { waiting: &all, batch_max, ..EMPTY }, 9);
+        let mut before: Vec<Vec<u128>> = Vec::new();
+        for nth in 0..gathering.batches.len() {
+            before.push(gathering.before(nth).into_iter().map(|id| id.0.as_u128()).collect());
+        }
+        assert_eq!(before, expected, "{batch_max}");
+    }
 }

@@ -1,11 +1,5 @@
 use std::ops::Range;
 
-use uuid::Uuid;
-use vedette_model::{
-    AlertId, Severity,
-    delivery::{Notice, NoticeStatus},
-};
-
 use super::{
     room::{MOST_HELD, ROOM_OF_DOUBTFUL, ROOM_OF_SLOW},
     *,
@@ -197,69 +191,4 @@ fn draining_leaves_those_that_are_out() {
     lanes.place(delivery(2, "webhook", 3), at(0));
     assert_eq!(lanes.drain().len(), 1);
     assert_eq!(lanes.held(), 2);
-}
-
-/// A batch about these sites.
-fn about(id: u128, sites: &[u128]) -> Delivery {
-    let notice = |site: &u128| Notice {
-        alert_id: AlertId(Uuid::from_u128(*site)),
-        site_id: SiteId(Uuid::from_u128(*site)),
-        event: "site.down".to_owned(),
-        alert_type: "uptime".to_owned(),
-        severity: Severity::Critical,
-        domain: "shop.example".to_owned(),
-        message: "it is down".to_owned(),
-        suggestion: None,
-        status: NoticeStatus::Raised,
-        created_at: at(0),
-        ends: Vec::new(),
-    };
-    Delivery { notices: sites.iter().map(notice).collect(), ..delivery(1, "webhook", id) }
-}
-
-#[test]
-fn sites_of_a_batch_are_behind_it_until_it_is_through() {
-    let mut lanes = Lanes::default();
-    let (own, other) = (receiver(&about(1, &[])), receiver(&delivery(2, "webhook", 2)));
-    let both = [own.clone(), other.clone()];
-    let behind = |lanes: &Lanes, now: i64| {
-        let behind = lanes.behind(&both, at(now));
-        assert!(!behind.contains_key(&other), "that is another receiver's");
-        let mut sites: Vec<u128> =
-            behind.into_values().flatten().map(|(site, _)| site.0.as_u128()).collect();
-        sites.sort_unstable();
-        sites
-    };
-    lanes.settled(&about(1, &[7, 8, 7]), Some(at(3)));
-    lanes.settled(&about(2, &[9]), Some(at(60)));
-    assert_eq!(behind(&lanes, 2), [7, 8, 9]);
-    assert_eq!(lanes.behind(&both, at(2))[&own].len(), 3);
-    assert!(!lanes.settled(&about(1, &[7, 8, 7]), Some(at(3))), "not yet");
-    assert!(!lanes.settled(&about(3, &[7]), None), "nothing went after that one");
-    assert!(lanes.settled(&about(1, &[7, 8, 7]), None));
-    assert_eq!(behind(&lanes, 2), [9]);
-    // An attempt that nobody tells of, and a clock that is set back.
-    assert_eq!(behind(&lanes, 74), [9]);
-    assert!(behind(&lanes, 75).is_empty());
-    assert!(behind(&lanes, -1).is_empty());
-    lanes.sort(Vec::new(), at(75));
-    assert!(lanes.again.is_empty());
-}
-
-#[test]
-fn batch_goes_after_one_of_its_gathering_that_speaks_of_its_site() {
-    let mut lanes = Lanes::default();
-    let (first, second, other) = (about(1, &[6, 7]), about(2, &[7]), about(3, &[8]));
-    assert_eq!(lanes.goes_after(&second, at(0)), None);
-    lanes.settled(&first, Some(at(3)));
-    assert_eq!(lanes.goes_after(&second, at(0)), Some(at(4)));
-    assert_eq!(lanes.goes_after(&second, at(5)), Some(at(6)), "it is being tried");
-    assert_eq!(lanes.goes_after(&other, at(0)), None);
-    assert_eq!(lanes.goes_after(&first, at(3)), None);
-    assert_eq!(lanes.goes_after(&second, at(60)), None, "another node has tried it");
-    lanes.settled(&second, Some(at(9)));
-    assert_eq!(lanes.goes_after(&second, at(9)), None, "neither waits for the other");
-    lanes.settled(&second, None);
-    lanes.settled(&first, None);
-    assert_eq!(lanes.goes_after(&second, at(9)), None);
 }

@@ -14,7 +14,7 @@ use super::{Ended, Held, lease::Lease, send};
 use crate::{
     App, Result,
     service::channel::Unwritten,
-    work::lanes::{Behind, LEASE, Receiver},
+    work::lanes::{LEASE, Receiver},
 };
 
 /// What was decided about a lane.
@@ -41,12 +41,7 @@ pub(super) struct Plans {
 
 /// Reads lanes and decides about each. Where something was silenced they are read again together
 /// with the alerts that it is about: what is judged is of one moment.
-pub(super) async fn plans(
-    app: &App,
-    lanes: &[Receiver],
-    behind: &Behind,
-    now: Timestamp,
-) -> Result<Plans> {
+pub(super) async fn plans(app: &App, lanes: &[Receiver], now: Timestamp) -> Result<Plans> {
     let mut contexts = app.store.lanes(lanes, &[], now).await?;
     let asked: Vec<(AccountId, AlertId)> = contexts
         .iter()
@@ -62,7 +57,7 @@ pub(super) async fn plans(
     let mut plans = Plans::default();
     for (receiver, context) in lanes.iter().zip(contexts) {
         match context {
-            Ok(context) => plans.made.push(decide(app, context, &asked, behind, now)),
+            Ok(context) => plans.made.push(decide(app, context, &asked, now)),
             Err(cause) => plans.unread.push((receiver.clone(), cause)),
         }
     }
@@ -73,7 +68,6 @@ fn decide(
     app: &App,
     context: LaneContext,
     asked: &[(AccountId, AlertId)],
-    behind: &Behind,
     now: Timestamp,
 ) -> (Receiver, Versions, Plan) {
     let descriptor = app.sandbox.channel(&context.channel);
@@ -93,7 +87,7 @@ fn decide(
         asked: &asked,
         alerts: &context.alerts,
         batch_max: usize::try_from(batch_max).unwrap_or(usize::MAX),
-        behind: behind.get(&receiver).map(Vec::as_slice).unwrap_or_default(),
+        behind: &context.behind,
     };
     let plan = plan(&lane, now);
     let versions = Versions { lane: context.version, windows: context.windows_version };

@@ -125,8 +125,7 @@ impl Outbox {
 
     /// Decides about lanes that are free and has the decisions carried out.
     async fn gather(&mut self, lanes: &[Receiver], now: Timestamp) -> Result<()> {
-        let behind = self.lanes.behind(lanes, now);
-        let Plans { made, unread } = gather::plans(&self.app, lanes, &behind, now).await?;
+        let Plans { made, unread } = gather::plans(&self.app, lanes, now).await?;
         for (receiver, versions, plan) in made {
             match plan {
                 // What waits there is somebody else's by now, or will be understood soon.

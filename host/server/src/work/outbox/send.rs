@@ -42,6 +42,24 @@ fn report(settled: Settled) -> Again {
     })
 }
 
+/// When it is to be looked again whether a batch can go, for those of its gathering that it goes
+/// after; none when it can. What was tried itself waits for nobody, nor what speaks of no site.
+pub(super) async fn goes_after(app: &App, delivery: &Delivery) -> Option<Timestamp> {
+    if delivery.was_tried() || delivery.notices.is_empty() {
+        return None;
+    }
+    let now = app.clock.now();
+    let before = app.store.goes_after(delivery.id, now).await.unwrap_or_else(|cause| {
+        let id = delivery.id;
+        tracing::error!(
+            delivery_id = %id, error = format!("{cause:#?}"),
+            "delivery {id} waits, since what goes before it cannot be read: {cause}"
+        );
+        Some(now)
+    });
+    before.map(|at| at.max(now) + LOOK_AFTER)
+}
+
 /// When a further attempt is due, as far as it is for us to say.
 type Again = Option<Timestamp>;
 type Settled = Result<Again, (DeliveryId, crate::Error)>;
@@ -227,6 +245,8 @@ pub(super) async fn give_back(app: &App, delivery: Delivery, due_at: Timestamp) 
 
 const UNREAD: &str = "the account or its settings could not be read";
 const NOT_IN_PLAN: &str = "the plan does not include this channel any more";
+/// How long after that moment it is looked whether the attempt has succeeded.
+const LOOK_AFTER: Duration = Duration::from_secs(1);
 const SETTLE_TRIES: u32 = 5;
 const SETTLE_WAIT: Duration = Duration::from_millis(500);
 

@@ -1,0 +1,60 @@
+//! In what order a receiver hears of a site: as things happened, whichever node tells.
+//!
+//! *Invariant:* what waits is gathered when no batch of its lane that is not finished speaks of its
+//! site. Nobody can have missed one: only a claim makes batches, and each counts the lane's version
+//! up, which the next one compares.
+//! *Invariant:* a batch goes after those of its gathering that speak of a site of it, too. Which these
+//! are is written by the transaction that makes it one.
+//! *Invariant:* nobody waits for ever, whatever keeps a batch from being sent: one that is older than a
+//! day holds nothing back, nor one that a clock which was corrected since has put off.
+
+use std::time::Duration;
+
+use surrealdb::types::SurrealValue;
+use uuid::Uuid;
+use vedette_model::{DeliveryId, SiteId, Timestamp};
+
+use crate::error::Result;
+use crate::tx::Binds;
+use crate::{Store, key};
+
+/// A batch that is not finished.
+#[derive(SurrealValue)]
+pub(crate) struct AheadRow {
+    sites: Option<Vec<Uuid>>,
+}
+
+impl Store {
+    /// When the first chance is that a batch can go which goes after others of its gathering; none
+    /// when it can go now.
+    pub async fn goes_after(&self, batch: DeliveryId, now: Timestamp) -> Result<Option<Timestamp>> {
+        let binds = awaited(Binds::new(), now).with("now", now).with("id", key::delivery(batch));
+        let before: Vec<Timestamp> = self.read(BEFORE, binds).await?;
+        Ok(before.into_iter().max())
+    }
+}
+
+impl AheadRow {
+    pub(crate) fn sites(self) -> impl Iterator<Item = SiteId> {
+        self.sites.into_iter().flatten().map(SiteId)
+    }
+}
+
+/// With what [`AHEAD`] and [`BEFORE`] go by.
+pub(crate) fn awaited(binds: Binds, now: Timestamp) -> Binds {
+    binds.with("forgotten", now - LONGEST_AWAITED).with("furthest", now + FURTHEST)
+}
+
+/// Of the lane of a group, whose number is to stand for `#`.
+pub(crate) const AHEAD: &str = "SELECT sites FROM delivery
+    WHERE account = $account# AND waits = false AND finished = false AND due_at <= $furthest
+    AND gathered_at > $forgotten AND channel = $channel#";
+
+/// When those are due that a batch goes after; of one that is under way nobody knows its end.
+const BEFORE: &str = "SELECT VALUE IF owner = '' { due_at } ELSE { $now } FROM ($id.after ?? [])
+    WHERE finished = false AND due_at <= $furthest AND gathered_at > $forgotten";
+
+/// A trouble of our own may last that long until attempts are counted.
+const LONGEST_AWAITED: Duration = Duration::from_secs(24 * 3_600);
+/// A receiver may ask for a minute, and a lease is as long; clocks differ.
+const FURTHEST: Duration = Duration::from_secs(75);
