@@ -202,12 +202,15 @@ impl Resolver {
     /// Whether any server can find out anything at all: asked for the root's name servers, any
     /// answer counts but that it failed, which is what a recursor without its uplink says.
     pub(crate) async fn is_alive(&self, deadline: Instant) -> bool {
+        let outcome = self.ask_root(deadline).await;
+        outcome.is_some_and(|outcome| outcome.as_ref().err().is_none_or(is_knowledge))
+    }
+
+    /// What is said of the root's name servers; none where nobody said anything in time.
+    async fn ask_root(&self, deadline: Instant) -> Option<Result<Lookup, net::NetError>> {
         let root = Name::root();
-        let ask = self.lookup(&root, RecordType::NS, Validation::Servers);
-        match timeout_at(deadline.into(), ask).await {
-            Ok(answered) => answered.outcome.as_ref().err().is_none_or(is_knowledge),
-            Err(_) => false,
-        }
+        let asked = self.lookup(&root, RecordType::NS, Validation::Servers);
+        timeout_at(deadline.into(), asked).await.ok().map(|answered| answered.outcome)
     }
 
     /// Whether our servers answer us: as long as one did lately, nobody is asked. Servers that have
@@ -350,16 +353,9 @@ impl Resolver {
 
     /// Whether a server says anything of the root.
     async fn knows_root(&self, deadline: Instant) -> bool {
-        let root = Name::root();
-        let asked = self.lookup(&root, RecordType::NS, Validation::Servers);
-        match timeout_at(deadline.into(), asked).await {
-            Ok(answered) => answered
-                .outcome
-                .as_ref()
-                .err()
-                .is_none_or(|error| is_knowledge(error) && !is_refusal(error)),
-            Err(_) => false,
-        }
+        let says = |error: &net::NetError| is_knowledge(error) && !is_refusal(error);
+        let outcome = self.ask_root(deadline).await;
+        outcome.is_some_and(|outcome| outcome.as_ref().err().is_none_or(says))
     }
 }
 
