@@ -7,6 +7,7 @@
 //! *Invariant:* secrets do not appear in `Debug`.
 
 mod layers;
+mod log;
 mod plugins;
 mod sections;
 mod text;
@@ -20,10 +21,11 @@ use url::Url;
 use vedette_sandbox::egress::DnsServer;
 
 pub use layers::{Error, set};
+pub use log::{Log, LogFormat};
 pub use plugins::{CtSource, CtSourceKind, CtSources, DomainSources, Plugins};
 pub use sections::{
-    Admin, Channels, Confirm, Cors, Cron, Egress, Guard, Heartbeat, Intervals, Log, LogFormat,
-    Oidc, Payments, Renewal, Retention, Secrets, Signup, Smtp, Tls,
+    Admin, Channels, Confirm, Cors, Cron, Egress, Guard, Heartbeat, Intervals, Oidc, Payments,
+    Renewal, Retention, Secrets, Signup, Smtp, Tls,
 };
 use text::{address, nets, optional_url, resolvers};
 pub(crate) use text::{parse_interval, parse_span, span_text, without_user};
