@@ -79,10 +79,9 @@ pub(crate) async fn nginx(
 }
 
 async fn tlslite(pki: &Pki, row: &Row, address: SocketAddr) -> anyhow::Result<Server> {
-    let script = pki.file("old_server.py");
-    std::fs::write(&script, include_str!("old_server.py"))?;
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/peers/tls/old_server.py");
     let mut server = command("python3");
-    server.arg(&script).arg(address.port().to_string());
+    server.arg(script).arg(address.port().to_string());
     server.arg(pki.certificate(row.leaf)).arg(pki.key(row.leaf)).args(row.options);
     Server::start(server, address).await
 }
