@@ -1,6 +1,6 @@
 use std::path::PathBuf;
 
-use newer::{Options, Result, Tree};
+use newer::{CompressionType, Options, Result, Tree};
 
 /// The options of a tree, as SurrealDB 3 sets them. Named as in SurrealKV, where each is described.
 pub struct TreeBuilder {
@@ -9,9 +9,12 @@ pub struct TreeBuilder {
 
 impl Default for TreeBuilder {
     /// SurrealKV's defaults, with a log whose blocks are laid out before they are written: a commit
-    /// then waits for its own bytes to be on disk and not for the file's new length.
+    /// then waits for its own bytes to be on disk and not for the file's new length. What has left
+    /// the first level, where it is soon written anew, is compressed: most of it is history in JSON.
     fn default() -> Self {
-        Self { options: Options::new().with_wal_preallocation(true) }
+        let levels = vec![CompressionType::None, CompressionType::ZstdCompression];
+        let options = Options::new().with_wal_preallocation(true);
+        Self { options: options.with_compression_per_level(levels) }
     }
 }
 
