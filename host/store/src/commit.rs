@@ -84,6 +84,7 @@ impl Unit {
         let day = key::rev_day(rev);
         let counted = |status| i64::from(record.status == status);
         self.text.push_str(CHECK);
+        self.record(record, &doc)?;
         self.binds = std::mem::take(&mut self.binds)
             .with("site", key::watched(commit.account_id, site, record.source))
             .with("site_id", site.0)
@@ -98,6 +99,7 @@ impl Unit {
             .with("check_doc", doc)
             .with("day_row", key::check_day(site, check_type, day))
             .with("day", day)
+            .with("day_end", key::first_rev(day + 1))
             .with("ok", counted(CheckStatus::Ok))
             .with("degraded", counted(CheckStatus::Degraded))
             .with("down", counted(CheckStatus::Down))
@@ -232,7 +234,6 @@ IF $was != $expected { THROW 'stale' };
 UPSERT $state SET check_type = $check_type, version = $version, runs += 1,
     latest = $check_doc RETURN NONE;
 UPSERT $memory SET doc = $memory_doc RETURN NONE;
-CREATE $check SET site = $site_id, check_type = $check_type, rev = $rev, doc = $check_doc RETURN NONE;
 UPSERT $day_row SET day = $day, runs += 1, ok += $ok, degraded += $degraded, down += $down,
     unknown += $unknown, duration_ms += $duration_ms RETURN NONE;";
 

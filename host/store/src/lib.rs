@@ -40,6 +40,7 @@ mod order;
 mod page;
 mod plugin_state;
 mod purge;
+mod record;
 mod remote;
 mod renewal;
 mod reseal;

@@ -127,6 +127,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0029_retention.surql"),
     include_str!("migrations/0030_retention_index.surql"),
     include_str!("migrations/0031_order.surql"),
+    include_str!("migrations/0032_results.surql"),
 ];
 
 #[cfg(test)]

@@ -15,8 +15,9 @@ use vedette_model::{AccountId, CheckRecord, CheckType, SiteId, Timestamp};
 
 use self::span::{FAREST, Span};
 use crate::error::{Error, Result};
+use crate::record::RecordRow;
 use crate::tx::Binds;
-use crate::{Store, key, row};
+use crate::{Store, key};
 
 /// Some of many, and how many there are.
 #[derive(Clone, Debug, PartialEq)]
@@ -80,12 +81,6 @@ struct DayRow {
     runs: u64,
 }
 
-#[derive(SurrealValue)]
-struct RecordRow {
-    rev: i64,
-    doc: String,
-}
-
 impl<T> Looked<T> {
     pub(crate) fn new(items: Vec<T>, expected: u64, total: u64) -> Self {
         let is_whole = items.len() as u64 >= expected;
@@ -138,8 +133,8 @@ impl Store {
         if limit == 0 {
             return Ok(Some(Looked::none(total)));
         }
-        let docs = self.records(site, &kinds, span, skip, limit).await?;
-        Ok(Some(Looked::new(row::read_all("check", &docs)?, limit, total)))
+        let records = self.records(site, &kinds, span, skip, limit).await?;
+        Ok(Some(Looked::new(records, limit, total)))
     }
 
     /// The check types that have records; none when the account has no such site.
@@ -210,7 +205,7 @@ impl Store {
         span: Span,
         skip: u64,
         limit: u64,
-    ) -> Result<Vec<String>> {
+    ) -> Result<Vec<CheckRecord>> {
         let kinds: Vec<&Kind> = kinds.iter().filter(|kind| kind.left > 0).collect();
         // Of several types nobody knows beforehand how many of each are skipped.
         let (start, skip) = if kinds.len() == 1 { (skip, 0) } else { (0, skip) };
@@ -229,13 +224,12 @@ impl Store {
             self.read(&format!("RETURN array::flatten([{}])", texts.join(",")), binds).await?;
         // Stable: records of one millisecond keep the order of types, then of their keys.
         rows.sort_by_key(|row| row.rev);
-        Ok(rows
-            .into_iter()
+        rows.into_iter()
             .skip(usize::try_from(skip).unwrap_or(usize::MAX))
             .take_while(|row| row.rev < span.far)
             .take(usize::try_from(limit).unwrap_or(usize::MAX))
-            .map(|row| row.doc)
-            .collect())
+            .map(RecordRow::into_record)
+            .collect()
     }
 }
 
@@ -274,6 +268,6 @@ const DAYS: &str = "{
 }";
 
 /// One bound, the near one, and a limit: the engine stops at the limit, wherever the far end is.
-pub(crate) const RECORDS: &str = "SELECT rev, doc FROM check
+pub(crate) const RECORDS: &str = "SELECT rev, doc, result_in.doc AS result_doc FROM check
     WHERE site = $site AND check_type = $check_type AND rev >= $near
     ORDER BY rev LIMIT $limit START $start";

@@ -168,7 +168,7 @@ impl Check {
 
 /// Every commit of the check writes its state too: it is in conflict with this, and one of the two
 /// runs again. What the walk meets is of that day, since no older one is there but for the latest
-/// record's. The rest of a roll-up tells how the whole day went, and stays as it is until it goes.
+/// record's. That one is made whole, since what it leans on goes. The rest of a roll-up tells how the whole day went, and stays as it is until it goes.
 fn forget_checks() -> String {
     format!(
         "LET $version = $state.version;
@@ -177,6 +177,9 @@ fn forget_checks() -> String {
         IF array::max($there) != $oldest {{ THROW 'stale' }};
         LET $found = ({OLD_CHECKS});
         LET $old = array::complement($found, [$latest]);
+        IF $keeps_latest {{
+            UPDATE $latest SET doc = $state.latest, result_in = NONE WHERE result_in != NONE RETURN NONE
+        }};
         LET $removed = array::len($old);
         DELETE $old RETURN NONE;
         UPDATE $state SET runs -= $removed RETURN NONE;

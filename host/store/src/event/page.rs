@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 
 use surrealdb::types::SurrealValue;
 use vedette_model::event::Part;
-use vedette_model::{AccountId, CheckRecord, Event, Incident, SiteId};
+use vedette_model::{AccountId, Event, Incident, SiteId};
 
 use super::Kept;
 use crate::error::Result;
 use crate::tx::Binds;
-use crate::{Stamp, Store, key, row};
+use crate::{Stamp, Store, key, record, row};
 
 /// Some events in their order, and where the account stands.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,6 +36,7 @@ struct EventRow {
     number: u64,
     was_check: bool,
     check_doc: Option<String>,
+    result_doc: Option<String>,
     incident_doc: Option<String>,
     doc: String,
 }
@@ -72,7 +73,8 @@ impl EventRow {
         let kept: Kept = row::read("event", &self.doc)?;
         let mut parts = Vec::with_capacity(kept.alerts.len() + 1);
         if self.was_check {
-            let record = self.check_doc.map(|doc| row::read::<CheckRecord>("check", &doc));
+            let result_doc = self.result_doc.as_deref();
+            let record = self.check_doc.map(|doc| record::read(&doc, result_doc));
             let record = record.transpose()?.filter(|record| sites.contains(&record.site_id));
             let told = |record| Part::Check(kept.check, record);
             parts.push(record.map_or(Part::Gone, told));
@@ -100,5 +102,5 @@ const PAGE: &str = "RETURN {
     oldest: $feed.oldest,
     last: $feed.last,
     rows: (SELECT number, checked != NONE AS was_check, checked.doc AS check_doc,
-        incident.doc AS incident_doc, doc FROM $events)
+        checked.result_in.doc AS result_doc, incident.doc AS incident_doc, doc FROM $events)
 }";

@@ -19,6 +19,7 @@ mod page;
 mod plan;
 mod plugin_state;
 mod purge;
+mod record;
 mod renewal;
 mod reopen;
 mod retention;
