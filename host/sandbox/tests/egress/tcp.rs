@@ -47,7 +47,7 @@ async fn what_came_before_trouble_is_the_answer() {
     for address in [stalls, resets] {
         let mut request = request(address.port());
         request.send = vec![0; 1000];
-        request.timeout_ms = 700;
+        request.timeout_ms = 3_000;
         assert_eq!(exchange(authenticated(&egress), request).await.unwrap(), b"part");
     }
 }

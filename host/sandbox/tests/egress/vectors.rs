@@ -160,7 +160,7 @@ pub(crate) fn get(url: &str) -> Request {
         headers: Vec::new(),
         secret_headers: Vec::new(),
         body: None,
-        timeout_ms: 5000,
+        timeout_ms: 15_000,
         max_redirects: 0,
         max_body: 1 << 20,
         verify_tls: true,
