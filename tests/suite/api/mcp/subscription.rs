@@ -9,7 +9,7 @@ use vedette_tests::{Answer, Events};
 use super::ask;
 use crate::{
     tenant::result,
-    world::{World, text},
+    world::{ROUNDS, World, text},
 };
 
 const SITES: &str = "vedette://sites";
@@ -206,18 +206,28 @@ async fn lists_that_never_change_are_left_out_of_what_is_accepted() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_stream_ends_with_its_key_and_with_the_service() {
     let mut world = World::start().await;
-    let client = &world.owner.client;
-    let made = client.post("/api-keys", json!({"name": "spare"})).await.expect(200);
-    let mut revoked = listen(&world, &text(&made["key"]), &[ALERTS]).await;
     let mut stays = listen(&world, &world.owner.key, &[SITES]).await;
-    let begun = Instant::now();
-    client.delete(&format!("/api-keys?id={}", text(&made["id"]))).await.expect(200);
-    ends(&mut revoked).await;
-    assert!(begun.elapsed() < Duration::from_secs(14), "before the next heartbeat");
+    let mut rounds = 0;
+    while !ends_before_the_heartbeat(&world).await {
+        rounds += 1;
+        assert!(rounds < ROUNDS, "a key that is deleted ends no stream before the heartbeat");
+    }
     world.quiet("stays.example").await;
     assert_eq!(updated(&mut stays).await, SITES);
     assert_eq!(world.service.stop().await.expect("stops"), Some(0), "a clean exit");
     ends(&mut stays).await;
+}
+
+/// Whether a stream whose key is deleted ended before the service said something on it anyway. A
+/// machine can be too busy for that.
+async fn ends_before_the_heartbeat(world: &World) -> bool {
+    let client = &world.owner.client;
+    let made = client.post("/api-keys", json!({"name": "spare"})).await.expect(200);
+    let begun = Instant::now();
+    let mut revoked = listen(world, &text(&made["key"]), &[ALERTS]).await;
+    client.delete(&format!("/api-keys?id={}", text(&made["id"]))).await.expect(200);
+    ends(&mut revoked).await;
+    begun.elapsed() < Duration::from_secs(14)
 }
 
 #[tokio::test(flavor = "multi_thread")]
