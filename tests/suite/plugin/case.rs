@@ -13,6 +13,7 @@ use vedette_sandbox::{
 use vedette_tests::{Lab, Manner, Peer, Ran, Reply, free_port, plugin};
 
 use super::{path, project::built, sandbox_with};
+use crate::world::ROUNDS;
 
 /// One run of a new project's check, live and then from its case.
 #[tokio::test(flavor = "multi_thread")]
@@ -122,7 +123,18 @@ async fn uptime_asks_no_port_that_the_sandbox_would_refuse() {
 #[tokio::test(flavor = "multi_thread")]
 async fn runs_that_somebody_asked_for_keep_no_planned_one_from_a_host() {
     let lab = Lab::start().await.expect("a lab");
-    let (sandbox, domain) = (Arc::new(sandbox(&lab)), "shop.example");
+    let sandbox = Arc::new(sandbox(&lab));
+    for round in 0..ROUNDS {
+        if is_run_beside_them(&lab, &sandbox, &format!("shop-{round}.example")).await {
+            return;
+        }
+    }
+    panic!("in {ROUNDS} rounds the planned run never ended before those that wait for the server");
+}
+
+/// Whether a planned run came while those that somebody asked for waited for the silent server still.
+/// A machine can be too busy for that.
+async fn is_run_beside_them(lab: &Lab, sandbox: &Arc<Sandbox>, domain: &str) -> bool {
     lab.dns.answer(domain, Reply::address("127.0.0.1".parse().expect("an address")));
     let ssl: CheckType = "ssl".parse().expect("a check type");
     let silent = TcpListener::bind("127.0.0.1:0").await.expect("free ports");
@@ -131,7 +143,7 @@ async fn runs_that_somebody_asked_for_keep_no_planned_one_from_a_host() {
         .map(|nth| {
             // Each asks for something else: those who ask the same share a run.
             let job = Job { omit: vec![format!("nothing_{nth}")], ..job(domain, port) };
-            let (sandbox, ssl) = (Arc::clone(&sandbox), ssl.clone());
+            let (sandbox, ssl) = (Arc::clone(sandbox), ssl.clone());
             tokio::spawn(async move { sandbox.run(&ssl, job).await })
         })
         .collect();
@@ -144,8 +156,9 @@ async fn runs_that_somebody_asked_for_keep_no_planned_one_from_a_host() {
     let planned = Job { watched: true, ..job(domain, closed.port()) };
     let seen = sandbox.run(&ssl, planned).await.expect("an observation");
     assert_eq!(seen.observation.result["error"], "connection_refused");
-    assert!(asked.iter().all(|run| !run.is_finished()), "they wait for the silent server still");
+    let all_wait = asked.iter().all(|run| !run.is_finished());
     asked.iter().for_each(|run| run.abort());
+    all_wait
 }
 
 fn job(domain: &str, port: u16) -> Job {
