@@ -62,7 +62,10 @@ async fn files_that_do_not_fit_leave_the_old_certificate() {
     let (key, chain) = (world.folder.path().join("tls.key"), world.folder.path().join("tls.crt"));
     let (_, foreign) = certificate(&world.lab).pem();
     for (round, content) in [foreign.as_str(), "no key at all", ""].into_iter().enumerate() {
-        std::fs::write(&key, content).expect("writable");
+        // As a whole: what is seen half written is complained of once more.
+        let beside = world.folder.path().join("new.key");
+        std::fs::write(&beside, content).expect("writable");
+        std::fs::rename(&beside, &key).expect("writable");
         until("the complaint", async || {
             let complaints = world.service.output().matches("stays as it was").count();
             (complaints > round).then_some(())
