@@ -14,8 +14,12 @@ const require = createRequire(`${folder}/`);
 const { default: puppeteer } = await import(require.resolve("puppeteer-core"));
 const axe = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
 
+// As long as the test that runs this waits for it: a browser may start slowly on a busy machine.
+const PATIENCE = 240_000;
+
 const browser = await puppeteer.launch({
   executablePath: chromium,
+  timeout: PATIENCE,
   args: ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"],
 });
 try {
@@ -33,6 +37,7 @@ try {
 
 async function look(url, width, height, scheme) {
   const page = await browser.newPage();
+  page.setDefaultTimeout(PATIENCE);
   const found = [];
   page.on("console", (message) => found.push(`console: ${message.text()}`));
   page.on("pageerror", (error) => found.push(`error: ${error.message}`));
