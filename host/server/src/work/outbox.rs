@@ -32,7 +32,7 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 use vedette_model::{
     Delivery, Timestamp,
-    delivery::{Gathering, WINDOW},
+    delivery::{Gathering, LETTER, WINDOW},
 };
 
 use self::lease::Lease;
@@ -73,10 +73,10 @@ pub(super) async fn run(app: Arc<App>, shutdown: CancellationToken) {
     outbox.finish().await;
 }
 
-/// Has the failures of every installed channel be counted from 0: else the first one would be no
-/// growth for Prometheus, and alert nobody.
+/// Has the failures of every installed channel, and of letters, be counted from 0: else the first one
+/// would be no growth for Prometheus, and alert nobody.
 pub(super) fn begin_counting(app: &App) {
-    for channel in app.sandbox.channels() {
+    for channel in app.sandbox.channels().into_iter().chain([LETTER.to_owned()]) {
         metrics::counter!("vedette_deliveries_failed_total", "channel" => channel).increment(0);
     }
 }
