@@ -118,7 +118,7 @@ impl Cache {
         let code = component.serialize().map_err(|error| error.to_string())?;
         let tag = hmac::sign(&self.key, &signed(entry, &code));
         let path = self.path(entry);
-        let half = path.with_extension(format!("{}.{UNFINISHED}", std::process::id()));
+        let half = path.with_extension(unfinished());
         let written = private(&half).and_then(|mut file| {
             file.write_all(tag.as_ref())?;
             file.write_all(&code)?;
@@ -209,10 +209,15 @@ fn make_key(path: &Path) -> io::Result<bool> {
 
 /// Who we are, as the file system sees it.
 fn probe_owner(folder: &Path) -> io::Result<u32> {
-    let path = folder.join(format!("owner.{}.{UNFINISHED}", std::process::id()));
+    let path = folder.join(format!("owner.{}", unfinished()));
     let owner = private(&path)?.metadata()?.uid();
     fs::remove_file(path)?;
     Ok(owner)
+}
+
+/// How the name of a file ends that is not done: no other writer's does, in this process neither.
+fn unfinished() -> String {
+    format!("{}.{UNFINISHED}", uuid::Uuid::new_v4().simple())
 }
 
 fn private(path: &Path) -> io::Result<File> {
@@ -387,6 +392,18 @@ mod tests {
         assert_eq!(read_or_make_key(&path).expect("a key"), key);
         let files = fs::read_dir(folder.path()).expect("a folder");
         assert_eq!(files.count(), 1, "nothing is left beside it");
+    }
+
+    #[test]
+    fn who_opens_it_at_the_same_time_is_in_nobodys_way() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let open = || (0..200).try_for_each(|_| Cache::open(folder.path()).map(drop));
+        std::thread::scope(|threads| {
+            let all = [0; 4].map(|_| threads.spawn(open));
+            for one in all {
+                one.join().expect("no panic").expect("a cache each time");
+            }
+        });
     }
 
     #[test]
