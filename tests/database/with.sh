@@ -17,7 +17,18 @@ if [ ! -x "$program" ]; then
     exec "$@"
 fi
 
-port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+# Below the ports that the system gives to connections: nobody gets it before the server listens.
+port=$(python3 -c '
+import random, socket
+while True:
+    port = random.randrange(10_000, 30_000)
+    try:
+        socket.create_server(("127.0.0.1", port)).close()
+    except OSError:
+        continue
+    print(port)
+    break
+')
 "$program" start --no-banner --bind "127.0.0.1:$port" --user root --pass root memory >/dev/null 2>&1 &
 server=$!
 trap 'kill "$server" 2>/dev/null || true' EXIT
