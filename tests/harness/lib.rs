@@ -8,7 +8,7 @@
 //! mail relay), [`Pages`] with every misbehaviour of a web server, [`Peer`] for what is no web
 //! server at all.
 //!
-//! *Invariant:* nothing here leaves 127.0.0.1, and every server ends with the value that owns it.
+//! *Invariant:* nothing here leaves loopback, and every server ends with the value that owns it.
 
 mod authority;
 mod client;

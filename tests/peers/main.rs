@@ -6,8 +6,8 @@
 //! A test whose programs are not installed prints one line and passes; `VEDETTE_PEERS` names a
 //! folder whose `bin` is searched before `PATH`.
 //!
-//! *Invariant:* every server listens on 127.0.0.1, on a port from the system, in a folder of its
-//! own, and ends with the value that owns it.
+//! *Invariant:* every server listens on 127.0.0.1, on a port and in a folder of its own, and ends with
+//! the value that owns it.
 
 mod acme;
 mod alerts;
