@@ -527,6 +527,40 @@ async fn a_report_that_does_not_fit_is_refused_as_a_whole() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_is_known_is_judged_where_there_is_no_room_for_what_is_new() {
+    const OFF: &str = "connection_refused";
+    let world = start().await;
+    let agent = Agent::make(&world.owner.client).await;
+    let off = |host: &str| json!({"host": host, "port": 443, "certificates": [], "error": OFF});
+    let known = ["db01", "db02"].map(|host| seen(host, 443, &[certificate(60, host)]));
+    assert_eq!(agent.report(json!(known)).await, (2, 0));
+    let others: Vec<Value> = (2..1_000).map(|nth| off(&format!("h{nth}"))).collect();
+    for some in others.chunks(100) {
+        assert_eq!(agent.report(json!(some)).await, (0, 0));
+    }
+
+    let results = [
+        seen("new", 443, &[certificate(5, "new")]),
+        seen("db01", 443, &[certificate(5, "db01")]),
+        off("db02"),
+    ];
+    let body = json!({"agent_id": agent.id, "results": results});
+    for _ in 0..2 {
+        let refused = agent.client.post("/agent/report", body.clone()).await.expect(403);
+        let message = text(&refused["message"]);
+        assert!(message.contains("1000 places") && message.contains("another agent"), "{message}");
+    }
+    let alert = world.open_alerts(1).await.remove(0);
+    assert!(text(&alert["message"]).starts_with("db01: "), "{alert}");
+    let listed = certs(&world).await;
+    let told: Vec<_> =
+        listed.iter().map(|one| (&one["host"], &one["days_remaining"], &one["error"])).collect();
+    let expected =
+        [(&json!("db01"), &json!(5), &Value::Null), (&json!("db02"), &json!(60), &json!(OFF))];
+    assert_eq!(told, expected);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_deleted_agent_takes_its_certificates_and_alerts_along() {
     let world = start().await;
     let owner = &world.owner.client;

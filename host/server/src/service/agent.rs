@@ -2,18 +2,20 @@
 //!
 //! report → read as a whole → told apart by what is known of the places → noted, place by place →
 //! each result into the pipeline, oldest first → certificates that are gone are forgotten
+//! Where there is no room for its new places it is refused, after what is known of it has gone this
+//! way: else nobody would hear what becomes of those.
 //!
 //! *Invariant:* an agent's key exists only in the answer that made it; what is stored is its
 //! SHA-256.
 //! *Invariant:* a report may come again, wherever it was broken off: what was taken in already
 //! counts once.
 
-use std::{fmt, time::Duration};
+use std::{collections::BTreeSet, fmt, time::Duration};
 
 use serde::Serialize;
 use serde_json::{Value, json};
 use vedette_model::{
-    AgentId, Edition, Plan, Source, Timestamp,
+    AgentId, Edition, Plan, SiteId, Source, Timestamp,
     agent::{
         Look, MOST_PLACES, NewAgent, Registration, Report, Sighting, check_type, key_prefix,
         latest, listed,
@@ -126,7 +128,8 @@ pub async fn register(app: &App, agent: &Agent, body: &Value) -> Result<Register
 ///
 /// # Errors
 /// `Invalid` for a report that does not fit, of which nothing is taken in; `NotFound` when it names
-/// another agent; `Forbidden` when the agent would look at more places than it may.
+/// another agent; `Forbidden` when the agent would look at more places than it may: then only what
+/// it saw at places that are known is taken in.
 pub async fn report(app: &App, agent: &Agent, body: &Value) -> Result<Reported> {
     let report = Report::parse(body)?;
     if report.agent_id != agent.id {
@@ -135,44 +138,73 @@ pub async fn report(app: &App, agent: &Agent, body: &Value) -> Result<Reported> 
     let now = app.clock.now();
     let certs_processed = report.certificates();
     let known = app.store.sightings_at(agent.account.id, agent.id, &report.hosts()).await?;
-    let looks = report.oldest_first(now, known);
+    let mut looks = report.oldest_first(now, known);
+    if let Some(alerts_created) = take_in(app, agent, &looks, now).await? {
+        return Ok(Reported { status: "ok", certs_processed, alerts_created });
+    }
+    let places = known_places(app, agent, &looks).await?;
+    looks.retain(|(_, look)| places.contains(&look.place.id(agent.account.id, agent.id)));
+    take_in(app, agent, &looks, now).await?;
+    Err(no_room())
+}
+
+/// Notes looks and judges them; answers how many alerts that raised. None, and nothing is taken in,
+/// when the agent would look at more places than it may.
+async fn take_in(
+    app: &App,
+    agent: &Agent,
+    looks: &[(Timestamp, Look)],
+    now: Timestamp,
+) -> Result<Option<usize>> {
     let (gone, seen): (Vec<_>, Vec<_>) = looks.iter().partition(|(_, look)| look.is_gone());
-    note(app, agent, &seen, now).await?;
+    if !note(app, agent, &seen, now).await? {
+        return Ok(None);
+    }
     let mut alerts_created = 0;
-    for (at, look) in &looks {
-        alerts_created += take_in(app, agent, look, *at).await?;
+    for (at, look) in looks {
+        alerts_created += judge(app, agent, look, *at).await?;
     }
     if !gone.is_empty() {
         // Not before their alerts have ended: the next report would not know of them.
         note(app, agent, &gone, now).await?;
     }
-    Ok(Reported { status: "ok", certs_processed, alerts_created })
+    Ok(Some(alerts_created))
 }
 
+/// False, and nothing is noted, when the agent would look at more places than it may.
 async fn note(
     app: &App,
     agent: &Agent,
     looks: &[&(Timestamp, Look)],
     now: Timestamp,
-) -> Result<()> {
+) -> Result<bool> {
     let account = agent.account.id;
     let seen = looks.iter().map(|(at, look)| Sighting::of(look, *at, account, agent.id));
     let seen = latest(seen);
     match app.store.note_report(account, agent.id, &seen, MOST_PLACES, now).await {
-        Ok(()) => Ok(()),
+        Ok(()) => Ok(true),
         // Deleted in this moment.
         Err(StoreError::Gone) => Err(invalid_key()),
-        Err(StoreError::TargetLimit) => Err(Error::forbidden(format!(
-            "an agent looks at {MOST_PLACES} places (host and port) at most; make another agent \
-             for the others"
-        ))),
+        Err(StoreError::TargetLimit) => Ok(false),
         Err(cause) => Err(cause.into()),
     }
 }
 
+/// What is known at the hosts of these looks, also where they saw no certificate.
+async fn known_places(
+    app: &App,
+    agent: &Agent,
+    looks: &[(Timestamp, Look)],
+) -> Result<BTreeSet<SiteId>> {
+    let hosts: BTreeSet<&str> = looks.iter().map(|(_, look)| look.place.host.as_str()).collect();
+    let hosts: Vec<&str> = hosts.into_iter().collect();
+    let known = app.store.sightings_at(agent.account.id, agent.id, &hosts).await?;
+    Ok(known.into_iter().map(|seen| seen.id).collect())
+}
+
 /// Answers how many alerts it raised. What could not be judged is our trouble: then the agent hears
 /// of it, and brings it again.
-async fn take_in(app: &App, agent: &Agent, look: &Look, at: Timestamp) -> Result<usize> {
+async fn judge(app: &App, agent: &Agent, look: &Look, at: Timestamp) -> Result<usize> {
     let account = agent.account.id;
     let arrival = Arrival {
         account_id: account,
@@ -199,6 +231,14 @@ impl fmt::Debug for CreatedAgent {
 
 fn invalid_key() -> Error {
     Error::Unauthenticated("the agent's key is not valid; make one with POST /agent/key".into())
+}
+
+/// `vedette agent` knows it by how it begins, and does not bring such a report again.
+pub(crate) fn no_room() -> Error {
+    Error::forbidden(format!(
+        "an agent looks at {MOST_PLACES} places (host and port) at most, with those that it looked \
+         at before: what is new of this report was not taken; make another agent for that"
+    ))
 }
 
 fn used_up(edition: &Edition, plan: &Plan) -> Error {

@@ -97,7 +97,11 @@ fn of_agents() -> Vec<Operation> {
                 record(reported),
                 json!({ "status": "ok", "certs_processed": 1, "alerts_created": 0 }),
             )
-            .fails(403, "The plan does not include agents, or it looks at too many places.")
+            .fails(
+                403,
+                "The plan does not include agents; or the agent would look at too many places, and \
+                 only what it saw at those that are known is taken in.",
+            )
             .fails(404, "The key is another agent's."),
     ]
 }

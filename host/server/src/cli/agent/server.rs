@@ -99,6 +99,9 @@ impl Failure {
     pub(super) fn is_final(&self) -> bool {
         match self {
             Self::Refused { status: 400, said, .. } => said.is_some(),
+            Self::Refused { status: 403, said, .. } => {
+                said.as_deref().is_some_and(|said| said.starts_with(NO_ROOM))
+            }
             Self::Refused { status: 404, said, .. } => said.as_deref() == Some(NO_SUCH_AGENT),
             Self::Refused { status, .. } => *status == 413,
             Self::Unreachable(_) | Self::Garbled => false,
@@ -188,6 +191,9 @@ const PATIENCE: Duration = Duration::from_secs(30);
 const LONGEST_WAIT: Duration = Duration::from_secs(24 * 3600);
 /// What the service says to a report that names another agent than its key.
 const NO_SUCH_AGENT: &str = "agent not found";
+/// How it begins to say that there is no room for a report's new places. Brought again, the report
+/// would only be in the way of all that wait behind it.
+const NO_ROOM: &str = "an agent looks at ";
 /// In bytes, of an answer.
 const LARGEST: usize = 64 << 10;
 const BASE: &str =
@@ -198,6 +204,7 @@ mod tests {
     use reqwest::header::HeaderValue;
 
     use super::*;
+    use crate::service::agent::no_room;
 
     fn refused(status: u16, said: Option<&str>) -> Failure {
         Failure::Refused { status, retry_after: None, said: said.map(str::to_owned) }
@@ -216,6 +223,8 @@ mod tests {
             (refused(413, None), true, false),
             (refused(401, ours), false, true),
             (refused(403, ours), false, true),
+            (refused(403, None), false, true),
+            (refused(403, Some(&no_room().to_string())), true, true),
             (refused(429, ours), false, false),
             (refused(500, ours), false, false),
             (refused(502, None), false, false),
