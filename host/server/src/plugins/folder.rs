@@ -181,7 +181,14 @@ const LARGEST: u64 = 64 << 20;
 
 #[cfg(test)]
 mod tests {
+    use rustix::fs::{CWD, Mode, mkfifoat};
+
     use super::*;
+
+    /// Without a program for it: until that runs, it would hold the locks of other tests too.
+    fn make_pipe(path: &Path) {
+        mkfifoat(CWD, path, Mode::RUSR | Mode::WUSR).expect("made");
+    }
 
     #[test]
     fn a_folder_that_is_not_there_holds_nothing() {
@@ -232,14 +239,12 @@ mod tests {
     fn a_pipe_in_the_folder_keeps_nobody_waiting() {
         let home = tempfile::tempdir().expect("a folder");
         let folder = Folder::new(home.path());
-        let made = std::process::Command::new("mkfifo").arg(folder.file(&"a".repeat(64))).status();
-        assert!(made.expect("mkfifo runs").success());
+        make_pipe(&folder.file(&"a".repeat(64)));
         let pending = folder.pending(&Lock::default()).expect("files");
         let wrong = pending[0].read.as_ref().expect_err("it is no component");
         assert!(wrong.contains("it is no file"), "{wrong}");
 
-        let made = std::process::Command::new("mkfifo").arg(home.path().join(LOCK)).status();
-        assert!(made.expect("mkfifo runs").success());
+        make_pipe(&home.path().join(LOCK));
         let wrong = format!("{:#}", folder.lock().expect_err("it is no lock"));
         assert!(wrong.contains("plugins.lock: it is no file"), "{wrong}");
     }
