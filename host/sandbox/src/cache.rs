@@ -24,7 +24,7 @@ use aws_lc_rs::{
 };
 use wasmtime::{Engine, ModuleVersionStrategy, component::Component};
 
-use crate::key_file::{self, UNFINISHED};
+use crate::{key_file, whole_file::UNFINISHED};
 
 /// The folder and its key.
 pub(crate) struct Cache {

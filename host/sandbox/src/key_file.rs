@@ -5,13 +5,12 @@
 //! one that is there is never written again.
 
 use std::{
-    fs::{self, File, OpenOptions},
-    io::{self, ErrorKind, Write},
-    os::unix::fs::OpenOptionsExt,
+    fs::{self, File},
+    io::{self, ErrorKind},
     path::Path,
 };
 
-use aws_lc_rs::rand;
+use crate::whole_file::{begin, beside, fill, folder_of, sync_folder_of};
 
 /// Makes the file of a key in a folder that exists. False when there was one already, which stays.
 ///
@@ -26,27 +25,15 @@ fn make_with(
     key: &[u8],
     link: impl FnOnce(&Path, &Path) -> io::Result<()>,
 ) -> io::Result<bool> {
-    let mut suffix = [0; 8];
-    rand::fill(&mut suffix).map_err(|_| io::Error::other("no random bytes"))?;
-    let beside = path.with_extension(format!("{}.{UNFINISHED}", hex::encode(suffix)));
-    let file = OpenOptions::new().write(true).create_new(true).mode(OWNER_ALONE).open(&beside)?;
+    let beside = beside(path)?;
+    let file = begin(&beside, OWNER_ALONE)?;
     let made = fill(file, key).and_then(|()| place(&beside, path, link));
     // Gone already where it was renamed. Its name is of no use to anyone.
     let _ = fs::remove_file(&beside);
     let made = made?;
     // The key is on disk before anything is done with it.
-    match File::open(folder_of(path))?.sync_all() {
-        // Not every file system knows what that is of a folder.
-        Err(error) if !matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::Unsupported) => {
-            Err(error)
-        }
-        _ => Ok(made),
-    }
-}
-
-fn fill(mut file: File, key: &[u8]) -> io::Result<()> {
-    file.write_all(key)?;
-    file.sync_all()
+    sync_folder_of(path)?;
+    Ok(made)
 }
 
 /// Gives a file its name, unless there is one of that name. A link does that in one step, but not
@@ -75,14 +62,7 @@ fn hard_link(beside: &Path, path: &Path) -> io::Result<()> {
     fs::hard_link(beside, path)
 }
 
-fn folder_of(path: &Path) -> &Path {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    folder.unwrap_or(Path::new("."))
-}
-
 const OWNER_ALONE: u32 = 0o600;
-/// How the name of a file ends that is not yet in its place.
-pub(crate) const UNFINISHED: &str = "part";
 
 #[cfg(test)]
 mod tests {
@@ -138,12 +118,6 @@ mod tests {
             let keys: BTreeSet<Vec<u8>> = ended.into_iter().map(|(_, key)| key).collect();
             assert_eq!(keys.len(), 1, "they agree");
         }
-    }
-
-    #[test]
-    fn a_key_that_finds_no_room_is_an_error() {
-        let full = OpenOptions::new().write(true).open("/dev/full").expect("a full disk");
-        fill(full, b"key").expect_err("nothing can be written to it");
     }
 
     #[test]

@@ -19,6 +19,7 @@ pub mod egress;
 pub mod key_file;
 pub mod mistake;
 pub mod probes;
+pub mod whole_file;
 
 mod accept;
 mod bindings;

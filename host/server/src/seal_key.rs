@@ -241,7 +241,7 @@ mod tests {
         let folder = folder();
         let path = folder.path().join("secret.key");
         // What it leaves: a file beside, written in part.
-        fs::write(folder.path().join("secret.0011223344556677.part"), "hal").expect("ours");
+        fs::write(folder.path().join(".secret.key.0011223344556677.part"), "hal").expect("ours");
         let made = SealKey::of(&config("mem://", Some(path.clone()))).expect("made");
         assert!(made.is_new && path.exists());
     }

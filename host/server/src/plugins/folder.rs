@@ -1,17 +1,17 @@
 //! The operator's plugin folder: `plugins.lock`, and each component as `<sha256>.wasm`.
 //!
 //! *Invariant:* a component is never read without being held against the hash that it is named by.
-//! *Invariant:* the lock and components are there as a whole or not at all: they are written beside
-//! their place, put on disk, and then given their name.
+//! *Invariant:* the lock and components are there as a whole or not at all ([`whole_file`]).
 
 use std::{
-    fs::{self, File, OpenOptions},
-    io::{self, Read, Write},
+    fs::{self, File},
+    io::{self, Read},
     path::{Path, PathBuf},
 };
 
 use anyhow::{Context, ensure};
 use aws_lc_rs::digest;
+use vedette_sandbox::whole_file;
 
 use super::lock::Lock;
 
@@ -125,7 +125,9 @@ impl Folder {
 
     fn put(&self, name: &str, bytes: &[u8]) -> anyhow::Result<()> {
         let path = self.0.join(name);
-        write(&self.0, &path, bytes).with_context(|| format!("cannot write {}", path.display()))
+        fs::create_dir_all(&self.0)
+            .and_then(|()| whole_file::put(&path, bytes, FOR_ALL))
+            .with_context(|| format!("cannot write {}", path.display()))
     }
 }
 
@@ -153,29 +155,13 @@ pub(crate) fn read_component(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// As a whole or not at all.
-fn write(folder: &Path, path: &Path, bytes: &[u8]) -> io::Result<()> {
-    fs::create_dir_all(folder)?;
-    let beside = folder.join(format!(".{}", uuid::Uuid::now_v7()));
-    let written = OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .open(&beside)
-        .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()))
-        .and_then(|()| fs::rename(&beside, path));
-    if written.is_err() {
-        // It may not have been made at all.
-        let _ = fs::remove_file(&beside);
-    }
-    written?;
-    File::open(folder)?.sync_all()
-}
-
 fn is_absent(cause: &io::Error) -> bool {
     cause.kind() == io::ErrorKind::NotFound
 }
 
 const LOCK: &str = "plugins.lock";
+/// As far as the process lets anybody: there is no secret in it.
+const FOR_ALL: u32 = 0o666;
 /// Twice what the gate lets through.
 const LARGEST: u64 = 64 << 20;
 

@@ -1,7 +1,7 @@
 //! Reports that wait: a folder with one file each, whose names sort by time.
 //!
-//! *Invariant:* a file is there as a whole or not at all, and on disk before it counts: it is
-//! written beside its place, synced, and then given its name. Only its owner may read it.
+//! *Invariant:* a file is there as a whole or not at all, and on disk before it counts
+//! ([`whole_file`]). Only its owner may read it.
 //! *Invariant:* one agent has the folder at a time.
 //! *Invariant:* the queue is bounded; where it is full the oldest go, since the youngest are what
 //! is true now.
@@ -9,14 +9,15 @@
 use std::{
     collections::BTreeMap,
     fmt,
-    fs::{self, DirBuilder, File, OpenOptions, TryLockError},
-    io::{self, Write},
-    os::unix::fs::{DirBuilderExt, OpenOptionsExt},
+    fs::{self, DirBuilder, File, TryLockError},
+    io,
+    os::unix::fs::DirBuilderExt,
     path::{Path, PathBuf},
 };
 
 use anyhow::{Context, bail};
 use vedette_model::Timestamp;
+use vedette_sandbox::whole_file::{self, is_unfinished};
 
 pub(super) struct Queue {
     folder: PathBuf,
@@ -144,7 +145,7 @@ impl Queue {
             let entry = entry?;
             let file = entry.file_name();
             let Some(file) = file.to_str() else { continue };
-            if file.starts_with('.') && file.ends_with(PART) {
+            if is_unfinished(file) {
                 // Of a write that a crash cut short.
                 fs::remove_file(entry.path())?;
             } else if let Some(name) = Name::parse(file) {
@@ -206,21 +207,7 @@ impl fmt::Display for Name {
 
 /// Writes a file as a whole or not at all, for its owner alone.
 pub(super) fn put(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
-    let beside = folder.join(format!(".{name}{PART}"));
-    let written = OpenOptions::new()
-        .write(true)
-        .create(true)
-        .truncate(true)
-        .mode(0o600)
-        .open(&beside)
-        .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()))
-        .and_then(|()| fs::rename(&beside, folder.join(name)));
-    if written.is_err() {
-        // It may not have been made at all.
-        let _ = fs::remove_file(&beside);
-    }
-    written?;
-    File::open(folder)?.sync_all()
+    whole_file::put(&folder.join(name), bytes, OWNER_ALONE)
 }
 
 const BOUNDS: Bounds = Bounds { files: 10_000, bytes: 256 << 20 };
@@ -228,7 +215,7 @@ const BOUNDS: Bounds = Bounds { files: 10_000, bytes: 256 << 20 };
 const NO_REPORT: [io::ErrorKind; 3] =
     [io::ErrorKind::NotFound, io::ErrorKind::InvalidData, io::ErrorKind::IsADirectory];
 const SUFFIX: &str = ".json";
-const PART: &str = ".part";
+const OWNER_ALONE: u32 = 0o600;
 /// Written and deleted again to find out whether the folder can be written.
 const TRIAL: &str = ".trial";
 
