@@ -2,10 +2,13 @@
 //!
 //! A listing shows the entries that fit, whole but for long texts, and says where the next one is.
 //! Anything else that is too long is shortened the same way every time: long texts first, then long
-//! lists, from the end, or from the start where the end is the news. What was cut is said by name.
+//! lists, from the end, or from the start where the end is the news; where that is not enough,
+//! members are left out ([`surplus`]). What was cut is said by name.
 //!
 //! *Invariant:* text and structured content together stay below [`MOST`] characters, and hold the
 //! same JSON.
+
+mod surplus;
 
 use std::collections::BTreeSet;
 
@@ -102,13 +105,15 @@ fn hint_at_next(next: u64) -> String {
 fn hint_at_cut(names: &Names) -> String {
     let mut named: Vec<String> = names.iter().take(MOST_NAMES).cloned().collect();
     for name in &mut named {
+        // Each would be written as six characters, twice.
+        name.retain(|c| !c.is_control());
         cut(name, LONGEST_NAME);
     }
     if names.len() > MOST_NAMES {
         named.push("others".to_owned());
     }
     let named = named.join(", ");
-    format!("long texts or lists were cut to fit ({named}); the REST interface answers all of it")
+    format!("what is long was cut to fit ({named}); the REST interface answers all of it")
 }
 
 /// As JSON that fits into a result.
@@ -127,8 +132,8 @@ pub(super) fn bounded(mut value: Value) -> String {
     value.to_string()
 }
 
-/// Cuts lists, then texts, until it fits; answers the size that it has then. `at` is the member
-/// that the value stands in, itself or in a list.
+/// Cuts lists, then texts, then objects, until it fits; answers the size that it has then. `at` is
+/// the member that the value stands in, itself or in a list.
 fn shorten(value: &mut Value, most: usize, at: &str, names: &mut Names) -> usize {
     let mut left = size(value);
     for longest in LISTS {
@@ -143,6 +148,10 @@ fn shorten(value: &mut Value, most: usize, at: &str, names: &mut Names) -> usize
             return left;
         }
         cut_texts(value, longest, at, names);
+        left = size(value);
+    }
+    if left > most {
+        surplus::leave_out(value, most, at, names);
         left = size(value);
     }
     left
@@ -262,6 +271,9 @@ mod tests {
             json!({ "list": vec![json!({ "text": long, "list": vec!["x"; 500] }); 300] }),
             json!({ "names": vec!["name.example.com"; 20_000] }),
             json!({ "deep": [[deep]] }),
+            json!({ "members": members("record", 5_000), "check_type": "records" }),
+            members(&"\u{7}".repeat(40), 500),
+            members(&"x".repeat(30_000), 1),
         ];
         for value in values {
             let json = bounded(value);
@@ -269,6 +281,10 @@ mod tests {
             assert!(written.chars().count() < 25_000, "{}", written.chars().count());
             assert_eq!(parsed(&json)["truncated"], true);
         }
+    }
+
+    fn members(name: &str, count: usize) -> Value {
+        (0..count).map(|nth| (format!("{name}{nth}"), json!(nth))).collect()
     }
 
     #[test]

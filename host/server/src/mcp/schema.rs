@@ -42,7 +42,7 @@ pub(super) fn listing(name: &str, entry: Value, mut others: Value) -> Value {
 /// An answer that may have been cut to fit.
 pub(super) fn whole(mut schema: Value) -> Value {
     schema["properties"]["truncated"] =
-        said(boolean(), "There and true where long texts or lists were cut to fit.");
+        said(boolean(), "There and true where something long was cut to fit.");
     schema["properties"]["hint"] = said(text(), "Where all of it is.");
     schema
 }
