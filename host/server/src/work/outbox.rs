@@ -211,27 +211,23 @@ impl Outbox {
         self.app.wake.outbox.keep([receiver.clone()]);
     }
 
-    /// Attempts that are on their way get ten seconds, and what is left of them is given back;
-    /// nothing new is begun.
+    /// Attempts that are on their way get ten seconds, and what is left of them is given back, as
+    /// what waits is meanwhile; nothing new is begun.
     async fn finish(mut self) {
         let now = self.app.clock.now();
-        for delivery in self.lanes.drain() {
-            send::give_back(&self.app, delivery, now).await;
-        }
-        let _ = tokio::time::timeout(DRAIN, async {
+        let app = Arc::clone(&self.app);
+        let waiting = self.lanes.drain();
+        let ended = async {
             while let Some(ended) = self.tasks.join_next_with_id().await {
                 let id = ended.map_or_else(|cause| cause.id(), |(id, _)| id);
                 self.out.remove(&id);
             }
-        })
-        .await;
+        };
+        let ended = tokio::time::timeout(DRAIN, ended);
+        let ((), _) = tokio::join!(send::give_all_back(&app, waiting, now), ended);
         self.tasks.shutdown().await;
-        for (_, Work { held, .. }) in self.out {
-            let held = held.lock().take();
-            if let Some(delivery) = held {
-                send::give_back(&self.app, delivery, now).await;
-            }
-        }
+        let left = self.out.into_values().filter_map(|work| work.held.lock().take());
+        send::give_all_back(&app, left.collect(), now).await;
     }
 }
 

@@ -5,6 +5,7 @@
 
 use std::time::Duration;
 
+use futures::{StreamExt, stream};
 use vedette_model::{
     Delivery, DeliveryId, DeliveryState, NotificationSettings, Timestamp,
     delivery::{Outcome, Rendered},
@@ -234,6 +235,14 @@ fn lost(delivery: &Delivery) -> Again {
     None
 }
 
+/// Gives deliveries back as they were, due at `due_at`. Many at a time: a disk that is slow writes
+/// down together what comes together.
+pub(super) async fn give_all_back(app: &App, deliveries: Vec<Delivery>, due_at: Timestamp) {
+    stream::iter(deliveries)
+        .for_each_concurrent(AT_ONCE, move |delivery| give_back(app, delivery, due_at))
+        .await;
+}
+
 /// Gives a delivery back as it was, due at `due_at`.
 pub(super) async fn give_back(app: &App, delivery: Delivery, due_at: Timestamp) {
     let delivery = Delivery { due_at, ..delivery };
@@ -247,6 +256,8 @@ const UNREAD: &str = "the account or its settings could not be read";
 const NOT_IN_PLAN: &str = "the plan does not include this channel any more";
 /// How long after that moment it is looked whether the attempt has succeeded.
 const LOOK_AFTER: Duration = Duration::from_secs(1);
+/// How many are given back at a time.
+const AT_ONCE: usize = 64;
 const SETTLE_TRIES: u32 = 5;
 const SETTLE_WAIT: Duration = Duration::from_millis(500);
 
