@@ -27,7 +27,7 @@ pub struct CheckContext {
     /// Where the account stood.
     pub stamp: Stamp,
     pub site: Site,
-    /// Version 0 where the check never ran. [`Store::commit`] compares it.
+    /// [`Store::commit`] compares its version.
     pub state: CheckState,
     /// The site's open alerts of this check type, oldest first.
     pub open: Vec<Alert>,
@@ -42,6 +42,7 @@ struct ContextRow {
     stamp: Option<Stamp>,
     site: Option<SiteDoc>,
     settings: Option<String>,
+    version: u64,
     states: Vec<StateRow>,
     memory: Option<String>,
     open: Vec<String>,
@@ -105,6 +106,7 @@ impl Store {
                 stamp: $account.stamp,
                 site: $site.{{ doc, sealed }},
                 settings: $settings.doc,
+                version: {VERSION},
                 states: (SELECT check_type, latest FROM $states),
                 memory: $memory.doc,
                 open: ({OPEN})
@@ -116,6 +118,7 @@ impl Store {
             .with("site_id", site.0)
             .with("check_type", check_type.as_str())
             .with("settings", key::settings(account))
+            .with("state", key::check_state(site, check_type))
             .with("states", key::of_site("check_state", site))
             .with("memory", key::check_memory(site, check_type));
         let row: ContextRow = self.read(&statement, binds).await?;
@@ -127,7 +130,7 @@ impl Store {
             account: owner.into_account()?,
             stamp: row.stamp.unwrap_or(Stamp::GONE),
             site: self.open_site(account, &site)?,
-            state: state(row.memory.as_deref(), latest.remove(check_type))?,
+            state: state(row.version, row.memory.as_deref(), latest.remove(check_type))?,
             open,
             siblings: latest
                 .into_iter()
@@ -220,10 +223,12 @@ pub(crate) fn memory(state: &CheckState) -> Result<String> {
     row::write("check state", &Remembered { state, settled_is_latest, tally })
 }
 
-fn state(memory: Option<&str>, latest: Option<CheckRecord>) -> Result<CheckState> {
-    let Some(memory) = memory else { return Ok(CheckState::default()) };
+fn state(version: u64, memory: Option<&str>, latest: Option<CheckRecord>) -> Result<CheckState> {
+    let anew = CheckState { version, ..CheckState::default() };
+    let Some(memory) = memory else { return Ok(anew) };
     let Remembered { mut state, settled_is_latest, tally } = row::read("check state", memory)?;
-    let Some(latest) = latest else { return Ok(CheckState { tally, ..CheckState::default() }) };
+    let Some(latest) = latest else { return Ok(CheckState { tally, ..anew }) };
+    state.version = version;
     state.tally = tally;
     if let Some(settled) = state.settled.as_mut().filter(|_| settled_is_latest) {
         settled.result = latest.result.clone();
@@ -242,6 +247,11 @@ fn latest(rows: Vec<StateRow>) -> Result<BTreeMap<CheckType, CheckRecord>> {
         })
         .collect()
 }
+
+/// What a decision about the check `$state` of `$site` is compared by. It only ever grows: by every
+/// commit and every move of the site; while the check never ran, by every change of the site. So what
+/// was decided of one place is never taken for a decision about the next.
+pub(crate) const VERSION: &str = "$state.version ?? (($site.version ?? 1) - 1)";
 
 pub(crate) const OPEN: &str = "SELECT VALUE doc FROM alert
     WHERE site = $site_id AND check_type = $check_type AND is_resolved = false";

@@ -21,7 +21,7 @@ use crate::{Store, check, delivery, event, key, row};
 #[derive(Clone, Copy, Debug)]
 pub struct Commit<'a> {
     pub account_id: AccountId,
-    /// The version of the state that was decided from; 0 = none was stored.
+    /// The version of the state that was decided from.
     pub expected_version: u64,
     pub decision: &'a Decision,
     /// Queued with the decision; one that is queued already stays as it is.
@@ -83,7 +83,7 @@ impl Unit {
         let rev = key::rev(record.checked_at);
         let day = key::rev_day(rev);
         let counted = |status| i64::from(record.status == status);
-        self.text.push_str(CHECK);
+        self.text.push_str(&format!("LET $was = {};\n{CHECK}", check::VERSION));
         self.record(record, &doc)?;
         self.binds = std::mem::take(&mut self.binds)
             .with("site", key::watched(commit.account_id, site, record.source))
@@ -229,7 +229,6 @@ impl Unit {
 /// The site is read for update: shared with other commits, in conflict with its deletion.
 const CHECK: &str = "LET $found = (SELECT VALUE id FROM ONLY $site FOR UPDATE);
 IF $found = NONE { THROW 'gone' };
-LET $was = $state.version ?? 0;
 IF $was != $expected { THROW 'stale' };
 UPSERT $state SET check_type = $check_type, version = $version, runs += 1,
     latest = $check_doc RETURN NONE;

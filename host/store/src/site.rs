@@ -244,7 +244,7 @@ pub(crate) const WATCHED: &str =
 
 /// The site as it is now, the key that makes it unique, and what of its checks is planned. Without a
 /// latest record nothing that a check remembers counts but how it went day by day, which is the
-/// domain's.
+/// domain's. Its version counts on, so that what was decided of the place before is not committed.
 const CHANGE: &str = "LET $stored = $site.version;
 LET $held = $site.key;
 IF $stored = NONE { THROW 'gone' };
@@ -258,7 +258,7 @@ IF $rekeyed {
 UPDATE $site SET version = $was + 1, doc = $doc, sealed = $sealed RETURN NONE;
 UPDATE $account SET stamp += 1 RETURN NONE;
 DELETE $anew RETURN NONE;
-UPDATE $states SET version = 0, latest = NONE RETURN NONE;
+UPDATE $states SET version += 1, latest = NONE RETURN NONE;
 IF $is_another { DELETE $memories RETURN NONE };
 FOR $rows IN $kept { DELETE $rows RETURN NONE };
 LET $planned = (SELECT VALUE id FROM $schedules);

@@ -5,7 +5,7 @@ use vedette_model::delivery::queue;
 
 use super::*;
 use crate::error::Error;
-use crate::{CheckFilter, Settle};
+use crate::{CheckFilter, Runs, Settle};
 
 #[test]
 fn what_was_committed_is_the_next_context() {
@@ -97,6 +97,39 @@ fn a_commit_repeated_is_stale_and_changes_nothing() {
         let again = store.commit(plain(&account, 0, &decision)).await;
         assert!(matches!(again, Err(Error::Stale)), "{again:?}");
         assert_eq!(rows(&store).await, before);
+    });
+}
+
+#[test]
+fn what_was_decided_of_a_place_is_stale_once_the_site_has_moved() {
+    on_both(|store| async move {
+        for to_domain in [false, true] {
+            let (account, site) = with_site(&store).await;
+            ssl_run(&store, &account, &site, noon(), vec![]).await;
+            // The other never ran before the move.
+            for check_type in [ssl(), uptime()] {
+                let context = store.check_context(account.id, site.id, &check_type).await;
+                let context = context.unwrap().unwrap();
+                let run = |at: i64| record(&site, &check_type, noon() + seconds(at));
+                let late = decide(&context, run(60), vec![]);
+                let moved = |site: &mut Site| {
+                    if to_domain {
+                        site.domain =
+                            DomainName::parse(&format!("{check_type}.example.com")).unwrap();
+                        return Runs::default();
+                    }
+                    site.custom_port = Some(site.custom_port.map_or(8443, |port| port + 1));
+                    Runs { moved: vec![check_type.clone()], ..Runs::default() }
+                };
+                store.update_site(account.id, site.id, moved).await.unwrap().unwrap();
+                for nth in 0..2 {
+                    let version = context.state.version;
+                    let refused = store.commit(plain(&account, version, &late)).await;
+                    assert!(matches!(refused, Err(Error::Stale)), "{nth} runs there: {refused:?}");
+                    checked(&store, &account, run(120 + nth), vec![]).await.unwrap();
+                }
+            }
+        }
     });
 }
 

@@ -183,17 +183,17 @@ fn a_check_that_has_moved_begins_anew_and_no_other_does() {
         store.update_site(account.id, site.id, moved).await.unwrap().unwrap();
 
         let after = read(&ssl()).await;
-        assert_eq!(after.state, CheckState::default());
+        assert_eq!(after.state, CheckState { version: 2, ..CheckState::default() });
         assert_eq!(after.open, before.open, "what was raised stays");
         assert_eq!(after.siblings.len(), 1, "what was found elsewhere says nothing here");
         assert_eq!(read(&dns).await.state, others);
-        let state = CheckState { tally, ..CheckState::default() };
+        let state = CheckState { version: 2, tally, ..CheckState::default() };
         assert_eq!(read(&uptime()).await.state, state, "the days are the domain's");
         let latest = store.latest_checks(account.id, site.id).await.unwrap().unwrap();
         assert_eq!(latest.keys().collect::<Vec<_>>(), [&dns]);
 
         ssl_run(&store, &account, &site, noon() + seconds(60), Vec::new()).await;
-        assert_eq!(read(&ssl()).await.state.version, 1);
+        assert_eq!(read(&ssl()).await.state.version, 3);
     });
 }
 
