@@ -4,6 +4,7 @@
 //! what customers read; the other what only the pipeline needs.
 
 use std::collections::BTreeMap;
+use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde::{Deserialize, Serialize};
@@ -179,6 +180,28 @@ impl Store {
     pub fn revision(&self, account: AccountId) -> Option<u64> {
         self.embedded().then(|| self.inner.revisions.of(account))
     }
+
+    /// Like [`Store::write`], and gives the account another revision when that is done. In a task of
+    /// its own: where the caller goes away meanwhile, the engine may commit all the same, and does it
+    /// after that.
+    pub(crate) async fn revise(
+        &self,
+        account: AccountId,
+        unit: impl Into<String>,
+        binds: Binds,
+    ) -> Result<()> {
+        let (store, unit) = (self.clone(), unit.into());
+        let writing = tokio::spawn(async move {
+            let written = store.write(&unit, binds).await;
+            // Also after an error: of some it is not known whether the commit happened.
+            store.inner.revisions.raise(account);
+            written
+        });
+        writing.await.unwrap_or_else(|failure| match failure.try_into_panic() {
+            Ok(panic) => resume_unwind(panic),
+            Err(_) => Err(Error::Unavailable("the store is closing".to_owned())),
+        })
+    }
 }
 
 /// Counts commits by account. Accounts may share a counter: then what one keeps is read anew more
@@ -197,7 +220,7 @@ impl Revisions {
     }
 
     /// After the commit is durable: who read before it finds the number changed.
-    pub(crate) fn raise(&self, account: AccountId) {
+    fn raise(&self, account: AccountId) {
         self.counter(account).fetch_add(1, Ordering::AcqRel);
     }
 

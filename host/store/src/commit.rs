@@ -67,10 +67,7 @@ impl Store {
         }
         unit.text.push_str(event::NOTE);
         event::of_check(&mut unit.binds, commit.account_id, commit.decision)?;
-        let written = self.write(&unit.text, unit.binds).await;
-        // Also after an error: of some it is not known whether the commit happened.
-        self.inner.revisions.raise(commit.account_id);
-        written
+        self.revise(commit.account_id, unit.text, unit.binds).await
     }
 }
 

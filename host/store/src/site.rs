@@ -111,9 +111,7 @@ impl Store {
             };
             let mut after = before.clone();
             let runs: Runs = change(&mut after).into();
-            let written = self.write_site(&before, &after, version, &runs).await;
-            self.inner.revisions.raise(account);
-            match written {
+            match self.write_site(&before, &after, version, &runs).await {
                 Ok(()) => return Ok(Some(after)),
                 Err(Error::Gone) => return Ok(None),
                 Err(Error::Stale) => continue,
@@ -159,7 +157,7 @@ impl Store {
             .with("anew", schedule::ids_of(site, &runs.anew))
             .with("wanted", schedule::ids(&planned))
             .with("schedule", planned);
-        self.write(CHANGE, binds).await
+        self.revise(account, CHANGE, binds).await
     }
 
     /// Removes a site: from here on nothing finds it, and what it leaves behind goes bit by bit

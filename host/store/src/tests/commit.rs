@@ -1,5 +1,6 @@
 //! The transaction that makes a decision real.
 
+use tokio::sync::oneshot;
 use vedette_model::DeliveryState;
 use vedette_model::delivery::queue;
 
@@ -224,6 +225,35 @@ fn an_unplanned_run_brings_the_next_one_forward_only() {
         let commit = Commit { next_due: Some(noon()), ..plain(&account, 3, &decision) };
         store.commit(commit).await.unwrap();
         assert!(store.lease_due("b", &[ssl()], noon(), LEASE, 9).await.unwrap().is_empty());
+    });
+}
+
+#[test]
+fn commit_whose_caller_has_gone_is_followed_by_another_revision() {
+    interrupted::on_both(|engine| async move {
+        let store = engine.store();
+        let (account, site) = with_site(&store).await;
+        let decision = ssl_decision(&store, &account, &site).await;
+        let (begun, has_begun) = oneshot::channel();
+        let (go, may_go) = oneshot::channel();
+        engine.meanwhile(async move {
+            begun.send(()).unwrap();
+            may_go.await.unwrap();
+        });
+        tokio::select! {
+            committed = store.commit(plain(&account, 0, &decision)) => panic!("{committed:?}"),
+            begun = has_begun => begun.unwrap(),
+        }
+        let before = store.revision(account.id);
+        go.send(()).expect("it goes on");
+        let revised = async {
+            while store.revision(account.id) == before {
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(60), revised).await.unwrap();
+        let latest = store.latest_checks(account.id, site.id).await.unwrap().unwrap();
+        assert_eq!(latest[&ssl()], decision.record);
     });
 }
 
