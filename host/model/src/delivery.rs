@@ -256,13 +256,6 @@ impl Delivery {
         self.attempt > 0 || self.last_error.is_some()
     }
 
-    /// Whether the commit that queued it told of an alert.
-    pub fn tells_of(&self, alert: AlertId) -> bool {
-        // Those from before they were gathered say nothing but their own.
-        let own = self.own.is_empty() && self.notices.iter().any(|one| one.alert_id == alert);
-        own || self.own.contains(&alert)
-    }
-
     pub fn view(&self) -> DeliveryView<'_> {
         DeliveryView {
             id: self.id,

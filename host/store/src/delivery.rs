@@ -140,22 +140,10 @@ impl Store {
         limit: usize,
     ) -> Result<Option<Vec<Delivery>>> {
         let Some(alert) = self.alert(account, alert).await? else { return Ok(None) };
-        // A site that goes up and down leaves many in a month: only those that name the alert are
-        // taken into memory.
-        let statement = format!(
-            "{COLUMNS} FROM delivery WHERE site = $site AND string::contains(doc, $alert)
-            ORDER BY due_at DESC LIMIT $limit"
-        );
-        let binds = Binds::new()
-            .with("site", alert.site_id.0)
-            .with("alert", alert.id.to_string())
-            // For each of them there may be a batch that names the alert too.
-            .with("limit", 2 * limit);
-        let rows: Vec<DeliveryRow> = self.read(&statement, binds).await?;
+        let binds = Binds::new().with("alert", alert.id.0).with("limit", limit);
+        let rows: Vec<DeliveryRow> = self.read(&format!("{COLUMNS}{OF_ALERT}"), binds).await?;
         let mut deliveries = read_all(rows)?;
-        deliveries.retain(|delivery| delivery.tells_of(alert.id));
         deliveries.sort_by_key(|delivery| (delivery.created_at, delivery.id));
-        deliveries.drain(..deliveries.len().saturating_sub(limit));
         self.show_batches(&mut deliveries).await?;
         Ok(Some(deliveries))
     }
@@ -216,10 +204,13 @@ pub(crate) fn content(site: SiteId, delivery: &Delivery) -> Result<Value> {
 }
 
 fn columns(site: SiteId, delivery: &Delivery, doc: String, waits: bool) -> Object {
+    let alerts: Vec<Uuid> = delivery.own.iter().map(|alert| alert.0).collect();
     let mut content = Object::new();
     content.insert("account", delivery.account_id.0);
     content.insert("channel", delivery.channel.as_str());
     content.insert("site", site.0);
+    content.insert("alerts", alerts);
+    content.insert("rev", key::rev(delivery.created_at));
     content.insert("waits", waits);
     content.insert("finished", finished(delivery));
     content.insert("due_at", due_at(delivery));
@@ -313,6 +304,10 @@ pub(crate) const QUEUE_LETTERS: &str = "INSERT IGNORE INTO delivery $letters RET
 
 pub(crate) const NEXT_DUE: &str = "SELECT VALUE due_at FROM delivery
     WHERE waits = $waits AND finished = false ORDER BY due_at LIMIT 1";
+
+/// A site that goes up and down leaves many in a month: only those that tell of the alert are met.
+pub(crate) const OF_ALERT: &str =
+    ", rev FROM delivery WHERE alerts CONTAINS $alert ORDER BY rev LIMIT $limit";
 
 const LATER: &str = "SELECT VALUE id FROM delivery
     WHERE waits = $waits AND finished = false AND due_at > $horizon AND outcome != $silenced

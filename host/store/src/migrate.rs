@@ -128,6 +128,8 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0030_retention_index.surql"),
     include_str!("migrations/0031_order.surql"),
     include_str!("migrations/0032_results.surql"),
+    include_str!("migrations/0033_told.surql"),
+    include_str!("migrations/0034_told_index.surql"),
 ];
 
 #[cfg(test)]
@@ -256,6 +258,37 @@ mod tests {
             let read = store.lanes(&[lane], &[], now).await.unwrap();
             let [Ok(context)] = &read[..] else { panic!("{read:?}") };
             assert_eq!((context.waiting.len(), context.behind.len()), (0, 0));
+        });
+    }
+
+    #[test]
+    fn delivery_from_before_is_found_by_the_alerts_that_it_told_of() {
+        tests::runtime().block_on(async {
+            let store = at_version(32).await;
+            let [account, own, other] = [1, 2, 3].map(Uuid::from_u128);
+            let notices = json!([{ "alert_id": own }, { "alert_id": other }]);
+            let batch = json!({ "notices": notices, "own": [own] }).to_string();
+            // Of a time when nothing was gathered.
+            let oldest = json!({ "notices": notices }).to_string();
+            let letter = json!({ "notices": [], "own": [] }).to_string();
+            let unit = "
+                FOR $doc IN $docs {
+                    CREATE delivery SET account = $account, site = $account, channel = 'webhook',
+                        waits = false, finished = true, due_at = $now, owner = '', epoch = 1,
+                        doc = $doc;
+                };";
+            let docs = vec![batch.clone(), oldest.clone(), letter, "damaged".to_owned()];
+            let binds =
+                Binds::new().with("account", account).with("now", today()).with("docs", docs);
+            store.write(unit, binds).await.unwrap();
+            store.migrate().await.unwrap();
+            for (alert, found) in [(own, vec![batch, oldest.clone()]), (other, vec![oldest])] {
+                let statement = "SELECT VALUE doc FROM delivery WHERE alerts CONTAINS $alert";
+                let binds = Binds::new().with("alert", alert);
+                let mut docs: Vec<String> = store.read(statement, binds).await.unwrap();
+                docs.sort_by_key(|doc| !doc.contains("own"));
+                assert_eq!(docs, found);
+            }
         });
     }
 

@@ -15,6 +15,7 @@ fn pages_and_queues_walk_one_index_up_to_their_limit() {
         let all_alerts = format!("{}{}", crate::alert::PAGE_ALL, crate::alert::ORDER);
         let incidents = format!("{}{}", crate::incident::PAGE, crate::incident::ORDER);
         let all_incidents = format!("{}{}", crate::incident::PAGE_ALL, crate::incident::ORDER);
+        let told = format!("{}{}", crate::delivery::COLUMNS, crate::delivery::OF_ALERT);
         for (statement, index) in [
             (crate::page::RECORDS, "check_page"),
             (&*alerts, "alert_page"),
@@ -26,6 +27,7 @@ fn pages_and_queues_walk_one_index_up_to_their_limit() {
             (crate::schedule::NEXT_DUE, "schedule_due"),
             (crate::delivery::DUE, "delivery_queue"),
             (crate::delivery::NEXT_DUE, "delivery_queue"),
+            (&*told, "delivery_alert"),
             (crate::lane::WAITING, "delivery_queue"),
             (crate::lane::NEXT, "delivery_queue"),
             (crate::cert_history::CHANGES, "cert_history_page"),
@@ -113,6 +115,7 @@ async fn plan(store: &Store, statement: &str) -> String {
     let binds = Binds::new()
         .with("account", id)
         .with("agent", id)
+        .with("alert", id)
         .with("hosts", vec!["db01".to_owned()])
         .with("site", id)
         .with("site_id", id)
