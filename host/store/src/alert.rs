@@ -232,8 +232,10 @@ fn counts_for(count: &CountRow, filter: &AlertFilter) -> bool {
         && fits(4, filter.resolved.map(SurrealValue::into_value))
 }
 
-/// Only the conditions that were asked for, so that the usual page is a short walk along an
-/// index; the limit is never more than what is there, so a rare kind ends the walk early.
+/// Only the conditions that were asked for, so that the usual page is a short walk along an index.
+/// The limit is never more than what is there, so the walk ends with the last one that is shown. But
+/// what is of another type or severity, or goes before the offset, is walked over: for a kind that is
+/// rare and old, all that the account has, which is bounded by how long history is kept.
 fn page(
     account: AccountId,
     filter: &AlertFilter,

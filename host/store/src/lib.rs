@@ -11,7 +11,8 @@
 //! *Invariant:* no clock: `now` is a parameter. (Events that nobody has numbered yet are put in
 //! order by a UUID v7, from which no time is read.)
 //! *Invariant:* a limit holds exactly, because each transaction under it writes the same row.
-//! *Invariant:* rows are read forward and bounded; totals come from counters.
+//! *Invariant:* rows are read forward and bounded (of alerts by how long they are kept); totals come
+//! from counters.
 //! *Invariant:* secrets are sealed before they are bound ([`Seal`]); the model refuses to write one
 //! anywhere else.
 

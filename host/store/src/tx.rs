@@ -161,7 +161,8 @@ fn parse<T: SurrealValue>(value: Value) -> Result<T> {
 
 /// How the engine begins to tell of a COMMIT that failed.
 const NO_COMMIT: &str = "Cannot COMMIT";
-/// Some 2 s altogether; a unit takes well under a millisecond.
+/// From 2 to 4 s altogether: to each wait up to as much again is added. A unit takes some
+/// milliseconds, most of them for the disk.
 pub(crate) const RETRIES: ExponentialBuilder = ExponentialBuilder::new()
     .with_min_delay(Duration::from_millis(2))
     .with_factor(1.6)
