@@ -5,15 +5,15 @@
 
 use std::collections::BTreeSet;
 
-use surrealdb::types::{Array, RecordId, RecordIdKey, SurrealValue, Value};
+use surrealdb::types::{RecordId, RecordIdKey, SurrealValue, Value};
 use uuid::Uuid;
 use vedette_model::event::AlertChange;
 use vedette_model::{AccountId, Alert, AlertFilter, AlertId, Severity, SiteId, Timestamp};
 
 use crate::error::{Error, Result, gone_is_none};
-use crate::page::{LOOKS, Looked, Page};
+use crate::page::{self, Looked, Page};
 use crate::tx::Binds;
-use crate::{Store, event, key, row};
+use crate::{Store, event, key, row, site};
 
 #[derive(SurrealValue)]
 struct CountsRow {
@@ -47,14 +47,7 @@ struct SitedRow {
 impl Store {
     /// An account's alerts, newest first, and how many the filter finds.
     pub async fn alerts(&self, account: AccountId, filter: &AlertFilter) -> Result<Page<Alert>> {
-        let mut looked = self.look_at_alerts(account, filter).await?;
-        for _ in 1..LOOKS {
-            if looked.is_whole {
-                break;
-            }
-            looked = self.look_at_alerts(account, filter).await?;
-        }
-        Ok(looked.page)
+        page::whole(|| self.look_at_alerts(account, filter)).await
     }
 
     async fn look_at_alerts(
@@ -76,9 +69,7 @@ impl Store {
         if limit == 0 {
             return Ok(Looked::none(total));
         }
-        let purged: Vec<Uuid> =
-            row.purged.iter().map(|id| key::uuid_at(id, 1)).collect::<Result<_>>()?;
-        let (statement, binds) = page(account, filter, purged, limit);
+        let (statement, binds) = listing(account, filter, &site::ids(&row.purged)?, limit);
         let rows: Vec<AlertRow> = self.read(&statement, binds).await?;
         let docs: Vec<String> = rows.into_iter().map(|row| row.doc).collect();
         Ok(Looked::new(row::read_all("alert", &docs)?, limit, total))
@@ -138,9 +129,8 @@ impl Store {
                     .with("purged", key::of_account("purge", account)),
             )
             .await?;
-        let purged: Vec<Uuid> =
-            row.purged.iter().map(|id| key::uuid_at(id, 1)).collect::<Result<_>>()?;
-        let open = row.open.iter().filter(|row| !purged.contains(&row.site));
+        let purged = site::ids(&row.purged)?;
+        let open = row.open.iter().filter(|row| !purged.contains(&SiteId(row.site)));
         open.map(|row| key::uuid_at(&row.id, 1).map(AlertId)).collect()
     }
 
@@ -236,10 +226,10 @@ fn counts_for(count: &CountRow, filter: &AlertFilter) -> bool {
 /// The limit is never more than what is there, so the walk ends with the last one that is shown. But
 /// what is of another type or severity, or goes before the offset, is walked over: for a kind that is
 /// rare and old, all that the account has, which is bounded by how long history is kept.
-fn page(
+fn listing(
     account: AccountId,
     filter: &AlertFilter,
-    purged: Vec<Uuid>,
+    purged: &BTreeSet<SiteId>,
     limit: u64,
 ) -> (String, Binds) {
     let mut statement = match filter.resolved {
@@ -261,8 +251,7 @@ fn page(
     }
     if !purged.is_empty() {
         statement.push_str(" AND site NOT IN $purged");
-        let purged: Vec<Value> = purged.into_iter().map(SurrealValue::into_value).collect();
-        binds.bind("purged", Value::Array(Array::from(purged)));
+        binds.bind("purged", purged.iter().map(|site| site.0).collect::<Vec<Uuid>>());
     }
     statement.push_str(ORDER);
     (statement, binds)

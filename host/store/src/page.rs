@@ -14,7 +14,7 @@ use surrealdb::types::SurrealValue;
 use vedette_model::{AccountId, CheckRecord, CheckType, SiteId, Timestamp};
 
 use self::span::{FAREST, Span};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, gone_is_none};
 use crate::record::RecordRow;
 use crate::tx::Binds;
 use crate::{Store, key};
@@ -101,14 +101,7 @@ impl Store {
         site: SiteId,
         filter: &CheckFilter,
     ) -> Result<Option<Page<CheckRecord>>> {
-        let mut looked = self.look_at_checks(account, site, filter).await?;
-        for _ in 1..LOOKS {
-            if looked.as_ref().is_none_or(|looked| looked.is_whole) {
-                break;
-            }
-            looked = self.look_at_checks(account, site, filter).await?;
-        }
-        Ok(looked.map(|looked| looked.page))
+        gone_is_none(whole(|| self.look_at_checks(account, site, filter)).await)
     }
 
     async fn look_at_checks(
@@ -116,10 +109,8 @@ impl Store {
         account: AccountId,
         site: SiteId,
         filter: &CheckFilter,
-    ) -> Result<Option<Looked<CheckRecord>>> {
-        let Some(mut kinds) = self.kinds(account, site, filter.check_type.as_ref()).await? else {
-            return Ok(None);
-        };
+    ) -> Result<Looked<CheckRecord>> {
+        let mut kinds = self.kinds(account, site, filter.check_type.as_ref()).await?;
         let mut span = Span::of(filter);
         let mut skip = u64::from(filter.offset);
         let far_in = skip + u64::from(filter.limit) > WALKED;
@@ -131,19 +122,19 @@ impl Store {
         let left: u64 = kinds.iter().map(|kind| kind.left).sum();
         let limit = u64::from(filter.limit).min(left.saturating_sub(skip));
         if limit == 0 {
-            return Ok(Some(Looked::none(total)));
+            return Ok(Looked::none(total));
         }
         let records = self.records(site, &kinds, span, skip, limit).await?;
-        Ok(Some(Looked::new(records, limit, total)))
+        Ok(Looked::new(records, limit, total))
     }
 
-    /// The check types that have records; none when the account has no such site.
+    /// The check types that have records; `Gone` when the account has no such site.
     async fn kinds(
         &self,
         account: AccountId,
         site: SiteId,
         only: Option<&CheckType>,
-    ) -> Result<Option<Vec<Kind>>> {
+    ) -> Result<Vec<Kind>> {
         let statement = "RETURN {
             exists: record::exists($site),
             states: (SELECT check_type, runs FROM $states)
@@ -153,7 +144,7 @@ impl Store {
             .with("states", key::of_site("check_state", site));
         let row: KindsRow = self.read(statement, binds).await?;
         if !row.exists {
-            return Ok(None);
+            return Err(Error::Gone);
         }
         let mut kinds = Vec::with_capacity(row.states.len());
         for StateRow { check_type, runs } in row.states {
@@ -163,7 +154,7 @@ impl Store {
                 kinds.push(Kind { check_type, days: BTreeMap::new(), total: runs, left: runs });
             }
         }
-        Ok(Some(kinds))
+        Ok(kinds)
     }
 
     /// Learns how many records of each kind lie in each day of the span.
@@ -233,6 +224,21 @@ impl Store {
     }
 }
 
+/// Reads a page until it is whole, [`LOOKS`] times at most.
+pub(crate) async fn whole<T, F>(look: impl Fn() -> F) -> Result<Page<T>>
+where
+    F: Future<Output = Result<Looked<T>>>,
+{
+    let mut looked = look().await?;
+    for _ in 1..LOOKS {
+        if looked.is_whole {
+            break;
+        }
+        looked = look().await?;
+    }
+    Ok(looked.page)
+}
+
 /// Skips the whole days before the page: where to begin, and how many records to skip there.
 fn start(kinds: &mut [Kind], span: Span, mut skip: u64) -> (Span, u64) {
     let mut per_day: BTreeMap<i64, u64> = BTreeMap::new();
@@ -255,7 +261,7 @@ fn start(kinds: &mut [Kind], span: Span, mut skip: u64) -> (Span, u64) {
 
 /// So often a page is read, until it is whole: what is removed meanwhile is removed in batches, which
 /// take longer than a look.
-pub(crate) const LOOKS: usize = 8;
+const LOOKS: usize = 8;
 
 /// So many records are walked over sooner than days are counted.
 const WALKED: u64 = 1_000;

@@ -227,7 +227,7 @@ impl Store {
     }
 }
 
-/// The ids of these rows, of sites and of what agents look at.
+/// The ids of sites and of what agents look at, from their rows or from those of their purges.
 pub(crate) fn ids(rows: &[RecordId]) -> Result<BTreeSet<SiteId>> {
     rows.iter().map(|row| key::uuid_at(row, 1).map(SiteId)).collect()
 }
