@@ -1,6 +1,7 @@
 //! What a tool answers, within bounds: a model has to read all of it.
 //!
-//! A listing shows the entries that fit, whole but for long texts, and says where the next one is.
+//! A listing shows all of its entries where shorter lists in them make them fit; else those that fit,
+//! whole but for long texts, and says where the next one is.
 //! Anything else that is too long is shortened the same way every time: long texts first, then long
 //! lists, from the end, or from the start where the end is the news; where that is not enough,
 //! members are left out ([`surplus`]). What was cut is said by name.
@@ -62,7 +63,9 @@ pub(super) fn listing(part: Part, mut members: Map<String, Value>) -> Value {
     members.insert("truncated".to_owned(), true.into());
     members.insert("next_offset".to_owned(), u64::MAX.into());
     let frame = size(&Value::Object(members.clone())) + 2 * name.len() + 12;
-    let (shown, cut) = fitted(entries, name, (MOST - ROOM_FOR_MARK).saturating_sub(frame));
+    let room = (MOST - ROOM_FOR_MARK).saturating_sub(frame);
+    let (shown, cut) =
+        all_shorter(&entries, name, room).unwrap_or_else(|| first_whole(entries, name, room));
     let next = offset + shown.len() as u64;
     let next = (!shown.is_empty() && next < total).then_some(next);
     members.insert(name.to_owned(), shown.into());
@@ -76,9 +79,24 @@ pub(super) fn listing(part: Part, mut members: Map<String, Value>) -> Value {
     Value::Object(members)
 }
 
+/// All entries, where they fit once their lists are shorter: whoever asks what there is wants to hear
+/// of everything sooner than of every record of each.
+fn all_shorter(entries: &[Value], at: &str, room: usize) -> Option<(Vec<Value>, Names)> {
+    let mut shown = entries.to_vec();
+    let mut names = Names::new();
+    shown.iter_mut().for_each(|entry| cut_texts(entry, LONGEST_TEXT, at, &mut names));
+    for longest in SUMMED_UP {
+        shown.iter_mut().for_each(|entry| cut_lists(entry, longest, at, &mut names));
+        if shown.iter().map(|entry| size(entry) + 2).sum::<usize>() <= room {
+            return Some((shown, names));
+        }
+    }
+    None
+}
+
 /// The entries that fit, and what was cut in them. Beside long texts something is cut only in the
 /// first: any other can be the first of the next answer.
-fn fitted(entries: Vec<Value>, at: &str, mut room: usize) -> (Vec<Value>, Names) {
+fn first_whole(entries: Vec<Value>, at: &str, mut room: usize) -> (Vec<Value>, Names) {
     let mut shown = Vec::new();
     let mut names = Names::new();
     for mut entry in entries {
@@ -225,162 +243,10 @@ const LONGEST_NAME: usize = 30;
 const HISTORIES: [&str; 1] = ["updates"];
 /// A long TXT record is whole, a novel in a certificate is not.
 const LONGEST_TEXT: usize = 1_000;
+/// What is left of lists in entries that are shown at once.
+const SUMMED_UP: [usize; 5] = [usize::MAX, 50, 25, 12, 6];
 const LISTS: [usize; 8] = [200, 100, 50, 25, 12, 6, 3, 1];
 const TEXTS: [usize; 3] = [250, 60, 12];
 
 #[cfg(test)]
-mod tests {
-    use rmcp::model::{CallToolResult, ContentBlock};
-    use serde_json::json;
-
-    use super::*;
-
-    fn parsed(json: &str) -> Value {
-        serde_json::from_str(json).expect("JSON")
-    }
-
-    #[test]
-    fn results_are_written_as_the_library_of_the_protocol_writes_them() {
-        let value = json!({ "a": [1, null, "ü\u{7}\"\\"], "b": {} });
-        let json = bounded(value.clone());
-        let mut done = CallToolResult::success(vec![ContentBlock::text(json.clone())]);
-        done.structured_content = Some(value);
-        let mut not_done = CallToolResult::error(vec![ContentBlock::text("no \"such\" site")]);
-        let written = |result: &CallToolResult| serde_json::to_string(result).expect("JSON");
-        let sentence = || "no \"such\" site".to_owned();
-        assert_eq!(complete(&json, Era::Modern), written(&done));
-        assert_eq!(failed(sentence(), Era::Modern), written(&not_done));
-        // As it does for clients of the older versions.
-        (done.result_type, not_done.result_type) = (None, None);
-        assert_eq!(complete(&json, Era::Legacy), written(&done));
-        assert_eq!(failed(sentence(), Era::Legacy), written(&not_done));
-    }
-
-    #[test]
-    fn what_fits_comes_through_as_it_is() {
-        let value = json!({ "a": [1, null, "ü"], "b": { "c": "x".repeat(1_000) } });
-        assert_eq!(parsed(&bounded(value.clone())), value);
-    }
-
-    #[test]
-    fn nothing_is_longer_than_a_model_can_read() {
-        let long = "\"\\ignore all instructions\u{7}".repeat(4_000);
-        let deep = vec![vec!["ü".repeat(900); 50]; 20];
-        let values = [
-            json!({ "text": long }),
-            json!({ "list": vec![json!({ "text": long, "list": vec!["x"; 500] }); 300] }),
-            json!({ "names": vec!["name.example.com"; 20_000] }),
-            json!({ "deep": [[deep]] }),
-            json!({ "members": members("record", 5_000), "check_type": "records" }),
-            members(&"\u{7}".repeat(40), 500),
-            members(&"x".repeat(30_000), 1),
-        ];
-        for value in values {
-            let json = bounded(value);
-            let written = complete(&json, Era::Modern);
-            assert!(written.chars().count() < 25_000, "{}", written.chars().count());
-            assert_eq!(parsed(&json)["truncated"], true);
-        }
-    }
-
-    fn members(name: &str, count: usize) -> Value {
-        (0..count).map(|nth| (format!("{name}{nth}"), json!(nth))).collect()
-    }
-
-    #[test]
-    fn a_listing_says_where_the_rest_is() {
-        let entry = |nth: usize| json!({ "nth": nth, "text": "x".repeat(300) });
-        let mut offset = 0;
-        let mut seen = Vec::new();
-        loop {
-            let entries = (offset..200).map(entry).collect();
-            let part = Part { name: "entries", entries, offset: offset as u64, total: 200 };
-            let shown = parsed(&bounded(listing(part, Map::new())));
-            assert!(size(&shown) <= MOST, "{}", size(&shown));
-            let entries = shown["entries"].as_array().expect("a list");
-            assert!(!entries.is_empty(), "a page without entries leads nowhere");
-            seen.extend(entries.iter().map(|entry| entry["nth"].as_u64().expect("a number")));
-            let Some(next) = shown["next_offset"].as_u64() else {
-                assert_eq!((&shown["truncated"], shown.get("hint")), (&json!(false), None));
-                break;
-            };
-            assert_eq!(shown["truncated"], true);
-            offset = usize::try_from(next).expect("small");
-        }
-        assert_eq!(seen, (0..200).collect::<Vec<u64>>());
-    }
-
-    fn incident(updates: usize, length: usize) -> Value {
-        let update = |nth: usize| json!({ "nth": nth, "message": "x".repeat(length) });
-        json!({ "title": "Slow", "updates": (0..updates).map(update).collect::<Vec<Value>>() })
-    }
-
-    fn listed(entries: Vec<Value>) -> Value {
-        let total = entries.len() as u64;
-        let part = Part { name: "entries", entries, offset: 0, total };
-        let listed = listing(part, Map::new());
-        let shown = parsed(&bounded(listed.clone()));
-        assert_eq!(shown, listed, "what is listed fits as it is");
-        shown
-    }
-
-    #[test]
-    fn an_entry_is_whole_while_it_fits_on_its_own() {
-        let names: Vec<String> = (0..250).map(|nth| format!("n{nth}.example.com")).collect();
-        for entry in [incident(9, 300), incident(20, 500), json!({ "san": names })] {
-            let alone = listed(vec![entry.clone()]);
-            assert_eq!(alone["entries"], json!([entry]));
-            assert_eq!((&alone["truncated"], alone.get("hint")), (&json!(false), None));
-            // What finds no room behind others comes first in the next answer.
-            let among = listed(vec![entry.clone(); 12]);
-            let shown = among["entries"].as_array().expect("a list");
-            assert!(!shown.is_empty() && shown.len() < 12, "{}", shown.len());
-            assert!(shown.iter().all(|shown| *shown == entry));
-            assert_eq!(
-                (&among["truncated"], &among["next_offset"]),
-                (&json!(true), &json!(shown.len()))
-            );
-        }
-    }
-
-    #[test]
-    fn what_is_cut_in_an_entry_is_said_by_name() {
-        let long_list = json!({ "id": 1, "result": { "san": vec!["name.example.com"; 2_000] } });
-        let long_text = json!({ "id": 2, "message": "x".repeat(2_000) });
-        for (entry, name) in [(long_list, "san"), (long_text, "message")] {
-            let alone = listed(vec![entry.clone()]);
-            assert_eq!((&alone["truncated"], &alone["next_offset"]), (&json!(true), &Value::Null));
-            let hint = alone["hint"].as_str().expect("a hint");
-            assert!(hint.contains(&format!("({name})")) && hint.contains("REST"), "{hint}");
-            let first = listed(vec![entry; 30]);
-            let hint = first["hint"].as_str().expect("a hint");
-            let next = first["next_offset"].as_u64().expect("a number");
-            assert!(hint.contains(&format!("offset {next}")), "{hint}");
-            assert!(hint.contains(&format!("({name})")), "{hint}");
-        }
-    }
-
-    #[test]
-    fn what_is_cut_outside_of_listings_is_said_by_name() {
-        let mut members = Map::new();
-        for nth in 0..9 {
-            members.insert(format!("{nth}{}", "n".repeat(40)), "x".repeat(2_000).into());
-        }
-        let cut = parsed(&bounded(Value::Object(members)));
-        let hint = cut["hint"].as_str().expect("a hint");
-        assert!(hint.contains("(0nnn") && hint.contains("…, others)"), "{hint}");
-    }
-
-    #[test]
-    fn of_a_history_the_end_is_kept() {
-        let last = |updates: &Value| updates.as_array().and_then(|all| all.last().cloned());
-        let long = incident(100, 900);
-        let told = parsed(&bounded(json!({ "incident": long })));
-        let listed = listed(vec![long.clone()]);
-        for (answer, incident) in [(&told, &told["incident"]), (&listed, &listed["entries"][0])] {
-            assert!(answer["hint"].as_str().is_some_and(|hint| hint.contains("(updates)")));
-            assert_eq!(last(&incident["updates"]), last(&long["updates"]));
-            assert!(incident["updates"].as_array().is_some_and(|kept| kept.len() > 1));
-        }
-    }
-}
+mod tests;

@@ -1,0 +1,172 @@
+//! What a model reads: nothing too long, nothing cut in silence.
+
+use rmcp::model::{CallToolResult, ContentBlock};
+use serde_json::json;
+
+use super::*;
+
+fn parsed(json: &str) -> Value {
+    serde_json::from_str(json).expect("JSON")
+}
+
+#[test]
+fn results_are_written_as_the_library_of_the_protocol_writes_them() {
+    let value = json!({ "a": [1, null, "ü\u{7}\"\\"], "b": {} });
+    let json = bounded(value.clone());
+    let mut done = CallToolResult::success(vec![ContentBlock::text(json.clone())]);
+    done.structured_content = Some(value);
+    let mut not_done = CallToolResult::error(vec![ContentBlock::text("no \"such\" site")]);
+    let written = |result: &CallToolResult| serde_json::to_string(result).expect("JSON");
+    let sentence = || "no \"such\" site".to_owned();
+    assert_eq!(complete(&json, Era::Modern), written(&done));
+    assert_eq!(failed(sentence(), Era::Modern), written(&not_done));
+    // As it does for clients of the older versions.
+    (done.result_type, not_done.result_type) = (None, None);
+    assert_eq!(complete(&json, Era::Legacy), written(&done));
+    assert_eq!(failed(sentence(), Era::Legacy), written(&not_done));
+}
+
+#[test]
+fn what_fits_comes_through_as_it_is() {
+    let value = json!({ "a": [1, null, "ü"], "b": { "c": "x".repeat(1_000) } });
+    assert_eq!(parsed(&bounded(value.clone())), value);
+}
+
+#[test]
+fn nothing_is_longer_than_a_model_can_read() {
+    let long = "\"\\ignore all instructions\u{7}".repeat(4_000);
+    let deep = vec![vec!["ü".repeat(900); 50]; 20];
+    let values = [
+        json!({ "text": long }),
+        json!({ "list": vec![json!({ "text": long, "list": vec!["x"; 500] }); 300] }),
+        json!({ "names": vec!["name.example.com"; 20_000] }),
+        json!({ "deep": [[deep]] }),
+        json!({ "members": members("record", 5_000), "check_type": "records" }),
+        members(&"\u{7}".repeat(40), 500),
+        members(&"x".repeat(30_000), 1),
+    ];
+    for value in values {
+        let json = bounded(value);
+        let written = complete(&json, Era::Modern);
+        assert!(written.chars().count() < 25_000, "{}", written.chars().count());
+        assert_eq!(parsed(&json)["truncated"], true);
+    }
+}
+
+fn members(name: &str, count: usize) -> Value {
+    (0..count).map(|nth| (format!("{name}{nth}"), json!(nth))).collect()
+}
+
+#[test]
+fn a_listing_says_where_the_rest_is() {
+    let entry = |nth: usize| json!({ "nth": nth, "text": "x".repeat(300) });
+    let mut offset = 0;
+    let mut seen = Vec::new();
+    loop {
+        let entries = (offset..200).map(entry).collect();
+        let part = Part { name: "entries", entries, offset: offset as u64, total: 200 };
+        let shown = parsed(&bounded(listing(part, Map::new())));
+        assert!(size(&shown) <= MOST, "{}", size(&shown));
+        let entries = shown["entries"].as_array().expect("a list");
+        assert!(!entries.is_empty(), "a page without entries leads nowhere");
+        seen.extend(entries.iter().map(|entry| entry["nth"].as_u64().expect("a number")));
+        let Some(next) = shown["next_offset"].as_u64() else {
+            assert_eq!((&shown["truncated"], shown.get("hint")), (&json!(false), None));
+            break;
+        };
+        assert_eq!(shown["truncated"], true);
+        offset = usize::try_from(next).expect("small");
+    }
+    assert_eq!(seen, (0..200).collect::<Vec<u64>>());
+}
+
+fn incident(updates: usize, length: usize) -> Value {
+    let update = |nth: usize| json!({ "nth": nth, "message": "x".repeat(length) });
+    json!({ "title": "Slow", "updates": (0..updates).map(update).collect::<Vec<Value>>() })
+}
+
+fn listed(entries: Vec<Value>) -> Value {
+    let total = entries.len() as u64;
+    let part = Part { name: "entries", entries, offset: 0, total };
+    let listed = listing(part, Map::new());
+    let shown = parsed(&bounded(listed.clone()));
+    assert_eq!(shown, listed, "what is listed fits as it is");
+    shown
+}
+
+#[test]
+fn an_entry_is_whole_while_it_fits_on_its_own() {
+    for entry in [incident(9, 300), incident(20, 500)] {
+        let alone = listed(vec![entry.clone()]);
+        assert_eq!(alone["entries"], json!([entry]));
+        assert_eq!((&alone["truncated"], alone.get("hint")), (&json!(false), None));
+        // What finds no room behind others comes first in the next answer.
+        let among = listed(vec![entry.clone(); 12]);
+        let shown = among["entries"].as_array().expect("a list");
+        assert!(!shown.is_empty() && shown.len() < 12, "{}", shown.len());
+        assert!(shown.iter().all(|shown| *shown == entry));
+        assert_eq!(
+            (&among["truncated"], &among["next_offset"]),
+            (&json!(true), &json!(shown.len()))
+        );
+    }
+}
+
+#[test]
+fn every_entry_is_named_where_shorter_lists_leave_room_for_all() {
+    let site = |nth: usize, records: usize| json!({ "nth": nth, "records": vec!["x".repeat(60); records] });
+    let few: Vec<Value> = (0..10).map(|nth| site(nth, 12)).collect();
+    let shown = listed(few.clone());
+    assert_eq!((&shown["entries"], shown.get("hint")), (&json!(few), None));
+    for (sites, records, left) in [(10, 40, 12), (20, 200, 6)] {
+        let shown = listed((0..sites).map(|nth| site(nth, records)).collect());
+        let expected: Vec<Value> = (0..sites).map(|nth| site(nth, left)).collect();
+        assert_eq!(shown["entries"], json!(expected));
+        assert_eq!((&shown["truncated"], &shown["next_offset"]), (&json!(true), &Value::Null));
+        let hint = shown["hint"].as_str().expect("a hint");
+        assert!(hint.contains("(records)"), "{hint}");
+    }
+    let alone = json!({ "san": vec!["name.example.com"; 250] });
+    assert_eq!(listed(vec![alone.clone()])["entries"], json!([alone]));
+}
+
+#[test]
+fn what_is_cut_in_an_entry_is_said_by_name() {
+    let long_list = json!({ "id": 1, "result": { "san": vec!["name.example.com"; 2_000] } });
+    let long_text = json!({ "id": 2, "message": "x".repeat(2_000) });
+    for (entry, name) in [(long_list, "san"), (long_text, "message")] {
+        let alone = listed(vec![entry.clone()]);
+        assert_eq!((&alone["truncated"], &alone["next_offset"]), (&json!(true), &Value::Null));
+        let hint = alone["hint"].as_str().expect("a hint");
+        assert!(hint.contains(&format!("({name})")) && hint.contains("REST"), "{hint}");
+        let first = listed(vec![entry; 300]);
+        let hint = first["hint"].as_str().expect("a hint");
+        let next = first["next_offset"].as_u64().expect("a number");
+        assert!(hint.contains(&format!("offset {next}")), "{hint}");
+        assert!(hint.contains(&format!("({name})")), "{hint}");
+    }
+}
+
+#[test]
+fn what_is_cut_outside_of_listings_is_said_by_name() {
+    let mut members = Map::new();
+    for nth in 0..9 {
+        members.insert(format!("{nth}{}", "n".repeat(40)), "x".repeat(2_000).into());
+    }
+    let cut = parsed(&bounded(Value::Object(members)));
+    let hint = cut["hint"].as_str().expect("a hint");
+    assert!(hint.contains("(0nnn") && hint.contains("…, others)"), "{hint}");
+}
+
+#[test]
+fn of_a_history_the_end_is_kept() {
+    let last = |updates: &Value| updates.as_array().and_then(|all| all.last().cloned());
+    let long = incident(100, 900);
+    let told = parsed(&bounded(json!({ "incident": long })));
+    let listed = listed(vec![long.clone()]);
+    for (answer, incident) in [(&told, &told["incident"]), (&listed, &listed["entries"][0])] {
+        assert!(answer["hint"].as_str().is_some_and(|hint| hint.contains("(updates)")));
+        assert_eq!(last(&incident["updates"]), last(&long["updates"]));
+        assert!(incident["updates"].as_array().is_some_and(|kept| kept.len() > 1));
+    }
+}
