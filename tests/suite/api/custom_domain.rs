@@ -183,6 +183,22 @@ async fn of_claims_the_first_that_has_a_page_is_shown() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_domain_follows_the_plan_at_once() {
+    let world = World::start().await;
+    let (holder, claimant) = (world.account("pro").await, world.account("pro").await);
+    prove(&world, &holder, DOMAIN).await;
+    claim(&claimant, "status.other.example").await;
+    for (account, domain) in [(&holder, DOMAIN), (&claimant, "status.other.example")] {
+        let path = format!("/admin/accounts/{}", account.id);
+        for (plan, expected) in [("pro", 200), ("free", 404), ("pro", 200), ("starter", 404)] {
+            world.service.operator().patch(&path, json!({"plan": plan})).await.expect(200);
+            let shown = get(&world, domain, "/").await;
+            assert_eq!(shown.status, expected, "{domain} on {plan}: {}", shown.text);
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_claim_keeps_nobody_out_and_a_proof_everybody() {
     let world = World::start().await;
     let squatter = world.account("pro").await;

@@ -254,7 +254,7 @@ fn is_page(req: &Request) -> bool {
 
 /// A page on a domain that its owner proved, whatever the path: nothing else is served there. What
 /// this process does not remember is no page, since nothing may wait for the database here: the
-/// first request in a minute counts, and brings the domain back to mind.
+/// first request after a minute without any counts, and brings the domain back to mind.
 async fn is_own_page(app: &App, host: Option<String>) -> bool {
     match host {
         Some(host) => domain::is_known(app, &host).await,

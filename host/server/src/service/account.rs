@@ -98,7 +98,7 @@ pub async fn change_plan(app: &App, id: AccountId, plan: &str) -> Result<()> {
 pub(super) async fn moved(app: &App, account: &Account, to: &Plan) {
     let (id, name) = (account.id, to.id);
     app.limits.recent.forget(id);
-    status_page::forget(app, id);
+    status_page::moved(app, id).await;
     tracing::info!(account_id = %id, plan = name, "account {id} was moved to the plan {name}");
     // An account of a plan that no edition has was not watched at all.
     if let Ok(before) = plan::of(account) {

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use reqwest::Method;
 use serde_json::json;
+use vedette_tests::Client;
 
 use super::{Shop, event, purchase, with};
 use crate::{
@@ -102,6 +104,27 @@ async fn after_a_cancellation_sites_beyond_the_free_plan_stay_and_are_not_checke
         (shop.world.count("dns", &last).await > before).then_some(())
     })
     .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_domain_shows_the_page_while_its_plan_is_paid_for() {
+    let shop = Shop::open().await;
+    let account = shop.world.account("team").await;
+    let domain = "status.shop.example";
+    let body = json!({"status_page_enabled": true, "status_page_title": "Shop",
+        "status_page_custom_domain": domain});
+    account.client.patch("/settings/notifications", body).await.expect(200);
+    let root = Client::new(&format!("http://{}", shop.world.service.api), None);
+    let look = async || {
+        let answer = root.finish(root.request(Method::GET, "/").header("host", domain)).await;
+        answer.status
+    };
+    assert_eq!(look().await, 200);
+    shop.told(&event(&account, "evt_1", "subscription.canceled")).await;
+    assert_eq!(look().await, 404);
+    let team = json!({"product": {"id": "prod_team"}});
+    shop.told(&with(purchase(&account, "evt_2"), team)).await;
+    assert_eq!(look().await, 200);
 }
 
 #[tokio::test(flavor = "multi_thread")]

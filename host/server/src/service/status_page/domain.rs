@@ -15,6 +15,7 @@
 //! *Invariant:* our own trouble with the DNS takes no domain from anybody.
 //! *Invariant:* one domain costs a question to the DNS a minute at most, but for its owner's own
 //! changes, and a request waits 5 s for it at most.
+//! *Invariant:* whose page a host shows is looked for as often as the page itself is written anew.
 
 mod holder;
 
@@ -29,12 +30,16 @@ use vedette_model::{
 use vedette_sandbox::egress::Audience;
 
 use self::holder::{Proofs, standing, token};
+use super::FRESH;
 use crate::{App, Error, Result, service::plan};
 
-/// What this process remembers of domains, for a minute and bounded.
+/// What this process remembers of domains, for a minute at most and bounded.
 pub(crate) struct Domains {
-    /// Whose page a host shows; none for hosts that are nobody's.
+    /// Whose page a host shows; none for hosts that are nobody's. As old as a page at most: another
+    /// node may have moved an account to another plan since, or changed its settings.
     hosts: Cache<String, Option<Shown>>,
+    /// The hosts that were somebody's page and nothing else when they were looked at last.
+    pages: Cache<String, ()>,
     proofs: Cache<String, Proofs>,
     /// The names of pages, which stay as they are.
     slugs: Cache<AccountId, String>,
@@ -61,9 +66,10 @@ pub(crate) struct Verification {
 impl Default for Domains {
     fn default() -> Self {
         Self {
-            hosts: remembering(MOST_HOSTS),
-            proofs: remembering(MOST_PROOFS),
-            slugs: remembering(MOST_PROOFS),
+            hosts: remembering(MOST_HOSTS, FRESH),
+            pages: remembering(MOST_HOSTS, MEMORY),
+            proofs: remembering(MOST_PROOFS, MEMORY),
+            slugs: remembering(MOST_PROOFS, MEMORY),
         }
     }
 }
@@ -74,15 +80,16 @@ pub(crate) async fn shown_at(app: &App, host: &str) -> Result<Option<Shown>> {
     if is_own(app, &domain) {
         return Ok(None);
     }
-    let found = app.domains.hosts.try_get_with(domain.clone(), shown_on(app, &domain)).await;
+    let found = app.domains.hosts.try_get_with(domain.clone(), look(app, &domain)).await;
     // Whoever waited for the same look shares its error.
     found.map_err(|cause: Arc<Error>| Error::Internal(anyhow::Error::new(cause)))
 }
 
-/// Whether a host is somebody's page and nothing else, as far as this process remembers.
+/// Whether a host is somebody's page and nothing else, as far as this process remembers: for a minute
+/// after the last look at it.
 pub(crate) async fn is_known(app: &App, host: &str) -> bool {
     let Some(domain) = of_host(host) else { return false };
-    matches!(app.domains.hosts.get(domain.as_str()).await, Some(Some(shown)) if shown.proved)
+    app.domains.pages.get(domain.as_str()).await.is_some()
 }
 
 /// Whether a host is no page's, as far as this process remembers: one that it has not looked at may
@@ -155,6 +162,22 @@ pub(crate) async fn changed(app: &App, was: &NotificationSettings, now: &Notific
     }
 }
 
+/// After an account was moved to another plan, with domains or without. It was also where its settings
+/// cannot be read: then its domain follows when it is looked at again.
+pub(super) async fn moved(app: &App, account: AccountId) {
+    match app.store.settings(account).await {
+        Ok(settings) => {
+            if let Some(domain) = &settings.status_page_custom_domain {
+                app.domains.hosts.invalidate(domain).await;
+            }
+        }
+        Err(cause) => tracing::warn!(
+            account_id = %account,
+            "the domain of account {account} follows its plan a little later: {cause}"
+        ),
+    }
+}
+
 /// After an account was deleted that had these settings.
 pub(super) async fn closed(app: &App, account: AccountId, was: &NotificationSettings) {
     app.domains.slugs.invalidate(&account).await;
@@ -177,6 +200,17 @@ impl Domains {
         self.hosts.invalidate(domain).await;
         self.proofs.invalidate(domain).await;
     }
+}
+
+/// Looks whose page a domain shows, and notes whether it is that and nothing else.
+async fn look(app: &App, domain: &str) -> Result<Option<Shown>> {
+    let shown = shown_on(app, domain).await?;
+    if shown.is_some_and(|shown| shown.proved) {
+        app.domains.pages.insert(domain.to_owned(), ()).await;
+    } else {
+        app.domains.pages.invalidate(domain).await;
+    }
+    Ok(shown)
 }
 
 /// Whose page a domain shows: that of its holder, else of the first that names it and has a page;
@@ -207,12 +241,12 @@ fn is_own(app: &App, domain: &str) -> bool {
     own.is_some_and(|own| own.trim_end_matches('.').eq_ignore_ascii_case(domain))
 }
 
-fn remembering<K, V>(most: u64) -> Cache<K, V>
+fn remembering<K, V>(most: u64, lasts: Duration) -> Cache<K, V>
 where
     K: Hash + Eq + Send + Sync + 'static,
     V: Clone + Send + Sync + 'static,
 {
-    Cache::builder().max_capacity(most).time_to_live(MEMORY).build()
+    Cache::builder().max_capacity(most).time_to_live(lasts).build()
 }
 
 const FIELD: &str = "status_page_custom_domain";
@@ -222,3 +256,13 @@ const MEMORY: Duration = Duration::from_secs(60);
 const MOST_TRIED: u32 = 8;
 const MOST_HOSTS: u64 = 16_384;
 const MOST_PROOFS: u64 = 4_096;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whose_page_a_host_shows_is_remembered_no_longer_than_the_page() {
+        assert_eq!(Domains::default().hosts.policy().time_to_live(), Some(FRESH));
+    }
+}

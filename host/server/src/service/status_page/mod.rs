@@ -119,6 +119,12 @@ pub(crate) fn forget(app: &App, account: AccountId) {
     app.status_pages.forget(account);
 }
 
+/// An account is on another plan, which says what its page may look like and whether it has a domain.
+pub(super) async fn moved(app: &App, account: AccountId) {
+    forget(app, account);
+    domain::moved(app, account).await;
+}
+
 /// A page was given its name: whoever asks for it on this node finds it.
 pub(super) fn named(app: &App) {
     app.status_pages.forget_names();
