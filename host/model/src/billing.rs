@@ -31,6 +31,9 @@ pub struct Billing {
     pub newest_at: Option<Timestamp>,
     /// Since when the payment is taken back; none again after the next one.
     pub revoked_at: Option<Timestamp>,
+    /// Since when nothing is left to cancel: the subscription was canceled, or it has expired. None
+    /// again once one goes on or is paused. A payment that is taken back ends no subscription.
+    pub ended_at: Option<Timestamp>,
     /// Grows with every change; 0 = none was ever stored.
     pub version: u64,
 }

@@ -33,6 +33,7 @@ struct BillingRow {
     plan: Option<String>,
     newest_at: Option<Timestamp>,
     revoked_at: Option<Timestamp>,
+    ended_at: Option<Timestamp>,
 }
 
 #[derive(SurrealValue)]
@@ -106,6 +107,7 @@ impl Store {
             .with("paid_plan", billing.plan.clone())
             .with("newest_at", billing.newest_at)
             .with("revoked_at", billing.revoked_at)
+            .with("ended_at", billing.ended_at)
             .with("plan", plan.id)
             .with("letters", delivery::letters(letters, &self.inner.seal)?);
         self.write(&unit, binds).await?;
@@ -122,6 +124,7 @@ fn read(row: Option<BillingRow>) -> Result<Billing> {
         plan: row.plan,
         newest_at: row.newest_at,
         revoked_at: row.revoked_at,
+        ended_at: row.ended_at,
         version: row.version,
     })
 }
@@ -144,7 +147,7 @@ IF $customer != NONE AND ($bought OR $customer.account = NONE) {
 };
 UPSERT $billing SET version = $expected + 1, customer = $customer,
     subscription_id = $subscription_id, plan = $paid_plan, newest_at = $newest_at,
-    revoked_at = $revoked_at RETURN NONE;
+    revoked_at = $revoked_at, ended_at = $ended_at RETURN NONE;
 UPDATE $account SET plan = $plan, stamp += 1 RETURN NONE;
 ";
 

@@ -130,6 +130,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0032_results.surql"),
     include_str!("migrations/0033_told.surql"),
     include_str!("migrations/0034_told_index.surql"),
+    include_str!("migrations/0035_ended.surql"),
 ];
 
 #[cfg(test)]

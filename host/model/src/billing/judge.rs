@@ -104,6 +104,7 @@ fn grant(
         subscription_id,
         plan: Some(plan.id.to_owned()),
         revoked_at: None,
+        ended_at: None,
         ..seen(state, event.created_at)
     };
     Ok(Some(Effect { billing, plan, mail }))
@@ -130,12 +131,12 @@ fn resume(
 }
 
 /// The lowest plan, while the subscription is not paid for. One that was replaced by another since
-/// pays for nothing, and so takes nothing away.
+/// pays for nothing, and so takes nothing away. What is paused can be cancelled.
 fn stop(state: &Billing, event: &PaymentEvent, offer: &Offer<'_>, mail: Mail) -> Option<Effect> {
     if is_of_another(state, event) {
         return None;
     }
-    let billing = seen(state, event.created_at);
+    let billing = Billing { ended_at: None, ..seen(state, event.created_at) };
     Some(Effect { billing, plan: offer.edition.lowest_plan(), mail: Some(mail) })
 }
 
@@ -143,14 +144,20 @@ fn stop(state: &Billing, event: &PaymentEvent, offer: &Offer<'_>, mail: Mail) ->
 fn end(state: &Billing, event: &PaymentEvent, offer: &Offer<'_>, mail: Mail) -> Option<Effect> {
     let mut effect = stop(state, event, offer, mail)?;
     effect.billing.subscription_id = None;
+    effect.billing.ended_at = Some(moment(event));
     Some(effect)
 }
 
-/// The payment is taken back. Without a moment of its own it counts from its arrival on.
+/// The payment is taken back.
 fn revoke(state: &Billing, event: &PaymentEvent, offer: &Offer<'_>) -> Effect {
-    let at = event.created_at.unwrap_or(event.arrived_at);
+    let at = moment(event);
     let billing = Billing { revoked_at: Some(at), ..seen(state, Some(at)) };
     Effect { billing, plan: offer.edition.lowest_plan(), mail: Some(Mail::Revoked) }
+}
+
+/// Without a moment of its own it counts from its arrival on.
+fn moment(event: &PaymentEvent) -> Timestamp {
+    event.created_at.unwrap_or(event.arrived_at)
 }
 
 fn seen(state: &Billing, at: Option<Timestamp>) -> Billing {

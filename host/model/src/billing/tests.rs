@@ -1,3 +1,5 @@
+mod ending;
+
 use chrono::{DateTime, TimeDelta};
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -270,14 +272,17 @@ fn purchase_is_remembered_and_its_end_leaves_the_customer() {
         plan: Some("pro".into()),
         newest_at: Some(at(1)),
         revoked_at: None,
+        ended_at: None,
         version: 0,
     };
     assert_eq!(state, expected);
     let silent = PaymentEvent { customer_id: None, ..plain("subscription.paid") };
     assert_eq!(judged(&state, &silent).expect("an effect").billing, state);
     let ended = judged(&state, &moment("subscription.canceled", 2)).expect("an effect").billing;
-    let newest_at = Some(at(2));
-    assert_eq!(ended, Billing { subscription_id: None, newest_at, ..expected.clone() });
+    let told = Some(at(2));
+    let over =
+        Billing { subscription_id: None, newest_at: told, ended_at: told, ..expected.clone() };
+    assert_eq!(ended, over);
     let paused = judged(&state, &plain("subscription.paused")).expect("an effect").billing;
     assert_eq!(paused, expected, "what is paused can still be cancelled");
 }

@@ -68,8 +68,8 @@ pub async fn checkout(app: &App, caller: &Caller, body: &Value) -> Result<String
 }
 
 /// Ends what an account pays for, before the account is deleted. One that never paid has nothing to
-/// end; nor has one whose billing still has the version at which that was `done`. Answers the
-/// version that this was decided from.
+/// end; nor has one whose subscription has ended, which takes no provider, nor one whose billing still
+/// has the version at which that was `done`. Answers the version that this was decided from.
 ///
 /// # Errors
 /// `NotConfigured` without a provider for a subscription that is to be cancelled, `Internal` where
@@ -77,7 +77,7 @@ pub async fn checkout(app: &App, caller: &Caller, body: &Value) -> Result<String
 pub(crate) async fn cancel(app: &App, account: AccountId, done: Option<u64>) -> Result<u64> {
     let billing = app.store.billing(account).await?;
     let version = billing.version;
-    if done == Some(version) {
+    if done == Some(version) || billing.ended_at.is_some() {
         return Ok(version);
     }
     let ended = Ended {

@@ -82,6 +82,7 @@ fn a_purchase_reads_back_with_its_plan_its_customer_and_its_letter() {
             plan: Some("pro".to_owned()),
             newest_at: created_at,
             revoked_at: None,
+            ended_at: None,
             version: 1,
         };
         assert_eq!(store.billing(account).await.unwrap(), expected);
@@ -94,6 +95,23 @@ fn a_purchase_reads_back_with_its_plan_its_customer_and_its_letter() {
         assert_eq!((context.billing, context.is_taken), (expected, true));
         let context = store.billing_context(other, "evt_2").await.unwrap();
         assert_eq!((context.billing, context.is_taken), (Billing::default(), false));
+    });
+}
+
+#[test]
+fn an_end_reads_back_until_the_next_purchase() {
+    on_both(|store| async move {
+        let account = customer(&store).await;
+        for (bought, ended) in [("evt_1", "evt_2"), ("evt_3", "evt_4")] {
+            take(&store, account, &purchase(bought)).await.unwrap();
+            let billing = store.billing(account).await.unwrap();
+            assert_eq!(billing.ended_at, None);
+            assert_eq!(billing.subscription_id.as_deref(), Some("sub_1"));
+            let end = event(ended, "subscription.expired", "cus_1");
+            take(&store, account, &end).await.unwrap();
+            let billing = store.billing(account).await.unwrap();
+            assert_eq!((billing.ended_at, billing.subscription_id), (Some(noon()), None));
+        }
     });
 }
 

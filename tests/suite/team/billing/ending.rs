@@ -65,6 +65,55 @@ async fn what_is_bought_while_the_account_is_deleted_is_cancelled_too() {
     let ended = with(event(&account, "evt_4", "subscription.canceled"), of("sub_3"));
     let cancelled = deleted_while(&shop, &account, &ended).await;
     assert_eq!(cancelled, ["/v1/subscriptions/sub_3/cancel"]);
+
+    // Nor is that it gave back what was paid.
+    let account = shop.world.account("free").await;
+    shop.told(&purchase(&account, "evt_5")).await;
+    let refunded = event(&account, "evt_6", "refund.created");
+    let cancelled = deleted_while(&shop, &account, &refunded).await;
+    assert_eq!(cancelled, ["/v1/subscriptions/cancel"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_has_ended_is_deleted_without_the_provider_and_nothing_else_is() {
+    let shop = Shop::open().await;
+    shop.provider.answer_always(Response::Status(500, Vec::new()));
+    for members in [json!({}), json!({"subscription": {"id": "sub_1"}})] {
+        for (kind, expected) in [
+            ("subscription.canceled", 200),
+            ("subscription.expired", 200),
+            ("subscription.paused", 500),
+            ("refund.created", 500),
+            ("dispute.created", 500),
+        ] {
+            let account = shop.world.account("free").await;
+            let before = shop.provider.received().len();
+            shop.told(&with(purchase(&account, &format!("evt_1_{}", account.id)), members.clone()))
+                .await;
+            let told = event(&account, &format!("evt_2_{}", account.id), kind);
+            shop.told(&with(told, members.clone())).await;
+            let deleted = account.client.delete("/account").await;
+            assert_eq!(deleted.status, expected, "{kind} with {members}: {}", deleted.text);
+            let asked = shop.provider.received().len() - before;
+            assert_eq!(asked, usize::from(expected == 500), "{kind} with {members}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_that_may_mean_that_it_goes_on_keeps_the_account() {
+    let shop = Shop::open().await;
+    let subscription = json!({"subscription": {"id": "sub_1"}});
+    for (status, expected) in
+        [(404, 200), (410, 200), (400, 500), (401, 500), (409, 500), (422, 500), (503, 500)]
+    {
+        let account = shop.world.account("free").await;
+        let bought = purchase(&account, &format!("evt_{}", account.id));
+        shop.told(&with(bought, subscription.clone())).await;
+        shop.provider.answer_next(Response::Status(status, Vec::new()));
+        let deleted = account.client.delete("/account").await;
+        assert_eq!(deleted.status, expected, "after {status}: {}", deleted.text);
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -86,7 +135,7 @@ async fn a_customer_who_pays_for_another_account_by_now_is_left_alone() {
     let shop = Shop::open().await;
     let (first, second) = (shop.world.account("free").await, shop.world.account("free").await);
     shop.told(&purchase(&first, "evt_1")).await;
-    shop.told(&event(&first, "evt_2", "subscription.canceled")).await;
+    shop.told(&event(&first, "evt_2", "subscription.paused")).await;
     let same = json!({"customer": {"id": format!("cus_{}", first.id)}});
     shop.told(&with(purchase(&second, "evt_3"), same)).await;
 

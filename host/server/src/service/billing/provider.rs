@@ -19,7 +19,7 @@ pub(super) trait Payments {
     /// Answers the address of the page on which the order is paid.
     fn checkout(&self, order: &Order<'_>) -> impl Future<Output = anyhow::Result<String>> + Send;
 
-    /// Ends a subscription; one that is not known has ended.
+    /// Ends a subscription; one that is not known, or is gone, has ended.
     fn cancel(&self, ended: &Ended<'_>) -> impl Future<Output = anyhow::Result<()>> + Send;
 }
 
@@ -113,7 +113,7 @@ impl Payments for Provider<'_> {
             None => self.post(&["subscriptions", "cancel"], &body).await?,
         };
         let status = answer.status;
-        if is_good(status) || status == UNKNOWN { Ok(()) } else { Err(refused(status)) }
+        if is_good(status) || GONE.contains(&status) { Ok(()) } else { Err(refused(status)) }
     }
 }
 
@@ -153,7 +153,9 @@ const NOT_CONFIGURED: &str = "payments are not configured; \
      the operator sets payments.api_base and payments.api_key";
 const TIMEOUT: Duration = Duration::from_secs(10);
 const LONGEST: u32 = 64 << 10;
-const UNKNOWN: u16 = 404;
+/// A 409 or a 422 may mean that it has ended, or as well that it cannot be cancelled just now: who is
+/// deleted then would pay on. Of an end the provider's event tells.
+const GONE: [u16; 2] = [404, 410];
 
 #[cfg(test)]
 mod tests {
