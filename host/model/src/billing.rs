@@ -4,7 +4,8 @@
 //! The provider's events come late, twice and out of order. [`PaymentEvent`] reads one, [`judge`]
 //! says what it changes, and the store makes that real once for each event id.
 //!
-//! *Invariant:* a late event never grants again what a newer one revoked (decisions: team edition).
+//! *Invariant:* a late event never grants again what a newer one revoked (decisions: team edition), nor
+//! does one of the same moment.
 
 mod checkout;
 mod event;
@@ -34,6 +35,8 @@ pub struct Billing {
     /// Since when nothing is left to cancel: the subscription was canceled, or it has expired. None
     /// again once one goes on or is paused. A payment that is taken back ends no subscription.
     pub ended_at: Option<Timestamp>,
+    /// The one that ended, where that is known.
+    pub ended_subscription_id: Option<String>,
     /// Grows with every change; 0 = none was ever stored.
     pub version: u64,
 }

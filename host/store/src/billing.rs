@@ -34,6 +34,7 @@ struct BillingRow {
     newest_at: Option<Timestamp>,
     revoked_at: Option<Timestamp>,
     ended_at: Option<Timestamp>,
+    ended_subscription_id: Option<String>,
 }
 
 #[derive(SurrealValue)]
@@ -108,6 +109,7 @@ impl Store {
             .with("newest_at", billing.newest_at)
             .with("revoked_at", billing.revoked_at)
             .with("ended_at", billing.ended_at)
+            .with("ended_subscription_id", billing.ended_subscription_id.clone())
             .with("plan", plan.id)
             .with("letters", delivery::letters(letters, &self.inner.seal)?);
         self.write(&unit, binds).await?;
@@ -125,6 +127,7 @@ fn read(row: Option<BillingRow>) -> Result<Billing> {
         newest_at: row.newest_at,
         revoked_at: row.revoked_at,
         ended_at: row.ended_at,
+        ended_subscription_id: row.ended_subscription_id,
         version: row.version,
     })
 }
@@ -147,7 +150,8 @@ IF $customer != NONE AND ($bought OR $customer.account = NONE) {
 };
 UPSERT $billing SET version = $expected + 1, customer = $customer,
     subscription_id = $subscription_id, plan = $paid_plan, newest_at = $newest_at,
-    revoked_at = $revoked_at, ended_at = $ended_at RETURN NONE;
+    revoked_at = $revoked_at, ended_at = $ended_at,
+    ended_subscription_id = $ended_subscription_id RETURN NONE;
 UPDATE $account SET plan = $plan, stamp += 1 RETURN NONE;
 ";
 

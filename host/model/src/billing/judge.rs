@@ -1,6 +1,8 @@
 //! What an event does to an account (spec: Variant B inbound events; decisions: team edition).
 //!
 //! *Invariant:* an event that says when it happened changes nothing after a newer one did.
+//! *Invariant:* of two events of one moment the one that takes a plan away counts more than the one
+//! that grants it, whichever comes first; but for the end of a subscription that another replaces.
 //! *Invariant:* once a payment was taken back only another one grants a plan again: events of the
 //! subscription do so where they say that they are newer.
 //! *Invariant:* which subscription is the account's present one, a purchase says; events of another
@@ -49,6 +51,14 @@ pub fn judge(
         return Ok(None);
     }
     match event.kind {
+        EventKind::CheckoutCompleted
+        | EventKind::SubscriptionActive
+        | EventKind::SubscriptionPaid
+        | EventKind::SubscriptionUpdate
+            if is_outdone(state, on, event, offer) =>
+        {
+            Ok(None)
+        }
         EventKind::CheckoutCompleted => grant(state, event, offer, Some(Mail::Purchased)),
         EventKind::SubscriptionActive => resume(state, event, offer, Some(Mail::Activated)),
         EventKind::SubscriptionPaid => resume(state, event, offer, None),
@@ -64,9 +74,20 @@ pub fn judge(
     }
 }
 
-/// Two events of one moment come in the order in which they arrive.
 fn is_late(state: &Billing, event: &PaymentEvent) -> bool {
     event.created_at.zip(state.newest_at).is_some_and(|(created, newest)| created < newest)
+}
+
+/// Whether a plan was taken away at the very moment at which this one says that it is paid for: many
+/// providers tell whole seconds. What is told of another subscription than the one that ended still
+/// counts, unless the payment was taken back: it is the one that took its place.
+fn is_outdone(state: &Billing, on: &str, event: &PaymentEvent, offer: &Offer<'_>) -> bool {
+    let is_of_that_moment = event.created_at.is_some() && event.created_at == state.newest_at;
+    let was_taken_away = on == offer.edition.lowest_plan().id;
+    let is_taken_back = event.created_at == state.revoked_at;
+    let ended = state.subscription_id.as_deref().or(state.ended_subscription_id.as_deref());
+    let took_its_place = !is_taken_back && names_another(event, ended);
+    is_of_that_moment && was_taken_away && !took_its_place
 }
 
 /// Whether what was paid for once is paid for no longer, as far as was told before this event: one
@@ -79,8 +100,11 @@ fn has_ended(state: &Billing, on: &str, event: &PaymentEvent, offer: &Offer<'_>)
 /// Whether it tells of another subscription than the account's present one: of one that was replaced
 /// since, or of one whose purchase has not come yet.
 fn is_of_another(state: &Billing, event: &PaymentEvent) -> bool {
-    let told = event.subscription_id.as_ref().zip(state.subscription_id.as_ref());
-    told.is_some_and(|(event, current)| event != current)
+    names_another(event, state.subscription_id.as_deref())
+}
+
+fn names_another(event: &PaymentEvent, than: Option<&str>) -> bool {
+    event.subscription_id.as_deref().zip(than).is_some_and(|(named, than)| named != than)
 }
 
 /// A purchase, or a subscription that goes on: the plan is the one that is paid for. A purchase that
@@ -105,6 +129,7 @@ fn grant(
         plan: Some(plan.id.to_owned()),
         revoked_at: None,
         ended_at: None,
+        ended_subscription_id: None,
         ..seen(state, event.created_at)
     };
     Ok(Some(Effect { billing, plan, mail }))
@@ -143,7 +168,8 @@ fn stop(state: &Billing, event: &PaymentEvent, offer: &Offer<'_>, mail: Mail) ->
 /// The same, and there is nothing left to cancel.
 fn end(state: &Billing, event: &PaymentEvent, offer: &Offer<'_>, mail: Mail) -> Option<Effect> {
     let mut effect = stop(state, event, offer, mail)?;
-    effect.billing.subscription_id = None;
+    let known = effect.billing.subscription_id.take();
+    effect.billing.ended_subscription_id = event.subscription_id.clone().or(known);
     effect.billing.ended_at = Some(moment(event));
     Some(effect)
 }

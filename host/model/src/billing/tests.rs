@@ -273,6 +273,7 @@ fn purchase_is_remembered_and_its_end_leaves_the_customer() {
         newest_at: Some(at(1)),
         revoked_at: None,
         ended_at: None,
+        ended_subscription_id: None,
         version: 0,
     };
     assert_eq!(state, expected);
@@ -280,8 +281,13 @@ fn purchase_is_remembered_and_its_end_leaves_the_customer() {
     assert_eq!(judged(&state, &silent).expect("an effect").billing, state);
     let ended = judged(&state, &moment("subscription.canceled", 2)).expect("an effect").billing;
     let told = Some(at(2));
-    let over =
-        Billing { subscription_id: None, newest_at: told, ended_at: told, ..expected.clone() };
+    let over = Billing {
+        subscription_id: None,
+        newest_at: told,
+        ended_at: told,
+        ended_subscription_id: Some("s1".into()),
+        ..expected.clone()
+    };
     assert_eq!(ended, over);
     let paused = judged(&state, &plain("subscription.paused")).expect("an effect").billing;
     assert_eq!(paused, expected, "what is paused can still be cancelled");

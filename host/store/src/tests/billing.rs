@@ -83,6 +83,7 @@ fn a_purchase_reads_back_with_its_plan_its_customer_and_its_letter() {
             newest_at: created_at,
             revoked_at: None,
             ended_at: None,
+            ended_subscription_id: None,
             version: 1,
         };
         assert_eq!(store.billing(account).await.unwrap(), expected);
@@ -105,12 +106,13 @@ fn an_end_reads_back_until_the_next_purchase() {
         for (bought, ended) in [("evt_1", "evt_2"), ("evt_3", "evt_4")] {
             take(&store, account, &purchase(bought)).await.unwrap();
             let billing = store.billing(account).await.unwrap();
-            assert_eq!(billing.ended_at, None);
+            assert_eq!((billing.ended_at, billing.ended_subscription_id), (None, None));
             assert_eq!(billing.subscription_id.as_deref(), Some("sub_1"));
             let end = event(ended, "subscription.expired", "cus_1");
             take(&store, account, &end).await.unwrap();
             let billing = store.billing(account).await.unwrap();
             assert_eq!((billing.ended_at, billing.subscription_id), (Some(noon()), None));
+            assert_eq!(billing.ended_subscription_id.as_deref(), Some("sub_1"));
         }
     });
 }

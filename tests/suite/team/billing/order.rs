@@ -84,6 +84,22 @@ async fn a_late_event_grants_nothing_that_a_newer_one_revoked() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn of_one_second_what_takes_away_counts_whichever_comes_first() {
+    let shop = Shop::open().await;
+    let second = json!({"created_at": Utc::now().timestamp()});
+    let (active, ended) = ("subscription.active", "subscription.canceled");
+    for kinds in [[active, ended], [ended, active]] {
+        let account = shop.world.account("free").await;
+        let id = |name: &str| format!("evt_{}_{name}", account.id);
+        shop.told(&with(purchase(&account, &id("first")), ago(30))).await;
+        for kind in kinds {
+            shop.told(&with(event(&account, &id(kind), kind), second.clone())).await;
+        }
+        assert_eq!(shop.plan(&account).await, "free", "{kinds:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_late_event_revokes_nothing_that_a_newer_one_granted() {
     let shop = Shop::open().await;
     let account = shop.world.account("free").await;
