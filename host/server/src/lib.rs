@@ -19,6 +19,8 @@ mod app;
 mod default_folder;
 mod document;
 mod error;
+#[cfg(test)]
+mod instance;
 mod listen;
 mod mcp;
 mod metric_help;

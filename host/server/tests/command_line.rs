@@ -3,7 +3,12 @@
 use std::process::{Command, Output};
 
 fn vedette(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_vedette")).args(arguments).output().expect("it runs")
+    Command::new(env!("CARGO_BIN_EXE_vedette"))
+        // Compiled once for all tests.
+        .env("CACHE_DIRECTORY", concat!(env!("CARGO_TARGET_TMPDIR"), "/native-code"))
+        .args(arguments)
+        .output()
+        .expect("it runs")
 }
 
 #[test]

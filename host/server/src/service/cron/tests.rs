@@ -10,8 +10,7 @@ use super::*;
 use crate::{
     Caller, Clock, Config,
     config::{Egress, Guard, Intervals, Mounted},
-    serve,
-    service::{self, credential::Credential},
+    instance, service,
 };
 
 #[test]
@@ -57,8 +56,8 @@ fn an_unknown_record_and_our_own_failure_are_errors() {
 
 #[test]
 fn what_was_due_is_run_once_and_counted() {
-    with_app(|app| async move {
-        let caller = owner(&app).await;
+    instance::with_app(config(), Clock::System, |app| async move {
+        let caller = instance::owner(&app, &TEAM).await;
         let mut turns = every_turn(&app).await;
         // Its ssl and its uptime check are due now.
         let (first, _refuses) = site(&app, &caller, "first.example").await;
@@ -107,15 +106,6 @@ async fn every_turn(app: &App) -> Vec<Turn> {
     turns
 }
 
-async fn owner(app: &App) -> Caller {
-    let made = service::account::create(app, "owner@shop.example", "team", "team").await;
-    let key = made.expect("a plan of the edition").key;
-    let credential = Credential { bearer: &key, account: None, address: None };
-    service::credential::authenticate(app, &TEAM, credential)
-        .await
-        .expect("a key that was just made")
-}
-
 /// On the port of a socket that refuses every connection, and keeps the port from others.
 async fn site(app: &App, caller: &Caller, domain: &str) -> (Site, TcpSocket) {
     let socket = TcpSocket::new_v4().expect("sockets can be made");
@@ -135,52 +125,18 @@ async fn one_failure(app: &App, caller: &Caller, site: &Site) {
     service::check::record(app, caller, &body).await.expect("a good result");
 }
 
-/// Runs a test on a service of its own, on threads with the stacks that the program has.
-fn with_app<F, R>(test: F)
-where
-    F: FnOnce(Arc<App>) -> R + Send + 'static,
-    R: Future<Output = ()> + Send + 'static,
-{
-    // An error only says that another test was first.
-    let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
-        .thread_stack_size(10 << 20)
-        .enable_all()
-        .build()
-        .expect("a runtime");
-    let done = runtime.block_on(async {
-        tokio::spawn(async move {
-            let shutdown = CancellationToken::new();
-            let config = config(name_server().await);
-            let running = serve(config, Clock::System, shutdown.clone()).await.expect("it starts");
-            test(Arc::clone(&running.app)).await;
-            shutdown.cancel();
-            running.finished().await.expect("it ends");
-        })
-        .await
-    });
-    if let Err(failure) = done {
-        std::panic::resume_unwind(failure.into_panic());
-    }
-}
-
-fn config(name_server: SocketAddr) -> Config {
-    let free_port = SocketAddr::from(([127, 0, 0, 1], 0));
+async fn config() -> Config {
+    let name_server = name_server().await.to_string();
     let loopback = "127.0.0.0/8".parse().expect("a range");
     Config {
-        listen: free_port,
-        admin_listen: free_port,
-        db: "mem://".to_owned(),
         edition: Mounted::Team,
-        no_first_account: true,
-        dns_server: vec![name_server.to_string().parse().expect("an address")],
+        dns_server: vec![name_server.parse().expect("an address")],
         egress: Egress { allow: vec![loopback], ..Egress::default() },
         // No check is due a second time while the test looks.
         intervals: Intervals { uptime: Duration::from_secs(6 * 3600), ..Intervals::default() },
         // However late the machine is, what is found counts.
         guard: Guard { late: Duration::from_secs(86_400) },
-        ..Config::default()
+        ..instance::config()
     }
 }
 

@@ -120,8 +120,7 @@ const MOST_BATCHES: usize = 500;
 mod tests {
     use std::{
         cell::{Cell, RefCell},
-        net::SocketAddr,
-        sync::Arc,
+        future::ready,
         time::Duration,
     };
 
@@ -130,21 +129,17 @@ mod tests {
     use vedette_store::{CheckFilter, Error};
 
     use super::*;
-    use crate::{
-        Caller, Clock, Config,
-        clock::ManualClock,
-        serve,
-        service::{self, credential::Credential},
-        work::sample::at,
-    };
+    use crate::{Caller, Clock, instance, service, work::sample::at};
 
     const HOUR: i64 = 3_600;
     const DAY: i64 = 86_400;
 
     #[test]
     fn records_go_with_the_midnight_after_their_last_day_but_for_the_latest() {
-        with_app(|app, hand| async move {
-            let caller = owner(&app).await;
+        let noon = "2026-11-20T12:00:00Z".parse().expect("a moment");
+        let (clock, hand) = Clock::manual(noon);
+        instance::with_app(ready(instance::config()), clock, |app| async move {
+            let caller = instance::owner(&app, &STANDARD).await;
             let body = json!({
                 "domain": "shop.example", "check_types": ["ssl"], "monitoring_enabled": false,
             });
@@ -165,61 +160,10 @@ mod tests {
         });
     }
 
-    async fn owner(app: &App) -> Caller {
-        let made = service::account::create(app, "owner@shop.example", "pro", "standard").await;
-        let key = made.expect("a plan of the edition").key;
-        let credential = Credential { bearer: &key, account: None, address: None };
-        let caller = service::credential::authenticate(app, &STANDARD, credential).await;
-        caller.expect("a key that was just made")
-    }
-
     async fn one_result(app: &App, caller: &Caller, site: SiteId) {
         let result = json!({ "status": "down", "status_code": 0, "error": "connection_refused" });
         let body = json!({ "site_id": site, "check_type": "uptime", "result": result });
         service::check::record(app, caller, &body).await.expect("a good result");
-    }
-
-    /// Runs a test on a service of its own, whose clock stands at a noon, on threads with the stacks
-    /// that the program has.
-    fn with_app<F, R>(test: F)
-    where
-        F: FnOnce(Arc<App>, ManualClock) -> R + Send + 'static,
-        R: Future<Output = ()> + Send + 'static,
-    {
-        // An error only says that another test was first.
-        let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(2)
-            .thread_stack_size(10 << 20)
-            .enable_all()
-            .build()
-            .expect("a runtime");
-        let done = runtime.block_on(async {
-            tokio::spawn(async move {
-                let noon = "2026-11-20T12:00:00Z".parse().expect("a moment");
-                let (clock, hand) = Clock::manual(noon);
-                let shutdown = CancellationToken::new();
-                let running = serve(config(), clock, shutdown.clone()).await.expect("it starts");
-                test(Arc::clone(&running.app), hand).await;
-                shutdown.cancel();
-                running.finished().await.expect("it ends");
-            })
-            .await
-        });
-        if let Err(failure) = done {
-            std::panic::resume_unwind(failure.into_panic());
-        }
-    }
-
-    fn config() -> Config {
-        let free_port = SocketAddr::from(([127, 0, 0, 1], 0));
-        Config {
-            listen: free_port,
-            admin_listen: free_port,
-            db: "mem://".to_owned(),
-            no_first_account: true,
-            ..Config::default()
-        }
     }
 
     #[tokio::test]
@@ -229,7 +173,7 @@ mod tests {
         let told = RefCell::new(Vec::<usize>::new());
         let batch = |passed: usize| {
             told.borrow_mut().push(passed);
-            std::future::ready(Ok(answers.borrow_mut().pop().unwrap_or(Forgotten::Nothing)))
+            ready(Ok(answers.borrow_mut().pop().unwrap_or(Forgotten::Nothing)))
         };
         let midnight = DAY - at(0).timestamp().rem_euclid(DAY);
         let hour = midnight + HOUR;
@@ -260,7 +204,7 @@ mod tests {
             let there = left.get();
             left.set(there.saturating_sub(1));
             let found = if there > 0 { Forgotten::Removed(500) } else { Forgotten::Nothing };
-            std::future::ready(Ok(found))
+            ready(Ok(found))
         };
         sweep.turn(at(0), &on, batch).await.expect("nothing fails");
         sweep.turn(at(HOUR), &on, batch).await.expect("nothing fails");
