@@ -403,7 +403,7 @@ where
                 app: Arc::clone(&running.app),
                 hand,
                 base: format!("http://{}", running.api_addr),
-                // A connection carries at most 200 requests at a time.
+                // Each carries at most 128 requests at a time, and a burst is of a thousand.
                 clients: (0..8).map(|_| client().expect("a client")).collect(),
                 requests: AtomicU32::new(1),
             };
