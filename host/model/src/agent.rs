@@ -26,7 +26,7 @@ pub use self::certificate::Certificate;
 pub use self::look::{Look, Verdict};
 pub use self::place::{Place, check_type};
 pub use self::report::Report;
-pub use self::sighting::{Sighting, SightingView, latest, listed};
+pub use self::sighting::{Sighting, SightingView, latest, listed, unnamed};
 use crate::parse::{self, Body};
 use crate::{AccountId, AgentId, Edition, Invalid, Timestamp};
 
@@ -189,8 +189,11 @@ fn interval(field: &'static str, value: &Value) -> Result<u32, Invalid> {
 const MISSED: i32 = 3;
 /// Seconds between two reports, until an agent says something else.
 pub const DEFAULT_INTERVAL: u32 = 3_600;
-/// How many places an agent may look at: a row each, which stays as long as the agent does.
+/// How many places an agent may look at: a row each.
 pub const MOST_PLACES: usize = 1_000;
+/// How long no report may have named a place that makes room for others. Longer than reports may be
+/// missing, and shorter than what is to be told of a certificate can wait.
+pub const LET_GO_AFTER: TimeDelta = TimeDelta::days(7);
 const SHORTEST: u32 = 60;
 const LONGEST: u32 = 86_400;
 const LONGEST_NAME: usize = 100;

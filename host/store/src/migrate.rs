@@ -131,6 +131,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0033_told.surql"),
     include_str!("migrations/0034_told_index.surql"),
     include_str!("migrations/0035_ended.surql"),
+    include_str!("migrations/0036_let_go.surql"),
 ];
 
 #[cfg(test)]

@@ -64,12 +64,9 @@ impl Known {
         }
         if look.is_whole {
             let gone = stands.leaves.keys().filter(|stand| !standing.contains_key(*stand));
-            looks.extend(gone.map(|stand| Look {
-                place: Place { beside: stand.clone(), ..look.place.clone() },
-                checked_at: look.checked_at,
-                error: None,
-                certificates: Vec::new(),
-                is_whole: true,
+            looks.extend(gone.map(|stand| {
+                let place = Place { beside: stand.clone(), ..look.place.clone() };
+                Look { checked_at: look.checked_at, ..Look::gone(place) }
             }));
             stands.leaves.clear();
         }

@@ -54,8 +54,13 @@ impl Look {
         })
     }
 
+    /// One that tells that what stood there is gone.
+    pub fn gone(place: Place) -> Self {
+        Self { place, checked_at: None, error: None, certificates: Vec::new(), is_whole: true }
+    }
+
     /// Whether it tells that the certificate is gone which stood there: others of the place were
-    /// served without it.
+    /// served without it, or the agent looks there no more.
     pub fn is_gone(&self) -> bool {
         self.is_whole && self.certificates.is_empty()
     }

@@ -1,6 +1,6 @@
 //! What is known of a place, as `GET /agent/certs` lists it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use serde::Serialize;
 
@@ -72,6 +72,24 @@ pub fn latest(sightings: impl IntoIterator<Item = Sighting>) -> Vec<Sighting> {
     latest.into_values().collect()
 }
 
+/// What an agent looks at no more: places that it named last before a moment, and certificates that
+/// were gone from theirs before it; those of the longest ago in front.
+pub fn unnamed(sightings: Vec<Sighting>, before: Timestamp) -> Vec<Sighting> {
+    let mut named: HashMap<(String, u16), Timestamp> = HashMap::new();
+    for Sighting { place, at, .. } in &sightings {
+        let last = named.entry((place.host.clone(), place.port)).or_insert(*at);
+        *last = (*last).max(*at);
+    }
+    let since = |one: &Sighting| {
+        // A look that saw none is noted for the place alone, and its certificates may all be there.
+        if one.is_gone() { one.at } else { named[&(one.place.host.clone(), one.place.port)] }
+    };
+    let mut dated: Vec<_> = sightings.into_iter().map(|one| (since(&one), one)).collect();
+    dated.retain(|(since, _)| *since < before);
+    dated.sort_by_key(|(since, one)| (*since, one.id));
+    dated.into_iter().map(|(_, one)| one).collect()
+}
+
 impl Sighting {
     pub fn of(look: &Look, at: Timestamp, account: AccountId, agent_id: AgentId) -> Self {
         let Verdict { is_valid, error } = look.verdict(at);
@@ -84,6 +102,11 @@ impl Sighting {
             error,
             at,
         }
+    }
+
+    /// Whether there is no certificate, and nothing wrong with that.
+    fn is_gone(&self) -> bool {
+        self.leaf.is_none() && self.is_valid
     }
 
     /// None without a certificate. One that has expired since the last look is not valid now.

@@ -155,3 +155,45 @@ fn a_place_is_called_as_people_write_it_and_is_always_the_same() {
     assert_ne!(id, place("db02", 443).id(account(), agent_id()));
     assert_ne!(id, one.id(account(), AgentId(Uuid::from_u128(3))));
 }
+
+#[test]
+fn what_no_report_names_any_more_goes_and_what_only_cannot_be_seen_stays() {
+    let leaf = Certificate {
+        subject: "CN=db01".to_owned(),
+        issuer: "CN=Corp CA".to_owned(),
+        serial_number: None,
+        not_before: None,
+        not_after: at(0),
+        fingerprint_sha256: None,
+        san: Vec::new(),
+        is_valid: None,
+        error: None,
+    };
+    let served = |host: &str, beside: Option<&str>, minutes| {
+        let place = Place { host: host.to_owned(), port: 443, beside: beside.map(str::to_owned) };
+        Sighting {
+            id: place.id(account(), agent_id()),
+            agent_id: agent_id(),
+            place,
+            leaf: Some(leaf.clone()),
+            is_valid: true,
+            error: None,
+            at: at(minutes),
+        }
+    };
+    let gone = |host, beside, minutes| Sighting { leaf: None, ..served(host, beside, minutes) };
+    let refused = |host, minutes| Sighting { is_valid: false, ..gone(host, None, minutes) };
+    let all = vec![
+        served("moved", None, 3),
+        served("moved", Some("mail"), 1),
+        refused("refuses", 9),
+        served("refuses", Some("mail"), 1),
+        gone("refuses", Some("old"), 2),
+        served("here", None, 5),
+        refused("off", 0),
+    ];
+    let going = unnamed(all, at(5));
+    let mut names: Vec<String> = going.iter().map(|one| one.place.to_string()).collect();
+    names[2..].sort_unstable();
+    assert_eq!(names, ["off", "refuses (old)", "moved", "moved (mail)"]);
+}

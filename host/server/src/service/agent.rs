@@ -1,14 +1,14 @@
 //! Agents: made, known again by their keys, and what they report.
 //!
-//! report → read as a whole → told apart by what is known of the places → noted, place by place →
-//! each result into the pipeline, oldest first → certificates that are gone are forgotten
-//! Where there is no room for its new places it is refused, after what is known of it has gone this
-//! way: else nobody would hear what becomes of those.
+//! report → read as a whole → told apart by what is known of the places → noted, place by place,
+//! where there is room → each result into the pipeline, oldest first → certificates that are gone are
+//! forgotten
 //!
 //! *Invariant:* an agent's key exists only in the answer that made it; what is stored is its
 //! SHA-256.
 //! *Invariant:* a report may come again, wherever it was broken off: what was taken in already
 //! counts once.
+//! *Invariant:* a place that is known is judged, whatever else an agent reports.
 
 use std::{collections::BTreeSet, fmt, time::Duration};
 
@@ -17,8 +17,8 @@ use serde_json::{Value, json};
 use vedette_model::{
     AgentId, Edition, Plan, SiteId, Source, Timestamp,
     agent::{
-        Look, MOST_PLACES, NewAgent, Registration, Report, Sighting, check_type, key_prefix,
-        latest, listed,
+        LET_GO_AFTER, Look, MOST_PLACES, NewAgent, Registration, Report, Sighting, check_type,
+        key_prefix, latest, listed, unnamed,
     },
     api_key::{mint, well_formed},
 };
@@ -128,8 +128,8 @@ pub async fn register(app: &App, agent: &Agent, body: &Value) -> Result<Register
 ///
 /// # Errors
 /// `Invalid` for a report that does not fit, of which nothing is taken in; `NotFound` when it names
-/// another agent; `Forbidden` when the agent would look at more places than it may: then only what
-/// it saw at places that are known is taken in.
+/// another agent; `Forbidden` when the agent would look at more places than it may: all others are
+/// taken in.
 pub async fn report(app: &App, agent: &Agent, body: &Value) -> Result<Reported> {
     let report = Report::parse(body)?;
     if report.agent_id != agent.id {
@@ -138,68 +138,64 @@ pub async fn report(app: &App, agent: &Agent, body: &Value) -> Result<Reported> 
     let now = app.clock.now();
     let certs_processed = report.certificates();
     let known = app.store.sightings_at(agent.account.id, agent.id, &report.hosts()).await?;
-    let mut looks = report.oldest_first(now, known);
-    if let Some(alerts_created) = take_in(app, agent, &looks, now).await? {
-        return Ok(Reported { status: "ok", certs_processed, alerts_created });
-    }
-    let places = known_places(app, agent, &looks).await?;
-    looks.retain(|(_, look)| places.contains(&look.place.id(agent.account.id, agent.id)));
-    take_in(app, agent, &looks, now).await?;
-    Err(no_room())
-}
-
-/// Notes looks and judges them; answers how many alerts that raised. None, and nothing is taken in,
-/// when the agent would look at more places than it may.
-async fn take_in(
-    app: &App,
-    agent: &Agent,
-    looks: &[(Timestamp, Look)],
-    now: Timestamp,
-) -> Result<Option<usize>> {
+    let looks = report.oldest_first(now, known);
     let (gone, seen): (Vec<_>, Vec<_>) = looks.iter().partition(|(_, look)| look.is_gone());
-    if !note(app, agent, &seen, now).await? {
-        return Ok(None);
+    let mut left_out = note(app, agent, &seen, now).await?;
+    let looked_at = looks.last().map_or(now, |(at, _)| *at);
+    if !left_out.is_empty() && make_room(app, agent, left_out.len(), looked_at).await? {
+        left_out = note(app, agent, &seen, now).await?;
     }
     let mut alerts_created = 0;
-    for (at, look) in looks {
-        alerts_created += judge(app, agent, look, *at).await?;
+    for (at, look) in &looks {
+        if !left_out.contains(&look.place.id(agent.account.id, agent.id)) {
+            alerts_created += judge(app, agent, look, *at).await?;
+        }
     }
     if !gone.is_empty() {
         // Not before their alerts have ended: the next report would not know of them.
         note(app, agent, &gone, now).await?;
     }
-    Ok(Some(alerts_created))
+    if !left_out.is_empty() {
+        return Err(no_room(left_out.len()));
+    }
+    Ok(Reported { status: "ok", certs_processed, alerts_created })
 }
 
-/// False, and nothing is noted, when the agent would look at more places than it may.
+/// Answers for which new places there is no room.
 async fn note(
     app: &App,
     agent: &Agent,
     looks: &[&(Timestamp, Look)],
     now: Timestamp,
-) -> Result<bool> {
+) -> Result<BTreeSet<SiteId>> {
     let account = agent.account.id;
     let seen = looks.iter().map(|(at, look)| Sighting::of(look, *at, account, agent.id));
     let seen = latest(seen);
     match app.store.note_report(account, agent.id, &seen, MOST_PLACES, now).await {
-        Ok(()) => Ok(true),
+        Ok(left_out) => Ok(left_out),
         // Deleted in this moment.
         Err(StoreError::Gone) => Err(invalid_key()),
-        Err(StoreError::TargetLimit) => Ok(false),
         Err(cause) => Err(cause.into()),
     }
 }
 
-/// What is known at the hosts of these looks, also where they saw no certificate.
-async fn known_places(
-    app: &App,
-    agent: &Agent,
-    looks: &[(Timestamp, Look)],
-) -> Result<BTreeSet<SiteId>> {
-    let hosts: BTreeSet<&str> = looks.iter().map(|(_, look)| look.place.host.as_str()).collect();
-    let hosts: Vec<&str> = hosts.into_iter().collect();
-    let known = app.store.sightings_at(agent.account.id, agent.id, &hosts).await?;
-    Ok(known.into_iter().map(|seen| seen.id).collect())
+/// Lets up to so many places go that the agent looked at no more for long when it looked at others;
+/// whether there were any. What was wrong with them is over.
+async fn make_room(app: &App, agent: &Agent, wanted: usize, at: Timestamp) -> Result<bool> {
+    let (account, before) = (agent.account.id, at - LET_GO_AFTER);
+    let mut going = unnamed(app.store.sightings_of(account, agent.id).await?, before);
+    going.truncate(wanted);
+    if going.is_empty() {
+        return Ok(false);
+    }
+    for one in &going {
+        judge(app, agent, &Look::gone(one.place.clone()), at).await?;
+    }
+    let places: Vec<_> = going.iter().map(|one| one.id).collect();
+    let gone = app.store.let_go(account, agent.id, &places, before).await?;
+    let agent_id = agent.id;
+    tracing::info!(%agent_id, gone, "agent {agent_id} looks at {gone} places no more");
+    Ok(gone > 0)
 }
 
 /// Answers how many alerts it raised. What could not be judged is our trouble: then the agent hears
@@ -233,39 +229,21 @@ fn invalid_key() -> Error {
     Error::Unauthenticated("the agent's key is not valid; make one with POST /agent/key".into())
 }
 
-/// `vedette agent` knows it by how it begins, and does not bring such a report again.
-pub(crate) fn no_room() -> Error {
-    Error::forbidden(format!(
-        "an agent looks at {MOST_PLACES} places (host and port) at most, with those that it looked \
-         at before: what is new of this report was not taken; make another agent for that"
-    ))
-}
-
 fn used_up(edition: &Edition, plan: &Plan) -> Error {
     plan::used_up(edition, plan, "agent", |plan| plan.agents)
+}
+
+/// `vedette agent` knows it by how it begins, and does not bring such a report again.
+pub(crate) fn no_room(left_out: usize) -> Error {
+    let days = LET_GO_AFTER.num_days();
+    Error::forbidden(format!(
+        "an agent looks at {MOST_PLACES} places (host and port) at most, with those of the last {days} \
+         days: new ones of this report were left out ({left_out}), and all else was taken in; make \
+         another agent for them, or have this one look at fewer"
+    ))
 }
 
 const UNKNOWN: Error = Error::NotFound("agent");
 
 #[cfg(test)]
-mod tests {
-    use vedette_model::edition::TEAM;
-
-    use super::*;
-
-    #[test]
-    fn key_is_not_printed() {
-        let created = CreatedAgent {
-            agent_id: AgentId(uuid::Uuid::from_u128(1)),
-            agent_key: "sp_agent_secret".to_owned(),
-            agent_name: "dc1".to_owned(),
-        };
-        assert!(!format!("{created:?}").contains("secret"));
-    }
-
-    #[test]
-    fn whoever_has_too_many_or_none_is_told_what_to_do() {
-        let said = used_up(&TEAM, TEAM.highest_plan()).to_string();
-        assert_eq!(said, "the team plan has 10 agents, and all are in use; delete one first");
-    }
-}
+mod tests;

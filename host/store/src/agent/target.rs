@@ -1,20 +1,23 @@
 //! What agents look at: a row per host and port, and for each certificate beside the first that is
 //! shown there, with what was seen last.
 //! What is judged of it (checks, states, alerts) stands where that of sites stands, under the
-//! row's id. So the row of a certificate that is gone stays, without it: it comes back to the same.
+//! row's id. So the row of a certificate that is gone stays, without it: it comes back to the same. So
+//! does that of what was let go (`let_go`), which counts for nothing until a report names it again.
 //!
 //! *Invariant:* a look that is older than the one that is noted changes nothing here, so that a
 //! report may come twice, and late; unless the one that is noted is of a clock that has been set back
 //! since.
+
+use std::collections::BTreeSet;
 
 use surrealdb::types::{Array, Object, RecordId, SurrealValue, Value};
 use uuid::Uuid;
 use vedette_model::agent::{Certificate, Place, Sighting};
 use vedette_model::{AccountId, AgentId, SiteId, Timestamp};
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::tx::Binds;
-use crate::{CLOCKS_DIFFER, Store, key, row};
+use crate::{CLOCKS_DIFFER, Store, key, row, site};
 
 #[derive(SurrealValue)]
 struct TargetRow {
@@ -29,16 +32,50 @@ struct TargetRow {
     seen_at: Timestamp,
 }
 
+/// How much room an agent has for these places.
+#[derive(SurrealValue)]
+struct RoomRow {
+    /// Places that count; none where the agent is gone.
+    held: Option<u64>,
+    /// Of these, those that do.
+    known: Vec<RecordId>,
+}
+
 impl Store {
     /// Notes what an agent saw, and that it was heard of. `seen` holds each place once. Where no
     /// certificate was seen and something is wrong, the one before stays; where all is well without
-    /// one, it is gone. `Gone` when there is no such agent any more, `TargetLimit` when it would look
-    /// at more than `limit` places: then nothing is noted.
+    /// one, it is gone. Answers which new places are left out, since an agent looks at no more than
+    /// `limit`. `Gone` when there is no such agent any more.
     pub async fn note_report(
         &self,
         account: AccountId,
         agent: AgentId,
         seen: &[Sighting],
+        limit: usize,
+        now: Timestamp,
+    ) -> Result<BTreeSet<SiteId>> {
+        let _turn = self.turn(agent.0).await;
+        let mut taken: Vec<&Sighting> = seen.iter().collect();
+        let mut left_out = BTreeSet::new();
+        for _ in 0..ATTEMPTS {
+            let noted = self.note(account, agent, &taken, limit, now).await;
+            match noted {
+                // Also again, where another node was first to fill the room that there was.
+                Err(Error::TargetLimit) => {
+                    (taken, left_out) = self.fitting(account, agent, seen, limit).await?;
+                }
+                noted => return noted.map(|()| left_out),
+            }
+        }
+        Err(Error::Conflict)
+    }
+
+    /// All of it, or `TargetLimit`.
+    async fn note(
+        &self,
+        account: AccountId,
+        agent: AgentId,
+        seen: &[&Sighting],
         limit: usize,
         now: Timestamp,
     ) -> Result<()> {
@@ -53,9 +90,61 @@ impl Store {
             .with("count", targets.len())
             .with("targets", targets)
             .with("rows", rows);
-        let unit = if seen.is_empty() { HEARD.to_owned() } else { format!("{HEARD}{SEEN}") };
-        let _turn = self.turn(agent.0).await;
+        let unit = if seen.is_empty() { heard() } else { heard() + SEEN };
         self.write(&unit, binds).await
+    }
+
+    /// Those that count already, with as many of the others as there is room for, and the rest.
+    async fn fitting<'a>(
+        &self,
+        account: AccountId,
+        agent: AgentId,
+        seen: &'a [Sighting],
+        limit: usize,
+    ) -> Result<(Vec<&'a Sighting>, BTreeSet<SiteId>)> {
+        let targets: Vec<RecordId> =
+            seen.iter().map(|one| key::agent_target(account, one.id)).collect();
+        let binds = Binds::new().with("agent", key::agent(account, agent)).with("targets", targets);
+        let statement = format!("RETURN {{ held: $agent.targets, known: ({KNOWN}) }}");
+        let RoomRow { held, known } = self.read(&statement, binds).await?;
+        let held = held.and_then(|held| usize::try_from(held).ok()).unwrap_or_default();
+        let known = site::ids(&known)?;
+        let (mut taken, mut new): (Vec<_>, Vec<_>) =
+            seen.iter().partition(|one| known.contains(&one.id));
+        let left_out = new.split_off(limit.saturating_sub(held).min(new.len()));
+        taken.append(&mut new);
+        Ok((taken, left_out.iter().map(|one| one.id).collect()))
+    }
+
+    /// What an agent saw last at all places that count.
+    pub async fn sightings_of(&self, account: AccountId, agent: AgentId) -> Result<Vec<Sighting>> {
+        let binds = Binds::new().with("account", account.0).with("agent", agent.0);
+        let rows: Vec<TargetRow> = self.read(OF_AGENT, binds).await?;
+        rows.into_iter().map(TargetRow::into_sighting).collect()
+    }
+
+    /// Lets places go, so that others have room: they are listed no more, and count again when a
+    /// report names them. Answers how many went; what was seen since `before` stays.
+    pub async fn let_go(
+        &self,
+        account: AccountId,
+        agent: AgentId,
+        places: &[SiteId],
+        before: Timestamp,
+    ) -> Result<u64> {
+        let targets: Vec<RecordId> =
+            places.iter().map(|one| key::agent_target(account, *one)).collect();
+        let unit = "LET $gone = (UPDATE $targets SET let_go = true,
+                leaf = NONE, is_valid = true, error = NONE
+                WHERE let_go != true AND seen_at < $before RETURN AFTER);
+            UPDATE $agent SET targets -= array::len($gone) RETURN NONE;
+            RETURN array::len($gone)";
+        let binds = Binds::new()
+            .with("agent", key::agent(account, agent))
+            .with("targets", targets)
+            .with("before", before);
+        let _turn = self.turn(agent.0).await;
+        self.tx(unit, binds).await
     }
 
     /// What an agent saw last at these hosts, place by place.
@@ -129,24 +218,36 @@ fn content(account: AccountId, seen: &Sighting) -> Result<Value> {
     Ok(Value::Object(content))
 }
 
-const HEARD: &str = "LET $known = (SELECT VALUE id FROM $targets WHERE version != NONE);
-LET $new = $count - array::len($known);
-LET $room = (UPDATE $agent SET
-    last_seen_at = IF last_seen_at > $now AND last_seen_at <= $ahead { last_seen_at }
-        ELSE { $now },
-    targets += $new
-    WHERE $new = 0 OR targets + $new <= $limit RETURN AFTER);
-IF array::is_empty($room) {
-    IF record::exists($agent) { THROW 'target_limit' } ELSE { THROW 'gone' }
-};";
+fn heard() -> String {
+    format!(
+        "LET $known = ({KNOWN});
+        LET $new = $count - array::len($known);
+        LET $room = (UPDATE $agent SET
+            last_seen_at = IF last_seen_at > $now AND last_seen_at <= $ahead {{ last_seen_at }}
+                ELSE {{ $now }},
+            targets += $new
+            WHERE $new = 0 OR targets + $new <= $limit RETURN AFTER);
+        IF array::is_empty($room) {{
+            IF record::exists($agent) {{ THROW 'target_limit' }} ELSE {{ THROW 'gone' }}
+        }};"
+    )
+}
+
+/// Those of some places that count.
+const KNOWN: &str = "SELECT VALUE id FROM $targets WHERE version != NONE AND let_go != true";
 
 pub(crate) const AT_HOSTS: &str =
     "SELECT id, agent, host, port, beside, leaf, is_valid, error, seen_at FROM agent_target
     WHERE account = $account AND agent = $agent AND host IN $hosts";
 
+pub(crate) const OF_AGENT: &str =
+    "SELECT id, agent, host, port, beside, leaf, is_valid, error, seen_at FROM agent_target
+    WHERE account = $account AND agent = $agent AND let_go != true";
+
 /// `seen_at` comes last: the others are compared by it.
 const SEEN: &str = "
 INSERT INTO agent_target $rows ON DUPLICATE KEY UPDATE
+    let_go = NONE,
     leaf = IF seen_at < $input.seen_at OR seen_at > $ahead {
             IF $input.leaf = NONE AND $input.is_valid = false { leaf } ELSE { $input.leaf }
         } ELSE { leaf },
@@ -155,3 +256,5 @@ INSERT INTO agent_target $rows ON DUPLICATE KEY UPDATE
     error = IF seen_at < $input.seen_at OR seen_at > $ahead { $input.error } ELSE { error },
     seen_at = IF seen_at < $input.seen_at OR seen_at > $ahead { $input.seen_at } ELSE { seen_at }
     RETURN NONE;";
+
+const ATTEMPTS: usize = 16;

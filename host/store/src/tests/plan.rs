@@ -69,9 +69,12 @@ fn what_is_under_way_in_a_lane_is_found_by_one_index() {
 #[test]
 fn what_an_agent_looks_at_is_found_by_its_index() {
     runtime().block_on(async {
-        let plan = plan(&memory().await, crate::agent::target::AT_HOSTS).await;
-        assert!(plan.contains("index: agent_target_owner"), "{plan}");
-        assert!(!plan.contains("TableScan"), "{plan}");
+        let store = memory().await;
+        for statement in [crate::agent::target::AT_HOSTS, crate::agent::target::OF_AGENT] {
+            let plan = plan(&store, statement).await;
+            assert!(plan.contains("index: agent_target_owner"), "{plan}");
+            assert!(!plan.contains("TableScan"), "{plan}");
+        }
     });
 }
 

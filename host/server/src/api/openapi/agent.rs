@@ -86,7 +86,9 @@ fn of_agents() -> Vec<Operation> {
             .says(
                 "Of a report that does not fit nothing is taken in. It may come again, and late: \
                  what was seen before what is known already changes nothing. After a 500 send it \
-                 again.",
+                 again. An agent looks at 1,000 places: where a report names more, those that none \
+                 has named for a week make room; else new ones are left out, all other results are \
+                 taken in, and the answer is 403.",
             )
             .takes(
                 record(json!({ "agent_id": uuid(), "results": results })),
@@ -97,11 +99,7 @@ fn of_agents() -> Vec<Operation> {
                 record(reported),
                 json!({ "status": "ok", "certs_processed": 1, "alerts_created": 0 }),
             )
-            .fails(
-                403,
-                "The plan does not include agents; or the agent would look at too many places, and \
-                 only what it saw at those that are known is taken in.",
-            )
+            .fails(403, "The plan does not include agents, or there is no room for new places.")
             .fails(404, "The key is another agent's."),
     ]
 }

@@ -1,8 +1,8 @@
 //! From the queue to the service: registration, one report after the other, and the waits between
 //! attempts.
 //!
-//! *Invariant:* a report leaves the queue when the service took it, or said that it never will. What
-//! cannot be read now is read again later.
+//! *Invariant:* a report leaves the queue when the service took it, or as much of it as it ever will.
+//! What cannot be read now is read again later.
 
 use std::{future::pending, sync::Arc, time::Duration};
 
@@ -49,7 +49,7 @@ impl Delivery {
         Self { server, about, identity, queue, is_registered: false, given_up: 0 }
     }
 
-    /// Reports that the service will never take, and that are gone.
+    /// Reports that the service will never take as they are, and that are gone.
     pub(super) fn given_up(&self) -> usize {
         self.given_up
     }
@@ -175,7 +175,7 @@ impl Delivery {
         };
         if let Some(why) = refusal {
             self.given_up += 1;
-            tracing::error!("a report will never be taken and is gone: {why}");
+            tracing::error!("a report was not taken as it is, and is not sent again: {why}");
         }
         block_in_place(|| self.queue.lock().remove(name));
         Ok(())

@@ -93,9 +93,9 @@ impl Failure {
         matches!(self, Self::Refused { status: 401 | 403, .. })
     }
 
-    /// Whether the service will never take what it was brought. What a proxy says while the service
-    /// is away looks alike, but not in the service's own words; and a service that knows no such
-    /// path was started with another edition, or is not the one that was meant.
+    /// Whether the service has taken all that it ever will of what it was brought. What a proxy says
+    /// while the service is away looks alike, but not in the service's own words; and a service that
+    /// knows no such path was started with another edition, or is not the one that was meant.
     pub(super) fn is_final(&self) -> bool {
         match self {
             Self::Refused { status: 400, said, .. } => said.is_some(),
@@ -127,7 +127,7 @@ impl Failure {
                 "{base} refused the agent's key: set VEDETTE_AGENT_KEY (or --key-file) to a key \
                  that POST /agent/key made there and that was not deleted"
             ),
-            Self::Refused { status: 403, said, .. } => {
+            Self::Refused { status: 403, said, .. } if !self.is_final() => {
                 let said = said.as_deref().unwrap_or("the account may have no agents");
                 format!("{base} refused this agent: {said}")
             }
@@ -191,8 +191,8 @@ const PATIENCE: Duration = Duration::from_secs(30);
 const LONGEST_WAIT: Duration = Duration::from_secs(24 * 3600);
 /// What the service says to a report that names another agent than its key.
 const NO_SUCH_AGENT: &str = "agent not found";
-/// How it begins to say that there is no room for a report's new places. Brought again, the report
-/// would only be in the way of all that wait behind it.
+/// How it begins to say that it took in what it knows of a report, and has no room for the rest.
+/// Brought again, the report would only be in the way of all that wait behind it.
 const NO_ROOM: &str = "an agent looks at ";
 /// In bytes, of an answer.
 const LARGEST: usize = 64 << 10;
@@ -224,7 +224,7 @@ mod tests {
             (refused(401, ours), false, true),
             (refused(403, ours), false, true),
             (refused(403, None), false, true),
-            (refused(403, Some(&no_room().to_string())), true, true),
+            (refused(403, Some(&no_room(7).to_string())), true, true),
             (refused(429, ours), false, false),
             (refused(500, ours), false, false),
             (refused(502, None), false, false),
@@ -245,6 +245,10 @@ mod tests {
         for (failure, words) in [
             (refused(401, None), ["VEDETTE_AGENT_KEY", "--key-file"]),
             (refused(403, Some("agents need the team plan")), [base, "need the team plan"]),
+            (
+                refused(403, Some(&no_room(7).to_string())),
+                ["answered 403: an agent looks at", "another agent"],
+            ),
             (refused(404, None), [base, "--url"]),
             (refused(404, Some("there is no such path")), [base, "--url"]),
             (refused(404, Some(NO_SUCH_AGENT)), ["404", NO_SUCH_AGENT]),

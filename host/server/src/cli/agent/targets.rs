@@ -31,7 +31,7 @@ pub(super) struct Host {
 ///
 /// # Errors
 /// When the file cannot be read, a line of it is no place, or there is none at all, or more than
-/// the service keeps of one agent: it would refuse a report for ever, and all that wait behind it.
+/// the service keeps of one agent: it would leave the others out of every report.
 pub(super) fn all(flags: &[Place], file: Option<&Path>) -> anyhow::Result<Vec<Host>> {
     let mut places = flags.to_vec();
     if let Some(file) = file {

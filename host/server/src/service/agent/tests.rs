@@ -1,0 +1,103 @@
+//! Keys and limits, and an agent that looks at other places than it did.
+
+use std::{future::ready, ops::Range};
+
+use chrono::TimeDelta;
+use vedette_model::{AlertFilter, edition::TEAM};
+
+use super::*;
+use crate::{Clock, Config, config::Mounted, instance};
+
+#[test]
+fn key_is_not_printed() {
+    let created = CreatedAgent {
+        agent_id: AgentId(uuid::Uuid::from_u128(1)),
+        agent_key: "sp_agent_secret".to_owned(),
+        agent_name: "dc1".to_owned(),
+    };
+    assert!(!format!("{created:?}").contains("secret"));
+}
+
+#[test]
+fn whoever_has_too_many_or_none_is_told_what_to_do() {
+    let said = used_up(&TEAM, TEAM.highest_plan()).to_string();
+    assert_eq!(said, "the team plan has 10 agents, and all are in use; delete one first");
+}
+
+#[test]
+fn an_agent_that_is_full_is_judged_on_and_what_it_left_makes_room() {
+    let noon = "2026-11-20T12:00:00Z".parse().expect("a moment");
+    let (clock, hand) = Clock::manual(noon);
+    let config = Config { edition: Mounted::Team, ..instance::config() };
+    instance::with_app(ready(config), clock, move |app| async move {
+        let owner = instance::owner(&app, &TEAM).await;
+        let made = create(&app, &owner, &json!({})).await.expect("a good body");
+        let agent = authenticate(&app, &TEAM, &made.agent_key).await.expect("its key");
+        let soon = noon + TimeDelta::days(10);
+        saw(&app, &agent, 0..1, soon).await.expect("there is room");
+        let before = shown(&app, &owner, "h0").await;
+        hand.advance(HOUR);
+        fill(&app, &agent, 1..500, noon + TimeDelta::days(90)).await;
+        fill(&app, &agent, 500..MOST_PLACES, noon + TimeDelta::days(90)).await;
+
+        hand.advance(HOUR);
+        let refused = saw(&app, &agent, 999..1_002, soon).await.expect_err("two are new");
+        assert_eq!(refused.to_string(), no_room(2).to_string());
+        assert_eq!(alerted(&app, &owner).await, ["h0", "h999"], "what is known is judged");
+        assert_eq!(shown(&app, &owner, "h1000").await, None);
+
+        hand.advance(7 * 24 * HOUR);
+        saw(&app, &agent, 999..1_002, soon).await.expect("what it left makes room");
+        assert_eq!(alerted(&app, &owner).await, ["h1000", "h1001", "h999"]);
+        assert_eq!(shown(&app, &owner, "h0").await, None, "it was left the longest ago");
+        assert_eq!(certs(&app, &owner).await.expect("they are read").len(), MOST_PLACES);
+
+        hand.advance(HOUR);
+        saw(&app, &agent, 0..1, soon).await.expect("another one makes room");
+        assert_eq!(alerted(&app, &owner).await, ["h0", "h1000", "h1001", "h999"]);
+        assert_eq!(shown(&app, &owner, "h0").await, before, "it is the same place");
+        assert_eq!(certs(&app, &owner).await.expect("they are read").len(), MOST_PLACES);
+    });
+}
+
+/// Brings a report.
+async fn saw(app: &App, agent: &Agent, hosts: Range<usize>, until: Timestamp) -> Result<Reported> {
+    report(app, agent, &told(agent, hosts, until)).await
+}
+
+/// Notes what a report tells, without the time that it takes to judge all of it.
+async fn fill(app: &App, agent: &Agent, hosts: Range<usize>, until: Timestamp) {
+    let now = app.clock.now();
+    let report = Report::parse(&told(agent, hosts, until)).expect("it fits");
+    let looks: Vec<_> = report.looks.into_iter().map(|look| (now, look)).collect();
+    let left_out = note(app, agent, &looks.iter().collect::<Vec<_>>(), now).await;
+    assert!(left_out.expect("it is noted").is_empty());
+}
+
+/// A report of a certificate at each of these hosts, all of them valid until the same moment.
+fn told(agent: &Agent, hosts: Range<usize>, until: Timestamp) -> Value {
+    let seen = |nth: usize| {
+        let certificate = json!({
+            "subject": format!("CN=h{nth}"), "issuer": "CN=Corp CA", "not_after": until,
+        });
+        json!({ "host": format!("h{nth}"), "port": 443, "certificates": [certificate] })
+    };
+    json!({ "agent_id": agent.id, "results": hosts.map(seen).collect::<Vec<_>>() })
+}
+
+/// The id by which a host's certificate is listed.
+async fn shown(app: &App, owner: &Caller, host: &str) -> Option<Value> {
+    let listed = certs(app, owner).await.expect("they are read");
+    listed.into_iter().find(|one| one["host"] == host).map(|one| one["id"].clone())
+}
+
+/// What has an open alert, by its name.
+async fn alerted(app: &App, owner: &Caller) -> Vec<String> {
+    let open = AlertFilter { resolved: Some(false), limit: 50, ..AlertFilter::default() };
+    let page = app.store.alerts(owner.account.id, &open).await.expect("the store answers");
+    let mut names: Vec<String> = page.items.into_iter().map(|alert| alert.domain).collect();
+    names.sort_unstable();
+    names
+}
+
+const HOUR: Duration = Duration::from_secs(3_600);

@@ -1,0 +1,72 @@
+//! How many places an agent looks at, and which of them make room for others.
+
+use super::*;
+
+/// The hosts of these places.
+fn hosts(seen: &[Sighting]) -> BTreeSet<&str> {
+    seen.iter().map(|one| one.place.host.as_str()).collect()
+}
+
+#[test]
+fn what_there_is_no_room_for_is_left_out_and_all_else_is_noted() {
+    on_both(|store| async move {
+        let account = signed_up(&store).await;
+        let (id, _) = with_agent(&store, &account).await;
+        let seen = |host: &str, at| sighting(&account, id, host, noon() + seconds(at));
+        let note = async |seen: &[Sighting]| {
+            store.note_report(account.id, id, seen, 3, noon() + seconds(9)).await.unwrap()
+        };
+        let both = [seen("db01", 0), seen("db02", 0)];
+        assert_eq!(note(&both).await, BTreeSet::new());
+        let more = ["db03", "db01", "db04", "db02"].map(|host| seen(host, 1));
+        assert_eq!(note(&more).await, BTreeSet::from([more[2].id]));
+        let known = store.sightings(account.id).await.unwrap();
+        assert_eq!(hosts(&known), BTreeSet::from(["db01", "db02", "db03"]));
+        assert!(known.iter().all(|one| one.at == noon() + seconds(1)), "{known:?}");
+        assert_eq!(note(&[seen("db05", 2)]).await.len(), 1);
+        assert_eq!(note(&[seen("db01", 2)]).await, BTreeSet::new());
+    });
+}
+
+#[test]
+fn what_was_let_go_leaves_room_and_counts_again_when_it_is_named() {
+    on_both(|store| async move {
+        let account = signed_up(&store).await;
+        let (id, _) = with_agent(&store, &account).await;
+        let seen = |host: &str, at| sighting(&account, id, host, noon() + seconds(at));
+        let note = async |seen: Sighting| {
+            let now = noon() + seconds(9);
+            store.note_report(account.id, id, &[seen], 2, now).await.unwrap().is_empty()
+        };
+        assert!(note(seen("db01", 0)).await && note(seen("db02", 5)).await);
+        assert!(!note(seen("db03", 6)).await);
+        judged(&store, &account, &seen("db01", 0)).await;
+
+        let both = [seen("db01", 0).id, seen("db02", 0).id];
+        let let_go =
+            async || store.let_go(account.id, id, &both, noon() + seconds(5)).await.unwrap();
+        assert_eq!(let_go().await, 1, "the other was seen since");
+        assert_eq!(let_go().await, 0, "it counts no more");
+        let of_agent = store.sightings_of(account.id, id).await.unwrap();
+        assert_eq!(hosts(&of_agent), BTreeSet::from(["db02"]));
+        let all = store.sightings(account.id).await.unwrap();
+        let left = all.iter().find(|one| one.place.host == "db01").unwrap();
+        assert_eq!((&left.leaf, left.is_valid), (&None, true));
+        // It stands there with all that was judged of it.
+        let context = store.target_context(account.id, both[0], &ssl()).await.unwrap().unwrap();
+        assert_eq!(context.open.len(), 2);
+
+        assert!(note(seen("db03", 6)).await, "there is room");
+        assert!(!note(seen("db01", 7)).await, "and no more of it");
+        assert!(store.target_context(account.id, both[0], &ssl()).await.unwrap().is_some());
+        let third = [seen("db03", 6).id];
+        assert_eq!(store.let_go(account.id, id, &third, noon() + seconds(7)).await.unwrap(), 1);
+        assert!(note(seen("db01", 8)).await, "it is back");
+        let of_agent = store.sightings_of(account.id, id).await.unwrap();
+        assert_eq!(hosts(&of_agent), BTreeSet::from(["db01", "db02"]));
+        assert!(of_agent.iter().all(|one| one.leaf.is_some()), "{of_agent:?}");
+
+        let stranger = signed_up(&store).await.id;
+        assert!(store.sightings_of(stranger, id).await.unwrap().is_empty());
+    });
+}
