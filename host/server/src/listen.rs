@@ -309,7 +309,7 @@ const HEAD_PATIENCE: Duration = Duration::from_secs(30);
 const BODY_PATIENCE: Duration = Duration::from_secs(15);
 /// Longer than the longest check with all its waits (30 s for a place of the account, 35 s for one
 /// at the host, 30 s for the run), during which a connection carries nothing.
-const LONGEST_SILENCE: Duration = Duration::from_secs(100);
+pub(crate) const LONGEST_SILENCE: Duration = Duration::from_secs(100);
 /// How long a connection that is told to end may be silent when nothing is owed to anybody.
 const FAREWELL: Duration = Duration::from_secs(1);
 /// Of one listener, where there are descriptors enough.

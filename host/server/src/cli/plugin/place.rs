@@ -16,6 +16,7 @@ use super::outcome::Failure;
 use crate::{
     Config,
     cli::{client::shown, environment, operator_port},
+    listen::LONGEST_SILENCE,
     plugins::{Folder, Lock, Locked, misfit},
 };
 
@@ -154,8 +155,8 @@ fn entry<'a>(listing: &'a Value, id: &str) -> Option<&'a Value> {
 }
 
 /// The service answers when it has compiled what is new, which is long for a plugin with an engine
-/// inside. Longer than this its port does not keep a silent connection.
-const LOADING: Duration = Duration::from_secs(60);
+/// inside: as long as its port keeps a silent connection, but for a margin.
+const LOADING: Duration = LONGEST_SILENCE.saturating_sub(Duration::from_secs(10));
 
 const UNTOLD: &str =
     "A running service takes it up at SIGHUP, or at once where --admin names it.\n";
