@@ -264,7 +264,7 @@ const MOST_CHECKS: usize = 1_000;
 const MOST_AT_ONCE: usize = planned::MOST_RUNS / 2;
 /// How long a call begins runs. What it leases may wait as long, and has a whole lease left then.
 const BEGIN: Duration = Duration::from_secs(40);
-/// When a call is answered at the latest: a connection that carries nothing ends after a minute.
+/// When a call is answered at the latest: proxies commonly give up on a silent one after a minute.
 const ANSWER: Duration = Duration::from_secs(50);
 /// As long as our own scheduler waits for its runs at a stop.
 const DRAIN: Duration = Duration::from_secs(10);
