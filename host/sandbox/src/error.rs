@@ -61,7 +61,7 @@ pub enum RunError {
 pub enum PluginError {
     #[error("no such plugin is installed; `vedette plugin list` shows those that are")]
     NotInstalled,
-    #[error("too many plugin calls are running")]
+    #[error("too many plugin calls are running, or this machine has no time for them")]
     Overloaded,
     /// What was handed in is not what the plugin's schema describes; it was not called.
     #[error("the result does not fit the check's schema: {0}")]

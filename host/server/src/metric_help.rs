@@ -22,7 +22,8 @@ const COUNTERS: &[Help] = &[
     ("vedette_alerts_resolved_total", "Alerts that a result resolved"),
     (
         "vedette_checks_skipped_overload_total",
-        "Scheduled checks that were skipped because too many plugin calls ran",
+        "Scheduled checks that were skipped, since too many plugin calls ran, or broken off, since \
+         this machine stood still",
     ),
     ("vedette_checks_total", "Results that were stored, by check type and status"),
     (

@@ -44,7 +44,10 @@ pub(crate) fn report(check_type: &CheckType, domain: &str, cause: &RunError, off
     match cause {
         RunError::Overloaded => {
             metrics::counter!("vedette_checks_skipped_overload_total").increment(1);
-            tracing::warn!(%check_type, domain, "check {check_type} of {domain} skipped: overloaded");
+            tracing::warn!(
+                %check_type, domain,
+                "check {check_type} of {domain} was skipped or broken off: {cause}"
+            );
         }
         RunError::InvalidConfig(problems) => {
             let problem = first(problems);
@@ -97,8 +100,8 @@ pub(crate) fn refuse(check_type: &CheckType, cause: RunError, offline: bool) -> 
         RunError::Overloaded => Error::Limited {
             retry_after: CROWDED,
             message: format!(
-                "as many checks are under way as this host, or all of us, can take; try again in \
-                 {CROWDED} s"
+                "as many checks are under way as this host, or all of us, can take, or our machine \
+                 had no time for this one; try again in {CROWDED} s"
             ),
         },
         RunError::RetryIn(wait) => Error::Throttled { retry_after: wait.as_secs().max(1) },
