@@ -233,7 +233,8 @@ fn stored(check_type: Value, result: Value) -> Value {
         "checked_at": moment(),
         "status": said(
             one_of(&["ok", "degraded", "down", "unknown"]),
-            "`unknown` is the service's own trouble, never the site's.",
+            "`unknown`: nobody could tell, and `error` says why; it neither confirms nor ends \
+             anything.",
         ),
         "result": said(
             result,
