@@ -4,16 +4,10 @@
 //! *Invariant:* names and ids are words of ours and data is one line of JSON, so nothing that was
 //! stored can end an event or begin another.
 
-use std::{convert::Infallible, sync::Arc};
+use std::{future::ready, sync::Arc};
 
-use bytes::Bytes;
-use futures::stream;
-use salvo::{
-    Extractible,
-    extract::Metadata,
-    http::{HeaderMap, HeaderValue, header},
-    prelude::*,
-};
+use futures::{StreamExt, stream};
+use salvo::{Extractible, extract::Metadata, http::HeaderMap, prelude::*};
 use serde_json::{Value, json};
 use vedette_model::{
     EventFilter, Invalid, SiteId,
@@ -21,7 +15,7 @@ use vedette_model::{
     parse,
 };
 
-use super::{caller, query::Query};
+use super::{caller, query::Query, reply::stream_events};
 use crate::{
     App, Caller, Error, Result,
     service::{
@@ -41,20 +35,12 @@ pub(super) async fn follow(
     let after = after(&query, reader.last_id.as_deref())?;
     let wanted = Wanted { filter, after, sites: false };
     let told = service::event::follow(reader.app, &caller, reader.bearer, wanted).await?;
-    let headers = res.headers_mut();
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
-    // Proxies that would gather an answer before they pass it on are asked not to.
-    headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
-    res.status_code(StatusCode::OK);
-    let begin = Bytes::from_static(RETRY.as_bytes());
-    let frames = stream::unfold((Some(begin), told), |(begin, mut told)| async move {
-        let frame = match begin {
-            Some(begin) => begin,
-            None => Bytes::from(frame(&told.recv().await?)),
-        };
-        Some((Ok::<Bytes, Infallible>(frame), (None, told)))
+    let begin = stream::once(ready(RETRY.to_owned()));
+    let events = stream::unfold(told, |mut told| async move {
+        let event = frame(&told.recv().await?);
+        Some((event, told))
     });
-    res.stream(frames);
+    stream_events(begin.chain(events), res);
     Ok(())
 }
 

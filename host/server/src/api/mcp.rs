@@ -4,7 +4,7 @@
 //! are statuses, all else is a 200 with JSON, whatever the client accepts; or, for who listens, a
 //! 200 with server-sent events.
 
-use std::{convert::Infallible, sync::Arc};
+use std::sync::Arc;
 
 use bytes::Bytes;
 use futures::stream;
@@ -18,6 +18,7 @@ use super::{
     caller::{self, Authenticate},
     following::Following,
     payer::Cost,
+    reply::stream_events,
 };
 use crate::{
     Result,
@@ -145,16 +146,11 @@ fn write_json(bytes: Bytes, res: &mut Response) {
 }
 
 fn stream_to(subscription: Box<Subscription>, res: &mut Response) {
-    let headers = res.headers_mut();
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
-    // Proxies that would gather an answer before they pass it on are asked not to.
-    headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
-    res.status_code(StatusCode::OK);
-    let frames = stream::unfold(subscription, |mut subscription| async move {
-        let frame = frame(&subscription.next().await?);
-        Some((Ok::<Bytes, Infallible>(Bytes::from(frame)), subscription))
+    let events = stream::unfold(subscription, |mut subscription| async move {
+        let event = frame(&subscription.next().await?);
+        Some((event, subscription))
     });
-    res.stream(frames);
+    stream_events(events, res);
 }
 
 /// JSON stands on one line, so no message can end its event.

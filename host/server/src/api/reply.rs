@@ -1,5 +1,9 @@
-//! What goes back: JSON, and the one place where an error becomes a status.
+//! What goes back: JSON or events, and the one place where an error becomes a status.
 
+use std::convert::Infallible;
+
+use bytes::Bytes;
+use futures::{Stream, StreamExt};
 use salvo::{
     Scribe,
     http::{HeaderValue, ResBody, header},
@@ -53,6 +57,19 @@ fn told(error: &Error, res: &mut Response) -> Value {
     }
     res.status_code(status);
     body
+}
+
+/// Answers with server-sent events, each as soon as it is there.
+pub(super) fn stream_events(
+    events: impl Stream<Item = String> + Send + 'static,
+    res: &mut Response,
+) {
+    let headers = res.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+    // Proxies that would gather an answer before they pass it on are asked not to.
+    headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
+    res.status_code(StatusCode::OK);
+    res.stream(events.map(|event| Ok::<Bytes, Infallible>(event.into())));
 }
 
 /// Answers in JSON where nothing of ours did: unknown paths and methods, caught panics.
