@@ -2,12 +2,16 @@
 
 use std::{env, net::SocketAddr, panic, path::PathBuf, sync::Arc};
 
-use tokio_util::sync::CancellationToken;
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use vedette_model::Edition;
+use vedette_store::{Options, Store};
 
 use crate::{
-    App, Caller, Clock, Config, serve,
+    App, Caller, Clock, Config,
+    seal_key::SealKey,
+    serve,
     service::{self, credential::Credential},
+    start::assemble,
 };
 
 /// Runs a test on a service of its own, on threads with the stacks that the program has.
@@ -19,6 +23,33 @@ pub(crate) fn with_app<F, R>(
     F: FnOnce(Arc<App>) -> R + Send + 'static,
     R: Future<Output = ()> + Send + 'static,
 {
+    run(async move {
+        let shutdown = CancellationToken::new();
+        let running = serve(config.await, clock, shutdown.clone()).await.expect("it starts");
+        test(Arc::clone(&running.app)).await;
+        shutdown.cancel();
+        running.finished().await.expect("it ends");
+    });
+}
+
+/// The same without work loops and listeners: nothing happens but what the test does.
+pub(crate) fn with_idle_app<F, R>(config: Config, clock: Clock, test: F)
+where
+    F: FnOnce(Arc<App>) -> R + Send + 'static,
+    R: Future<Output = ()> + Send + 'static,
+{
+    run(async move {
+        let key = SealKey::of(&config).expect("one in memory");
+        let store = Store::open(&config.db, Options::new(key.seal)).await.expect("it opens");
+        let (shutdown, tasks) = (CancellationToken::new(), TaskTracker::new());
+        let listeners = [config.listen, config.admin_listen];
+        let app = assemble(config, clock, &shutdown, store.clone(), listeners, &tasks).await;
+        test(app.expect("its plugins are there")).await;
+        store.close().await.expect("it closes");
+    });
+}
+
+fn run(test: impl Future<Output = ()> + Send + 'static) {
     // An error only says that another test was first.
     let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
     let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -27,16 +58,7 @@ pub(crate) fn with_app<F, R>(
         .enable_all()
         .build()
         .expect("a runtime");
-    let done = runtime.block_on(async {
-        tokio::spawn(async move {
-            let shutdown = CancellationToken::new();
-            let running = serve(config.await, clock, shutdown.clone()).await.expect("it starts");
-            test(Arc::clone(&running.app)).await;
-            shutdown.cancel();
-            running.finished().await.expect("it ends");
-        })
-        .await
-    });
+    let done = runtime.block_on(async { tokio::spawn(test).await });
     if let Err(failure) = done {
         panic::resume_unwind(failure.into_panic());
     }

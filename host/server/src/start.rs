@@ -139,7 +139,7 @@ async fn with_store(
 }
 
 /// The application with its plugins; nothing runs yet. No check may connect to its own listeners.
-async fn assemble(
+pub(crate) async fn assemble(
     config: Config,
     clock: Clock,
     shutdown: &CancellationToken,

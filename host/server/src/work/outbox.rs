@@ -2,8 +2,8 @@
 //!
 //! What a commit queued waits in its lane (`vedette_model::delivery` says how lanes are gathered).
 //! The commit names the lane, so that nobody has to look for it; the store is looked at every
-//! second, and when something is known to be due: what other nodes queued is found so, and what a
-//! lost hint was about.
+//! second, and when something is known to be due, or was more than one look takes up: what other
+//! nodes queued is found so, and what a lost hint was about.
 //! A lane that may be gathered is read, decided about, and its notification written by the
 //! channel's plugin; then one transaction makes it a batch, bytes and lease included ([`gather`]);
 //! then it is sent ([`send`]). So a quiet lane costs two writes, and one before the first attempt;
@@ -44,20 +44,7 @@ use crate::{App, trouble::Trouble};
 
 /// The loop. After `shutdown` it finishes what is on its way and gives back the rest.
 pub(super) async fn run(app: Arc<App>, shutdown: CancellationToken) {
-    let now = app.clock.now();
-    let mut outbox = Outbox {
-        lanes: Lanes::default(),
-        tasks: JoinSet::new(),
-        out: HashMap::new(),
-        looked: Instant::now(),
-        shown: Shown::new(now),
-        // What waits from before the start.
-        due: Some(now),
-        rested: None,
-        counted: None,
-        unread: Trouble::default(),
-        app,
-    };
+    let mut outbox = Outbox::new(app);
     while !shutdown.is_cancelled() {
         let next = outbox.take_up().await;
         let app = Arc::clone(&outbox.app);
@@ -122,6 +109,23 @@ enum Ended {
 }
 
 impl Outbox {
+    fn new(app: Arc<App>) -> Self {
+        let now = app.clock.now();
+        Self {
+            lanes: Lanes::default(),
+            tasks: JoinSet::new(),
+            out: HashMap::new(),
+            looked: Instant::now(),
+            shown: Shown::new(now),
+            // What waits from before the start.
+            due: Some(now),
+            rested: None,
+            counted: None,
+            unread: Trouble::default(),
+            app,
+        }
+    }
+
     fn begin(
         &mut self,
         receiver: Receiver,

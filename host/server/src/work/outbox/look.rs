@@ -74,7 +74,8 @@ impl Outbox {
         Ok(())
     }
 
-    /// Takes up what the store says is due, and these lanes; whether that was all of it.
+    /// Takes up what the store says is due, and these lanes; whether those were all lanes that are
+    /// free. Where the store has more it is looked at again.
     async fn look_everywhere(
         &mut self,
         told: HashSet<Receiver>,
@@ -86,18 +87,16 @@ impl Outbox {
         let sorted = self.lanes.sort(look.waiting.iter().cloned().chain(told), now);
         let in_the_way = sorted.in_the_way(&look.waiting);
         let all_taken = self.take(sorted, room, now).await?;
-        let all_leased = !look.batches || self.lease(now).await?;
-        let left = match in_the_way {
-            Some(lanes) => self.app.store.postpone_lanes(&lanes, now).await?,
-            None => 0,
-        };
-        let full = look.waiting.len() == LOOK;
-        if full && left > 0 {
-            // Somebody else is at work on what is in the way.
+        while look.batches && self.lease(now).await? {}
+        if let Some(lanes) = in_the_way {
+            self.app.store.postpone_lanes(&lanes, now).await?;
+        }
+        if look.waiting.len() == LOOK {
+            // What was begun, here or elsewhere, is in the way until it is gathered.
             self.know(Some(now + LOOK_AGAIN));
         }
         self.count().await?;
-        Ok(all_taken && if full { left > 0 } else { all_leased })
+        Ok(all_taken)
     }
 
     /// Gathers lanes that are free, as far as there is room, and keeps the others in mind; whether
@@ -165,14 +164,15 @@ impl Outbox {
         Ok(())
     }
 
-    /// Leases batches whose attempt is due, as far as there is room; whether that was all of them.
+    /// Leases batches whose attempt is due, as far as there is room; whether there may be more that
+    /// find some.
     async fn lease(&mut self, now: Timestamp) -> Result<bool> {
         let wanted = self.lanes.room().min(BATCH);
         if wanted == 0 {
-            return Ok(true);
+            return Ok(false);
         }
         let leased = self.app.store.lease_deliveries(&self.app.node, now, LEASE, wanted).await?;
-        let all = leased.len() < wanted;
+        let count = leased.len();
         let mut too_many = Vec::new();
         for delivery in leased {
             match self.lanes.place(delivery, now) {
@@ -181,10 +181,12 @@ impl Outbox {
                 Placed::Full(delivery, wait) => too_many.push((delivery, wait)),
             }
         }
+        // Where none of these found room, the next would not either.
+        let more = count == wanted && too_many.len() < count;
         let app = &self.app;
         let backs = too_many.into_iter();
         join_all(backs.map(|(delivery, wait)| send::give_back(app, delivery, now + wait))).await;
-        Ok(all)
+        Ok(more)
     }
 
     /// Tells how much is not finished, now and then.
@@ -206,3 +208,6 @@ const LOOK_AGAIN: Duration = Duration::from_millis(100);
 /// How long that waits which cannot be read.
 const UNREAD: Duration = Duration::from_secs(30);
 const COUNT: Duration = Duration::from_secs(5);
+
+#[cfg(test)]
+mod tests;
