@@ -94,6 +94,14 @@ impl Site {
         checks
     }
 
+    /// The checks that were about it and are not about what it has become.
+    pub fn dropped(&self, after: &Self) -> Vec<CheckType> {
+        let kept = after.checks();
+        let mut dropped = self.checks();
+        dropped.retain(|check_type| !kept.contains(check_type));
+        dropped
+    }
+
     /// Those that the scheduler runs, as far as they are installed. None while monitoring is off.
     pub fn scheduled(&self, installed: &[CheckType]) -> Vec<CheckType> {
         if !self.monitoring_enabled {

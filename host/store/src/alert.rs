@@ -201,7 +201,7 @@ impl Store {
             .with("old_count", key::alert_count(before))
             .with("count", key::alert_count(after));
         let change = AlertChange::of(before.is_resolved, after.is_resolved);
-        event::of_alert(&mut binds, change, after)?;
+        event::of_alerts(&mut binds, after.account_id, change, std::slice::from_ref(after))?;
         self.write(&unit, binds).await
     }
 }

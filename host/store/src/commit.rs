@@ -177,7 +177,7 @@ impl Unit {
 
     /// The alert was open when it was read. If its owner has resolved it since, the decision was
     /// made from a past that is over.
-    fn change(&mut self, alert: &Alert) -> Result<()> {
+    pub(crate) fn change(&mut self, alert: &Alert) -> Result<()> {
         self.say(
             "LET $was# = $row#.*;
             IF $was# = NONE OR $was#.is_resolved { THROW 'stale' };

@@ -22,7 +22,7 @@ mod page;
 use serde::{Deserialize, Serialize};
 use vedette_model::event::{AlertEvent, CheckChange, IncidentChange};
 
-pub(crate) use note::{NOTE, of_alert, of_check, of_incident};
+pub(crate) use note::{NOTE, of_alerts, of_check, of_incident};
 pub use page::EventPage;
 
 /// What a row keeps of an event, beside where its record and its incident are.

@@ -41,6 +41,9 @@ pub struct Runs {
     pub moved: Vec<CheckType>,
     /// The plugins of these, by their ids: what they kept for the site goes as well.
     pub plugins: Vec<String>,
+    /// The checks that are about the site no longer, and since when: with them goes what they had
+    /// raised and their next runs would have ended.
+    pub dropped: Vec<(CheckType, Timestamp)>,
 }
 
 impl From<Vec<(CheckType, Timestamp)>> for Runs {

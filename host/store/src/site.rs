@@ -2,6 +2,8 @@
 //! the site, and its schedule; all of them come and go in one transaction. Its provider and
 //! deployment settings stand sealed in a column of their own; the rest is plain.
 
+mod dropped;
+
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
@@ -12,6 +14,7 @@ use vedette_model::{AccountId, CheckType, Secret, Site, SiteId, Timestamp};
 use crate::error::{Error, Result, gone_is_none};
 use crate::seal::Place;
 use crate::tx::Binds;
+use crate::unit::Unit;
 use crate::{Runs, StateScope, Store, key, row, schedule};
 
 #[derive(SurrealValue)]
@@ -94,10 +97,11 @@ impl Store {
 
     /// Changes a site and answers it. `change` also says when each check of the site would first
     /// be due: checks that are planned keep their turn, new ones are added, those it leaves out
-    /// are taken off the schedule. It may be called again when somebody else changes the site at
-    /// the same time. A site that moves to another domain begins anew, and so do the checks for
-    /// which it has moved: what was remembered between runs goes, by us and by their plugins, the
-    /// history stays. `Duplicate` when the account has an equal site.
+    /// are taken off the schedule. Of those that are about the site no longer, what resolves by
+    /// itself is resolved. It may be called again when somebody else changes the site at the same
+    /// time. A site that moves to another domain begins anew, and so do the checks for which it has
+    /// moved: what was remembered between runs goes, by us and by their plugins, the history stays.
+    /// `Duplicate` when the account has an equal site.
     pub async fn update_site<R: Into<Runs>>(
         &self,
         account: AccountId,
@@ -157,7 +161,11 @@ impl Store {
             .with("anew", schedule::ids_of(site, &runs.anew))
             .with("wanted", schedule::ids(&planned))
             .with("schedule", planned);
-        self.revise(account, CHANGE, binds).await
+        let mut unit = Unit { binds, ..Unit::default() };
+        let resolved = self.drop_checks(&mut unit, site, &runs.dropped).await?;
+        unit.text.push_str(CHANGE);
+        unit.note_resolved(account, &resolved)?;
+        self.revise(account, unit.text, unit.binds).await
     }
 
     /// Removes a site: from here on nothing finds it, and what it leaves behind goes bit by bit
@@ -243,7 +251,8 @@ pub(crate) const WATCHED: &str =
 /// The site as it is now, the key that makes it unique, and what of its checks is planned. Without a
 /// latest record nothing that a check remembers counts but how it went day by day, which is the
 /// domain's. Its version counts on, so that what was decided of the place before is not committed.
-const CHANGE: &str = "LET $stored = $site.version;
+const CHANGE: &str = "
+LET $stored = $site.version;
 LET $held = $site.key;
 IF $stored = NONE { THROW 'gone' };
 IF $stored != $was { THROW 'stale' };

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 use uuid::Uuid;
 
+use super::events::stream;
 use crate::world::{World, text};
 
 #[tokio::test(flavor = "multi_thread")]
@@ -45,6 +46,42 @@ async fn a_site_is_created_listed_changed_and_deleted() {
     assert_eq!(client.delete(&path).await.expect(200), json!({"success": true}));
     client.delete(&path).await.expect(404);
     assert_eq!(client.get("/sites").await.expect(200)["sites"], json!([]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_check_that_is_taken_off_leaves_no_condition_open_and_tells_it_anew_once_put_back() {
+    let world = World::start().await;
+    let client = &world.owner.client;
+    world.hook().await;
+    let site = world.site("soon.example", 5).await;
+    let id = world.watch("soon.example", &site).await;
+    let path = format!("/sites?id={id}");
+    let first = world.alerts("ssl", 1).await.remove(0);
+    let mut events = stream(&world, "?types=alert", None).await;
+
+    // A pause is none of that.
+    client.patch(&path, json!({"monitoring_enabled": false})).await.expect(200);
+    assert_eq!(world.alerts_now("ssl").await, [first.clone()]);
+    let off = json!({"monitoring_enabled": true, "check_types": ["dns"]});
+    client.patch(&path, off).await.expect(200);
+    assert_eq!(world.alerts_now("ssl").await, [] as [Value; 0]);
+    let resolved = events.named("alert.resolved").await.data;
+    assert_eq!((&resolved["id"], &resolved["is_resolved"]), (&first["id"], &json!(true)));
+    let listed = client.get("/alerts?type=ssl&resolved=true").await.expect(200);
+    assert_eq!((&listed["total"], &listed["alerts"][0]), (&json!(1), &resolved));
+    let none = client.post("/incidents", json!({"auto_create": true})).await.expect(200);
+    assert_eq!(none["incident"]["affected_sites"], json!([]));
+
+    client.patch(&path, json!({"check_types": ["ssl"]})).await.expect(200);
+    let second = world.alerts("ssl", 1).await.remove(0);
+    assert_ne!(second["id"], first["id"]);
+    world.all_delivered().await;
+    let told = world.told(|event| event == "ssl.expiring");
+    for alert in [&first, &second] {
+        let told = told.iter().filter(|entry| entry["alert_id"] == alert["id"]);
+        let told: Vec<&Value> = told.map(|entry| &entry["status"]).collect();
+        assert_eq!(told, ["raised"], "its beginning alone");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -163,6 +163,19 @@ fn installed_checks_run_as_listed_and_uptime_always() {
 }
 
 #[test]
+fn what_is_listed_no_more_is_dropped_and_uptime_never_is() {
+    let before = site(&json!({"domain": "example.com", "check_types": ["ssl", "uptime"]})).unwrap();
+    let after = |patched: Value| {
+        let mut after = before.clone();
+        patch(&mut after, &patched).unwrap();
+        before.dropped(&after)
+    };
+    assert_eq!(after(json!({"check_types": ["ssl"]})), []);
+    assert_eq!(after(json!({"check_types": ["uptime"]})), types(&["ssl"]));
+    assert_eq!(after(json!({"monitoring_enabled": false, "alert_days": 7})), [], "a pause");
+}
+
+#[test]
 fn after_a_downgrade_the_oldest_sites_go_on() {
     let site = site(&json!({"domain": "example.com"})).unwrap();
     let off = Site { monitoring_enabled: false, ..site.clone() };

@@ -56,7 +56,8 @@ pub async fn create(app: &App, caller: &Caller, body: &Value) -> Result<Site> {
     Ok(site)
 }
 
-/// Changes what the body names; checks that are new to the site run right away.
+/// Changes what the body names; checks that are new to the site run right away, and with those that
+/// it lists no more the alerts end that they would have ended themselves.
 ///
 /// # Errors
 /// `NotFound` for a site that is not the caller's, `Invalid` for a bad field.
@@ -103,11 +104,13 @@ async fn change(
             site.domain = domain.clone();
         }
         let moved = moved(app, &before, site);
+        let dropped = before.dropped(site).into_iter().map(|check_type| (check_type, now));
         Runs {
             due: first_runs(site, now),
             anew: changed(&before, site),
             plugins: plugins(app, &moved),
             moved,
+            dropped: dropped.collect(),
         }
     };
     match app.store.update_site(account, id, change).await {
@@ -124,6 +127,7 @@ async fn change(
         Err(cause) => return Err(cause.into()),
     }
     status_page::forget(app, account);
+    app.streams.announce(account);
     app.wake.schedule.notify_one();
     // Whether it is monitored in effect depends on the account's other sites.
     let sites = in_effect(app.store.sites(account).await?, plan);

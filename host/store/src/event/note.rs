@@ -32,11 +32,16 @@ pub(crate) fn of_check(binds: &mut Binds, account: AccountId, decision: &Decisio
     note(binds, account, &kept, Some(("checked", check)))
 }
 
-/// What [`NOTE`] needs, for an alert that its owner has changed.
-pub(crate) fn of_alert(binds: &mut Binds, change: AlertChange, alert: &Alert) -> Result<()> {
-    let event = AlertEvent { change, alert: alert.clone() };
-    let kept = Kept { check: CheckChange::Same, alerts: vec![event], incident: None };
-    note(binds, alert.account_id, &kept, None)
+/// What [`NOTE`] needs, for alerts that have changed without a run.
+pub(crate) fn of_alerts(
+    binds: &mut Binds,
+    account: AccountId,
+    change: AlertChange,
+    alerts: &[Alert],
+) -> Result<()> {
+    let alerts = alerts.iter().map(|alert| AlertEvent { change, alert: alert.clone() });
+    let kept = Kept { check: CheckChange::Same, alerts: alerts.collect(), incident: None };
+    note(binds, account, &kept, None)
 }
 
 /// What [`NOTE`] needs, for an incident.

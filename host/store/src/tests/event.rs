@@ -22,7 +22,7 @@ async fn read(store: &Store, account: &Account, from: u64) -> Vec<Event> {
 }
 
 /// What is kept from a number on, event by event.
-async fn told(store: &Store, account: &Account, from: u64) -> Vec<Vec<&'static str>> {
+pub(super) async fn told(store: &Store, account: &Account, from: u64) -> Vec<Vec<&'static str>> {
     read(store, account, from).await.iter().map(names).collect()
 }
 

@@ -41,7 +41,11 @@ pub(super) fn operations(subject: &Subject<'_>) -> Vec<Operation> {
             .answers("The site.", one(), json!({ "site": example() }))
             .fails(403, "All sites of the plan are in use."),
         Operation::patch("/sites", TAG, "updateSite", "Change a site")
-            .says("Changes what the body names: a value sets, null clears, what is absent stays.")
+            .says(
+                "Changes what the body names: a value sets, null clears, what is absent stays. What \
+                 `check_types` names no more is not looked at again: its open alerts that end by \
+                 themselves are resolved, without a notification; those about a change stay.",
+            )
             .with(id())
             .takes(reference("SitePatch"), json!({ "alert_days": 7, "custom_port": 8443 }))
             .answers("The site.", one(), json!({ "site": changed() }))
