@@ -36,9 +36,18 @@ pub(crate) fn of_answer(url: String, response: &Response, config: &Config) -> Up
 }
 
 /// The result of a request to `url` that brought no more than the head of an answer, for the
-/// reason that the token names.
-pub(crate) fn of_head(url: String, response: &Response, token: &str) -> UptimeResult {
-    UptimeResult { error: Some(token.to_owned()), ..answered(url, response) }
+/// reason that the token names. `failed_url` is where a redirect led to and nothing came from.
+pub(crate) fn of_head(
+    url: String,
+    response: &Response,
+    failed_url: Option<&str>,
+    token: &str,
+) -> UptimeResult {
+    UptimeResult {
+        error: Some(token.to_owned()),
+        failed_url: failed_url.map(|url| cut(url, MAX_URL)),
+        ..answered(url, response)
+    }
 }
 
 /// What every answer tells, before it is judged.
@@ -54,6 +63,7 @@ fn answered(url: String, response: &Response) -> UptimeResult {
         error: None,
         url: Some(url),
         final_url: Some(cut(&response.final_url, MAX_URL)),
+        failed_url: None,
         redirects: u16::try_from(response.hops.len()).unwrap_or(u16::MAX),
         phases: Some(phases(&response.timing)),
     }
@@ -70,6 +80,7 @@ pub(crate) fn of_failure(url: String, token: &str) -> UptimeResult {
         error: Some(token.to_owned()),
         url: Some(url),
         final_url: None,
+        failed_url: None,
         redirects: 0,
         phases: None,
     }

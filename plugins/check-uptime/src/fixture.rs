@@ -45,6 +45,22 @@ pub(crate) fn breaking_off(status: u16, failure: NetError) -> Host {
     host
 }
 
+/// A host that answers in that time with a redirect, and brings nothing from there for this reason.
+pub(crate) fn redirecting(location: &str, failure: NetError) -> Host {
+    let host = Host::new();
+    let arrival = moved(location, failure);
+    host.http_partial(move |_| Ok(arrival.clone()));
+    host.set_remaining(std::time::Duration::from_secs(30));
+    host
+}
+
+/// What it answers.
+pub(crate) fn moved(location: &str, failure: NetError) -> Arrival {
+    let mut response = Response { truncated: true, ..answer(302, b"") };
+    response.headers.push(("location".to_owned(), location.to_owned()));
+    Arrival { response, failure: Some(failure) }
+}
+
 /// An answer in 123.456 ms.
 pub(crate) fn answer(status: u16, body: &[u8]) -> Response {
     Response {

@@ -28,6 +28,7 @@ mod events;
 pub mod expected;
 mod facts;
 mod old_tls;
+mod redirect;
 pub mod result;
 mod visit;
 
@@ -84,16 +85,20 @@ impl Check for Uptime {
             let reason = format!("port {port} is not a web server's: it has no page to ask for");
             return Err(CheckError::UnsupportedTarget(reason));
         }
-        let Visit { url, outcome } = Visit::make(cx, &job);
+        let visit = Visit::make(cx, &job);
+        if let Some((url, error)) = visit.unanswered()
+            && old_tls::is_in_the_way(cx, &job, url, error)
+        {
+            return Err(CheckError::UnsupportedTarget(old_tls::REASON.to_owned()));
+        }
+        let Visit { url, outcome, failed_url } = visit;
         let result = match outcome {
             Ok(Arrival { response, failure: None }) => {
                 facts::of_answer(url, &response, &job.config)
             }
             Ok(Arrival { response, failure: Some(error) }) => {
-                facts::of_head(url, &response, error::of_request(&error)?)
-            }
-            Err(error) if old_tls::is_in_the_way(cx, &job, &url, &error) => {
-                return Err(CheckError::UnsupportedTarget(old_tls::REASON.to_owned()));
+                let token = error::of_request(&error)?;
+                facts::of_head(url, &response, failed_url.as_deref(), token)
             }
             Err(error) => facts::of_failure(url, error::of_request(&error)?),
         };

@@ -220,6 +220,19 @@ mod tests {
     }
 
     #[test]
+    fn server_that_redirects_to_its_old_tls_is_not_down() {
+        let url = "https://www.example.com/";
+        let host = fixture::redirecting(url, tls("alert 40 HandshakeFailure"));
+        host.tcp(|request| match suites_of(&request.send).contains(&0xc014) {
+            true => Ok(HELLO.to_vec()),
+            false => Ok(REFUSAL.to_vec()),
+        });
+        let config = Config { scheme: Scheme::Http, ..Config::default() };
+        let seen = Uptime::run(&host.cx(), fixture::job(config));
+        assert!(matches!(seen, Err(CheckError::UnsupportedTarget(_))), "{seen:?}");
+    }
+
+    #[test]
     fn other_servers_that_end_the_handshake_are_down() {
         use NetError::{Refused, Timeout};
         let late = Timeout(vedette_sdk::net::Phase::Receive);

@@ -20,7 +20,8 @@ pub struct UptimeResult {
     #[schemars(range(min = 0, max = 999))]
     pub status_code: u16,
     /// From the start of the first request to the end of the last answer's body, or of its first
-    /// megabyte; to where it was given up, when it did not come whole.
+    /// megabyte; to where it was given up, when it did not come whole or redirected to nobody who
+    /// answers.
     #[serde(default)]
     #[schemars(range(min = 0))]
     pub response_time_ms: f64,
@@ -41,7 +42,11 @@ pub struct UptimeResult {
     /// What answered, after redirects, its first 2000 characters; null when nothing did.
     #[serde(default)]
     pub final_url: Option<String>,
-    /// Redirects that were followed.
+    /// Where the last answer redirected to and nothing came from, its first 2000 characters; null
+    /// unless that is why the site is down.
+    #[serde(default)]
+    pub failed_url: Option<String>,
+    /// Redirects that were followed, up to the last answer.
     #[serde(default, deserialize_with = "integer")]
     #[schemars(range(min = 0, max = 10))]
     pub redirects: u16,
@@ -80,7 +85,7 @@ pub struct Phases {
     /// the last request.
     #[schemars(range(min = 0))]
     pub first_byte_ms: Option<f64>,
-    /// Receiving the rest.
+    /// Receiving the rest, or waiting for where it redirects to.
     #[schemars(range(min = 0))]
     pub transfer_ms: Option<f64>,
 }

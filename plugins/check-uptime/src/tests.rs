@@ -76,12 +76,37 @@ fn answer_that_breaks_off_is_down_with_what_came_of_it() {
 }
 
 #[test]
+fn redirect_to_nobody_who_answers_is_down_with_the_answer_that_came() {
+    for (failure, token) in [
+        (NetError::NameNotFound, "dns_not_found"),
+        (NetError::Refused, "connection_refused"),
+        (NetError::Timeout(Phase::Connect), "connection_timeout"),
+        (NetError::AddressBlocked(String::new()), "blocked_address"),
+        (NetError::Tls("certificate certificate_expired".to_owned()), "certificate_expired"),
+    ] {
+        let host = fixture::redirecting("https://dead.example/", failure);
+        let seen = Uptime::run(&host.cx(), fixture::job(Config::default()));
+        let seen = seen.expect("the check works");
+        assert_eq!(seen.summary, format!("down, {token}, HTTP 302 in 123 ms"));
+        let UptimeResult { status, status_code, redirects, error, .. } = &seen.facts;
+        assert_eq!((*status, *status_code, *redirects), (Status::Down, 302, 0), "{token}");
+        assert_eq!(error.as_deref(), Some(token));
+        assert_eq!(seen.facts.final_url.as_deref(), Some("https://www.example.com/"));
+        assert_eq!(seen.facts.failed_url.as_deref(), Some("https://dead.example/"));
+        assert!(seen.facts.phases.is_some() && seen.facts.response_time_ms > 0.0);
+    }
+}
+
+#[test]
 fn our_own_trouble_is_no_result() {
     let other = |code: &str| NetError::Other((code.to_owned(), String::new()));
     for error in [NetError::BudgetExhausted, other("resolver-down"), other("exhausted")] {
         let host = fixture::breaking_off(200, error.clone());
         let broken_off = Uptime::run(&host.cx(), fixture::job(Config::default()));
         assert!(matches!(broken_off, Err(CheckError::Failed(_))));
+        let host = fixture::redirecting("https://dead.example/", error.clone());
+        let redirected = Uptime::run(&host.cx(), fixture::job(Config::default()));
+        assert!(matches!(redirected, Err(CheckError::Failed(_))));
         assert!(matches!(run(Err(error)), Err(CheckError::Failed(_))));
     }
 }

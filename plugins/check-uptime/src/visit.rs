@@ -13,13 +13,18 @@ use vedette_sdk::{
     net::{NetError, Phase},
 };
 
-use crate::config::{Config, Scheme};
+use crate::{
+    config::{Config, Scheme},
+    redirect,
+};
 
 /// What the visit brought, and the URL that it was made to.
 #[derive(Debug)]
 pub(crate) struct Visit {
     pub(crate) url: String,
     pub(crate) outcome: Result<Arrival, NetError>,
+    /// Where the answer redirected to and nothing came from.
+    pub(crate) failed_url: Option<String>,
 }
 
 /// Of a body, decompressed.
@@ -42,7 +47,7 @@ impl Visit {
             Scheme::Http => asker.visit(HTTP),
             Scheme::Auto => {
                 let secure = asker.visit(HTTPS);
-                let plain = if asker.serves_no_https(&secure) {
+                let plain = if asker.turns_https_away(&secure.outcome) {
                     let is_of_http = job.port.is_some();
                     Some(asker.visit(HTTP)).filter(|plain| is_of_http || plain.met_or_is_ours())
                 } else if asker.may_speak_no_tls(&secure.outcome) {
@@ -55,6 +60,15 @@ impl Visit {
         }
     }
 
+    /// The URL that brought no answer, and why: the site's own, or one that it redirects to.
+    pub(crate) fn unanswered(&self) -> Option<(&str, &NetError)> {
+        match (&self.outcome, &self.failed_url) {
+            (Err(error), _) => Some((self.url.as_str(), error)),
+            (Ok(Arrival { failure: Some(error), .. }), Some(url)) => Some((url.as_str(), error)),
+            (Ok(_), _) => None,
+        }
+    }
+
     /// Whether it ended the matter: with an answer, if only the head of one, with the failure of
     /// somebody who took the connection, or with trouble of our own.
     fn met_or_is_ours(&self) -> bool {
@@ -64,15 +78,16 @@ impl Visit {
         }
     }
 
-    /// Whether it brought an answer, and not the one that a port which speaks TLS gives to what
-    /// comes in clear.
+    /// Whether it brought an answer, and not one that a port which speaks TLS gives to what comes in
+    /// clear: a complaint, or a redirect to where nobody answers.
     fn is_of_plain_http(&self) -> bool {
-        self.outcome.as_ref().is_ok_and(|arrival| arrival.response.status != TLS_WANTED)
+        let is_answered =
+            |arrival: &Arrival| self.failed_url.is_none() && arrival.response.status != TLS_WANTED;
+        self.outcome.as_ref().is_ok_and(is_answered)
     }
 }
 
-/// Whether a request over http failed after somebody had taken its connection. One that fails in TLS
-/// was redirected to there.
+/// Whether a request over http failed after somebody had taken its connection.
 fn took_connection(error: &NetError) -> bool {
     match error {
         NetError::Reset | NetError::Tls(_) | NetError::Protocol(_) | NetError::TooLarge(_) => true,
@@ -108,24 +123,14 @@ impl Asker<'_> {
 
     fn make(&self, request: Request) -> Visit {
         let outcome = self.cx.fetch_partial(&request);
-        Visit { url: request.url, outcome }
+        let arrival = outcome.as_ref().ok().filter(|_| request.max_redirects > 0);
+        let failed_url = arrival.and_then(redirect::failed_url);
+        Visit { url: request.url, outcome, failed_url }
     }
 
-    /// Whether the site's own port turned https away, as a port without it does. Behind redirects
-    /// another port may have done so: then the first hop alone is asked once more.
-    fn serves_no_https(&self, secure: &Visit) -> bool {
-        if !self.turns_https_away(&secure.outcome) {
-            return false;
-        }
-        if self.max_redirects() == 0 {
-            return true;
-        }
-        let first_hop = Request { max_body: 1, ..self.request(HTTPS, 0) };
-        self.turns_https_away(&self.cx.fetch_partial(&first_hop))
-    }
-
-    /// The usual port refuses where nobody serves https; a site's own port is open all the same,
-    /// and does not speak TLS.
+    /// Whether the site's own port turned https away; what a redirect led to is no error here. The
+    /// usual port refuses where nobody serves https; a site's own port is open all the same, and does
+    /// not speak TLS.
     fn turns_https_away(&self, outcome: &Result<Arrival, NetError>) -> bool {
         match (outcome, self.job.port) {
             (Err(NetError::Refused), None) => true,

@@ -157,8 +157,8 @@ impl Cx {
         ask!(&self.0, net_http::fetch(request), double => double.fetch(request))
     }
 
-    /// Takes an answer from its head on: that its body did not come whole, or that redirects had
-    /// no end, is told beside it.
+    /// Takes an answer from its head on: that its body did not come whole, or that a redirect was
+    /// not followed or led to nobody who answers, is told beside it.
     pub fn fetch_partial(&self, request: &Request) -> Result<Arrival, NetError> {
         ask!(&self.0, net_http::fetch_partial(request), double => double.fetch_partial(request))
     }

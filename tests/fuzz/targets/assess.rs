@@ -114,7 +114,7 @@ const RESULTS: &[Seed] = &[
     (
         4,
         r#"{"status":"up","status_code":200,"response_time_ms":12.5,"ttfb_ms":3,"keyword_match":true,"error":null,"url":"https://example.com/","final_url":"https://example.com/x","redirects":1,"phases":{"dns_ms":1,"connect_ms":1,"tls_ms":1,"first_byte_ms":1,"transfer_ms":1}}"#,
-        r#"{"status":"down","status_code":503,"response_time_ms":1e300,"error":"unexpected_status"}"#,
+        r#"{"status":"down","status_code":503,"response_time_ms":1e300,"error":"unexpected_status","failed_url":"https://other.example:8443/x?y"}"#,
         r#"{"down_since":-9223372036854775808}"#,
     ),
 ];

@@ -176,17 +176,40 @@ async fn redirects_are_followed_and_the_last_answer_counts() {
     let broken = look(&world, "moved.example", pages.port()).await;
     assert_eq!((&broken["status"], &broken["status_code"]), (&json!("down"), &json!(500)));
 
+    pages.at("/", Script::redirect("/"));
+    let endless = look(&world, "moved.example", pages.port()).await;
+    assert_eq!((&endless["status"], &endless["redirects"]), (&json!("down"), &json!(10)));
+    assert_eq!(
+        (&endless["error"], &endless["failed_url"]),
+        (&json!("invalid_response"), &Value::Null)
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_redirect_to_nobody_who_answers_is_the_last_answer() {
+    let world = World::start().await;
+    let pages = world.lab.pages("moved.example").await.expect("free port");
+    pages.at("/", Script::redirect("/next"));
     world.lab.dns.answer("inside.example", Reply::address("10.1.2.3".parse().expect("valid")));
+    let nobody = vedette_tests::free_port().await.expect("free port");
+    world.lab.dns.answer("closed.example", Reply::address(nobody.ip()));
+    let closed = format!("https://closed.example:{}/", nobody.port());
     for (location, error) in [
-        ("/", "invalid_response"),
         ("https://inside.example/", "blocked_address"),
         ("http://169.254.169.254/latest", "blocked_address"),
         ("https://gone.example/", "dns_not_found"),
+        (closed.as_str(), "connection_refused"),
     ] {
-        pages.at("/", Script::redirect(location));
+        pages.at("/next", Script::redirect(location));
         let result = look(&world, "moved.example", pages.port()).await;
         assert_eq!(result["status"], "down", "{location}: {result:#}");
         assert_eq!(result["error"], error, "{location}: {result:#}");
+        assert_eq!(result["status_code"], 302, "{location}: {result:#}");
+        assert_eq!(result["redirects"], 1, "{location}: {result:#}");
+        let answered = format!("https://moved.example:{}/next", pages.port());
+        assert_eq!(result["final_url"], answered, "{location}: {result:#}");
+        assert_eq!(result["failed_url"], location, "{result:#}");
+        assert!(number(&result, "ttfb_ms") <= number(&result, "response_time_ms"), "{result:#}");
     }
 }
 

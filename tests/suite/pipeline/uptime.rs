@@ -89,6 +89,18 @@ async fn a_site_that_moves_to_a_private_address_is_told_as_down() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_redirect_to_a_name_that_does_not_exist_is_told_by_that_name() {
+    let world = World::start().await;
+    let pages = world.lab.pages(NAME).await.expect("free port");
+    pages.at("/", Script::redirect("https://dead.example/"));
+    let id = world.quiet_with(NAME, json!({"custom_port": pages.port()})).await;
+    let alert = after(&world, &id, 2).await.remove(0);
+    let (message, suggestion) = (text(&alert["message"]), text(&alert["suggestion"]));
+    assert!(message.contains("redirects to https://dead.example/"), "{message}");
+    assert!(suggestion.contains("dead.example"), "{suggestion}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn the_recheck_follows_at_once_on_a_fresh_connection() {
     // The next regular run is a day away: only the recheck can confirm.
     let world = World::with(|settings| {

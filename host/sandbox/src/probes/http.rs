@@ -57,7 +57,7 @@ pub async fn fetch(reach: Reach, request: Request) -> Result<Response, NetError>
     answer.map(Response::from)
 }
 
-/// The same, and whatever comes after the head of the last answer is no error.
+/// The same, and whatever comes after the head of the first answer is no error.
 pub async fn fetch_partial(reach: Reach, request: Request) -> Result<Arrival, NetError> {
     let request = outgoing(&reach, request)?;
     let mut answer = reach.egress.send_for_status(request, reach.audience).await?;

@@ -2,7 +2,9 @@
 
 use crate::{
     egress::NetError,
-    lab::{Canary, Dns, Http, Reply, addresses, authenticated, ok, redirect, to_loopback},
+    lab::{
+        Canary, ClosedPort, Dns, Http, Reply, addresses, authenticated, ok, redirect, to_loopback,
+    },
     probes::http::{Hop, fetch, fetch_partial},
     vectors::get,
 };
@@ -67,6 +69,44 @@ async fn a_redirect_to_what_is_no_url_of_the_web_is_the_fault_of_the_answer() {
         let last = fetch_partial(authenticated(&egress), request).await.unwrap();
         assert_eq!((last.response.status, last.response.hops.len()), (302, 0), "{location}");
         assert_eq!(last.failure, Some(error), "{location}");
+    }
+    canary.assert_untouched().await;
+}
+
+#[tokio::test]
+async fn a_redirect_to_nobody_who_answers_is_told_with_its_head() {
+    let canary = Canary::on("127.0.0.2").await;
+    let dns = Dns::new(|_, _, _| Reply::NoData).await;
+    let closed = ClosedPort::new();
+    let mute = Http::new(|_| Vec::new()).await;
+    let egress = to_loopback(Some(&dns));
+    let cases: [(String, fn(&NetError) -> bool); 4] = [
+        ("http://gone.example/".to_owned(), |cause| matches!(cause, NetError::NameNotFound)),
+        (format!("http://127.0.0.1:{}/", closed.port), |cause| matches!(cause, NetError::Refused)),
+        (mute.url("/"), |cause| matches!(cause, NetError::Reset)),
+        (format!("http://127.0.0.2:{}/", canary.address.port()), |cause| {
+            matches!(cause, NetError::AddressBlocked(_) | NetError::NotPermitted(_))
+        }),
+    ];
+    for (location, is_expected) in cases {
+        let there = location.clone();
+        let server = Http::new(move |request| match request.starts_with("GET /next ") {
+            true => redirect(307, &there),
+            false => redirect(302, "/next"),
+        })
+        .await;
+        let mut request = get(&server.url("/"));
+        request.max_redirects = 5;
+        let cause = fetch(authenticated(&egress), request.clone()).await.unwrap_err();
+        assert!(is_expected(&cause), "{location}: {cause}");
+
+        let arrival = fetch_partial(authenticated(&egress), request).await.unwrap();
+        assert_eq!(arrival.failure, Some(cause), "{location}");
+        let last = arrival.response;
+        assert_eq!((last.status, last.final_url), (307, server.url("/next")));
+        assert!(last.headers.contains(&("location".to_owned(), location)), "{:?}", last.headers);
+        assert_eq!(last.hops, [Hop { status: 302, location: "/next".to_owned() }]);
+        assert!(last.timing.first_byte_us.unwrap() <= last.timing.total_us);
     }
     canary.assert_untouched().await;
 }

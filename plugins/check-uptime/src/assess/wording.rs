@@ -6,15 +6,25 @@ use vedette_sdk::{
     text::{cut, limit},
 };
 
-use crate::{config::Config, error, events, result::UptimeResult};
+use crate::{config::Config, error, events, redirect, result::UptimeResult};
 
 /// Of a message, in bytes: the host refuses more than 1 KiB.
 const MAX_MESSAGE: usize = 1_000;
 /// Of a URL, a keyword or a foreign token within a message, in characters.
 const MAX_QUOTE: usize = 100;
 
+/// The tokens of a name that does not exist, and of what may not be connected to.
+const NOT_FOUND: &str = "dns_not_found";
+const BLOCKED: &str = "blocked_address";
+
 pub(super) fn down(result: &UptimeResult, config: &Config) -> Finding {
-    let (why, suggestion) = reason(result, config);
+    let (why, suggestion) = match result.failed_url.as_deref() {
+        Some(failed) if !failed.is_empty() => behind_redirect(failed, result, config),
+        _ => {
+            let (why, suggestion) = reason(result, config);
+            (why, suggestion.to_owned())
+        }
+    };
     let message = limit(format!("{} is down: {why}", subject(result)), MAX_MESSAGE);
     Finding::new(&events::DOWN, events::TROUBLE, message).suggestion(suggestion)
 }
@@ -51,12 +61,45 @@ fn recovered(message: String) -> Finding {
         .suggestion("Nothing to do.")
 }
 
-/// The URL without its query, which may hold what is not everybody's business.
 fn subject(result: &UptimeResult) -> String {
-    match result.url.as_deref().and_then(|url| url.split('?').next()) {
-        Some(url) if !url.is_empty() => cut(url, MAX_QUOTE),
+    match result.url.as_deref().map(quoted) {
+        Some(url) if !url.is_empty() => url,
         _ => "The site".to_owned(),
     }
+}
+
+/// A URL without its query, which may hold what is not everybody's business.
+fn quoted(url: &str) -> String {
+    cut(url.split('?').next().unwrap_or_default(), MAX_QUOTE)
+}
+
+/// Why a site is down that redirects to where nobody answers. The trouble is there; on a host that is
+/// not the site's own, it may be the redirect that has to change.
+fn behind_redirect(failed: &str, result: &UptimeResult, config: &Config) -> (String, String) {
+    let (why, suggestion) = reason(result, config);
+    let why = format!("it redirects to {}, which cannot be reached: {why}", quoted(failed));
+    let host = redirect::host(failed);
+    let is_own = |url: &str| redirect::host(url).eq_ignore_ascii_case(host);
+    if result.url.as_deref().is_some_and(is_own) {
+        return (why, suggestion.to_owned());
+    }
+    let host = cut(host, MAX_QUOTE);
+    let suggestion = match token(result) {
+        NOT_FOUND => format!(
+            "Correct the redirect if {host} is mistyped or no longer used. If visitors are meant \
+             to get there, check that its domain is registered and that its DNS zone has an A or \
+             AAAA record for the name."
+        ),
+        BLOCKED => format!(
+            "Check the redirect to {host}, and the DNS records of that name: private and reserved \
+             addresses, and ports of other protocols, are not checked."
+        ),
+        _ => format!(
+            "Correct the redirect if visitors are not meant to get to {host}. If they are, look \
+             there: at its DNS records, its server and its certificate."
+        ),
+    };
+    (why, suggestion)
 }
 
 /// Why it is down, and what to do about it.
@@ -70,7 +113,8 @@ fn reason(result: &UptimeResult, config: &Config) -> (String, &'static str) {
              and at what the application waits for.",
         ),
         error::INVALID_RESPONSE if (300..400).contains(&result.status_code) => (
-            "it redirects without an end, or to an address that is not followed or cannot be read",
+            "it redirects without an end, to an address that is not followed or cannot be read, or \
+             to where nothing speaks HTTP",
             "Open the site in a browser. Look for redirects that lead to each other (often http \
              and https, or with and without www), and at the Location header of the last one: it \
              must be an http or https URL of a public host, without a user name and without \
@@ -85,12 +129,12 @@ fn reason(result: &UptimeResult, config: &Config) -> (String, &'static str) {
             "Look for cookies or headers that the application sets over and over, and for a server \
              or proxy that sends interim answers, empty parts or padding and never finishes.",
         ),
-        "blocked_address" => (
+        BLOCKED => (
             "it leads to an address that this service may not connect to",
             "Check the DNS records of the name and where the site redirects to: private and \
              reserved addresses are not checked.",
         ),
-        "dns_not_found" => (
+        NOT_FOUND => (
             "its name does not exist or has no address",
             "Check that the domain is registered and that its DNS zone has an A or AAAA record \
              for the name.",

@@ -26,6 +26,7 @@ fn answer_in_time_is_up_with_all_its_figures() {
         error: None,
         url: Some(url.clone()),
         final_url: Some(url),
+        failed_url: None,
         redirects: 0,
         phases: Some(Phases {
             dns_ms: Some(10.0),

@@ -72,10 +72,7 @@ fn plain_http_is_asked_where_the_port_turns_https_away() {
         assert!(visit.outcome.is_ok());
         assert_eq!(visit.url, plain_url);
         let secure_url = plain_url.replacen("http", "https", 1);
-        assert_eq!(
-            tries(&asked),
-            [(secure_url.clone(), 10), (secure_url, 0), (plain_url.to_owned(), 10)],
-        );
+        assert_eq!(tries(&asked), [(secure_url, 10), (plain_url.to_owned(), 10)]);
     }
 }
 
@@ -125,6 +122,21 @@ fn silence_stands_where_plain_http_brings_nothing_of_a_port_without_tls() {
 }
 
 #[test]
+fn silence_stands_where_plain_http_leads_to_it() {
+    let host = vedette_sdk::testing::Host::new();
+    host.http_partial(|request| match request.url.starts_with("http://") {
+        true => {
+            Ok(fixture::moved("https://www.example.com:8443/", NetError::Timeout(Phase::Handshake)))
+        }
+        false => Err(NetError::Timeout(Phase::Handshake)),
+    });
+    let job = Job { port: Some(8443), ..fixture::job(Config::default()) };
+    let visit = Visit::make(&host.cx(), &job);
+    assert_eq!(visit.url, "https://www.example.com:8443/");
+    assert_eq!(visit.outcome.err(), Some(NetError::Timeout(Phase::Handshake)));
+}
+
+#[test]
 fn other_failures_of_https_are_the_outcome() {
     for (port, error) in [
         (None, not_tls()),
@@ -148,15 +160,38 @@ fn other_failures_of_https_are_the_outcome() {
 }
 
 #[test]
-fn refusal_behind_a_redirect_is_the_sites_own_trouble() {
-    let (host, asked) = fixture::host(|request| match request.max_redirects {
-        0 => Ok(answer(302, b"")),
-        _ => Err(NetError::Refused),
+fn refusal_behind_a_redirect_turns_no_https_away() {
+    let moved = fixture::moved("https://elsewhere.example/", NetError::Refused);
+    let host = vedette_sdk::testing::Host::new();
+    let said = moved.clone();
+    host.http_partial(move |request| {
+        assert_eq!(request.url, "https://www.example.com/");
+        Ok(said.clone())
     });
     let visit = Visit::make(&host.cx(), &fixture::job(Config::default()));
-    assert_eq!(visit.outcome.err(), Some(NetError::Refused));
-    assert_eq!(asked.borrow().len(), 2);
-    assert!(asked.borrow().iter().all(|request| request.url.starts_with("https://")));
+    let failed = ("https://elsewhere.example/", &NetError::Refused);
+    assert_eq!(visit.unanswered(), Some(failed));
+    assert_eq!(visit.outcome, Ok(moved));
+}
+
+#[test]
+fn plain_http_that_leads_to_the_port_that_refuses_is_the_answer() {
+    let host = vedette_sdk::testing::Host::new();
+    host.http_partial(|request| match request.url.starts_with("http://") {
+        true => Ok(fixture::moved("https://www.example.com/", NetError::Refused)),
+        false => Err(NetError::Refused),
+    });
+    let visit = Visit::make(&host.cx(), &fixture::job(Config::default()));
+    assert_eq!(visit.url, "http://www.example.com/");
+    assert_eq!(visit.failed_url.as_deref(), Some("https://www.example.com/"));
+}
+
+#[test]
+fn redirect_that_is_not_followed_leads_nowhere() {
+    let host = fixture::redirecting("https://elsewhere.example/", NetError::Reset);
+    let config = Config { follow_redirects: false, ..Config::default() };
+    let visit = Visit::make(&host.cx(), &fixture::job(config));
+    assert_eq!((visit.unanswered(), visit.failed_url.as_deref()), (None, None));
 }
 
 #[test]
@@ -183,7 +218,7 @@ fn site_that_serves_neither_is_told_by_what_https_brought() {
         let visit = Visit::make(&host.cx(), &fixture::job(Config::default()));
         assert_eq!(visit.url, format!("https://{DOMAIN}/"), "{error}");
         assert_eq!(visit.outcome.err(), Some(NetError::Refused), "{error}");
-        assert_eq!(asked.borrow().len(), 3);
+        assert_eq!(asked.borrow().len(), 2);
     }
 }
 
@@ -194,8 +229,6 @@ fn failure_of_who_takes_connections_over_http_is_what_http_brought() {
         NetError::Timeout(Phase::Receive),
         NetError::Protocol("the answer is not HTTP".to_owned()),
         NetError::TooLarge(65_536),
-        // Of where it redirects to.
-        NetError::Tls("certificate certificate_expired".to_owned()),
     ] {
         let said = error.clone();
         let (host, _) = fixture::host(move |request| match request.url.starts_with("http://") {

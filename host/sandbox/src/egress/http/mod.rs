@@ -120,9 +120,8 @@ impl Egress {
     }
 
     /// The same where the head is an answer: a body that does not come whole and in time is left
-    /// empty, and [`HttpResponse::truncated`] set; the last of too many redirects, and one to a URL
-    /// that is not followed as it is written, are answered likewise. [`HttpResponse::failure`] says
-    /// why.
+    /// empty, and [`HttpResponse::truncated`] set; a redirect that is not followed, or that leads to
+    /// nobody who answers, is answered likewise. [`HttpResponse::failure`] says why.
     pub async fn send_for_status(
         &self,
         request: HttpRequest,
@@ -168,8 +167,18 @@ impl Egress {
             connect_to: request.connect_to,
         };
         let mut hops = Vec::new();
+        // The redirect that led to this hop, where its head is an answer.
+        let mut led_here: Option<HttpResponse> = None;
         loop {
-            let answer = step.hop(&request, self.most_read()).send(self).await?;
+            let answer = match step.hop(&request, self.most_read()).send(self).await {
+                Ok(answer) => answer,
+                Err(cause) => {
+                    return match led_here {
+                        Some(redirect) => Ok(redirect.led_nowhere(cause, started)),
+                        None => Err(cause),
+                    };
+                }
+            };
             let location = redirect::location(answer.status(), answer.headers());
             let Some(location) = location.filter(|_| request.max_redirects > 0) else {
                 return answer.finish(request.max_body, want, step.url, hops, started).await;
@@ -181,12 +190,14 @@ impl Egress {
             };
             let next = match next {
                 Ok(next) => next,
-                // What the answer itself has wrong comes with its head.
-                Err(cause @ NetError::Protocol(_)) if want == Want::Status => {
+                Err(cause) if want == Want::Status => {
                     return Ok(answer.head(step.url, hops, started).without_body(cause));
                 }
                 Err(cause) => return Err(cause),
             };
+            if want == Want::Status {
+                led_here = Some(answer.head(step.url.clone(), hops.clone(), started));
+            }
             step.redirect(next, answer.status(), &request.secret_headers);
             hops.push((answer.status().as_u16(), location));
         }
@@ -251,6 +262,12 @@ impl HttpResponse {
     /// No more than the head, for this reason.
     fn without_body(self, failure: NetError) -> Self {
         Self { body: Vec::new(), truncated: true, failure: Some(failure), ..self }
+    }
+
+    /// A redirect to where nobody answers, for this reason.
+    fn led_nowhere(self, failure: NetError, started: Instant) -> Self {
+        let timing = HttpTiming { total: started.elapsed(), ..self.timing };
+        Self { timing, ..self.without_body(failure) }
     }
 }
 

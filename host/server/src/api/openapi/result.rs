@@ -134,6 +134,7 @@ fn uptime() -> Value {
         "error": null,
         "url": "https://shop.example.com/",
         "final_url": "https://shop.example.com/",
+        "failed_url": null,
         "redirects": 0,
         "phases": {
             "dns_ms": 8.12,

@@ -49,8 +49,8 @@ fn message_names_the_page_but_not_its_query() {
     let turned = UptimeResult { status_code: 302, ..failed("invalid_response") };
     assert_eq!(
         message(&turned),
-        "https://example.com/health is down: it redirects without an end, or to an address that \
-         is not followed or cannot be read",
+        "https://example.com/health is down: it redirects without an end, to an address that is not \
+         followed or cannot be read, or to where nothing speaks HTTP",
     );
     assert_eq!(
         message(&failed(error::RESPONSE_TOO_LARGE)),
@@ -67,16 +67,49 @@ fn message_names_the_page_but_not_its_query() {
 }
 
 #[test]
+fn redirect_to_nobody_is_told_with_the_host_that_is_missing() {
+    let told = |failed_url: &str, token: &str| {
+        let failed_url = Some(failed_url.to_owned());
+        let result = UptimeResult { failed_url, status_code: 302, ..failed(token) };
+        let finding = down(&result, &Config::default());
+        (finding.message, finding.suggestion.expect("there always is one"))
+    };
+    let (message, suggestion) = told("https://dead.example/start?token=secret", NOT_FOUND);
+    assert_eq!(
+        message,
+        "https://example.com/health is down: it redirects to https://dead.example/start, which \
+         cannot be reached: its name does not exist or has no address",
+    );
+    assert!(suggestion.contains("redirect") && !suggestion.contains("secret"), "{suggestion}");
+    for token in [NOT_FOUND, BLOCKED, "connection_refused"] {
+        let (message, suggestion) = told("https://dead.example:8443/", token);
+        assert!(message.contains("https://dead.example:8443/"), "{message}");
+        assert!(suggestion.contains(" dead.example"), "{suggestion}");
+    }
+    // On the site's own host there is nothing but the trouble to look for.
+    let (message, suggestion) = told("http://EXAMPLE.com:8080/", "connection_refused");
+    assert!(message.ends_with("which cannot be reached: the connection was refused"), "{message}");
+    let plainly = down(&failed("connection_refused"), &Config::default());
+    assert_eq!(Some(suggestion), plainly.suggestion);
+}
+
+#[test]
 fn no_message_is_longer_than_the_host_takes() {
     let long = "𝄞".repeat(5_000);
     let config = Config { keyword: Some(long.clone()), ..Config::default() };
-    for token in [long.as_str(), error::KEYWORD_MISSING] {
-        let result =
-            UptimeResult { url: Some(long.clone()), response_time_ms: f64::MAX, ..failed(token) };
+    for token in [long.as_str(), error::KEYWORD_MISSING, NOT_FOUND] {
+        let result = UptimeResult {
+            url: Some(long.clone()),
+            failed_url: Some(format!("https://x{long}")),
+            response_time_ms: f64::MAX,
+            ..failed(token)
+        };
         for finding in
             [down(&result, &config), degraded(&result, &config), up_again(&result, Some(i64::MAX))]
         {
             assert!(finding.message.len() <= 1_024, "{} bytes", finding.message.len());
+            let suggestion = finding.suggestion.unwrap_or_default();
+            assert!(suggestion.len() <= 2_048, "{} bytes", suggestion.len());
         }
     }
 }
