@@ -24,17 +24,10 @@ struct Memory {
 
 /// Judges the current result. The site is up *again* as long as the last settled result is an
 /// outage or slowness: then the recovery is reported until it is confirmed, and never a second time.
-/// A site whose name no run has found yet is not there, and has not gone down: nobody is told.
 pub(crate) fn assess(evidence: Evidence<Config, UptimeResult>) -> Assessment {
     let (current, config) = (&evidence.current, &evidence.config);
     let remembered: Option<Memory> = evidence.remembered();
-    let settled = evidence.settled.as_ref().map(|settled| &settled.facts);
-    // An outage is remembered: without, a name that was not there has never been.
-    let settled = settled.filter(|facts| remembered.is_some() || !is_missing(facts));
-    if settled.is_none() && remembered.is_none() && is_missing(current) {
-        return Assessment::new(Health::Down);
-    }
-    let settled = settled.map(|facts| facts.status);
+    let settled = evidence.settled.as_ref().map(|settled| settled.facts.status);
     let was_down = settled == Some(Status::Down);
     let down_since = remembered.as_ref().map(|memory| memory.down_since);
     let assessment = match current.status {
@@ -66,13 +59,6 @@ pub(crate) fn assess(evidence: Evidence<Config, UptimeResult>) -> Assessment {
         None => assessment,
     }
 }
-
-fn is_missing(result: &UptimeResult) -> bool {
-    result.error.as_deref() == Some(NOT_FOUND)
-}
-
-/// The token of a name that does not exist.
-const NOT_FOUND: &str = "dns_not_found";
 
 #[cfg(test)]
 mod tests;

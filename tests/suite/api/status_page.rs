@@ -198,21 +198,21 @@ async fn results_reach_the_page_by_themselves() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_name_that_is_watched_before_it_exists_is_unknown_and_not_down() {
+async fn a_site_whose_name_was_never_found_is_down() {
     let world = World::start().await;
     let client = &world.owner.client;
     let created = client.post("/sites", json!({"domain": "soon.example"})).await.expect(200);
     let id = text(&created["site"]["id"]);
-    let path = enable(client, json!({})).await;
-    for check_type in ["uptime", "dns", "uptime"] {
-        world.run(check_type, "soon.example", &id).await;
-        world.latest(check_type, &id, |record| record["status"] == "down").await;
+    for _ in 0..2 {
+        world.run("uptime", "soon.example", &id).await;
     }
+    world.alerts("uptime", 1).await;
+    let path = enable(client, json!({})).await;
     let shown = data(&visitor(&world), &path).await;
     let site = &shown["sites"][0];
-    assert_eq!((&site["state"], &site["uptime_percent"]), (&json!("unknown"), &Value::Null));
-    assert_eq!(site["days"]["states"][89], "unknown");
-    assert_eq!(shown["status"]["description"], "The current state is unknown");
+    assert_eq!((&site["state"], &site["uptime_percent"]), (&json!("down"), &json!(0.0)));
+    assert_eq!(site["days"]["states"][89], "down");
+    assert_eq!(shown["status"]["description"], "Major outage");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -149,6 +149,8 @@ async fn while_no_dns_server_answers_nobody_is_alerted() {
     let told = refused(&answer, 500, "a check of a name that nobody can look up");
     assert!(told.starts_with("the DNS servers of this service do not answer"), "{told}");
     world.open_alerts(0).await;
+    // Nobody has its name, which is down by itself.
+    world.owner.client.delete(&format!("/sites?id={late}")).await.expect(200);
 
     world.lab.dns.answer_again();
     guard_says(&world, "offline", false).await;

@@ -89,6 +89,34 @@ async fn a_site_that_moves_to_a_private_address_is_told_as_down() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_site_whose_name_was_never_found_is_told_as_down_and_as_up_when_it_appears() {
+    let world = World::with(|settings| {
+        settings.toml = "[intervals]\nuptime = \"1s\"\n[confirm]\nrecheck = \"1s\"\n".into();
+    })
+    .await;
+    world.hook().await;
+    // It is served already, and named nowhere.
+    let pages = Pages::plain().await.expect("free port");
+    pages.at("/", Script::html("open"));
+    let body = json!({"domain": NAME, "custom_port": pages.port(), "check_types": ["ssl"],
+        "check_config": {"uptime": {"scheme": "http", "degraded_ms": 0}}});
+    let created = world.owner.client.post("/sites", body).await.expect(200);
+    let id = text(&created["site"]["id"]);
+
+    let alert = world.alerts("uptime", 1).await.remove(0);
+    assert_eq!((&alert["site_id"], &alert["severity"]), (&json!(id), &json!("critical")));
+    assert!(text(&alert["message"]).contains("does not exist"), "{alert}");
+    assert!(text(&alert["suggestion"]).contains("spelt"), "{alert}");
+    let told = world.told_of("site.down", 1).await.remove(0);
+    assert_eq!(told["alert_id"], alert["id"]);
+
+    world.lab.dns.answer(NAME, Reply::address(pages.web().ip()));
+    let told = world.told_of("site.up", 1).await.remove(0);
+    assert_eq!(told["site_id"], json!(id));
+    world.alerts("uptime", 0).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_redirect_to_a_name_that_does_not_exist_is_told_by_that_name() {
     let world = World::start().await;
     let pages = world.lab.pages(NAME).await.expect("free port");

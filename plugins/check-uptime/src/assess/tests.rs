@@ -84,7 +84,7 @@ fn end_of_slowness_tells_that_the_site_is_in_time_again() {
 }
 
 #[test]
-fn site_whose_name_was_never_found_has_not_gone_down() {
+fn site_whose_name_was_never_found_is_down_like_any_other() {
     let missing = |settled: Option<UptimeResult>, memory| {
         let mut evidence = evidence(Status::Down, None, memory, NOW);
         evidence.current.error = Some("dns_not_found".to_owned());
@@ -92,19 +92,16 @@ fn site_whose_name_was_never_found_has_not_gone_down() {
         evidence
     };
     let not_there = missing(None, None).current;
-    for settled in [None, Some(not_there.clone())] {
-        let assessment = assess(missing(settled, None));
-        assert_eq!((assessment.health, found(&assessment)), (Health::Down, vec![]));
-        assert_eq!(assessment.memory, None);
+    let first = assess(missing(None, None));
+    assert_eq!((first.health, found(&first)), (Health::Down, vec![("site.down", "site")]));
+    let still = assess(missing(Some(not_there.clone()), first.memory));
+    assert_eq!(found(&still), [("site.down", "site")]);
+    // Also where an outage was not remembered.
+    for memory in [still.memory, None] {
+        let mut there = evidence(Status::Up, None, memory, NOW);
+        there.settled = Some(Settled { facts: not_there.clone(), at: NOW - 60 });
+        assert_eq!(found(&assess(there)), [("site.up", "recovery")]);
     }
-    let mut there = evidence(Status::Up, None, None, NOW);
-    there.settled = Some(Settled { facts: not_there.clone(), at: NOW - 60 });
-    assert_eq!(found(&assess(there)), [], "it was never up before");
-
-    let gone = assess(missing(Some(result(Status::Up)), None));
-    assert_eq!(found(&gone), [("site.down", "site")]);
-    let still = assess(missing(Some(not_there), gone.memory));
-    assert_eq!(found(&still), [("site.down", "site")], "a name that was there is missed");
 }
 
 #[test]

@@ -136,8 +136,8 @@ fn reason(result: &UptimeResult, config: &Config) -> (String, &'static str) {
         ),
         NOT_FOUND => (
             "its name does not exist or has no address",
-            "Check that the domain is registered and that its DNS zone has an A or AAAA record \
-             for the name.",
+            "Check that the name is spelt as it is meant, that its domain is registered and has \
+             not lapsed, and that its DNS zone has an A or AAAA record for the name.",
         ),
         "dns_failed" => (
             "the DNS servers of its name fail",
