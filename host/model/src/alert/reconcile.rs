@@ -114,13 +114,11 @@ fn unchanged(ctx: &Context<'_>, record: CheckRecord) -> Decision {
 }
 
 impl Decision {
-    /// Whether the run is part of how well the site was: not what was announced, and not a failure
-    /// of which nothing is reported, since what is awaited has not gone down.
+    /// Whether the run is part of how well the site was: not what was announced.
     fn counts(&self, ctx: &Context<'_>) -> bool {
         match self.record.status {
             CheckStatus::Ok | CheckStatus::Unknown => true,
-            CheckStatus::Degraded => !ctx.maintenance,
-            CheckStatus::Down => !ctx.maintenance && !self.state.tracked.is_empty(),
+            CheckStatus::Degraded | CheckStatus::Down => !ctx.maintenance,
         }
     }
 

@@ -2,14 +2,12 @@
 //!
 //! A run that left something in doubt (the first that fails, and the first good one after an
 //! outage) changes nothing: until the next ones have confirmed it, the check stands as before, and
-//! one lost packet is no outage. A site without an answer is down where an alert was raised, also
-//! when its owner has resolved that; else it is awaited, like a name that does not exist yet.
+//! one lost packet is no outage.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::time::Duration;
 
-use serde::{Deserialize, Deserializer, de::IgnoredAny};
+use serde::{Deserialize, de::IgnoredAny};
 
-use super::uptime::UPTIME;
 use crate::{CheckStatus, CheckType, Timestamp};
 
 /// What the page needs of a check's latest record, and reads from it.
@@ -19,8 +17,6 @@ pub struct Latest {
     pub check_type: CheckType,
     pub status: CheckStatus,
     pub checked_at: Timestamp,
-    /// The uptime check found no site, and raised no alert.
-    pub awaited: bool,
 }
 
 /// The record as it is stored, read as far as its status can be told from.
@@ -47,27 +43,12 @@ pub struct Standing {
     /// Above 0 while something is in doubt.
     unconfirmed_runs: u32,
     settled: Option<SettledStatus>,
-    /// An alert was raised for something that is still found, and perhaps resolved by its owner.
-    #[serde(rename = "tracked", deserialize_with = "any_raised")]
-    is_told: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 struct SettledStatus {
     #[serde(default)]
     status: Option<CheckStatus>,
-}
-
-/// A finding, as far as it is told whether an alert was raised for it.
-#[derive(Deserialize)]
-struct Tracked {
-    #[serde(default)]
-    raised: Option<IgnoredAny>,
-}
-
-fn any_raised<'de, D: Deserializer<'de>>(tracked: D) -> Result<bool, D::Error> {
-    let tracked = BTreeMap::<String, Tracked>::deserialize(tracked)?;
-    Ok(tracked.values().any(|tracked| tracked.raised.is_some()))
 }
 
 impl From<Record> for Latest {
@@ -79,7 +60,7 @@ impl From<Record> for Latest {
         let saw_none = seen.expires_at.is_none() && seen.days_remaining.is_none();
         let status =
             if check_type.as_str() == SSL && saw_none { CheckStatus::Unknown } else { status };
-        Self { check_type, status, checked_at, awaited: false }
+        Self { check_type, status, checked_at }
     }
 }
 
@@ -92,16 +73,12 @@ impl Latest {
     }
 
     /// The record with the status that is confirmed: its own, or while that is in doubt the one
-    /// from before; unknown where there was none, and while the site is awaited.
+    /// from before; unknown where there was none.
     pub fn confirmed(self, standing: Standing) -> Self {
         // Who could not tell leaves the doubts of others as they were.
         let in_doubt = standing.unconfirmed_runs > 0 && self.status != CheckStatus::Unknown;
         let before = standing.settled.and_then(|settled| settled.status);
         let status = if in_doubt { before.unwrap_or(CheckStatus::Unknown) } else { self.status };
-        let is_down = status == CheckStatus::Down && self.check_type.as_str() == UPTIME;
-        if is_down && !standing.is_told {
-            return Self { status: CheckStatus::Unknown, awaited: true, ..self };
-        }
         Self { status, ..self }
     }
 }
@@ -117,7 +94,7 @@ mod tests {
 
     fn latest(check_type: &str, status: CheckStatus) -> Latest {
         let checked_at = Timestamp::from_timestamp(1_790_000_000, 0).unwrap();
-        Latest { check_type: check_type.parse().unwrap(), status, checked_at, awaited: false }
+        Latest { check_type: check_type.parse().unwrap(), status, checked_at }
     }
 
     #[test]
@@ -138,31 +115,11 @@ mod tests {
         ];
         for (status, unconfirmed_runs, settled, expected) in table {
             let settled = settled.map(|status| SettledStatus { status: Some(status) });
-            let standing = Standing { unconfirmed_runs, settled, is_told: true };
+            let standing = Standing { unconfirmed_runs, settled };
             let shown = latest("uptime", status).confirmed(standing).status;
             assert_eq!(shown, expected, "{status:?}, {standing:?}");
         }
         assert_eq!(latest("ssl", Down).confirmed(Standing::default()).status, Down);
-    }
-
-    #[test]
-    fn a_site_that_nobody_was_told_of_is_awaited_and_not_down() {
-        use CheckStatus::{Degraded, Down, Ok, Unknown};
-        let table = [
-            // The last run, the runs in doubt, what was settled before them, what is shown.
-            ("uptime", Down, 0, Some(Down), (Unknown, true)),
-            ("uptime", Down, 1, Some(Down), (Unknown, true)),
-            ("uptime", Ok, 0, Some(Ok), (Ok, false)),
-            ("uptime", Degraded, 1, Some(Ok), (Ok, false)),
-            ("uptime", Unknown, 0, Some(Down), (Unknown, false)),
-            ("dns", Down, 0, Some(Down), (Down, false)),
-        ];
-        for (name, status, unconfirmed_runs, settled, expected) in table {
-            let settled = settled.map(|status| SettledStatus { status: Some(status) });
-            let standing = Standing { unconfirmed_runs, settled, is_told: false };
-            let shown = latest(name, status).confirmed(standing);
-            assert_eq!((shown.status, shown.awaited), expected, "{name} {status:?}, {standing:?}");
-        }
     }
 
     #[test]
@@ -203,16 +160,6 @@ mod tests {
         state.settled = Some(crate::check::Settled { result, at, status: Some(CheckStatus::Ok) });
         let settled = Some(SettledStatus { status: Some(CheckStatus::Ok) });
         assert_eq!(read(&state), Standing { settled, ..doubtful });
-        let alert = uuid::Uuid::nil().into();
-        let (event, severity) = ("site.down".to_owned(), crate::Severity::Critical);
-        for is_told in [false, true] {
-            let event = event.clone();
-            let raised = crate::check::Raised { alert, event: event.clone(), severity };
-            let raised = Some(raised).filter(|_| is_told);
-            let tracked = crate::check::Tracked { event, count: 1, absent: 0, raised };
-            state.tracked = [("uptime site".to_owned(), tracked)].into();
-            assert_eq!(read(&state), Standing { settled, is_told, ..doubtful });
-        }
         let before = serde_json::json!({ "settled": { "result": null, "at": at } });
         let before: Standing = serde_json::from_value(before).unwrap();
         assert_eq!(before.settled, Some(SettledStatus { status: None }));

@@ -3,8 +3,8 @@
 //! *Invariant:* it is bounded: of more days or hours than the page shows the oldest make room.
 //! *Invariant:* a run at a moment far ahead, by a clock that is wrong, takes the place of one day
 //! and hour: what was counted before stays, and what comes after is counted.
-//! *Invariant:* trouble that was announced, and a site that is not there yet, are no outage: of
-//! such runs it is kept that there were any on their day.
+//! *Invariant:* trouble that was announced is no outage: of such runs it is kept that there were any
+//! on their day.
 
 use serde::{Deserialize, Serialize};
 

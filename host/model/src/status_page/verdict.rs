@@ -2,9 +2,9 @@
 //!
 //! A site stands as its last uptime run says. Where that could not tell, or is too old, it is
 //! unknown, and what is in doubt changes nothing until it is confirmed ([`Latest::confirmed`]).
-//! Unless it is awaited, a certificate that was seen and is not valid, or a name that does not
-//! resolve, makes it degraded at least: visitors meet that too. What only its owner has to know (a
-//! registration that ends, a certificate in a log) is not told here.
+//! A certificate that was seen and is not valid, or a name that does not resolve, makes it degraded
+//! at least: visitors meet that too. What only its owner has to know (a registration that ends, a
+//! certificate in a log) is not told here.
 //!
 //! Together, the first that fits:
 //!
@@ -63,9 +63,7 @@ impl SiteState {
             let found = latest.iter().find(|latest| latest.check_type.as_str() == name);
             found.map_or(CheckStatus::Unknown, |latest| latest.status)
         };
-        let awaited = latest.iter().any(|latest| latest.awaited);
-        let hampered =
-            !awaited && MET_BY_VISITORS.iter().any(|name| status(name) == CheckStatus::Down);
+        let hampered = MET_BY_VISITORS.iter().any(|name| status(name) == CheckStatus::Down);
         match status(UPTIME) {
             CheckStatus::Down => Self::Down,
             CheckStatus::Ok | CheckStatus::Unknown if hampered => Self::Degraded,
@@ -144,7 +142,7 @@ mod tests {
 
     fn latest(check_type: &str, status: CheckStatus) -> Latest {
         let checked_at = Timestamp::from_timestamp(1_790_000_000, 0).unwrap();
-        Latest { check_type: check_type.parse().unwrap(), status, checked_at, awaited: false }
+        Latest { check_type: check_type.parse().unwrap(), status, checked_at }
     }
 
     #[test]
@@ -168,9 +166,6 @@ mod tests {
             assert_eq!(SiteState::of(&latest, false), *expected, "{checks:?}");
             assert_eq!(SiteState::of(&latest, true), SiteState::Maintenance);
         }
-        let awaited = Latest { awaited: true, ..latest("uptime", Unknown) };
-        let nowhere = [awaited, latest("dns", Down)];
-        assert_eq!(SiteState::of(&nowhere, false), SiteState::Unknown);
     }
 
     #[test]

@@ -34,7 +34,6 @@ fn sites(count: u128) -> Vec<Watched> {
             check_type: "uptime".parse().expect("a check"),
             status: if number % 17 == 3 { CheckStatus::Down } else { CheckStatus::Ok },
             checked_at: now(),
-            awaited: false,
         }],
         tally: Tally {
             days: (0..90).rev().map(|back| day(number, back)).collect(),

@@ -13,7 +13,7 @@ fn now() -> Timestamp {
 
 fn site(number: u128, domain: &str, status: CheckStatus) -> Watched {
     let check_type = "uptime".parse().unwrap();
-    let latest = Latest { check_type, status, checked_at: now(), awaited: false };
+    let latest = Latest { check_type, status, checked_at: now() };
     Watched {
         site: SiteId(Uuid::from_u128(number)),
         domain: domain.parse().unwrap(),
