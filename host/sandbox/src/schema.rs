@@ -52,12 +52,8 @@ impl Schema {
         if self.validator.is_valid(value) {
             return Vec::new();
         }
-        let errors = self.validator.iter_errors(value).take(PROBLEMS);
-        let problems = errors.map(|error| Problem {
-            pointer: error.instance_path().to_string(),
-            message: cut(told(&error), 512),
-        });
-        problems.collect()
+        let errors = self.validator.iter_errors(value);
+        errors.flat_map(|error| problems(&error)).take(PROBLEMS).collect()
     }
 
     /// The first problem in one line, for the operator.
@@ -70,6 +66,18 @@ impl Schema {
     }
 }
 
+/// What an error comes to: where one alternative is all that the value can be meant for, what that
+/// has against it.
+fn problems(error: &ValidationError<'_>) -> Vec<Problem> {
+    match alternatives(error).as_slice() {
+        [errors] => errors.iter().take(PROBLEMS).flat_map(problems).collect(),
+        _ => vec![Problem {
+            pointer: error.instance_path().to_string(),
+            message: cut(told(error), 512),
+        }],
+    }
+}
+
 /// What is wrong, for whoever wrote the value and sees no schema. Masked: a value may be long, or a
 /// secret.
 fn told(error: &ValidationError<'_>) -> String {
@@ -79,25 +87,55 @@ fn told(error: &ValidationError<'_>) -> String {
         ValidationErrorKind::Enum { options } => {
             format!("value is not one of {}", listed(options))
         }
-        ValidationErrorKind::AnyOf { context } | ValidationErrorKind::OneOfNotValid { context } => {
-            let mut refusals = refusals(context, &error.instance_path().to_string());
+        ValidationErrorKind::AnyOf { .. } | ValidationErrorKind::OneOfNotValid { .. } => {
+            let mut refusals = refusals(error, &error.instance_path().to_string());
             refusals.dedup();
-            format!("value fits no alternative: {}", refusals.join("; "))
+            match refusals.as_slice() {
+                [only] => only.clone(),
+                several => format!("value fits no alternative: {}", several.join("; ")),
+            }
         }
         _ => error.masked().to_string(),
     }
 }
 
+/// What each alternative has against a value that fits none: those of its own type, where there are
+/// any. None of an error that is not about alternatives.
+fn alternatives<'a>(error: &'a ValidationError<'_>) -> Vec<&'a [ValidationError<'static>]> {
+    let (ValidationErrorKind::AnyOf { context } | ValidationErrorKind::OneOfNotValid { context }) =
+        error.kind()
+    else {
+        return Vec::new();
+    };
+    let at = error.instance_path().to_string();
+    let all = context.iter().take(ALTERNATIVES).map(Vec::as_slice);
+    let of_its_type: Vec<_> = all.clone().filter(|errors| !miss_its_type(errors, &at)).collect();
+    if of_its_type.is_empty() { all.collect() } else { of_its_type }
+}
+
+/// Whether they say that the value at `at` is of another type than they are about.
+fn miss_its_type(errors: &[ValidationError<'_>], at: &str) -> bool {
+    errors.iter().filter(|error| error.instance_path().to_string() == at).any(|error| {
+        match error.kind() {
+            ValidationErrorKind::Type { .. } => true,
+            ValidationErrorKind::AnyOf { context }
+            | ValidationErrorKind::OneOfNotValid { context } => {
+                context.iter().all(|errors| miss_its_type(errors, at))
+            }
+            _ => false,
+        }
+    })
+}
+
 /// Why each of the alternatives does not take the value at `at`; where one is nothing but
 /// alternatives again, why each of these does not.
-fn refusals(context: &[Vec<ValidationError<'_>>], at: &str) -> Vec<String> {
+fn refusals(error: &ValidationError<'_>, at: &str) -> Vec<String> {
     let mut found = Vec::new();
-    for errors in context.iter().take(ALTERNATIVES) {
-        match errors.as_slice() {
+    for errors in alternatives(error) {
+        match errors {
             [error] if error.instance_path().to_string() == at => match error.kind() {
-                ValidationErrorKind::AnyOf { context }
-                | ValidationErrorKind::OneOfNotValid { context } => {
-                    found.extend(refusals(context, at));
+                ValidationErrorKind::AnyOf { .. } | ValidationErrorKind::OneOfNotValid { .. } => {
+                    found.extend(refusals(error, at));
                 }
                 _ => found.push(told(error)),
             },
@@ -240,18 +278,46 @@ mod tests {
         assert_eq!(
             told(json!({"starttls": "a secret"})),
             "/starttls: value fits no alternative: value is not one of \"smtp\", \"imap\", \
-             \"pop3\" or \"ftp\"; \"none\" was expected; value is not of type \"null\"",
+             \"pop3\" or \"ftp\"; \"none\" was expected",
         );
         assert_eq!(
-            told(json!({"status": 9})),
-            "/status: value fits no alternative: value is less than the minimum of 100; value is \
-             not of type \"string\"",
+            told(json!({"status": true})),
+            "/status: value fits no alternative: value is not of type \"integer\"; value is not of \
+             type \"string\"",
         );
         let proxy = told(json!({"proxy": {"port": "a secret"}}));
         assert!(proxy.contains("/port: value is not of type \"integer\""), "{proxy}");
         assert!(proxy.contains(" and ") && proxy.contains("\"host\" is a required"), "{proxy}");
         assert!(!proxy.contains("secret"), "{proxy}");
         assert!(told(json!({"long": -1})).len() <= 512 + "/long: ".len());
+    }
+
+    #[test]
+    fn of_alternatives_those_of_the_values_type_tell_what_is_wrong() {
+        let schema = json!({
+            "properties": {"status": {"anyOf": [
+                {"type": "array", "items": {"$ref": "#/$defs/code"}},
+                {"$ref": "#/$defs/code"},
+            ]}},
+            "$defs": {"code": {"anyOf": [
+                {"type": "integer", "maximum": 599},
+                {"type": "string", "pattern": "^[1-5][0-9]{2}$"},
+            ]}},
+        });
+        let schema = Schema::new(&schema.to_string()).expect("a schema");
+        let told = |status: Value| {
+            let problems = schema.problems(&json!({ "status": status })).into_iter();
+            let problems = problems.map(|Problem { pointer, message }| (pointer, message));
+            problems.collect::<Vec<_>>()
+        };
+        let too_high = "value is greater than the maximum of 599".to_owned();
+        let no_code = "value does not match \"^[1-5][0-9]{2}$\"".to_owned();
+        assert_eq!(told(json!(700)), [("/status".to_owned(), too_high.clone())]);
+        assert_eq!(told(json!("ok")), [("/status".to_owned(), no_code.clone())]);
+        assert_eq!(
+            told(json!([200, 700, "ok"])),
+            [("/status/1".to_owned(), too_high), ("/status/2".to_owned(), no_code)],
+        );
     }
 
     #[test]
