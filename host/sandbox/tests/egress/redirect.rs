@@ -73,6 +73,9 @@ async fn a_redirect_to_what_is_no_url_of_the_web_is_the_fault_of_the_answer() {
     canary.assert_untouched().await;
 }
 
+/// Whether it is the error that such a place brings.
+type IsExpected = fn(&NetError) -> bool;
+
 #[tokio::test]
 async fn a_redirect_to_nobody_who_answers_is_told_with_its_head() {
     let canary = Canary::on("127.0.0.2").await;
@@ -80,7 +83,7 @@ async fn a_redirect_to_nobody_who_answers_is_told_with_its_head() {
     let closed = ClosedPort::new();
     let mute = Http::new(|_| Vec::new()).await;
     let egress = to_loopback(Some(&dns));
-    let cases: [(String, fn(&NetError) -> bool); 4] = [
+    let cases: [(String, IsExpected); 4] = [
         ("http://gone.example/".to_owned(), |cause| matches!(cause, NetError::NameNotFound)),
         (format!("http://127.0.0.1:{}/", closed.port), |cause| matches!(cause, NetError::Refused)),
         (mute.url("/"), |cause| matches!(cause, NetError::Reset)),
