@@ -61,7 +61,7 @@ async fn a_check_that_is_taken_off_leaves_no_condition_open_and_tells_it_anew_on
 
     // A pause is none of that.
     client.patch(&path, json!({"monitoring_enabled": false})).await.expect(200);
-    assert_eq!(world.alerts_now("ssl").await, [first.clone()]);
+    assert_eq!(world.alerts_now("ssl").await, std::slice::from_ref(&first));
     let off = json!({"monitoring_enabled": true, "check_types": ["dns"]});
     client.patch(&path, off).await.expect(200);
     assert_eq!(world.alerts_now("ssl").await, [] as [Value; 0]);
