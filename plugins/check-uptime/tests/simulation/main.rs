@@ -121,6 +121,7 @@ fn watch(number: u32, weather: Weather, runs: u32) -> Figures {
         match (was_down, site.is_called_down()) {
             (false, true) => outage.found(now, &mut figures),
             (true, false) => figures.over += 1,
+            (true, true) if trouble.is_some() => outage.known(&mut figures),
             _ => {}
         }
         let told = decision.raised.iter().filter(|alert| alert.event == "site.up");
@@ -167,6 +168,12 @@ impl Outage {
         figures.outages += 1;
         let delay = (now - self.start).to_std().expect("found after it began");
         figures.slowest = figures.slowest.max(delay.as_secs_f64() / INTERVAL.as_secs_f64());
+    }
+
+    /// It began while the alert that lost probes had raised was open, which goes on as its own.
+    fn known(&mut self, figures: &mut Figures) {
+        figures.outages += u32::from(!self.found);
+        self.found = true;
     }
 }
 
