@@ -21,9 +21,8 @@ pub struct Config {
     /// site's own port, where the port does not speak TLS, or says nothing to it. `https` and `http` ask in that way
     /// alone.
     pub scheme: Scheme,
-    /// Status codes that count as up: codes (`401`) and ranges (`"200-299"`) from 100 to 599, one or
-    /// a list. Empty: every code below 400. With redirects followed it is the last answer's code that
-    /// counts.
+    /// Status codes that count as up: codes (`401`) and ranges (`"200-299"`), one or a list. Empty:
+    /// every code below 400. With redirects followed it is the last answer's code that counts.
     #[serde(deserialize_with = "expected::one_or_many")]
     #[schemars(with = "OneOrMany")]
     pub expected_status: Vec<Expected>,

@@ -15,7 +15,7 @@ async fn a_configuration_that_does_not_fit_is_refused_by_its_place() {
         (json!({"uptime": {"degraded_ms": -1}}), "/degraded_ms"),
         (json!({"uptime": {"degraded_ms": "fast"}}), "/degraded_ms"),
         (json!({"uptime": {"expected_status": [42]}}), "/expected_status/0"),
-        (json!({"uptime": {"expected_status": 700}}), "/expected_status"),
+        (json!({"uptime": {"expected_status": 1000}}), "/expected_status"),
         (json!({"uptime": {"expected_status": "ok"}}), "/expected_status"),
         (json!({"uptime": {"no-such": 1}}), ""),
         (json!({"no-such": {}}), ""),
@@ -37,11 +37,11 @@ async fn a_configuration_that_does_not_fit_is_refused_by_its_place() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_value_that_could_be_of_several_kinds_is_refused_for_what_it_is() {
     let world = World::start().await;
-    let config = json!({"uptime": {"expected_status": [200, 700]}});
+    let config = json!({"uptime": {"expected_status": [200, 1000]}});
     let body = json!({"domain": "a.example", "check_config": config});
     let said = world.owner.client.post("/sites", body).await.expect(400);
     let said = text(&said["message"]);
-    assert!(said.contains("/expected_status/1") && said.contains("maximum of 599"), "{said}");
+    assert!(said.contains("/expected_status/1") && said.contains("maximum of 999"), "{said}");
     assert!(!said.contains("alternative") && !said.contains("of type"), "{said}");
 }
 
