@@ -64,14 +64,15 @@ pub(super) fn listing(part: Part, mut members: Map<String, Value>) -> Value {
     members.insert("next_offset".to_owned(), u64::MAX.into());
     let frame = size(&Value::Object(members.clone())) + 2 * name.len() + 12;
     let room = (MOST - ROOM_FOR_MARK).saturating_sub(frame);
-    let (shown, cut) =
+    let Shown { entries: shown, cut, fewer_show_more } =
         all_shorter(&entries, name, room).unwrap_or_else(|| first_whole(entries, name, room));
     let next = offset + shown.len() as u64;
     let next = (!shown.is_empty() && next < total).then_some(next);
     members.insert(name.to_owned(), shown.into());
     members.insert("truncated".to_owned(), (next.is_some() || !cut.is_empty()).into());
     members.insert("next_offset".to_owned(), next.into());
-    let cut = (!cut.is_empty()).then(|| hint_at_cut(&cut));
+    let rest = if fewer_show_more { OF_FEWER } else { OF_ALL };
+    let cut = (!cut.is_empty()).then(|| hint_at_cut(&cut, rest));
     let hints: Vec<String> = next.map(hint_at_next).into_iter().chain(cut).collect();
     if !hints.is_empty() {
         members.insert("hint".to_owned(), hints.join("; ").into());
@@ -79,24 +80,40 @@ pub(super) fn listing(part: Part, mut members: Map<String, Value>) -> Value {
     Value::Object(members)
 }
 
+/// What a listing shows.
+struct Shown {
+    entries: Vec<Value>,
+    cut: Names,
+    /// Whether more of each would have room beside fewer others.
+    fewer_show_more: bool,
+}
+
 /// All entries, where they fit once their lists are shorter: whoever asks what there is wants to hear
 /// of everything sooner than of every record of each.
-fn all_shorter(entries: &[Value], at: &str, room: usize) -> Option<(Vec<Value>, Names)> {
+fn all_shorter(entries: &[Value], at: &str, room: usize) -> Option<Shown> {
     let mut shown = entries.to_vec();
     let mut names = Names::new();
     shown.iter_mut().for_each(|entry| cut_texts(entry, LONGEST_TEXT, at, &mut names));
     for longest in SUMMED_UP {
         shown.iter_mut().for_each(|entry| cut_lists(entry, longest, at, &mut names));
-        if shown.iter().map(|entry| size(entry) + 2).sum::<usize>() <= room {
-            return Some((shown, names));
+        if fit(&shown, room) {
+            let fewer_show_more = longest != usize::MAX && shown.len() > 1;
+            return Some(Shown { entries: shown, cut: names, fewer_show_more });
         }
     }
     None
 }
 
+/// Whether there is room for all of them. Those behind the first that has none are not written:
+/// there may be megabytes of them.
+fn fit(entries: &[Value], room: usize) -> bool {
+    let left = entries.iter().try_fold(room, |left, entry| left.checked_sub(size(entry) + 2));
+    left.is_some()
+}
+
 /// The entries that fit, and what was cut in them. Beside long texts something is cut only in the
 /// first: any other can be the first of the next answer.
-fn first_whole(entries: Vec<Value>, at: &str, mut room: usize) -> (Vec<Value>, Names) {
+fn first_whole(entries: Vec<Value>, at: &str, mut room: usize) -> Shown {
     let mut shown = Vec::new();
     let mut names = Names::new();
     for mut entry in entries {
@@ -113,14 +130,14 @@ fn first_whole(entries: Vec<Value>, at: &str, mut room: usize) -> (Vec<Value>, N
         names.append(&mut here);
         shown.push(entry);
     }
-    (shown, names)
+    Shown { entries: shown, cut: names, fewer_show_more: false }
 }
 
 fn hint_at_next(next: u64) -> String {
     format!("there is more: call this tool again with offset {next}")
 }
 
-fn hint_at_cut(names: &Names) -> String {
+fn hint_at_cut(names: &Names, rest: &str) -> String {
     let mut named: Vec<String> = names.iter().take(MOST_NAMES).cloned().collect();
     for name in &mut named {
         // Each would be written as six characters, twice.
@@ -131,7 +148,7 @@ fn hint_at_cut(names: &Names) -> String {
         named.push("others".to_owned());
     }
     let named = named.join(", ");
-    format!("what is long was cut to fit ({named}); the REST interface answers all of it")
+    format!("what is long was cut to fit ({named}); {rest}")
 }
 
 /// As JSON that fits into a result.
@@ -145,7 +162,7 @@ pub(super) fn bounded(mut value: Value) -> String {
     shorten(&mut value, MOST - ROOM_FOR_MARK, "", &mut cut);
     if let Some(members) = value.as_object_mut() {
         members.insert("truncated".to_owned(), true.into());
-        members.entry("hint").or_insert_with(|| hint_at_cut(&cut).into());
+        members.entry("hint").or_insert_with(|| hint_at_cut(&cut, OF_ALL).into());
     }
     value.to_string()
 }
@@ -239,12 +256,15 @@ const ROOM_FOR_MARK: usize = 800;
 /// Of the members that a hint names.
 const MOST_NAMES: usize = 4;
 const LONGEST_NAME: usize = 30;
+/// Where the rest of what was cut is.
+const OF_ALL: &str = "the REST interface answers all of it";
+const OF_FEWER: &str = "a smaller limit shows more of each, the REST interface all of it";
 /// Lists that are written oldest first: who reads a part of one wants its end.
 const HISTORIES: [&str; 1] = ["updates"];
 /// A long TXT record is whole, a novel in a certificate is not.
 const LONGEST_TEXT: usize = 1_000;
 /// What is left of lists in entries that are shown at once.
-const SUMMED_UP: [usize; 5] = [usize::MAX, 50, 25, 12, 6];
+const SUMMED_UP: [usize; 7] = [usize::MAX, 200, 100, 50, 25, 12, 6];
 const LISTS: [usize; 8] = [200, 100, 50, 25, 12, 6, 3, 1];
 const TEXTS: [usize; 3] = [250, 60, 12];
 

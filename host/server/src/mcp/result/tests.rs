@@ -124,10 +124,23 @@ fn every_entry_is_named_where_shorter_lists_leave_room_for_all() {
         assert_eq!(shown["entries"], json!(expected));
         assert_eq!((&shown["truncated"], &shown["next_offset"]), (&json!(true), &Value::Null));
         let hint = shown["hint"].as_str().expect("a hint");
-        assert!(hint.contains("(records)"), "{hint}");
+        assert!(hint.contains("(records)") && hint.contains("a smaller limit"), "{hint}");
     }
     let alone = json!({ "san": vec!["name.example.com"; 250] });
     assert_eq!(listed(vec![alone.clone()])["entries"], json!([alone]));
+}
+
+#[test]
+fn lists_are_cut_to_the_longest_that_leave_room_for_all() {
+    let names = |count: usize| json!({ "san": vec!["name.example.com"; count] });
+    for (entries, count, left) in [(1, 2_000, 200), (3, 300, 100), (12, 60, 25)] {
+        let shown = listed(vec![names(count); entries]);
+        assert_eq!(shown["entries"], json!(vec![names(left); entries]), "{entries} of {count}");
+        let hint = shown["hint"].as_str().expect("a hint");
+        // One that is cut on its own is not longer in a listing of one.
+        assert_eq!(hint.contains("a smaller limit"), entries > 1, "{hint}");
+        assert!(hint.contains("REST"), "{hint}");
+    }
 }
 
 #[test]
