@@ -65,7 +65,8 @@ impl Check for Uptime {
                 MetricDef {
                     name: RESPONSE,
                     unit: "seconds",
-                    help: "From the first request to the end of the last answer",
+                    help: "From the first request to the end of the last answer, or of the wait for \
+                           one that a redirect leads to",
                 },
                 MetricDef {
                     name: FIRST_BYTE,

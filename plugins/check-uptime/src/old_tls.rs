@@ -221,15 +221,19 @@ mod tests {
 
     #[test]
     fn server_that_redirects_to_its_old_tls_is_not_down() {
-        let url = "https://www.example.com/";
-        let host = fixture::redirecting(url, tls("alert 40 HandshakeFailure"));
-        host.tcp(|request| match suites_of(&request.send).contains(&0xc014) {
-            true => Ok(HELLO.to_vec()),
-            false => Ok(REFUSAL.to_vec()),
-        });
-        let config = Config { scheme: Scheme::Http, ..Config::default() };
-        let seen = Uptime::run(&host.cx(), fixture::job(config));
-        assert!(matches!(seen, Err(CheckError::UnsupportedTarget(_))), "{seen:?}");
+        for (url, failure) in [
+            ("https://www.example.com/", tls("alert 40 HandshakeFailure")),
+            ("HTTPS://www.example.com/", NetError::Reset),
+        ] {
+            let host = fixture::redirecting(url, failure);
+            host.tcp(|request| match suites_of(&request.send).contains(&0xc014) {
+                true => Ok(HELLO.to_vec()),
+                false => Ok(REFUSAL.to_vec()),
+            });
+            let config = Config { scheme: Scheme::Http, ..Config::default() };
+            let seen = Uptime::run(&host.cx(), fixture::job(config));
+            assert!(matches!(seen, Err(CheckError::UnsupportedTarget(_))), "{url}: {seen:?}");
+        }
     }
 
     #[test]

@@ -18,15 +18,26 @@ pub(crate) fn failed_url(arrival: &Arrival) -> Option<String> {
     resolved(&response.final_url, response.header("location")?)
 }
 
+/// Whom a URL leads to: scheme, host and port. What follows may be another each time, and a secret.
+pub(crate) fn origin(url: &str) -> String {
+    let scheme =
+        url.split_once(':').map(|(scheme, _)| format!("{}://", scheme.to_ascii_lowercase()));
+    scheme.unwrap_or_default() + authority(url)
+}
+
 /// The host that a URL names, without its port.
 pub(crate) fn host(url: &str) -> &str {
-    let behind_scheme = url.split_once(':').map_or(url, |(_, rest)| rest);
-    let authority = behind_scheme.trim_start_matches('/').split(['/', '?', '#']).next();
-    let authority = authority.unwrap_or_default();
+    let authority = authority(url);
     match authority.rsplit_once(':') {
         Some((host, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => host,
         _ => authority,
     }
+}
+
+fn authority(url: &str) -> &str {
+    let behind_scheme = url.split_once(':').map_or(url, |(_, rest)| rest);
+    let authority = behind_scheme.trim_start_matches('/').split(['/', '?', '#']).next();
+    authority.and_then(|authority| authority.rsplit('@').next()).unwrap_or_default()
 }
 
 /// Where `location` leads from `base` (RFC 3986, 5.2.2). Dots stay in its path.
@@ -35,8 +46,8 @@ fn resolved(base: &str, location: &str) -> Option<String> {
     let base = base.split('#').next()?;
     let (scheme, rest) = base.split_once("://")?;
     let place = rest.split('?').next()?;
-    Some(if is_absolute(location) {
-        location.to_owned()
+    Some(if let Some((scheme, rest)) = absolute(location) {
+        format!("{}:{rest}", scheme.to_ascii_lowercase())
     } else if location.starts_with("//") {
         format!("{scheme}:{location}")
     } else if location.starts_with('/') {
@@ -52,11 +63,11 @@ fn resolved(base: &str, location: &str) -> Option<String> {
     })
 }
 
-/// Whether it has a scheme that is followed.
-fn is_absolute(location: &str) -> bool {
-    ["http:", "https:"].iter().any(|scheme| {
-        location.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme))
-    })
+/// The scheme and the rest, where it has a scheme that is followed.
+fn absolute(location: &str) -> Option<(&str, &str)> {
+    let (scheme, rest) = location.split_once(':')?;
+    let is_followed = ["http", "https"].iter().any(|known| scheme.eq_ignore_ascii_case(known));
+    is_followed.then_some((scheme, rest))
 }
 
 #[cfg(test)]
@@ -75,7 +86,11 @@ mod tests {
         };
         for (location, url) in [
             ("https://dead.example/x?y#z", "https://dead.example/x?y"),
-            (" HTTP://dead.example:8080 ", "HTTP://dead.example:8080"),
+            (" HTTP://dead.example:8080 ", "http://dead.example:8080"),
+            (
+                "/login?back=http://a.example/",
+                "https://www.example.com/login?back=http://a.example/",
+            ),
             ("//dead.example/", "https://dead.example/"),
             ("/login", "https://www.example.com/login"),
             ("login", "https://www.example.com/a/login"),
@@ -97,6 +112,19 @@ mod tests {
         blind.response.headers.clear();
         for arrival in [whole, endless, broken, blind] {
             assert_eq!(failed_url(&arrival), None, "{arrival:?}");
+        }
+    }
+
+    #[test]
+    fn origin_is_told_without_what_follows() {
+        for (url, expected) in [
+            ("https://dead.example/login/token?back=/#top", "https://dead.example"),
+            ("HTTP:dead.example:8080?x", "http://dead.example:8080"),
+            ("https://user:secret@[2001:db8::7]:8443", "https://[2001:db8::7]:8443"),
+            ("dead.example/start", "dead.example"),
+            ("", ""),
+        ] {
+            assert_eq!(origin(url), expected, "{url}");
         }
     }
 

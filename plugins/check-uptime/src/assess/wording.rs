@@ -77,7 +77,9 @@ fn quoted(url: &str) -> String {
 /// not the site's own, it may be the redirect that has to change.
 fn behind_redirect(failed: &str, result: &UptimeResult, config: &Config) -> (String, String) {
     let (why, suggestion) = reason(result, config);
-    let why = format!("it redirects to {}, which cannot be reached: {why}", quoted(failed));
+    // Not its path: an alert is written anew, and told of, with every new message.
+    let place = cut(&redirect::origin(failed), MAX_QUOTE);
+    let why = format!("it redirects to {place}, and that fails: {why}");
     let host = redirect::host(failed);
     let is_own = |url: &str| redirect::host(url).eq_ignore_ascii_case(host);
     if result.url.as_deref().is_some_and(is_own) {
