@@ -158,7 +158,8 @@ impl Cx {
     }
 
     /// Takes an answer from its head on: that its body did not come whole, or that a redirect was
-    /// not followed or led to nobody who answers, is told beside it.
+    /// not followed or led to nobody who answers, is told beside it. Such a failure may be trouble
+    /// of the host's own, as an error may: judge both alike.
     pub fn fetch_partial(&self, request: &Request) -> Result<Arrival, NetError> {
         ask!(&self.0, net_http::fetch_partial(request), double => double.fetch_partial(request))
     }
