@@ -246,10 +246,13 @@ pub(crate) fn memory(state: &CheckState) -> Result<String> {
     row::write("check state", &Remembered { state, settled_is_latest, tally })
 }
 
-/// The text of the larger row once its runs have counted and told nothing; what they saw stays.
+/// The text of the larger row once its runs have counted and told nothing; what they saw stays. So
+/// does a doubt in it, which status pages show nothing of, but as that of one run: whoever looks again
+/// one day gets the rechecks that a first finding gets.
 pub(crate) fn untold(memory: &str) -> Result<String> {
     let mut remembered: Remembered = row::read("check state", memory)?;
     remembered.state.tracked.clear();
+    remembered.state.unconfirmed_runs = remembered.state.unconfirmed_runs.min(1);
     row::write("check state", &remembered)
 }
 

@@ -1,6 +1,8 @@
 //! Checks that are taken off their site: what ends with them, and what stays.
 
 use super::alert::{filter, totals};
+use vedette_model::schedule::awaits_confirmation;
+
 use super::*;
 use crate::Runs;
 use crate::error::Error;
@@ -82,6 +84,27 @@ fn a_check_that_is_put_back_raises_what_still_holds_and_knows_what_it_saw() {
         let after = ssl_run(&store, &account, &site, on, found()).await;
         assert_eq!((after.raised.len(), after.notices.len()), (2, 2));
         assert_eq!(totals(&store, &account).await, (2, 2, 4));
+    });
+}
+
+#[test]
+fn a_check_that_is_put_back_is_looked_at_again_however_often_it_was() {
+    on_both(|store| async move {
+        let (account, site) = with_site(&store).await;
+        let doubtful =
+            |key: &str| vec![Finding { confirmations: Some(2), ..finding("ssl.expiring", key) }];
+        for (second, key) in (0..).zip(["f1", "f2", "f3", "f4", "f5", "f6"]) {
+            ssl_run(&store, &account, &site, noon() + seconds(second), doubtful(key)).await;
+        }
+        let off = noon() + seconds(60);
+        store.update_site(account.id, site.id, without_ssl(off)).await.unwrap().unwrap();
+        let context = store.check_context(account.id, site.id, &ssl()).await.unwrap().unwrap();
+        assert_eq!(context.state.unconfirmed_runs, 1, "the last of them is as doubtful as it was");
+
+        let on = noon() + seconds(120);
+        store.update_site(account.id, site.id, with_ssl(on)).await.unwrap().unwrap();
+        let run = ssl_run(&store, &account, &site, on, doubtful("f7")).await;
+        assert!(run.recheck && awaits_confirmation(run.unconfirmed_runs), "{run:?}");
     });
 }
 
