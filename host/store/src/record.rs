@@ -2,8 +2,9 @@
 //! and UTC day said is kept in that record alone, and the row names it: a certificate list of a
 //! hundred kilobytes, looked for every hour, is nearly always the one of the hour before.
 //!
-//! *Invariant:* a record leans on one that is no newer than itself and of the same day. The history of
-//! a day is removed from its newest record on, so the other is there for as long.
+//! *Invariant:* a record leans on one that is older than itself, by a millisecond at least, and of the
+//! same day. The history of a day is removed from its newest record on, so the other is there for as
+//! long.
 //! *Invariant:* the latest record stands whole in the state of its check too, and is made whole in its
 //! row before what it leans on goes.
 
@@ -67,7 +68,7 @@ CREATE $check SET site = $site_id, check_type = $check_type, rev = $rev, doc = $
 const LEANING: &str = "
 LET $last = $state.result_in;
 LET $last_rev = $last.rev;
-LET $result_in = IF $state.result_digest = $digest AND $last_rev >= $rev AND $last_rev < $day_end
+LET $result_in = IF $state.result_digest = $digest AND $last_rev > $rev AND $last_rev < $day_end
     { $last } ELSE { NONE };
 CREATE $check SET site = $site_id, check_type = $check_type, rev = $rev, result_in = $result_in,
     doc = IF $result_in = NONE { $check_doc } ELSE { $brief_doc } RETURN NONE;

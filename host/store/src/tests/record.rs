@@ -103,6 +103,20 @@ fn no_record_leans_on_a_newer_one() {
 }
 
 #[test]
+fn no_record_leans_on_one_of_the_same_moment() {
+    on_both(|store| async move {
+        let (account, site) = with_site(&store).await;
+        // Of these two either may go first.
+        for _ in 0..2 {
+            saw(&store, &account, &site, noon(), list("CA")).await;
+        }
+        assert_eq!(whole(&store).await, 2);
+        saw(&store, &account, &site, noon() + TimeDelta::milliseconds(1), list("CA")).await;
+        assert_eq!(whole(&store).await, 2);
+    });
+}
+
+#[test]
 fn records_of_a_day_that_goes_bit_by_bit_are_whole_while_they_are_there() {
     on_both(|store| async move {
         let (account, site) = with_site(&store).await;
