@@ -54,7 +54,7 @@ pub struct CheckRecord {
 /// `version`, so that two nodes cannot decide from the same past.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CheckState {
-    /// Grows with every commit, and when the site moves.
+    /// Grows with every commit, when the site moves, and when the check is taken off it.
     pub version: u64,
     pub latest: Option<CheckRecord>,
     /// The last result whose findings were all confirmed or had vanished.

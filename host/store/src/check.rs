@@ -282,8 +282,9 @@ fn latest(rows: Vec<StateRow>) -> Result<BTreeMap<CheckType, CheckRecord>> {
 }
 
 /// What a decision about the check `$state` of `$site` is compared by. It only ever grows: by every
-/// commit and every move of the site; while the check never ran, by every change of the site. So what
-/// was decided of one place is never taken for a decision about the next.
+/// commit, by every move of the site, and where the check is taken off it; while the check never ran,
+/// by every change of the site. So what was decided of one place is never taken for a decision about
+/// the next, nor what was decided from what is forgotten since.
 pub(crate) const VERSION: &str = "$state.version ?? (($site.version ?? 1) - 1)";
 
 pub(crate) const OPEN: &str = "SELECT VALUE doc FROM alert

@@ -25,8 +25,8 @@ use crate::{Seal, Store};
 /// memory, and writes kept resident up to 4 GiB.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Bytes of recent writes kept in memory before they are flushed to a table; a transaction
-    /// cannot be larger.
+    /// Bytes of recent writes kept in memory before they are flushed to a table. A transaction that
+    /// is larger is written to a table of its own, and is in memory as a whole until then.
     pub memtable_bytes: usize,
     /// Bytes of table blocks kept in memory.
     pub cache_bytes: usize,

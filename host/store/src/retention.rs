@@ -168,7 +168,8 @@ impl Check {
 
 /// Every commit of the check writes its state too: it is in conflict with this, and one of the two
 /// runs again. What the walk meets is of that day, since no older one is there but for the latest
-/// record's. That one is made whole, since what it leans on goes. The rest of a roll-up tells how the whole day went, and stays as it is until it goes.
+/// record's. That one is made whole, since what it leans on goes. The rest of a roll-up tells how the
+/// whole day went, and stays as it is until it goes.
 fn forget_checks() -> String {
     format!(
         "LET $version = $state.version;

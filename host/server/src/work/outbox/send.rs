@@ -86,8 +86,8 @@ pub(super) async fn not_written(app: &App, delivery: Delivery, cause: &Unwritten
 }
 
 /// A plugin that is not there will not write, nor one whose channel is set no more or that has
-/// nothing to say; one that is busy or paused may in a while, or whose settings cannot be read, and that is no attempt; one that
-/// broke gets the attempts that a receiver gets.
+/// nothing to say; one that is busy or paused may in a while, or whose settings cannot be read, and
+/// that is no attempt; one that broke gets the attempts that a receiver gets.
 fn unrendered(delivery: Delivery, cause: &Unwritten, now: Timestamp) -> Delivery {
     let (id, channel) = (delivery.id, &delivery.channel);
     tracing::error!(
