@@ -155,7 +155,7 @@ impl Store {
             .with("agent", key::agent(account, agent))
             .with("agent_id", agent.0)
             .with("counts", key::of_account("alert_count", account));
-        Ok(gone_is_none(self.revise(account, unit, binds).await)?.is_some())
+        Ok(gone_is_none(self.write(unit, binds).await)?.is_some())
     }
 }
 
