@@ -12,6 +12,8 @@ use crate::world::{ROUNDS, World, until};
 
 /// So long the ssl check waits for a handshake.
 const LOOK: Duration = Duration::from_secs(8);
+/// For a check to begin; where the crowd is refused, none does.
+const PATIENCE: Duration = Duration::from_secs(180);
 
 #[tokio::test(flavor = "multi_thread")]
 async fn one_look_serves_all_who_ask_the_same_at_once() {
@@ -40,7 +42,8 @@ async fn serves_all(world: &World, other: &Client, domain: &str) -> bool {
     let tool = call(other, "check_ssl", body.clone());
 
     let letting_go = async move {
-        let held = silent.accept().await.expect("a check connects");
+        let held = timeout(PATIENCE, silent.accept()).await.expect("a check connects in time");
+        let held = held.expect("a check connects");
         let all_wait = until("five to wait for the sixth's run", async || {
             let all_wait = shared(&operator).await == before + 5;
             (all_wait || begun.elapsed() >= LOOK).then_some(all_wait)
