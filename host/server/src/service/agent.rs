@@ -233,7 +233,7 @@ fn used_up(edition: &Edition, plan: &Plan) -> Error {
     plan::used_up(edition, plan, "agent", |plan| plan.agents)
 }
 
-/// `vedette agent` knows it by how it begins, and does not bring such a report again.
+/// `vedette agent` knows it by what it says of all else, and does not bring such a report again.
 pub(crate) fn no_room(left_out: usize) -> Error {
     let days = LET_GO_AFTER.num_days();
     Error::forbidden(format!(

@@ -100,7 +100,7 @@ impl Failure {
         match self {
             Self::Refused { status: 400, said, .. } => said.is_some(),
             Self::Refused { status: 403, said, .. } => {
-                said.as_deref().is_some_and(|said| said.starts_with(NO_ROOM))
+                said.as_deref().is_some_and(|said| said.contains(REST_TAKEN))
             }
             Self::Refused { status: 404, said, .. } => said.as_deref() == Some(NO_SUCH_AGENT),
             Self::Refused { status, .. } => *status == 413,
@@ -191,9 +191,9 @@ const PATIENCE: Duration = Duration::from_secs(30);
 const LONGEST_WAIT: Duration = Duration::from_secs(24 * 3600);
 /// What the service says to a report that names another agent than its key.
 const NO_SUCH_AGENT: &str = "agent not found";
-/// How it begins to say that it took in what it knows of a report, and has no room for the rest.
-/// Brought again, the report would only be in the way of all that wait behind it.
-const NO_ROOM: &str = "an agent looks at ";
+/// What it says when it has no room for new places of a report. Brought again, the report would only
+/// be in the way of all that wait behind it. A service that does not say so took nothing of it.
+const REST_TAKEN: &str = "all else was taken in";
 /// In bytes, of an answer.
 const LARGEST: usize = 64 << 10;
 const BASE: &str =
@@ -205,6 +205,10 @@ mod tests {
 
     use super::*;
     use crate::service::agent::no_room;
+
+    /// What a service says that takes all of a report or nothing.
+    const NOTHING_TAKEN: &str = "an agent looks at 1000 places (host and port) at most; make \
+                                 another agent for the others";
 
     fn refused(status: u16, said: Option<&str>) -> Failure {
         Failure::Refused { status, retry_after: None, said: said.map(str::to_owned) }
@@ -225,6 +229,7 @@ mod tests {
             (refused(403, ours), false, true),
             (refused(403, None), false, true),
             (refused(403, Some(&no_room(7).to_string())), true, true),
+            (refused(403, Some(NOTHING_TAKEN)), false, true),
             (refused(429, ours), false, false),
             (refused(500, ours), false, false),
             (refused(502, None), false, false),
