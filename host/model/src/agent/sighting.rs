@@ -72,10 +72,16 @@ pub fn latest(sightings: impl IntoIterator<Item = Sighting>) -> Vec<Sighting> {
     latest.into_values().collect()
 }
 
-/// What an agent looks at no more: places that it named last before a moment, and certificates that
-/// were gone from theirs before it; those of the longest ago in front.
-pub fn unnamed(sightings: Vec<Sighting>, before: Timestamp) -> Vec<Sighting> {
-    let mut named: HashMap<(String, u16), Timestamp> = HashMap::new();
+/// What an agent looks at no more: places that it does not name now and looked at last before a
+/// moment, and certificates that were gone from theirs before it; those of the longest ago in front.
+pub fn unnamed<'a>(
+    sightings: Vec<Sighting>,
+    named_now: impl IntoIterator<Item = &'a Place>,
+    before: Timestamp,
+) -> Vec<Sighting> {
+    // However long ago it looked there: an agent may tell of an old look again and again.
+    let named_now = named_now.into_iter().map(|place| ((place.host.clone(), place.port), before));
+    let mut named: HashMap<(String, u16), Timestamp> = named_now.collect();
     for Sighting { place, at, .. } in &sightings {
         let last = named.entry((place.host.clone(), place.port)).or_insert(*at);
         *last = (*last).max(*at);

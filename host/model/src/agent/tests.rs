@@ -191,9 +191,12 @@ fn what_no_report_names_any_more_goes_and_what_only_cannot_be_seen_stays() {
         gone("refuses", Some("old"), 2),
         served("here", None, 5),
         refused("off", 0),
+        served("told", None, 1),
+        gone("told", Some("old"), 3),
     ];
-    let going = unnamed(all, at(5));
+    let told = Place { host: "told".to_owned(), port: 443, beside: None };
+    let going = unnamed(all, [&told], at(5));
     let mut names: Vec<String> = going.iter().map(|one| one.place.to_string()).collect();
     names[2..].sort_unstable();
-    assert_eq!(names, ["off", "refuses (old)", "moved", "moved (mail)"]);
+    assert_eq!(names, ["off", "refuses (old)", "moved", "moved (mail)", "told (old)"]);
 }

@@ -141,8 +141,7 @@ pub async fn report(app: &App, agent: &Agent, body: &Value) -> Result<Reported> 
     let looks = report.oldest_first(now, known);
     let (gone, seen): (Vec<_>, Vec<_>) = looks.iter().partition(|(_, look)| look.is_gone());
     let mut left_out = note(app, agent, &seen, now).await?;
-    let looked_at = looks.last().map_or(now, |(at, _)| *at);
-    if !left_out.is_empty() && make_room(app, agent, left_out.len(), looked_at).await? {
+    if !left_out.is_empty() && make_room(app, agent, &looks, left_out.len()).await? {
         left_out = note(app, agent, &seen, now).await?;
     }
     let mut alerts_created = 0;
@@ -179,17 +178,24 @@ async fn note(
     }
 }
 
-/// Lets up to so many places go that the agent looked at no more for long when it looked at others;
+/// Lets up to so many places go that the agent looked at no more for long when it looked at these;
 /// whether there were any. What was wrong with them is over.
-async fn make_room(app: &App, agent: &Agent, wanted: usize, at: Timestamp) -> Result<bool> {
-    let (account, before) = (agent.account.id, at - LET_GO_AFTER);
-    let mut going = unnamed(app.store.sightings_of(account, agent.id).await?, before);
+async fn make_room(
+    app: &App,
+    agent: &Agent,
+    looks: &[(Timestamp, Look)],
+    wanted: usize,
+) -> Result<bool> {
+    let Some((at, _)) = looks.last() else { return Ok(false) };
+    let (account, before) = (agent.account.id, *at - LET_GO_AFTER);
+    let sightings = app.store.sightings_of(account, agent.id).await?;
+    let mut going = unnamed(sightings, looks.iter().map(|(_, look)| &look.place), before);
     going.truncate(wanted);
     if going.is_empty() {
         return Ok(false);
     }
     for one in &going {
-        judge(app, agent, &Look::gone(one.place.clone()), at).await?;
+        judge(app, agent, &Look::gone(one.place.clone()), *at).await?;
     }
     let places: Vec<_> = going.iter().map(|one| one.id).collect();
     let gone = app.store.let_go(account, agent.id, &places, before).await?;

@@ -60,6 +60,34 @@ fn an_agent_that_is_full_is_judged_on_and_what_it_left_makes_room() {
     });
 }
 
+#[test]
+fn what_a_report_names_stays_however_old_its_look_is() {
+    let noon = "2026-11-20T12:00:00Z".parse().expect("a moment");
+    let (clock, hand) = Clock::manual(noon);
+    let config = Config { edition: Mounted::Team, ..instance::config() };
+    instance::with_app(ready(config), clock, move |app| async move {
+        let owner = instance::owner(&app, &TEAM).await;
+        let made = create(&app, &owner, &json!({})).await.expect("a good body");
+        let agent = authenticate(&app, &TEAM, &made.agent_key).await.expect("its key");
+        let soon = noon + TimeDelta::days(10);
+        saw(&app, &agent, 0..1, soon).await.expect("there is room");
+        let before = shown(&app, &owner, "h0").await;
+        hand.advance(HOUR);
+        fill(&app, &agent, 1..500, noon + TimeDelta::days(90)).await;
+        fill(&app, &agent, 500..MOST_PLACES, noon + TimeDelta::days(90)).await;
+
+        hand.advance(8 * 24 * HOUR);
+        let mut body = told(&agent, 0..1, soon);
+        body["results"][0]["checked_at"] = json!(noon);
+        let new = told(&agent, MOST_PLACES..1_001, soon)["results"][0].take();
+        body["results"].as_array_mut().expect("a list").push(new);
+        report(&app, &agent, &body).await.expect("what it names no more makes room");
+        assert_eq!(alerted(&app, &owner).await, ["h0", "h1000"], "nothing has ended");
+        assert_eq!(shown(&app, &owner, "h0").await, before);
+        assert_eq!(certs(&app, &owner).await.expect("they are read").len(), MOST_PLACES);
+    });
+}
+
 /// Brings a report.
 async fn saw(app: &App, agent: &Agent, hosts: Range<usize>, until: Timestamp) -> Result<Reported> {
     report(app, agent, &told(agent, hosts, until)).await
