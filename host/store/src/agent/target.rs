@@ -2,13 +2,14 @@
 //! shown there, with what was seen last.
 //! What is judged of it (checks, states, alerts) stands where that of sites stands, under the
 //! row's id. So the row of a certificate that is gone stays, without it: it comes back to the same. So
-//! does that of what was let go (`let_go`), which counts for nothing until a report names it again.
+//! does that of what was let go (`let_go`), which counts for nothing until a later look is noted.
 //!
 //! *Invariant:* a look that is older than the one that is noted changes nothing here, so that a
 //! report may come twice, and late; unless the one that is noted is of a clock that has been set back
 //! since.
 
-use std::collections::BTreeSet;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 
 use surrealdb::types::{Array, Object, RecordId, SurrealValue, Value};
 use uuid::Uuid;
@@ -17,7 +18,7 @@ use vedette_model::{AccountId, AgentId, SiteId, Timestamp};
 
 use crate::error::{Error, Result};
 use crate::tx::Binds;
-use crate::{CLOCKS_DIFFER, Store, key, row, site};
+use crate::{CLOCKS_DIFFER, Store, key, row};
 
 #[derive(SurrealValue)]
 struct TargetRow {
@@ -37,8 +38,15 @@ struct TargetRow {
 struct RoomRow {
     /// Places that count; none where the agent is gone.
     held: Option<u64>,
-    /// Of these, those that do.
-    known: Vec<RecordId>,
+    /// Those of these that are known, also where they were let go.
+    known: Vec<KnownRow>,
+}
+
+#[derive(SurrealValue)]
+struct KnownRow {
+    id: RecordId,
+    let_go: Option<bool>,
+    seen_at: Timestamp,
 }
 
 impl Store {
@@ -62,7 +70,7 @@ impl Store {
             match noted {
                 // Also again, where another node was first to fill the room that there was.
                 Err(Error::TargetLimit) => {
-                    (taken, left_out) = self.fitting(account, agent, seen, limit).await?;
+                    (taken, left_out) = self.fitting(account, agent, seen, limit, now).await?;
                 }
                 noted => return noted.map(|()| left_out),
             }
@@ -87,30 +95,35 @@ impl Store {
             .with("now", now)
             .with("ahead", now + CLOCKS_DIFFER)
             .with("limit", limit)
-            .with("count", targets.len())
             .with("targets", targets)
             .with("rows", rows);
-        let unit = if seen.is_empty() { heard() } else { heard() + SEEN };
-        self.write(&unit, binds).await
+        self.write(&noting(if seen.is_empty() { "" } else { SEEN }), binds).await
     }
 
-    /// Those that count already, with as many of the others as there is room for, and the rest.
+    /// Those that need no room, with as many of the others as there is room for, and the rest.
     async fn fitting<'a>(
         &self,
         account: AccountId,
         agent: AgentId,
         seen: &'a [Sighting],
         limit: usize,
+        now: Timestamp,
     ) -> Result<(Vec<&'a Sighting>, BTreeSet<SiteId>)> {
         let targets: Vec<RecordId> =
             seen.iter().map(|one| key::agent_target(account, one.id)).collect();
         let binds = Binds::new().with("agent", key::agent(account, agent)).with("targets", targets);
-        let statement = format!("RETURN {{ held: $agent.targets, known: ({KNOWN}) }}");
-        let RoomRow { held, known } = self.read(&statement, binds).await?;
+        let statement = "RETURN { held: $agent.targets,
+            known: (SELECT id, let_go, seen_at FROM $targets WHERE version != NONE) }";
+        let RoomRow { held, known } = self.read(statement, binds).await?;
         let held = held.and_then(|held| usize::try_from(held).ok()).unwrap_or_default();
-        let known = site::ids(&known)?;
-        let (mut taken, mut new): (Vec<_>, Vec<_>) =
-            seen.iter().partition(|one| known.contains(&one.id));
+        let known: BTreeMap<SiteId, KnownRow> = known
+            .into_iter()
+            .map(|row| Ok((SiteId(key::uuid_at(&row.id, 1)?), row)))
+            .collect::<Result<_>>()?;
+        let (mut taken, mut new): (Vec<_>, Vec<_>) = seen
+            .iter()
+            .partition(|one| known.get(&one.id).is_some_and(|row| !row.is_back(one.at, now)));
+        new.sort_by_key(|one| Reverse(one.at));
         let left_out = new.split_off(limit.saturating_sub(held).min(new.len()));
         taken.append(&mut new);
         Ok((taken, left_out.iter().map(|one| one.id).collect()))
@@ -123,8 +136,14 @@ impl Store {
         rows.into_iter().map(TargetRow::into_sighting).collect()
     }
 
+    /// How many places of an agent were let go and are not back: a row each, until it is deleted.
+    pub async fn count_let_go(&self, account: AccountId, agent: AgentId) -> Result<u64> {
+        let binds = Binds::new().with("account", account.0).with("agent", agent.0);
+        self.read(&format!("RETURN array::len(({LEFT}))"), binds).await
+    }
+
     /// Lets places go, so that others have room: they are listed no more, and count again when a
-    /// report names them. Answers how many went; what was seen since `before` stays.
+    /// later look is noted. Answers how many went; what was seen since `before` stays.
     pub async fn let_go(
         &self,
         account: AccountId,
@@ -147,7 +166,7 @@ impl Store {
         self.tx(unit, binds).await
     }
 
-    /// What an agent saw last at these hosts, place by place.
+    /// What an agent saw last at these hosts, place by place, also where it was let go.
     pub async fn sightings_at(
         &self,
         account: AccountId,
@@ -164,15 +183,23 @@ impl Store {
         rows.into_iter().map(TargetRow::into_sighting).collect()
     }
 
-    /// What an account's agents saw last, place by place.
+    /// What an account's agents saw last at all places that count.
     pub async fn sightings(&self, account: AccountId) -> Result<Vec<Sighting>> {
         let rows: Vec<TargetRow> = self
             .read(
-                "SELECT id, agent, host, port, beside, leaf, is_valid, error, seen_at FROM $targets",
+                "SELECT id, agent, host, port, beside, leaf, is_valid, error, seen_at FROM $targets
+                WHERE let_go != true",
                 Binds::new().with("targets", key::agent_targets(account)),
             )
             .await?;
         rows.into_iter().map(TargetRow::into_sighting).collect()
+    }
+}
+
+impl KnownRow {
+    /// Whether it was let go and counts again with a look of this moment: see `SEEN`.
+    fn is_back(&self, at: Timestamp, now: Timestamp) -> bool {
+        self.let_go == Some(true) && (self.seen_at < at || self.seen_at > now + CLOCKS_DIFFER)
     }
 }
 
@@ -218,10 +245,12 @@ fn content(account: AccountId, seen: &Sighting) -> Result<Value> {
     Ok(Value::Object(content))
 }
 
-fn heard() -> String {
+/// The unit of work that notes what was `seen`, if anything was.
+fn noting(seen: &str) -> String {
     format!(
-        "LET $known = ({KNOWN});
-        LET $new = $count - array::len($known);
+        "LET $known = array::len(({KNOWN}));
+        {seen}
+        LET $new = array::len(({KNOWN})) - $known;
         LET $room = (UPDATE $agent SET
             last_seen_at = IF last_seen_at > $now AND last_seen_at <= $ahead {{ last_seen_at }}
                 ELSE {{ $now }},
@@ -244,10 +273,13 @@ pub(crate) const OF_AGENT: &str =
     "SELECT id, agent, host, port, beside, leaf, is_valid, error, seen_at FROM agent_target
     WHERE account = $account AND agent = $agent AND let_go != true";
 
+pub(crate) const LEFT: &str = "SELECT VALUE id FROM agent_target
+    WHERE account = $account AND agent = $agent AND let_go = true";
+
 /// `seen_at` comes last: the others are compared by it.
 const SEEN: &str = "
 INSERT INTO agent_target $rows ON DUPLICATE KEY UPDATE
-    let_go = NONE,
+    let_go = IF seen_at < $input.seen_at OR seen_at > $ahead { NONE } ELSE { let_go },
     leaf = IF seen_at < $input.seen_at OR seen_at > $ahead {
             IF $input.leaf = NONE AND $input.is_valid = false { leaf } ELSE { $input.leaf }
         } ELSE { leaf },

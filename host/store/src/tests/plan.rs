@@ -4,6 +4,7 @@
 use surrealdb::types::RecordId;
 
 use super::*;
+use crate::agent::target::{AT_HOSTS, LEFT, OF_AGENT};
 use crate::key;
 use crate::tx::Binds;
 
@@ -70,7 +71,7 @@ fn what_is_under_way_in_a_lane_is_found_by_one_index() {
 fn what_an_agent_looks_at_is_found_by_its_index() {
     runtime().block_on(async {
         let store = memory().await;
-        for statement in [crate::agent::target::AT_HOSTS, crate::agent::target::OF_AGENT] {
+        for statement in [AT_HOSTS, OF_AGENT, LEFT] {
             let plan = plan(&store, statement).await;
             assert!(plan.contains("index: agent_target_owner"), "{plan}");
             assert!(!plan.contains("TableScan"), "{plan}");

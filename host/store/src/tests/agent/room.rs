@@ -50,7 +50,9 @@ fn what_was_let_go_leaves_room_and_counts_again_when_it_is_named() {
         let of_agent = store.sightings_of(account.id, id).await.unwrap();
         assert_eq!(hosts(&of_agent), BTreeSet::from(["db02"]));
         let all = store.sightings(account.id).await.unwrap();
-        let left = all.iter().find(|one| one.place.host == "db01").unwrap();
+        assert_eq!(hosts(&all), BTreeSet::from(["db02"]));
+        assert_eq!(store.count_let_go(account.id, id).await.unwrap(), 1);
+        let left = only(store.sightings_at(account.id, id, &["db01"]).await.unwrap());
         assert_eq!((&left.leaf, left.is_valid), (&None, true));
         // It stands there with all that was judged of it.
         let context = store.target_context(account.id, both[0], &ssl()).await.unwrap().unwrap();
@@ -62,11 +64,45 @@ fn what_was_let_go_leaves_room_and_counts_again_when_it_is_named() {
         let third = [seen("db03", 6).id];
         assert_eq!(store.let_go(account.id, id, &third, noon() + seconds(7)).await.unwrap(), 1);
         assert!(note(seen("db01", 8)).await, "it is back");
+        assert_eq!(store.count_let_go(account.id, id).await.unwrap(), 1, "db03");
         let of_agent = store.sightings_of(account.id, id).await.unwrap();
         assert_eq!(hosts(&of_agent), BTreeSet::from(["db01", "db02"]));
         assert!(of_agent.iter().all(|one| one.leaf.is_some()), "{of_agent:?}");
 
         let stranger = signed_up(&store).await.id;
         assert!(store.sightings_of(stranger, id).await.unwrap().is_empty());
+        assert_eq!(store.count_let_go(stranger, id).await.unwrap(), 0);
+    });
+}
+
+#[test]
+fn a_look_from_before_brings_nothing_back_that_was_let_go() {
+    on_both(|store| async move {
+        let account = signed_up(&store).await;
+        let (id, _) = with_agent(&store, &account).await;
+        let seen = |host: &str, at| sighting(&account, id, host, noon() + seconds(at));
+        let note = async |seen: &[Sighting]| {
+            store.note_report(account.id, id, seen, 2, noon() + seconds(9)).await.unwrap()
+        };
+        note(&[seen("db01", 1), seen("db02", 5)]).await;
+        let first = [seen("db01", 0).id];
+        store.let_go(account.id, id, &first, noon() + seconds(5)).await.unwrap();
+        // The same again, and an earlier one.
+        for at in [1, 0] {
+            assert!(note(&[seen("db01", at)]).await.is_empty(), "it needs no room");
+            assert_eq!(store.count_let_go(account.id, id).await.unwrap(), 1);
+        }
+        let more = [seen("db01", 1), seen("db03", 2), seen("db04", 6)];
+        assert_eq!(note(&more).await, BTreeSet::from([more[1].id]), "it was seen before the other");
+        let all = store.sightings(account.id).await.unwrap();
+        assert_eq!(hosts(&all), BTreeSet::from(["db02", "db04"]));
+
+        assert_eq!(note(&[seen("db01", 2)]).await, BTreeSet::from(first), "a later one does");
+        let fourth = [more[2].id];
+        store.let_go(account.id, id, &fourth, noon() + seconds(7)).await.unwrap();
+        assert!(note(&[seen("db01", 2)]).await.is_empty(), "and there is room");
+        let all = store.sightings(account.id).await.unwrap();
+        assert_eq!(hosts(&all), BTreeSet::from(["db01", "db02"]));
+        assert!(all.iter().all(|one| one.leaf.is_some()), "{all:?}");
     });
 }
