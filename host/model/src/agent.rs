@@ -189,7 +189,7 @@ fn interval(field: &'static str, value: &Value) -> Result<u32, Invalid> {
 const MISSED: i32 = 3;
 /// Seconds between two reports, until an agent says something else.
 pub const DEFAULT_INTERVAL: u32 = 3_600;
-/// How many places an agent may look at. Those that were let go are not counted, and keep their rows.
+/// How many places an agent may look at, and how many it may have left behind: a row each.
 pub const MOST_PLACES: usize = 1_000;
 /// How long no report may have named a place that makes room for others. Longer than reports may be
 /// missing, and shorter than what is to be told of a certificate can wait.

@@ -141,7 +141,7 @@ pub async fn report(app: &App, agent: &Agent, body: &Value) -> Result<Reported> 
     let looks = report.oldest_first(now, known);
     let (gone, seen): (Vec<_>, Vec<_>) = looks.iter().partition(|(_, look)| look.is_gone());
     let mut left_out = note(app, agent, &seen, now).await?;
-    if !left_out.is_empty() && make_room(app, agent, &looks, left_out.len()).await? {
+    if !left_out.is_empty() && make_room(app, agent, &looks, &left_out, now).await? {
         left_out = note(app, agent, &seen, now).await?;
     }
     let mut alerts_created = 0;
@@ -178,19 +178,30 @@ async fn note(
     }
 }
 
-/// Lets up to so many places go that the agent looked at no more for long when it looked at these;
-/// whether there were any. What was wrong with them is over.
+/// Lets places go that the agent looked at no more for long when it looked at these, as many as were
+/// left out; whether there were any. What was wrong with them is over.
 async fn make_room(
     app: &App,
     agent: &Agent,
     looks: &[(Timestamp, Look)],
-    wanted: usize,
+    left_out: &BTreeSet<SiteId>,
+    now: Timestamp,
 ) -> Result<bool> {
     let Some((at, _)) = looks.last() else { return Ok(false) };
     let (account, before) = (agent.account.id, *at - LET_GO_AFTER);
+    // What was seen as long ago as what would go makes none go.
+    let recent = looks.iter().filter(|(at, _)| *at >= now - LET_GO_AFTER);
+    let recent: BTreeSet<_> = recent.map(|(_, look)| look.place.id(account, agent.id)).collect();
+    let wanted = recent.intersection(left_out).count();
+    if wanted == 0 {
+        return Ok(false);
+    }
     let sightings = app.store.sightings_of(account, agent.id).await?;
     let mut going = unnamed(sightings, looks.iter().map(|(_, look)| &look.place), before);
-    going.truncate(wanted);
+    // Asked before anything is judged, so reports that come at once may exceed it a little.
+    let behind = app.store.count_let_go(account, agent.id).await?;
+    let behind = usize::try_from(behind).unwrap_or(MOST_PLACES);
+    going.truncate(wanted.min(MOST_PLACES.saturating_sub(behind)));
     if going.is_empty() {
         return Ok(false);
     }
@@ -244,8 +255,8 @@ pub(crate) fn no_room(left_out: usize) -> Error {
     let days = LET_GO_AFTER.num_days();
     Error::forbidden(format!(
         "an agent looks at {MOST_PLACES} places (host and port) at most, with those of the last {days} \
-         days: new ones of this report were left out ({left_out}), and all else was taken in; make \
-         another agent for them, or have this one look at fewer"
+         days, and leaves {MOST_PLACES} behind: new ones of this report were left out ({left_out}), \
+         and all else was taken in; make another agent for them, or have this one look at fewer"
     ))
 }
 

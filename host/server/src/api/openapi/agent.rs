@@ -87,8 +87,9 @@ fn of_agents() -> Vec<Operation> {
                 "Of a report that does not fit nothing is taken in. It may come again, and late: \
                  what was seen before what is known already changes nothing. After a 500 send it \
                  again. An agent looks at 1,000 places: where a report names more, those that none \
-                 has named for a week make room; else new ones are left out, all other results are \
-                 taken in, and the answer is 403.",
+                 has named for a week make room, up to 1,000 of them; else, and where they were seen \
+                 more than a week ago, new ones are left out, all other results are taken in, and the \
+                 answer is 403.",
             )
             .takes(
                 record(json!({ "agent_id": uuid(), "results": results })),

@@ -85,7 +85,50 @@ fn what_a_report_names_stays_however_old_its_look_is() {
         assert_eq!(alerted(&app, &owner).await, ["h0", "h1000"], "nothing has ended");
         assert_eq!(shown(&app, &owner, "h0").await, before);
         assert_eq!(certs(&app, &owner).await.expect("they are read").len(), MOST_PLACES);
+
+        let mut body = told(&agent, 1_001..1_002, soon);
+        body["results"][0]["checked_at"] = json!(noon);
+        let refused = report(&app, &agent, &body).await.expect_err("there is no room");
+        assert_eq!(refused.to_string(), no_room(1).to_string());
+        assert_eq!(left_behind(&app, &agent).await, 1, "an old look makes none go");
     });
+}
+
+#[test]
+fn an_agent_leaves_so_many_places_behind_and_no_more() {
+    let noon = "2026-11-20T12:00:00Z".parse().expect("a moment");
+    let (clock, hand) = Clock::manual(noon);
+    let config = Config { edition: Mounted::Team, ..instance::config() };
+    instance::with_app(ready(config), clock, move |app| async move {
+        let owner = instance::owner(&app, &TEAM).await;
+        let made = create(&app, &owner, &json!({})).await.expect("a good body");
+        let agent = authenticate(&app, &TEAM, &made.agent_key).await.expect("its key");
+        let until = noon + TimeDelta::days(90);
+        fill(&app, &agent, 0..500, until).await;
+        fill(&app, &agent, 500..MOST_PLACES, until).await;
+        let all = app.store.sightings_of(owner.account.id, agent.id).await.expect("they are read");
+        let all_but_one: Vec<_> = all[1..].iter().map(|one| one.id).collect();
+        let before = noon + TimeDelta::seconds(1);
+        let gone = app.store.let_go(owner.account.id, agent.id, &all_but_one, before).await;
+        assert_eq!(gone.expect("they go"), 999);
+        hand.advance(HOUR);
+        fill(&app, &agent, 1_000..1_500, until).await;
+        fill(&app, &agent, 1_500..1_999, until).await;
+
+        hand.advance(8 * 24 * HOUR);
+        let refused = saw(&app, &agent, 1_999..2_001, until).await.expect_err("one goes");
+        assert_eq!(refused.to_string(), no_room(1).to_string());
+        assert_eq!(left_behind(&app, &agent).await, 1_000);
+        let refused = saw(&app, &agent, 2_001..2_002, until).await.expect_err("none goes");
+        assert_eq!(refused.to_string(), no_room(1).to_string());
+        assert_eq!(left_behind(&app, &agent).await, 1_000);
+        assert_eq!(certs(&app, &owner).await.expect("they are read").len(), MOST_PLACES);
+    });
+}
+
+/// How many places make room and did not come back.
+async fn left_behind(app: &App, agent: &Agent) -> u64 {
+    app.store.count_let_go(agent.account.id, agent.id).await.expect("they are counted")
 }
 
 /// Brings a report.
