@@ -33,7 +33,8 @@ pub struct Billing {
     /// Since when the payment is taken back; none again after the next one.
     pub revoked_at: Option<Timestamp>,
     /// Since when nothing is left to cancel: the subscription was canceled, or it has expired. None
-    /// again once one goes on or is paused. A payment that is taken back ends no subscription.
+    /// again once one goes on or is paused, or may go on: what is told late of another grants nothing,
+    /// but that one is charged. A payment that is taken back ends no subscription.
     pub ended_at: Option<Timestamp>,
     /// The one that ended, where that is known.
     pub ended_subscription_id: Option<String>,

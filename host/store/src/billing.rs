@@ -7,7 +7,7 @@
 //! compared.
 
 use surrealdb::types::{RecordId, SurrealValue};
-use vedette_model::billing::{Billing, Effect, EventKind, PaymentEvent};
+use vedette_model::billing::{Billing, Effect, Mail, PaymentEvent};
 use vedette_model::{AccountId, Delivery, Timestamp};
 
 use crate::error::Result;
@@ -96,10 +96,11 @@ impl Store {
             .with("kind", event.kind.as_str())
             .with("arrived_at", event.arrived_at)
             .with("changed", effect.is_some());
-        let Some(Effect { billing, plan, .. }) = effect else {
+        let Some(Effect { billing, plan, mail }) = effect else {
             return self.write(TAKE, binds).await;
         };
-        let bought = event.kind == EventKind::CheckoutCompleted && event.customer_id.is_some();
+        // A purchase that comes late and grants nothing takes no customer from another account.
+        let bought = *mail == Some(Mail::Purchased) && event.customer_id.is_some();
         let unit = format!("{TAKE}{CHANGE}{TELL_TEAM}\n{}", delivery::QUEUE_LETTERS);
         let binds = binds
             .with("customer", billing.customer_id.as_deref().map(key::billing_customer))

@@ -9,6 +9,8 @@
 //! neither grant nor take away.
 //! *Invariant:* a change of plan changes a plan that is paid for: after an end it grants none, unless
 //! it says that it is newer.
+//! *Invariant:* after an end nothing is left to cancel until anything else is told of than the one
+//! that ended, even where that grants nothing.
 
 use super::{Billing, EventKind, Offer, PaymentEvent};
 use crate::{Invalid, Plan, Timestamp};
@@ -47,18 +49,21 @@ pub fn judge(
     event: &PaymentEvent,
     offer: &Offer<'_>,
 ) -> Result<Option<Effect>, Invalid> {
+    let change = change(state, on, event, offer)?;
+    Ok(change.or_else(|| doubt(state, on, event, offer)))
+}
+
+fn change(
+    state: &Billing,
+    on: &str,
+    event: &PaymentEvent,
+    offer: &Offer<'_>,
+) -> Result<Option<Effect>, Invalid> {
     if is_late(state, event) {
         return Ok(None);
     }
     match event.kind {
-        EventKind::CheckoutCompleted
-        | EventKind::SubscriptionActive
-        | EventKind::SubscriptionPaid
-        | EventKind::SubscriptionUpdate
-            if is_outdone(state, on, event, offer) =>
-        {
-            Ok(None)
-        }
+        kind if grants(kind) && is_outdone(state, on, event, offer) => Ok(None),
         EventKind::CheckoutCompleted => grant(state, event, offer, Some(Mail::Purchased)),
         EventKind::SubscriptionActive => resume(state, event, offer, Some(Mail::Activated)),
         EventKind::SubscriptionPaid => resume(state, event, offer, None),
@@ -165,13 +170,55 @@ fn stop(state: &Billing, event: &PaymentEvent, offer: &Offer<'_>, mail: Mail) ->
     Some(Effect { billing, plan: offer.edition.lowest_plan(), mail: Some(mail) })
 }
 
-/// The same, and there is nothing left to cancel.
+/// The same, and there is nothing left to cancel. Told again of the one that ended, as providers do
+/// with `canceled` and `expired`, it leaves what is in doubt since.
 fn end(state: &Billing, event: &PaymentEvent, offer: &Offer<'_>, mail: Mail) -> Option<Effect> {
     let mut effect = stop(state, event, offer, mail)?;
+    if names_the_ended(state, event) {
+        effect.billing.ended_at = state.ended_at;
+        return Some(effect);
+    }
     let known = effect.billing.subscription_id.take();
     effect.billing.ended_subscription_id = event.subscription_id.clone().or(known);
     effect.billing.ended_at = Some(moment(event));
     Some(effect)
+}
+
+/// What would grant a plan and does not, but may be about another subscription than the one that
+/// ended: that one is charged all the same, so something is left to cancel.
+fn doubt(state: &Billing, on: &str, event: &PaymentEvent, offer: &Offer<'_>) -> Option<Effect> {
+    if state.ended_at.is_none() || !grants(event.kind) || names_the_ended(state, event) {
+        return None;
+    }
+    let billing = Billing {
+        customer_id: event.customer_id.clone().or_else(|| state.customer_id.clone()),
+        ended_at: None,
+        ..state.clone()
+    };
+    Some(Effect { billing, plan: present_plan(on, offer), mail: None })
+}
+
+fn grants(kind: EventKind) -> bool {
+    match kind {
+        EventKind::CheckoutCompleted
+        | EventKind::SubscriptionActive
+        | EventKind::SubscriptionPaid
+        | EventKind::SubscriptionUpdate => true,
+        EventKind::SubscriptionCanceled
+        | EventKind::SubscriptionPaused
+        | EventKind::SubscriptionExpired
+        | EventKind::RefundCreated
+        | EventKind::DisputeCreated => false,
+    }
+}
+
+fn names_the_ended(state: &Billing, event: &PaymentEvent) -> bool {
+    event.subscription_id.is_some() && event.subscription_id == state.ended_subscription_id
+}
+
+/// The plan that the account is on, for what moves it to no other.
+fn present_plan(on: &str, offer: &Offer<'_>) -> &'static Plan {
+    offer.edition.plan(on).unwrap_or_else(|| offer.edition.lowest_plan())
 }
 
 /// The payment is taken back.

@@ -67,26 +67,40 @@ pub async fn checkout(app: &App, caller: &Caller, body: &Value) -> Result<String
     Ok(page.with_context(|| format!("no checkout of the {} plan", plan.id))?)
 }
 
+/// What was cancelled for an account that is to be deleted.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Cancelled {
+    /// The version of its billing that this was decided from.
+    pub(crate) version: u64,
+    /// All that its customer had, not one subscription alone.
+    is_all: bool,
+}
+
 /// Ends what an account pays for, before the account is deleted. One that never paid has nothing to
 /// end; nor has one whose subscription has ended, which takes no provider, nor one whose billing still
-/// has the version at which that was `done`. Answers the version that this was decided from.
+/// has the version at which that was `done`.
 ///
 /// # Errors
 /// `NotConfigured` without a provider for a subscription that is to be cancelled, `Internal` where
 /// the provider does not do it: then the account must stay, or it would be paid for on.
-pub(crate) async fn cancel(app: &App, account: AccountId, done: Option<u64>) -> Result<u64> {
+pub(crate) async fn cancel(
+    app: &App,
+    account: AccountId,
+    done: Option<Cancelled>,
+) -> Result<Cancelled> {
     let billing = app.store.billing(account).await?;
-    let version = billing.version;
-    if done == Some(version) || billing.ended_at.is_some() {
-        return Ok(version);
+    let is_all = done.is_some_and(|done| done.is_all);
+    let as_before = Cancelled { version: billing.version, is_all };
+    if done.is_some_and(|done| done.version == billing.version) || billing.ended_at.is_some() {
+        return Ok(as_before);
     }
     let ended = Ended {
         customer: billing.customer_id.as_deref(),
         subscription: billing.subscription_id.as_deref(),
     };
     let is_known = ended.subscription.is_some();
-    if !is_known && !may_pay(app, account, ended.customer, done.is_some()).await? {
-        return Ok(version);
+    if !is_known && !may_pay(app, account, ended.customer, is_all).await? {
+        return Ok(as_before);
     }
     let provider = match Provider::of(app) {
         Ok(provider) => provider,
@@ -96,13 +110,13 @@ pub(crate) async fn cancel(app: &App, account: AccountId, done: Option<u64>) -> 
                 account_id = %account,
                 "nothing was cancelled for account {account}: {missing}"
             );
-            return Ok(version);
+            return Ok(as_before);
         }
     };
     let cancelled = provider.cancel(&ended).await;
     cancelled
         .with_context(|| format!("the subscription of account {account} was not cancelled"))?;
-    Ok(version)
+    Ok(Cancelled { is_all: is_all || !is_known, ..as_before })
 }
 
 /// Whether something may be paid for an account whose subscription nobody has told. Nothing is

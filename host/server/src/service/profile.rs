@@ -51,7 +51,7 @@ async fn close(app: &App, caller: &Caller) -> Result<()> {
         for site in sites {
             app.store.delete_site(account, site.id).await?;
         }
-        match app.store.close_account(account, paid).await {
+        match app.store.close_account(account, paid.version).await {
             Ok(settings) => {
                 if let Some(settings) = settings {
                     status_page::closed(app, account, &settings).await;

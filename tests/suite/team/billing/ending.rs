@@ -2,20 +2,23 @@
 
 use std::sync::Arc;
 
+use chrono::{TimeDelta, Utc};
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 use vedette_tests::{Account, Response};
 
 use super::{Shop, event, purchase, with, world};
 
-/// Deletes an account while an event about it arrives, and answers what was cancelled.
-async fn deleted_while(shop: &Shop, account: &Account, event: &Value) -> Vec<String> {
+/// Deletes an account while events about it arrive, and answers what was cancelled.
+async fn deleted_while(shop: &Shop, account: &Account, events: &[Value]) -> Vec<String> {
     let before = shop.provider.received().len();
     let word = Arc::new(Notify::new());
     shop.provider.answer_next(Response::Held(Arc::clone(&word)));
     let meanwhile = async {
         shop.provider.wait_for(before + 1).await.expect("it is cancelled first");
-        shop.told(event).await;
+        for event in events {
+            shop.told(event).await;
+        }
         word.notify_one();
     };
     let (answer, ()) = tokio::join!(account.client.delete("/account"), meanwhile);
@@ -56,22 +59,61 @@ async fn what_is_bought_while_the_account_is_deleted_is_cancelled_too() {
     let account = shop.world.account("free").await;
     shop.told(&with(purchase(&account, "evt_1"), of("sub_1"))).await;
     let again = with(purchase(&account, "evt_2"), of("sub_2"));
-    let cancelled = deleted_while(&shop, &account, &again).await;
+    let cancelled = deleted_while(&shop, &account, &[again]).await;
     assert_eq!(cancelled, ["/v1/subscriptions/sub_1/cancel", "/v1/subscriptions/sub_2/cancel"]);
 
     // That the provider did as it was told is nothing to cancel.
     let account = shop.world.account("free").await;
     shop.told(&with(purchase(&account, "evt_3"), of("sub_3"))).await;
     let ended = with(event(&account, "evt_4", "subscription.canceled"), of("sub_3"));
-    let cancelled = deleted_while(&shop, &account, &ended).await;
+    let cancelled = deleted_while(&shop, &account, &[ended]).await;
     assert_eq!(cancelled, ["/v1/subscriptions/sub_3/cancel"]);
 
     // Nor is that it gave back what was paid.
     let account = shop.world.account("free").await;
     shop.told(&purchase(&account, "evt_5")).await;
     let refunded = event(&account, "evt_6", "refund.created");
-    let cancelled = deleted_while(&shop, &account, &refunded).await;
+    let cancelled = deleted_while(&shop, &account, &[refunded]).await;
     assert_eq!(cancelled, ["/v1/subscriptions/cancel"]);
+
+    // What took its place may be charged all the same, where it comes too late to grant a plan.
+    let account = shop.world.account("free").await;
+    shop.told(&with(purchase(&account, "evt_7"), of("sub_7"))).await;
+    let meanwhile = [
+        with(event(&account, "evt_8", "refund.created"), of("sub_7")),
+        with(event(&account, "evt_9", "subscription.canceled"), of("sub_7")),
+        with(event(&account, "evt_10", "subscription.active"), of("sub_8")),
+    ];
+    let cancelled = deleted_while(&shop, &account, &meanwhile).await;
+    assert_eq!(cancelled, ["/v1/subscriptions/sub_7/cancel", "/v1/subscriptions/cancel"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_told_late_of_another_than_the_one_that_ended_is_cancelled() {
+    let shop = Shop::open().await;
+    let now = Utc::now();
+    let of = |seconds: i64, id: &str| {
+        let created_at = (now - TimeDelta::seconds(seconds)).timestamp();
+        json!({"created_at": created_at, "subscription": {"id": id}})
+    };
+    for is_refunded in [false, true] {
+        for (bought_late, asked) in [("sub_2", 1), ("sub_1", 0)] {
+            let account = shop.world.account("free").await;
+            let id = |name: &str| format!("evt_{}_{name}", account.id);
+            let before = shop.provider.received().len();
+            shop.told(&with(purchase(&account, &id("first")), of(60, "sub_1"))).await;
+            if is_refunded {
+                let refunded = event(&account, &id("refunded"), "refund.created");
+                shop.told(&with(refunded, of(9, "sub_1"))).await;
+            }
+            let ended = event(&account, &id("ended"), "subscription.canceled");
+            shop.told(&with(ended, of(8, "sub_1"))).await;
+            shop.told(&with(purchase(&account, &id("late")), of(10, bought_late))).await;
+            account.client.delete("/account").await.expect(200);
+            let told = shop.provider.received().len() - before;
+            assert_eq!(told, asked, "{bought_late}, refunded: {is_refunded}");
+        }
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

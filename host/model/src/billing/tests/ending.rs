@@ -72,3 +72,63 @@ fn of_one_moment_the_end_of_another_subscription_takes_nothing_away() {
         assert_eq!(told(&events).0, Some("free"), "{events:?}");
     }
 }
+
+/// What is known of an account after these, one after the other, and the plan that it is on.
+fn left(events: &[PaymentEvent]) -> (&'static str, Billing) {
+    events.iter().fold(("free", Billing::default()), |(on, state), event| {
+        let effect = judged_on(&state, on, event);
+        effect.map_or((on, state), |effect| (effect.plan.id, effect.billing))
+    })
+}
+
+fn dated(seconds: i64, event: PaymentEvent) -> PaymentEvent {
+    PaymentEvent { created_at: Some(at(seconds)), ..event }
+}
+
+/// An event that names no subscription.
+fn silent(event: PaymentEvent) -> PaymentEvent {
+    PaymentEvent { subscription_id: None, ..event }
+}
+
+const GRANTING: [&str; 4] =
+    ["checkout.completed", "subscription.active", "subscription.paid", "subscription.update"];
+
+#[test]
+fn what_grants_nothing_after_an_end_may_still_be_left_to_cancel() {
+    let bought = dated(1, of("checkout.completed", "pro", "s1"));
+    let refunded = dated(11, of("refund.created", "pro", "s1"));
+    let ended = dated(12, of("subscription.canceled", "pro", "s1"));
+    let again = dated(13, of("subscription.expired", "pro", "s1"));
+    for kind in GRANTING {
+        let late = |subscription| dated(10, of(kind, "pro", subscription));
+        for (event, is_over) in
+            [(late("s1"), true), (late("s2"), false), (silent(late("s1")), false)]
+        {
+            let events = [&bought, &refunded, &ended, &event, &again].map(Clone::clone);
+            for told in [&events[..4], &events] {
+                let (plan, state) = left(told);
+                assert_eq!((plan, state.ended_at.is_some()), ("free", is_over), "{told:?}");
+            }
+        }
+    }
+    // Without a moment of its own it brings nothing back either.
+    for kind in &GRANTING[1..] {
+        for (subscription, is_over) in [("s1", true), ("s2", false)] {
+            let told = [&bought, &refunded, &ended, &of(kind, "pro", subscription)];
+            let (plan, state) = left(&told.map(Clone::clone));
+            assert_eq!((plan, state.ended_at.is_some()), ("free", is_over), "{told:?}");
+        }
+    }
+}
+
+#[test]
+fn where_no_subscription_is_named_a_late_event_grants_nothing_and_leaves_a_doubt() {
+    for kind in GRANTING {
+        for end in ["subscription.canceled", "subscription.expired"] {
+            let (plan, state) =
+                left(&[moment("checkout.completed", 1), moment(end, 11), moment(kind, 10)]);
+            assert_eq!((plan, state.ended_at), ("free", None), "{kind} after {end}");
+            assert_eq!(state.newest_at, Some(at(11)), "{kind} makes nothing newer or older");
+        }
+    }
+}
