@@ -5,7 +5,7 @@
 //! says what it changes, and the store makes that real once for each event id.
 //!
 //! *Invariant:* a late event never grants again what a newer one revoked (decisions: team edition), nor
-//! does one of the same moment.
+//! does one of the same moment. The end of a subscription revokes nothing of the one that replaced it.
 
 mod checkout;
 mod event;
@@ -38,6 +38,9 @@ pub struct Billing {
     pub ended_at: Option<Timestamp>,
     /// The one that ended, where that is known.
     pub ended_subscription_id: Option<String>,
+    /// The newest moment before its end at which it was known to be the present one, or another one
+    /// stopped. Another that is paid for since then took its place, however late that is told.
+    pub succeeded_after: Option<Timestamp>,
     /// Grows with every change; 0 = none was ever stored.
     pub version: u64,
 }

@@ -35,6 +35,7 @@ struct BillingRow {
     revoked_at: Option<Timestamp>,
     ended_at: Option<Timestamp>,
     ended_subscription_id: Option<String>,
+    succeeded_after: Option<Timestamp>,
 }
 
 #[derive(SurrealValue)]
@@ -111,6 +112,7 @@ impl Store {
             .with("revoked_at", billing.revoked_at)
             .with("ended_at", billing.ended_at)
             .with("ended_subscription_id", billing.ended_subscription_id.clone())
+            .with("succeeded_after", billing.succeeded_after)
             .with("plan", plan.id)
             .with("letters", delivery::letters(letters, &self.inner.seal)?);
         self.write(&unit, binds).await?;
@@ -129,6 +131,7 @@ fn read(row: Option<BillingRow>) -> Result<Billing> {
         revoked_at: row.revoked_at,
         ended_at: row.ended_at,
         ended_subscription_id: row.ended_subscription_id,
+        succeeded_after: row.succeeded_after,
         version: row.version,
     })
 }
@@ -152,7 +155,7 @@ IF $customer != NONE AND ($bought OR $customer.account = NONE) {
 UPSERT $billing SET version = $expected + 1, customer = $customer,
     subscription_id = $subscription_id, plan = $paid_plan, newest_at = $newest_at,
     revoked_at = $revoked_at, ended_at = $ended_at,
-    ended_subscription_id = $ended_subscription_id RETURN NONE;
+    ended_subscription_id = $ended_subscription_id, succeeded_after = $succeeded_after RETURN NONE;
 UPDATE $account SET plan = $plan, stamp += 1 RETURN NONE;
 ";
 

@@ -132,6 +132,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0034_told_index.surql"),
     include_str!("migrations/0035_ended.surql"),
     include_str!("migrations/0036_let_go.surql"),
+    include_str!("migrations/0037_succeeded.surql"),
 ];
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! What an event does to an account (spec: Variant B inbound events; decisions: team edition).
 //!
-//! *Invariant:* an event that says when it happened changes nothing after a newer one did.
+//! *Invariant:* an event that says when it happened changes nothing after a newer one did; but for
+//! those of the subscription that took the place of the one whose end is newer.
 //! *Invariant:* of two events of one moment the one that takes a plan away counts more than the one
 //! that grants it, whichever comes first; but for the end of a subscription that another replaces.
 //! *Invariant:* once a payment was taken back only another one grants a plan again: events of the
@@ -70,9 +71,16 @@ fn change(
         // Providers tell of every end as a change of the subscription as well.
         EventKind::SubscriptionUpdate if has_ended(state, on, event, offer) => Ok(None),
         EventKind::SubscriptionUpdate => resume(state, event, offer, None),
-        EventKind::SubscriptionPaused => Ok(stop(state, event, offer, Mail::Paused)),
-        EventKind::SubscriptionCanceled => Ok(end(state, event, offer, Mail::Canceled)),
-        EventKind::SubscriptionExpired => Ok(end(state, event, offer, Mail::Expired)),
+        EventKind::SubscriptionPaused
+        | EventKind::SubscriptionCanceled
+        | EventKind::SubscriptionExpired
+            if is_of_another(state, event) =>
+        {
+            Ok(pass_over(state, on, event, offer))
+        }
+        EventKind::SubscriptionPaused => Ok(Some(stop(state, event, offer, Mail::Paused))),
+        EventKind::SubscriptionCanceled => Ok(Some(end(state, event, offer, Mail::Canceled))),
+        EventKind::SubscriptionExpired => Ok(Some(end(state, event, offer, Mail::Expired))),
         EventKind::RefundCreated | EventKind::DisputeCreated => {
             Ok(Some(revoke(state, event, offer)))
         }
@@ -80,7 +88,23 @@ fn change(
 }
 
 fn is_late(state: &Billing, event: &PaymentEvent) -> bool {
-    event.created_at.zip(state.newest_at).is_some_and(|(created, newest)| created < newest)
+    let late = event.created_at.zip(state.newest_at).filter(|(created, newest)| created < newest);
+    late.is_some_and(|(created, _)| !is_of_successor(state, event, created))
+}
+
+/// Whether it happened to another subscription, between the last word of the one that ended and its
+/// end: told in time it would have been the one that replaces it, and that end would have taken
+/// nothing away. A payment that is taken back in between is so whichever it was made for.
+fn is_of_successor(state: &Billing, event: &PaymentEvent, created: Timestamp) -> bool {
+    let Some(ended) = state.ended_subscription_id.as_deref() else { return false };
+    let is_of_another = takes_back(event.kind) || names_another(event, Some(ended));
+    let is_since = state.succeeded_after.is_some_and(|after| after < created);
+    let is_paid = state.revoked_at.is_none_or(|revoked_at| revoked_at < created);
+    is_of_another && is_since && is_paid
+}
+
+fn takes_back(kind: EventKind) -> bool {
+    matches!(kind, EventKind::RefundCreated | EventKind::DisputeCreated)
 }
 
 /// Whether a plan was taken away at the very moment at which this one says that it is paid for: many
@@ -135,7 +159,10 @@ fn grant(
         revoked_at: None,
         ended_at: None,
         ended_subscription_id: None,
-        ..seen(state, event.created_at)
+        // Older than before where the end of the one that it replaces was told first: what happened
+        // to it in between still counts.
+        newest_at: event.created_at.or(state.newest_at),
+        ..state.clone()
     };
     Ok(Some(Effect { billing, plan, mail }))
 }
@@ -160,28 +187,36 @@ fn resume(
     grant(state, event, offer, mail)
 }
 
-/// The lowest plan, while the subscription is not paid for. One that was replaced by another since
-/// pays for nothing, and so takes nothing away. What is paused can be cancelled.
-fn stop(state: &Billing, event: &PaymentEvent, offer: &Offer<'_>, mail: Mail) -> Option<Effect> {
-    if is_of_another(state, event) {
-        return None;
-    }
-    let billing = Billing { ended_at: None, ..seen(state, event.created_at) };
-    Some(Effect { billing, plan: offer.edition.lowest_plan(), mail: Some(mail) })
+/// What is not the present one pays for nothing, and so takes nothing away. But what was bought
+/// before it stopped takes no place later on.
+fn pass_over(state: &Billing, on: &str, event: &PaymentEvent, offer: &Offer<'_>) -> Option<Effect> {
+    let succeeded_after = event.created_at.filter(|at| Some(*at) > state.succeeded_after)?;
+    let billing = Billing { succeeded_after: Some(succeeded_after), ..state.clone() };
+    Some(Effect { billing, plan: present_plan(on, offer), mail: None })
+}
+
+/// The lowest plan, while the subscription is not paid for. What is paused can be cancelled.
+fn stop(state: &Billing, event: &PaymentEvent, offer: &Offer<'_>, mail: Mail) -> Effect {
+    let billing =
+        Billing { ended_at: None, succeeded_after: None, ..seen(state, event.created_at) };
+    Effect { billing, plan: offer.edition.lowest_plan(), mail: Some(mail) }
 }
 
 /// The same, and there is nothing left to cancel. Told again of the one that ended, as providers do
 /// with `canceled` and `expired`, it leaves what is in doubt since.
-fn end(state: &Billing, event: &PaymentEvent, offer: &Offer<'_>, mail: Mail) -> Option<Effect> {
-    let mut effect = stop(state, event, offer, mail)?;
+fn end(state: &Billing, event: &PaymentEvent, offer: &Offer<'_>, mail: Mail) -> Effect {
+    let mut effect = stop(state, event, offer, mail);
     if names_the_ended(state, event) {
         effect.billing.ended_at = state.ended_at;
-        return Some(effect);
+        effect.billing.succeeded_after = state.succeeded_after;
+        return effect;
     }
     let known = effect.billing.subscription_id.take();
+    // Of one that was not known to be the present one nobody can tell what came after it.
+    effect.billing.succeeded_after = known.as_ref().and(state.newest_at.max(state.succeeded_after));
     effect.billing.ended_subscription_id = event.subscription_id.clone().or(known);
     effect.billing.ended_at = Some(moment(event));
-    Some(effect)
+    effect
 }
 
 /// What would grant a plan and does not, but may be about another subscription than the one that

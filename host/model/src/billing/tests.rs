@@ -274,6 +274,7 @@ fn purchase_is_remembered_and_its_end_leaves_the_customer() {
         revoked_at: None,
         ended_at: None,
         ended_subscription_id: None,
+        succeeded_after: None,
         version: 0,
     };
     assert_eq!(state, expected);
@@ -286,6 +287,7 @@ fn purchase_is_remembered_and_its_end_leaves_the_customer() {
         newest_at: told,
         ended_at: told,
         ended_subscription_id: Some("s1".into()),
+        succeeded_after: Some(at(1)),
         ..expected.clone()
     };
     assert_eq!(ended, over);

@@ -84,6 +84,7 @@ fn a_purchase_reads_back_with_its_plan_its_customer_and_its_letter() {
             revoked_at: None,
             ended_at: None,
             ended_subscription_id: None,
+            succeeded_after: None,
             version: 1,
         };
         assert_eq!(store.billing(account).await.unwrap(), expected);
@@ -114,6 +115,28 @@ fn an_end_reads_back_until_the_next_purchase() {
             assert_eq!((billing.ended_at, billing.subscription_id), (Some(noon()), None));
             assert_eq!(billing.ended_subscription_id.as_deref(), Some("sub_1"));
         }
+    });
+}
+
+#[test]
+fn what_takes_the_place_of_the_one_that_ended_is_known_by_its_moment() {
+    on_both(|store| async move {
+        let account = customer(&store).await;
+        let dated = |ago: i64, event: PaymentEvent| PaymentEvent {
+            created_at: Some(noon() - seconds(ago)),
+            ..event
+        };
+        take(&store, account, &dated(30, purchase("evt_1"))).await.unwrap();
+        let end = dated(10, event("evt_2", "subscription.canceled", "cus_1"));
+        take(&store, account, &end).await.unwrap();
+        let billing = store.billing(account).await.unwrap();
+        assert_eq!(billing.succeeded_after, Some(noon() - seconds(30)));
+        let second = Some("sub_2".to_owned());
+        let late = PaymentEvent { subscription_id: second.clone(), ..purchase("evt_3") };
+        take(&store, account, &dated(20, late)).await.unwrap();
+        let billing = store.billing(account).await.unwrap();
+        assert_eq!((billing.subscription_id, billing.ended_at), (second, None));
+        assert_eq!(plan_of(&store, account).await, "pro");
     });
 }
 

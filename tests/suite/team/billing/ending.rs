@@ -109,6 +109,9 @@ async fn what_is_told_late_of_another_than_the_one_that_ended_is_cancelled() {
             let ended = event(&account, &id("ended"), "subscription.canceled");
             shop.told(&with(ended, of(8, "sub_1"))).await;
             shop.told(&with(purchase(&account, &id("late")), of(10, bought_late))).await;
+            let is_paid = asked > 0 && !is_refunded;
+            let plan = if is_paid { "pro" } else { "free" };
+            assert_eq!(shop.plan(&account).await, plan, "{bought_late}, refunded: {is_refunded}");
             account.client.delete("/account").await.expect(200);
             let told = shop.provider.received().len() - before;
             assert_eq!(told, asked, "{bought_late}, refunded: {is_refunded}");

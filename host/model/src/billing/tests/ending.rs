@@ -132,3 +132,83 @@ fn where_no_subscription_is_named_a_late_event_grants_nothing_and_leaves_a_doubt
         }
     }
 }
+
+/// All orders of some events.
+fn orders(events: &[PaymentEvent]) -> Vec<Vec<PaymentEvent>> {
+    if events.is_empty() {
+        return vec![Vec::new()];
+    }
+    let mut all = Vec::new();
+    for (nth, first) in events.iter().enumerate() {
+        let rest = [&events[..nth], &events[nth + 1..]].concat();
+        all.extend(orders(&rest).into_iter().map(|rest| [vec![first.clone()], rest].concat()));
+    }
+    all
+}
+
+#[test]
+fn what_replaces_the_one_that_ended_is_granted_in_every_order() {
+    let first = dated(1, of("checkout.completed", "pro", "s1"));
+    let events = [
+        dated(10, of("checkout.completed", "team", "s2")),
+        dated(10, of("subscription.active", "team", "s2")),
+        dated(11, of("subscription.canceled", "pro", "s1")),
+        dated(12, of("subscription.expired", "pro", "s1")),
+    ];
+    for order in orders(&events) {
+        let told = [vec![first.clone()], order].concat();
+        let (plan, state) = left(&told);
+        let present = state.subscription_id.as_deref();
+        assert_eq!((plan, present, state.ended_at), ("team", Some("s2"), None), "{told:?}");
+    }
+    // What was taken back before is paid for again, as by any purchase.
+    let refunded = dated(5, of("refund.created", "pro", "s1"));
+    let (bought, ended) = (&events[0], &events[2]);
+    for order in orders(&[refunded, ended.clone()]) {
+        let told = [vec![first.clone()], order, vec![bought.clone()]].concat();
+        assert_eq!(left(&told).0, "team", "{told:?}");
+    }
+}
+
+#[test]
+fn what_replaced_it_and_stopped_too_is_not_granted_by_a_late_purchase() {
+    let first = dated(1, of("checkout.completed", "pro", "s1"));
+    let bought = dated(10, of("checkout.completed", "team", "s2"));
+    let ended = dated(12, of("subscription.canceled", "pro", "s1"));
+    for kind in [
+        "subscription.canceled",
+        "subscription.expired",
+        "subscription.paused",
+        "refund.created",
+        "dispute.created",
+    ] {
+        for moment in [10, 11] {
+            let stopped = dated(moment, of(kind, "team", "s2"));
+            for events in [
+                [&first, &ended, &stopped, &bought],
+                [&first, &stopped, &ended, &bought],
+                [&first, &ended, &bought, &stopped],
+            ] {
+                let (plan, _) = left(&events.map(Clone::clone));
+                assert_eq!(plan, "free", "{events:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_was_replaced_before_is_not_brought_back() {
+    let present = dated(9, of("subscription.paid", "team", "s2"));
+    let bought = dated(5, of("checkout.completed", "team", "s2"));
+    let ended = dated(12, of("subscription.canceled", "team", "s2"));
+    for kind in GRANTING {
+        // Of the one before it, and of itself, named and not.
+        let old = dated(8, of(kind, "pro", "s1"));
+        for late in
+            [old, dated(11, of(kind, "team", "s2")), silent(dated(11, of(kind, "team", "")))]
+        {
+            let events = [&bought, &present, &ended, &late].map(Clone::clone);
+            assert_eq!(left(&events).0, "free", "{events:?}");
+        }
+    }
+}
