@@ -1,12 +1,12 @@
 //! Keys and limits, and an agent that looks at other places than it did.
 
-use std::{future::ready, ops::Range};
+use std::{future::ready, ops::Range, sync::Arc};
 
 use chrono::TimeDelta;
 use vedette_model::{AlertFilter, edition::TEAM};
 
 use super::*;
-use crate::{Clock, Config, config::Mounted, instance};
+use crate::{Clock, Config, clock::ManualClock, config::Mounted, instance};
 
 #[test]
 fn key_is_not_printed() {
@@ -26,13 +26,8 @@ fn whoever_has_too_many_or_none_is_told_what_to_do() {
 
 #[test]
 fn an_agent_that_is_full_is_judged_on_and_what_it_left_makes_room() {
-    let noon = "2026-11-20T12:00:00Z".parse().expect("a moment");
-    let (clock, hand) = Clock::manual(noon);
-    let config = Config { edition: Mounted::Team, ..instance::config() };
-    instance::with_app(ready(config), clock, move |app| async move {
-        let owner = instance::owner(&app, &TEAM).await;
-        let made = create(&app, &owner, &json!({})).await.expect("a good body");
-        let agent = authenticate(&app, &TEAM, &made.agent_key).await.expect("its key");
+    with_agent(|app, owner, agent, hand| async move {
+        let noon = app.clock.now();
         let soon = noon + TimeDelta::days(10);
         saw(&app, &agent, 0..1, soon).await.expect("there is room");
         let before = shown(&app, &owner, "h0").await;
@@ -62,13 +57,8 @@ fn an_agent_that_is_full_is_judged_on_and_what_it_left_makes_room() {
 
 #[test]
 fn what_a_report_names_stays_however_old_its_look_is() {
-    let noon = "2026-11-20T12:00:00Z".parse().expect("a moment");
-    let (clock, hand) = Clock::manual(noon);
-    let config = Config { edition: Mounted::Team, ..instance::config() };
-    instance::with_app(ready(config), clock, move |app| async move {
-        let owner = instance::owner(&app, &TEAM).await;
-        let made = create(&app, &owner, &json!({})).await.expect("a good body");
-        let agent = authenticate(&app, &TEAM, &made.agent_key).await.expect("its key");
+    with_agent(|app, owner, agent, hand| async move {
+        let noon = app.clock.now();
         let soon = noon + TimeDelta::days(10);
         saw(&app, &agent, 0..1, soon).await.expect("there is room");
         let before = shown(&app, &owner, "h0").await;
@@ -96,13 +86,8 @@ fn what_a_report_names_stays_however_old_its_look_is() {
 
 #[test]
 fn an_agent_leaves_so_many_places_behind_and_no_more() {
-    let noon = "2026-11-20T12:00:00Z".parse().expect("a moment");
-    let (clock, hand) = Clock::manual(noon);
-    let config = Config { edition: Mounted::Team, ..instance::config() };
-    instance::with_app(ready(config), clock, move |app| async move {
-        let owner = instance::owner(&app, &TEAM).await;
-        let made = create(&app, &owner, &json!({})).await.expect("a good body");
-        let agent = authenticate(&app, &TEAM, &made.agent_key).await.expect("its key");
+    with_agent(|app, owner, agent, hand| async move {
+        let noon = app.clock.now();
         let until = noon + TimeDelta::days(90);
         fill(&app, &agent, 0..500, until).await;
         fill(&app, &agent, 500..MOST_PLACES, until).await;
@@ -123,6 +108,20 @@ fn an_agent_leaves_so_many_places_behind_and_no_more() {
         assert_eq!(refused.to_string(), no_room(1).to_string());
         assert_eq!(left_behind(&app, &agent).await, 1_000);
         assert_eq!(certs(&app, &owner).await.expect("they are read").len(), MOST_PLACES);
+    });
+}
+
+/// Runs a test of an agent of the team edition, by a clock that stands at noon.
+fn with_agent<F: Future<Output = ()> + Send + 'static>(
+    test: impl FnOnce(Arc<App>, Caller, Agent, ManualClock) -> F + Send + 'static,
+) {
+    let (clock, hand) = Clock::manual("2026-11-20T12:00:00Z".parse().expect("a moment"));
+    let config = Config { edition: Mounted::Team, ..instance::config() };
+    instance::with_app(ready(config), clock, move |app| async move {
+        let owner = instance::owner(&app, &TEAM).await;
+        let made = create(&app, &owner, &json!({})).await.expect("a good body");
+        let agent = authenticate(&app, &TEAM, &made.agent_key).await.expect("its key");
+        test(app, owner, agent, hand).await;
     });
 }
 

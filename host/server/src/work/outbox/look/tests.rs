@@ -18,7 +18,8 @@ use crate::{
 
 #[test]
 fn lanes_that_are_due_are_taken_up_however_many_there_are() {
-    let (clock, hand) = Clock::manual(at(0));
+    // What is due at a whole second is found by every look only from the next second on.
+    let (clock, hand) = Clock::manual(at(1));
     instance::with_idle_app(instance::config(), clock, |app| async move {
         queue(&app, LOOK + 44).await;
         let mut outbox = Outbox::new(Arc::clone(&app));
