@@ -132,8 +132,7 @@ impl Store {
     /// What an agent saw last at all places that count.
     pub async fn sightings_of(&self, account: AccountId, agent: AgentId) -> Result<Vec<Sighting>> {
         let binds = Binds::new().with("account", account.0).with("agent", agent.0);
-        let rows: Vec<TargetRow> = self.read(OF_AGENT, binds).await?;
-        rows.into_iter().map(TargetRow::into_sighting).collect()
+        self.seen(OF_AGENT, binds).await
     }
 
     /// How many places of an agent were let go and are not back: a row each, until it is deleted.
@@ -179,19 +178,17 @@ impl Store {
         let hosts: Vec<String> = hosts.iter().map(|host| (*host).to_owned()).collect();
         let binds =
             Binds::new().with("account", account.0).with("agent", agent.0).with("hosts", hosts);
-        let rows: Vec<TargetRow> = self.read(AT_HOSTS, binds).await?;
-        rows.into_iter().map(TargetRow::into_sighting).collect()
+        self.seen(AT_HOSTS, binds).await
     }
 
     /// What an account's agents saw last at all places that count.
     pub async fn sightings(&self, account: AccountId) -> Result<Vec<Sighting>> {
-        let rows: Vec<TargetRow> = self
-            .read(
-                "SELECT id, agent, host, port, beside, leaf, is_valid, error, seen_at FROM $targets
-                WHERE let_go != true",
-                Binds::new().with("targets", key::agent_targets(account)),
-            )
-            .await?;
+        let binds = Binds::new().with("targets", key::agent_targets(account));
+        self.seen("FROM $targets WHERE let_go != true", binds).await
+    }
+
+    async fn seen(&self, places: &str, binds: Binds) -> Result<Vec<Sighting>> {
+        let rows: Vec<TargetRow> = self.read(&format!("{SEEN_LAST} {places}"), binds).await?;
         rows.into_iter().map(TargetRow::into_sighting).collect()
     }
 }
@@ -265,12 +262,14 @@ fn noting(seen: &str) -> String {
 /// Those of some places that count.
 const KNOWN: &str = "SELECT VALUE id FROM $targets WHERE version != NONE AND let_go != true";
 
-pub(crate) const AT_HOSTS: &str =
-    "SELECT id, agent, host, port, beside, leaf, is_valid, error, seen_at FROM agent_target
+/// What a [`TargetRow`] reads, of the places that follow.
+pub(crate) const SEEN_LAST: &str =
+    "SELECT id, agent, host, port, beside, leaf, is_valid, error, seen_at";
+
+pub(crate) const AT_HOSTS: &str = "FROM agent_target
     WHERE account = $account AND agent = $agent AND host IN $hosts";
 
-pub(crate) const OF_AGENT: &str =
-    "SELECT id, agent, host, port, beside, leaf, is_valid, error, seen_at FROM agent_target
+pub(crate) const OF_AGENT: &str = "FROM agent_target
     WHERE account = $account AND agent = $agent AND let_go != true";
 
 pub(crate) const LEFT: &str = "SELECT VALUE id FROM agent_target

@@ -4,7 +4,7 @@
 use surrealdb::types::RecordId;
 
 use super::*;
-use crate::agent::target::{AT_HOSTS, LEFT, OF_AGENT};
+use crate::agent::target::{AT_HOSTS, LEFT, OF_AGENT, SEEN_LAST};
 use crate::key;
 use crate::tx::Binds;
 
@@ -71,8 +71,9 @@ fn what_is_under_way_in_a_lane_is_found_by_one_index() {
 fn what_an_agent_looks_at_is_found_by_its_index() {
     runtime().block_on(async {
         let store = memory().await;
-        for statement in [AT_HOSTS, OF_AGENT, LEFT] {
-            let plan = plan(&store, statement).await;
+        let seen = [AT_HOSTS, OF_AGENT].map(|places| format!("{SEEN_LAST} {places}"));
+        for statement in seen.into_iter().chain([LEFT.to_owned()]) {
+            let plan = plan(&store, &statement).await;
             assert!(plan.contains("index: agent_target_owner"), "{plan}");
             assert!(!plan.contains("TableScan"), "{plan}");
         }
