@@ -87,10 +87,12 @@ impl Outbox {
         let sorted = self.lanes.sort(look.waiting.iter().cloned().chain(told), now);
         let in_the_way = sorted.in_the_way(&look.waiting);
         let all_taken = self.take(sorted, room, now).await?;
-        while look.batches && self.lease(now).await? {}
-        if look.batches && self.lanes.room() == 0 {
-            // What ends makes room for more of them.
-            self.know(Some(now + LOOK_AGAIN));
+        if look.batches {
+            while self.lease(now).await? {}
+            if self.lanes.room() == 0 {
+                // What ends makes room for more of them.
+                self.know(Some(now + LOOK_AGAIN));
+            }
         }
         if let Some(lanes) = in_the_way {
             self.app.store.postpone_lanes(&lanes, now).await?;
