@@ -27,6 +27,21 @@ async fn saw(
     checked(store, account, run, Vec::new()).await.unwrap().record
 }
 
+/// Commits a run at each of these moments, all of which saw the same.
+async fn all_saw(
+    store: &Store,
+    account: &Account,
+    site: &Site,
+    moments: impl Iterator<Item = Timestamp>,
+    result: &Value,
+) -> Vec<CheckRecord> {
+    let mut committed = Vec::new();
+    for at in moments {
+        committed.push(saw(store, account, site, at, result.clone()).await);
+    }
+    committed
+}
+
 /// All records, which are as they were committed.
 async fn assert_whole(store: &Store, account: &Account, site: &Site, committed: &[CheckRecord]) {
     let filter = CheckFilter { limit: 200, ..CheckFilter::default() };
@@ -46,11 +61,8 @@ async fn whole(store: &Store) -> usize {
 fn a_long_result_is_kept_once_a_day_and_read_with_every_record() {
     on_both(|store| async move {
         let (account, site) = with_site(&store).await;
-        let mut committed = Vec::new();
-        for hour in 0..48 {
-            let at = noon() + seconds(hour * 3_600);
-            committed.push(saw(&store, &account, &site, at, list("CA")).await);
-        }
+        let moments = (0..48).map(|hour| noon() + seconds(hour * 3_600));
+        let committed = all_saw(&store, &account, &site, moments, &list("CA")).await;
         assert_eq!(whole(&store).await, 3, "half a day, a day and half a day");
         assert_whole(&store, &account, &site, &committed).await;
 
@@ -120,11 +132,8 @@ fn no_record_leans_on_one_of_the_same_moment() {
 fn records_of_a_day_that_goes_bit_by_bit_are_whole_while_they_are_there() {
     on_both(|store| async move {
         let (account, site) = with_site(&store).await;
-        let mut committed = Vec::new();
-        for minute in 0..10 {
-            let at = noon() + seconds(minute * 60);
-            committed.push(saw(&store, &account, &site, at, list("CA")).await);
-        }
+        let moments = (0..10).map(|minute| noon() + seconds(minute * 60));
+        let committed = all_saw(&store, &account, &site, moments, &list("CA")).await;
         let today = noon() + TimeDelta::days(40);
         // The latest one leans on what goes, and stays.
         while store.forget_checks(today, 0, 4).await.unwrap() != Forgotten::Latest {
