@@ -278,6 +278,16 @@ pub(crate) async fn until<T: Debug>(what: &str, look: impl AsyncFn() -> Option<T
     }
 }
 
+/// Tries to do within a span what a busy machine may be too late for, until one round was in time.
+pub(crate) async fn in_some_round(what: &str, once: impl AsyncFn(usize) -> bool) {
+    for round in 0..ROUNDS {
+        if once(round).await {
+            return;
+        }
+    }
+    panic!("in {ROUNDS} rounds it never came to this: {what}");
+}
+
 /// What is counted by day or month begins anew at midnight (UTC): whoever begins a moment before waits
 /// for it.
 async fn away_from_midnight() {

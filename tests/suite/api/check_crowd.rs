@@ -8,7 +8,7 @@ use tokio::{net::TcpListener, time::timeout};
 use vedette_tests::{Client, Reply};
 
 use super::mcp::call;
-use crate::world::{ROUNDS, World, until};
+use crate::world::{World, in_some_round, until};
 
 /// So long the ssl check waits for a handshake.
 const LOOK: Duration = Duration::from_secs(8);
@@ -19,12 +19,10 @@ const PATIENCE: Duration = Duration::from_secs(180);
 async fn one_look_serves_all_who_ask_the_same_at_once() {
     let world = World::start().await;
     let other = world.account("pro").await.client;
-    for round in 0..ROUNDS {
-        if serves_all(&world, &other, &format!("popular-{round}.example")).await {
-            return;
-        }
-    }
-    panic!("in {ROUNDS} rounds a crowd never came while the first of it was looking");
+    in_some_round("a crowd comes while the first of it is looking", async |round| {
+        serves_all(&world, &other, &format!("popular-{round}.example")).await
+    })
+    .await;
 }
 
 /// Whether the whole crowd came while the first of it was looking: then it has one answer. A machine

@@ -7,7 +7,7 @@ use futures::future::join_all;
 use serde_json::{Value, json};
 use vedette_tests::{Client, Received, Receiver, Response};
 
-use crate::world::{ROUNDS, World, registration, text, time, until, waited};
+use crate::world::{ROUNDS, World, in_some_round, registration, text, time, until, waited};
 
 const WINDOW: TimeDelta = TimeDelta::seconds(2);
 
@@ -65,27 +65,23 @@ fn gathered_at(hook: &Received) -> DateTime<Utc> {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_quiet_channel_sends_at_once() {
     let world = World::start().await;
-    for _ in 0..ROUNDS {
+    in_some_round("an alert is gathered within the window", async |_| {
         let neighbour = Neighbour::of(&world).await;
         let gathered = gathered_at(&neighbour.told().await);
         let page = neighbour.client.get("/alerts").await.expect(200);
-        if gathered < time(&page["alerts"][0]["created_at"]) + WINDOW {
-            return;
-        }
-    }
-    panic!("in {ROUNDS} rounds none was gathered within {WINDOW}");
+        gathered < time(&page["alerts"][0]["created_at"]) + WINDOW
+    })
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_follows_within_the_window_goes_out_together_and_the_log_says_so() {
     let world = World::start().await;
     world.hook().await;
-    for round in 0..ROUNDS {
-        if is_told_together(&world, round).await {
-            return;
-        }
-    }
-    panic!("in {ROUNDS} rounds what follows never went out together when the window was over");
+    in_some_round("what follows goes out together when the window is over", async |round| {
+        is_told_together(&world, round).await
+    })
+    .await;
 }
 
 /// Three follow on a first one. Whether they went out together, and soon after the window, as they do
@@ -153,15 +149,13 @@ async fn other_accounts_do_not_wait_for_a_window() {
     let world = World::start().await;
     world.hook().await;
     let mine: [String; ROUNDS] = sites(&world, 0).await;
-    for (nth, site) in mine.iter().enumerate() {
+    in_some_round("somebody is told within the window of another account", async |nth| {
         let neighbour = Neighbour::of(&world).await;
-        world.report_days(site, 3).await;
+        world.report_days(&mine[nth], 3).await;
         let hooks = world.lab.receiver.wait_for(nth + 1).await.expect("it opens a window");
-        if gathered_at(&neighbour.told().await) < gathered_at(&hooks[nth]) + WINDOW {
-            return;
-        }
-    }
-    panic!("in {ROUNDS} rounds nobody was told within the window of another account");
+        gathered_at(&neighbour.told().await) < gathered_at(&hooks[nth]) + WINDOW
+    })
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -236,7 +230,7 @@ async fn end_of_trouble_goes_after_its_beginning_that_a_crash_interrupted() {
 async fn condition_that_came_and_went_within_a_window_is_told_in_order() {
     let world = World::start().await;
     world.hook().await;
-    for round in 0..ROUNDS {
+    in_some_round("both are told together", async |round| {
         let [first, second]: [String; 2] = sites(&world, round).await;
         let before = world.lab.receiver.received().len();
         world.report_days(&first, 3).await;
@@ -251,9 +245,7 @@ async fn condition_that_came_and_went_within_a_window_is_told_in_order() {
         let status: Vec<_> =
             hooks.iter().flat_map(alerts).map(|one| text(&one["status"])).collect();
         assert_eq!(status, ["raised", "resolved"]);
-        if hooks.len() == 1 {
-            return;
-        }
-    }
-    panic!("in {ROUNDS} rounds both were never told together");
+        hooks.len() == 1
+    })
+    .await;
 }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use vedette_tests::Reply;
 
-use crate::world::{ROUNDS, World, in_days, rfc3339, text};
+use crate::world::{World, in_days, in_some_round, rfc3339, text};
 
 /// Results with nothing but the documented fields: for each type a good one and a bad one, how
 /// often the bad one has to be seen, and what it raises.
@@ -100,12 +100,10 @@ async fn brought_results_raise_what_runs_would_raise() {
 #[tokio::test(flavor = "multi_thread")]
 async fn host_that_does_not_answer_holds_up_no_check_that_asks_others() {
     let world = World::start().await;
-    for round in 0..ROUNDS {
-        if is_first_beside_a_silent_host(&world, &format!("silent{round}.example")).await {
-            return;
-        }
-    }
-    panic!("in {ROUNDS} rounds the dns check never came before those that wait for the host");
+    in_some_round("the dns check comes before those that wait for the host", async |round| {
+        is_first_beside_a_silent_host(&world, &format!("silent{round}.example")).await
+    })
+    .await;
 }
 
 /// Whether the dns check is done while two others wait for the host.

@@ -6,7 +6,7 @@ use serde_json::json;
 use tokio::sync::Notify;
 use vedette_tests::{Authority, Lab, Leaf, Mailbox, Mailed, Reply, Service, Verdict, relay_toml};
 
-use crate::world::{ROUNDS, World, text, until, waited};
+use crate::world::{World, in_some_round, text, until, waited};
 
 const PATH: &str = "/settings/notifications";
 
@@ -241,12 +241,10 @@ async fn whom_the_relay_lets_wait_takes_the_mail_from_nobody() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_slow_relay_of_one_connection_at_a_time_brings_the_mail_to_all() {
-    for _ in 0..ROUNDS {
-        if one_connection_brings_it_to_all().await {
-            return;
-        }
-    }
-    panic!("in {ROUNDS} rounds the mail never came to all over one connection");
+    in_some_round("the mail comes to all over one connection", async |_| {
+        one_connection_brings_it_to_all().await
+    })
+    .await;
 }
 
 /// Whether all have the mail in one attempt, over the one connection that the relay admits. A machine

@@ -13,7 +13,7 @@ use vedette_sandbox::{
 use vedette_tests::{Lab, Manner, Peer, Ran, Reply, free_port, plugin};
 
 use super::{path, project::built, sandbox_with};
-use crate::world::ROUNDS;
+use crate::world::in_some_round;
 
 /// One run of a new project's check, live and then from its case.
 #[tokio::test(flavor = "multi_thread")]
@@ -124,12 +124,10 @@ async fn uptime_asks_no_port_that_the_sandbox_would_refuse() {
 async fn runs_that_somebody_asked_for_keep_no_planned_one_from_a_host() {
     let lab = Lab::start().await.expect("a lab");
     let sandbox = Arc::new(sandbox(&lab));
-    for round in 0..ROUNDS {
-        if is_run_beside_them(&lab, &sandbox, &format!("shop-{round}.example")).await {
-            return;
-        }
-    }
-    panic!("in {ROUNDS} rounds the planned run never ended before those that wait for the server");
+    in_some_round("the planned run ends before those that wait for the server", async |round| {
+        is_run_beside_them(&lab, &sandbox, &format!("shop-{round}.example")).await
+    })
+    .await;
 }
 
 /// Whether a planned run came while those that somebody asked for waited for the silent server still.

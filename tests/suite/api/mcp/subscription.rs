@@ -9,7 +9,7 @@ use vedette_tests::{Answer, Events};
 use super::ask;
 use crate::{
     tenant::result,
-    world::{ROUNDS, World, text},
+    world::{World, in_some_round, text},
 };
 
 const SITES: &str = "vedette://sites";
@@ -207,11 +207,10 @@ async fn lists_that_never_change_are_left_out_of_what_is_accepted() {
 async fn a_stream_ends_with_its_key_and_with_the_service() {
     let mut world = World::start().await;
     let mut stays = listen(&world, &world.owner.key, &[SITES]).await;
-    let mut rounds = 0;
-    while !ends_before_the_heartbeat(&world).await {
-        rounds += 1;
-        assert!(rounds < ROUNDS, "a key that is deleted ends no stream before the heartbeat");
-    }
+    in_some_round("a key that is deleted ends a stream in time", async |_| {
+        ends_before_the_heartbeat(&world).await
+    })
+    .await;
     world.quiet("stays.example").await;
     assert_eq!(updated(&mut stays).await, SITES);
     assert_eq!(world.service.stop().await.expect("stops"), Some(0), "a clean exit");
