@@ -133,6 +133,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0035_ended.surql"),
     include_str!("migrations/0036_let_go.surql"),
     include_str!("migrations/0037_succeeded.surql"),
+    include_str!("migrations/0038_named.surql"),
 ];
 
 #[cfg(test)]
@@ -141,6 +142,7 @@ mod tests {
 
     use chrono::{DateTime, TimeDelta, Utc};
     use serde_json::{Value, json};
+    use vedette_model::SiteId;
     use vedette_model::status_page::{response, uptime};
 
     use super::*;
@@ -292,6 +294,34 @@ mod tests {
                 docs.sort_by_key(|doc| !doc.contains("own"));
                 assert_eq!(docs, found);
             }
+        });
+    }
+
+    #[test]
+    fn what_an_agent_looks_at_from_before_counts_as_named_now() {
+        tests::runtime().block_on(async {
+            let store = at_version(37).await;
+            let [account, agent, target] = [1, 2, 3].map(Uuid::from_u128);
+            let long_ago = today() - TimeDelta::days(30);
+            let unit = "
+                CREATE type::record('agent_target', [$account, $target]) SET account = $account,
+                    agent = $agent, version = 1, doc = '', sealed = '', host = 'db01', port = 443,
+                    is_valid = true, seen_at = $long_ago;";
+            let binds = Binds::new()
+                .with("account", account)
+                .with("agent", agent)
+                .with("target", target)
+                .with("long_ago", long_ago);
+            store.write(unit, binds).await.unwrap();
+            let migrated = Utc::now();
+            store.migrate().await.unwrap();
+            let known = store.sightings_of(account.into(), agent.into()).await.unwrap();
+            let [one] = &known[..] else { panic!("{known:?}") };
+            assert_eq!(one.at, long_ago);
+            assert!(one.named_at >= migrated, "{one:?}");
+            let places = [SiteId(target)];
+            let gone = store.let_go(account.into(), agent.into(), &places, migrated).await;
+            assert_eq!(gone.unwrap(), 0);
         });
     }
 

@@ -22,6 +22,8 @@ pub struct Sighting {
     pub error: Option<String>,
     /// When the last look was.
     pub at: Timestamp,
+    /// When a report named it last, with whatever look.
+    pub named_at: Timestamp,
 }
 
 /// A certificate as the API shows it: a leaf of its place.
@@ -72,23 +74,25 @@ pub fn latest(sightings: impl IntoIterator<Item = Sighting>) -> Vec<Sighting> {
     latest.into_values().collect()
 }
 
-/// What an agent looks at no more: places that it does not name now and looked at last before a
-/// moment, and certificates that were gone from theirs before it; those of the longest ago in front.
+/// What an agent looks at no more: places that it does not name now and that no report has named since
+/// a moment, and certificates that were told to be gone from theirs before it; those of the longest ago
+/// in front. However old its looks are: an agent may tell of an old one again and again, and of its
+/// places in several reports.
 pub fn unnamed<'a>(
     sightings: Vec<Sighting>,
     named_now: impl IntoIterator<Item = &'a Place>,
     before: Timestamp,
 ) -> Vec<Sighting> {
-    // However long ago it looked there: an agent may tell of an old look again and again.
+    // Also where nothing of it was noted, for lack of room.
     let named_now = named_now.into_iter().map(|place| ((place.host.clone(), place.port), before));
     let mut named: HashMap<(String, u16), Timestamp> = named_now.collect();
-    for Sighting { place, at, .. } in &sightings {
-        let last = named.entry((place.host.clone(), place.port)).or_insert(*at);
-        *last = (*last).max(*at);
+    for Sighting { place, named_at, .. } in &sightings {
+        let last = named.entry((place.host.clone(), place.port)).or_insert(*named_at);
+        *last = (*last).max(*named_at);
     }
     let since = |one: &Sighting| {
         // A look that saw none is noted for the place alone, and its certificates may all be there.
-        if one.is_gone() { one.at } else { named[&(one.place.host.clone(), one.place.port)] }
+        if one.is_gone() { one.named_at } else { named[&(one.place.host.clone(), one.place.port)] }
     };
     let mut dated: Vec<_> = sightings.into_iter().map(|one| (since(&one), one)).collect();
     dated.retain(|(since, _)| *since < before);
@@ -97,7 +101,14 @@ pub fn unnamed<'a>(
 }
 
 impl Sighting {
-    pub fn of(look: &Look, at: Timestamp, account: AccountId, agent_id: AgentId) -> Self {
+    /// Of a look that was made `at` a moment and is told `now`.
+    pub fn of(
+        look: &Look,
+        at: Timestamp,
+        account: AccountId,
+        agent_id: AgentId,
+        now: Timestamp,
+    ) -> Self {
         let Verdict { is_valid, error } = look.verdict(at);
         Self {
             id: look.place.id(account, agent_id),
@@ -107,6 +118,7 @@ impl Sighting {
             is_valid,
             error,
             at,
+            named_at: now,
         }
     }
 

@@ -178,7 +178,9 @@ fn what_no_report_names_any_more_goes_and_what_only_cannot_be_seen_stays() {
             leaf: Some(leaf.clone()),
             is_valid: true,
             error: None,
-            at: at(minutes),
+            // It does not matter how old the looks are.
+            at: at(0),
+            named_at: at(minutes),
         }
     };
     let gone = |host, beside, minutes| Sighting { leaf: None, ..served(host, beside, minutes) };

@@ -168,7 +168,7 @@ async fn note(
     now: Timestamp,
 ) -> Result<BTreeSet<SiteId>> {
     let account = agent.account.id;
-    let seen = looks.iter().map(|(at, look)| Sighting::of(look, *at, account, agent.id));
+    let seen = looks.iter().map(|(at, look)| Sighting::of(look, *at, account, agent.id, now));
     let seen = latest(seen);
     match app.store.note_report(account, agent.id, &seen, MOST_PLACES, now).await {
         Ok(left_out) => Ok(left_out),
@@ -178,7 +178,7 @@ async fn note(
     }
 }
 
-/// Lets places go that the agent looked at no more for long when it looked at these, as many as were
+/// Lets places go that no report had named for long when the agent looked at these, as many as were
 /// left out; whether there were any. What was wrong with them is over.
 async fn make_room(
     app: &App,
@@ -189,7 +189,7 @@ async fn make_room(
 ) -> Result<bool> {
     let Some((at, _)) = looks.last() else { return Ok(false) };
     let (account, before) = (agent.account.id, *at - LET_GO_AFTER);
-    // What was seen as long ago as what would go makes none go.
+    // What was seen as long ago as what would go was named makes none go.
     let recent = looks.iter().filter(|(at, _)| *at >= now - LET_GO_AFTER);
     let recent: BTreeSet<_> = recent.map(|(_, look)| look.place.id(account, agent.id)).collect();
     let wanted = recent.intersection(left_out).count();

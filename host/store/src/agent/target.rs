@@ -1,12 +1,12 @@
 //! What agents look at: a row per host and port, and for each certificate beside the first that is
-//! shown there, with what was seen last.
+//! shown there, with what was seen last and when a report named it last.
 //! What is judged of it (checks, states, alerts) stands where that of sites stands, under the
 //! row's id. So the row of a certificate that is gone stays, without it: it comes back to the same. So
 //! does that of what was let go (`let_go`), which counts for nothing until a later look is noted.
 //!
-//! *Invariant:* a look that is older than the one that is noted changes nothing here, so that a
-//! report may come twice, and late; unless the one that is noted is of a clock that has been set back
-//! since.
+//! *Invariant:* a look that is older than the one that is noted changes nothing here but when its place
+//! was named, so that a report may come twice, and late; unless the one that is noted is of a clock that
+//! has been set back since.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -31,6 +31,8 @@ struct TargetRow {
     is_valid: bool,
     error: Option<String>,
     seen_at: Timestamp,
+    /// None where a node of an older version made the row.
+    named_at: Option<Timestamp>,
 }
 
 /// How much room an agent has for these places.
@@ -142,7 +144,7 @@ impl Store {
     }
 
     /// Lets places go, so that others have room: they are listed no more, and count again when a
-    /// later look is noted. Answers how many went; what was seen since `before` stays.
+    /// later look is noted. Answers how many went; what a report has named since `before` stays.
     pub async fn let_go(
         &self,
         account: AccountId,
@@ -154,7 +156,7 @@ impl Store {
             places.iter().map(|one| key::agent_target(account, *one)).collect();
         let unit = "LET $gone = (UPDATE $targets SET let_go = true,
                 leaf = NONE, is_valid = true, error = NONE
-                WHERE let_go != true AND seen_at < $before RETURN AFTER);
+                WHERE let_go != true AND (named_at ?? seen_at) < $before RETURN AFTER);
             UPDATE $agent SET targets -= array::len($gone) RETURN NONE;
             RETURN array::len($gone)";
         let binds = Binds::new()
@@ -211,6 +213,7 @@ impl TargetRow {
             is_valid: self.is_valid,
             error: self.error,
             at: self.seen_at,
+            named_at: self.named_at.unwrap_or(self.seen_at),
         })
     }
 }
@@ -239,6 +242,7 @@ fn content(account: AccountId, seen: &Sighting) -> Result<Value> {
         content.insert("error", error.as_str());
     }
     content.insert("seen_at", seen.at);
+    content.insert("named_at", seen.named_at);
     Ok(Value::Object(content))
 }
 
@@ -264,7 +268,7 @@ const KNOWN: &str = "SELECT VALUE id FROM $targets WHERE version != NONE AND let
 
 /// What a [`TargetRow`] reads, of the places that follow.
 pub(crate) const SEEN_LAST: &str =
-    "SELECT id, agent, host, port, beside, leaf, is_valid, error, seen_at";
+    "SELECT id, agent, host, port, beside, leaf, is_valid, error, seen_at, named_at";
 
 pub(crate) const AT_HOSTS: &str = "FROM agent_target
     WHERE account = $account AND agent = $agent AND host IN $hosts";
@@ -275,7 +279,8 @@ pub(crate) const OF_AGENT: &str = "FROM agent_target
 pub(crate) const LEFT: &str = "SELECT VALUE id FROM agent_target
     WHERE account = $account AND agent = $agent AND let_go = true";
 
-/// `seen_at` comes last: the others are compared by it.
+/// `seen_at` comes last: the others are compared by it, but for `named_at`, which never goes back unless
+/// a clock that is set back had told it.
 const SEEN: &str = "
 INSERT INTO agent_target $rows ON DUPLICATE KEY UPDATE
     let_go = IF seen_at < $input.seen_at OR seen_at > $ahead { NONE } ELSE { let_go },
@@ -285,6 +290,8 @@ INSERT INTO agent_target $rows ON DUPLICATE KEY UPDATE
     is_valid = IF seen_at < $input.seen_at OR seen_at > $ahead { $input.is_valid }
         ELSE { is_valid },
     error = IF seen_at < $input.seen_at OR seen_at > $ahead { $input.error } ELSE { error },
+    named_at = IF named_at > $input.named_at AND named_at <= $ahead { named_at }
+        ELSE { $input.named_at },
     seen_at = IF seen_at < $input.seen_at OR seen_at > $ahead { $input.seen_at } ELSE { seen_at }
     RETURN NONE;";
 

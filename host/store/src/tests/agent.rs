@@ -50,6 +50,7 @@ fn sighting(account: &Account, agent_id: AgentId, host: &str, at: Timestamp) -> 
         is_valid: true,
         error: None,
         at,
+        named_at: at,
     }
 }
 

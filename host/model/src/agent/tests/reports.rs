@@ -390,7 +390,7 @@ fn looks_in_turn(known: &[Sighting], served: &[(i64, Value)]) -> Vec<(Timestamp,
 }
 
 fn sightings(looks: &[(Timestamp, Look)]) -> Vec<Sighting> {
-    looks.iter().map(|(at, look)| Sighting::of(look, *at, account(), agent_id())).collect()
+    looks.iter().map(|(at, look)| Sighting::of(look, *at, account(), agent_id(), *at)).collect()
 }
 
 fn seen_after(known: &[Sighting], minutes: i64, served: Value) -> Vec<Sighting> {
@@ -601,7 +601,8 @@ fn a_certificate_that_was_listed_twice_is_listed_once_again() {
 
 #[test]
 fn a_place_is_listed_with_the_certificate_that_it_showed_last() {
-    let sighting = |look: Look, minutes| Sighting::of(&look, at(minutes), account(), agent_id());
+    let sighting =
+        |look: Look, minutes| Sighting::of(&look, at(minutes), account(), agent_id(), at(60));
     let gone = || look(json!({ "certificates": [], "error": "connection_refused" }));
     let other = look(json!({ "host": "db02", "certificates": [{
         "subject": "CN=db02", "issuer": "Corp CA", "not_after": at(30),

@@ -65,8 +65,7 @@ fn what_a_report_names_stays_however_old_its_look_is() {
         fill(&app, &agent, 1..MOST_PLACES, noon + TimeDelta::days(90)).await;
 
         hand.advance(8 * 24 * HOUR);
-        let mut body = told(&agent, 0..1, soon);
-        body["results"][0]["checked_at"] = json!(noon);
+        let mut body = told_of(&agent, 0..1, soon, noon);
         let new = told(&agent, MOST_PLACES..1_001, soon)["results"][0].take();
         body["results"].as_array_mut().expect("a list").push(new);
         report(&app, &agent, &body).await.expect("what it names no more makes room");
@@ -74,11 +73,31 @@ fn what_a_report_names_stays_however_old_its_look_is() {
         assert_eq!(shown(&app, &owner, "h0").await, before);
         assert_eq!(certs(&app, &owner).await.expect("they are read").len(), MOST_PLACES);
 
-        let mut body = told(&agent, 1_001..1_002, soon);
-        body["results"][0]["checked_at"] = json!(noon);
+        let body = told_of(&agent, 1_001..1_002, soon, noon);
         let refused = report(&app, &agent, &body).await.expect_err("there is no room");
         assert_eq!(refused.to_string(), no_room(1).to_string());
         assert_eq!(left_behind(&app, &agent).await, 1, "an old look makes none go");
+    });
+}
+
+#[test]
+fn what_another_report_named_stays_however_old_its_look_is() {
+    with_agent(|app, owner, agent, hand| async move {
+        let noon = app.clock.now();
+        let soon = noon + TimeDelta::days(10);
+        saw(&app, &agent, 0..1, soon).await.expect("there is room");
+        let before = shown(&app, &owner, "h0").await;
+        hand.advance(HOUR);
+        fill(&app, &agent, 1..MOST_PLACES, noon + TimeDelta::days(90)).await;
+
+        hand.advance(8 * 24 * HOUR);
+        let first = told_of(&agent, 0..1, soon, noon);
+        report(&app, &agent, &first).await.expect("nothing of it is new");
+        saw(&app, &agent, MOST_PLACES..1_001, soon).await.expect("what none names makes room");
+        assert_eq!(alerted(&app, &owner).await, ["h0", "h1000"], "nothing has ended");
+        assert_eq!(shown(&app, &owner, "h0").await, before);
+        assert_eq!(certs(&app, &owner).await.expect("they are read").len(), MOST_PLACES);
+        assert_eq!(left_behind(&app, &agent).await, 1);
     });
 }
 
@@ -152,6 +171,15 @@ fn told(agent: &Agent, hosts: Range<usize>, until: Timestamp) -> Value {
         json!({ "host": format!("h{nth}"), "port": 443, "certificates": [certificate] })
     };
     json!({ "agent_id": agent.id, "results": hosts.map(seen).collect::<Vec<_>>() })
+}
+
+/// The same of looks that were made then.
+fn told_of(agent: &Agent, hosts: Range<usize>, until: Timestamp, at: Timestamp) -> Value {
+    let mut body = told(agent, hosts, until);
+    for result in body["results"].as_array_mut().expect("a list") {
+        result["checked_at"] = json!(at);
+    }
+    body
 }
 
 /// The id by which a host's certificate is listed.

@@ -76,6 +76,34 @@ fn what_was_let_go_leaves_room_and_counts_again_when_it_is_named() {
 }
 
 #[test]
+fn what_is_named_again_stays_however_old_its_look_is() {
+    on_both(|store| async move {
+        let account = signed_up(&store).await;
+        let (id, _) = with_agent(&store, &account).await;
+        let named = |host: &str, at| Sighting {
+            named_at: noon() + seconds(at),
+            ..sighting(&account, id, host, noon())
+        };
+        let note = async |seen: &[Sighting], now: i64| {
+            store.note_report(account.id, id, seen, 2, noon() + seconds(now)).await.unwrap();
+        };
+        note(&[named("db01", 0), named("db02", 0)], 0).await;
+        note(&[named("db01", 9)], 9).await;
+        // By the clock of a node that is behind.
+        note(&[named("db01", 6)], 6).await;
+        let both = [named("db01", 0).id, named("db02", 0).id];
+        let gone = store.let_go(account.id, id, &both, noon() + seconds(7)).await.unwrap();
+        assert_eq!(gone, 1, "db02");
+        let left = only(store.sightings_of(account.id, id).await.unwrap());
+        assert_eq!(left, named("db01", 9));
+        // By a clock that was set back.
+        note(&[named("db01", -60)], -60).await;
+        let left = only(store.sightings_of(account.id, id).await.unwrap());
+        assert_eq!(left, named("db01", -60));
+    });
+}
+
+#[test]
 fn a_look_from_before_brings_nothing_back_that_was_let_go() {
     on_both(|store| async move {
         let account = signed_up(&store).await;
