@@ -206,7 +206,9 @@ async fn make_room(
         return Ok(false);
     }
     for one in &going {
-        judge(app, agent, &Look::gone(one.place.clone()), *at).await?;
+        // Right behind its last look: every look that brings it back is judged.
+        let over = one.at + Duration::from_millis(1);
+        judge(app, agent, &Look::gone(one.place.clone()), over).await?;
     }
     let places: Vec<_> = going.iter().map(|one| one.id).collect();
     let gone = app.store.let_go(account, agent.id, &places, before).await?;

@@ -102,6 +102,34 @@ fn what_another_report_named_stays_however_old_its_look_is() {
 }
 
 #[test]
+fn what_was_let_go_is_judged_by_every_look_that_brings_it_back() {
+    with_agent(|app, owner, agent, hand| async move {
+        let noon = app.clock.now();
+        let soon = noon + TimeDelta::days(10);
+        saw(&app, &agent, 0..1, soon).await.expect("there is room");
+        let before = shown(&app, &owner, "h0").await;
+        hand.advance(HOUR);
+        fill(&app, &agent, 1..MOST_PLACES, noon + TimeDelta::days(90)).await;
+
+        hand.advance(8 * 24 * HOUR);
+        saw(&app, &agent, MOST_PLACES..1_001, soon).await.expect("h0 makes room");
+        assert_eq!(alerted(&app, &owner).await, ["h1000"]);
+
+        // Room for it, without anything that its report would have to let go.
+        let all = app.store.sightings_of(owner.account.id, agent.id).await.expect("they are read");
+        let h1 = all.iter().find(|one| one.place.host == "h1").expect("it is there");
+        let gone = app.store.let_go(owner.account.id, agent.id, &[h1.id], app.clock.now()).await;
+        assert_eq!(gone.expect("it goes"), 1);
+
+        let late = told_of(&agent, 0..1, soon, noon + TimeDelta::minutes(1));
+        let taken_in = report(&app, &agent, &late).await.expect("there is room");
+        assert_eq!(taken_in.alerts_created, 1);
+        assert_eq!(alerted(&app, &owner).await, ["h0", "h1000"]);
+        assert_eq!(shown(&app, &owner, "h0").await, before, "it is the same place");
+    });
+}
+
+#[test]
 fn an_agent_leaves_so_many_places_behind_and_no_more() {
     with_agent(|app, owner, agent, hand| async move {
         let noon = app.clock.now();
