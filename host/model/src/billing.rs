@@ -4,18 +4,24 @@
 //! The provider's events come late, twice and out of order. [`PaymentEvent`] reads one, [`judge`]
 //! says what it changes, and the store makes that real once for each event id.
 //!
-//! *Invariant:* a late event never grants again what a newer one revoked (decisions: team edition), nor
-//! does one of the same moment. The end of a subscription revokes nothing of the one that replaced it.
+//! Each event is kept with the [`Subscription`] that it is about, and which plan is paid for is read
+//! off what is known of all of them: the plan of the one that was bought last, while it goes on.
+//!
+//! *Invariant:* events that name their subscription and say when they happened leave the same
+//! whatever order they come in. Others count where they come: of those nobody can tell.
 
 mod checkout;
 mod event;
 mod judge;
+mod place;
+mod subscription;
 
 use std::collections::BTreeMap;
 
 pub use self::checkout::{Cycle, NewCheckout};
 pub use self::event::{EventKind, PaymentEvent, Told};
 pub use self::judge::{Effect, Mail, judge};
+pub use self::subscription::{Stop, Subscription};
 use crate::{Edition, Plan, Timestamp};
 
 /// How an account pays, as far as the provider's events have told.
@@ -23,24 +29,11 @@ use crate::{Edition, Plan, Timestamp};
 pub struct Billing {
     /// Who the account is to the provider.
     pub customer_id: Option<String>,
-    /// What is to be cancelled with the account; none once it has ended.
-    pub subscription_id: Option<String>,
-    /// The plan that was paid for last: that of events which name no product.
-    pub plan: Option<String>,
-    /// The moment of the newest event that changed something. Events without a moment of their own
-    /// count in the order in which they arrive.
-    pub newest_at: Option<Timestamp>,
-    /// Since when the payment is taken back; none again after the next one.
+    /// First those whose purchase has not been told, then the others in the order in which they were
+    /// bought; [`LONGEST`](Self::LONGEST) at most.
+    pub subscriptions: Vec<Subscription>,
+    /// When the payment was last taken back. What was paid later is not.
     pub revoked_at: Option<Timestamp>,
-    /// Since when nothing is left to cancel: the subscription was canceled, or it has expired. None
-    /// again once one goes on or is paused, or may go on: what is told late of another grants nothing,
-    /// but that one is charged. A payment that is taken back ends no subscription.
-    pub ended_at: Option<Timestamp>,
-    /// The one that ended, where that is known.
-    pub ended_subscription_id: Option<String>,
-    /// The newest moment before its end at which it was known to be the present one, or another one
-    /// stopped. Another that is paid for since then took its place, however late that is told.
-    pub succeeded_after: Option<Timestamp>,
     /// Grows with every change; 0 = none was ever stored.
     pub version: u64,
 }

@@ -7,7 +7,7 @@
 //! compared.
 
 use surrealdb::types::{RecordId, SurrealValue};
-use vedette_model::billing::{Billing, Effect, Mail, PaymentEvent};
+use vedette_model::billing::{Billing, Effect, Mail, PaymentEvent, Stop, Subscription};
 use vedette_model::{AccountId, Delivery, Timestamp};
 
 use crate::error::Result;
@@ -29,13 +29,24 @@ pub struct BillingContext {
 struct BillingRow {
     version: u64,
     customer: Option<RecordId>,
-    subscription_id: Option<String>,
-    plan: Option<String>,
-    newest_at: Option<Timestamp>,
+    subscriptions: Vec<SubscriptionRow>,
     revoked_at: Option<Timestamp>,
-    ended_at: Option<Timestamp>,
-    ended_subscription_id: Option<String>,
-    succeeded_after: Option<Timestamp>,
+}
+
+#[derive(SurrealValue)]
+struct SubscriptionRow {
+    id: Option<String>,
+    plan: Option<String>,
+    planned_at: Option<Timestamp>,
+    bought_at: Option<Timestamp>,
+    paid_at: Option<Timestamp>,
+    stopped: Option<StopRow>,
+}
+
+#[derive(SurrealValue)]
+struct StopRow {
+    at: Option<Timestamp>,
+    is_over: bool,
 }
 
 #[derive(SurrealValue)]
@@ -74,8 +85,9 @@ impl Store {
         Ok(BillingContext { billing: read(row.billing)?, plan, is_taken })
     }
 
-    /// Takes an event with all that it does: what is known of the account's payments, its plan, and
-    /// the letters about it. Without an effect only the event is noted.
+    /// Takes an event with all that it does: what is known of the account's payments, the plan that it
+    /// moves to, and the letters about it. Without an effect only the event is noted; where the account
+    /// stays on its plan, its row is left as it is.
     ///
     /// `expected` is the version that was judged from; `Stale` when it has moved on: read again,
     /// judge again. `Duplicate` when the event was taken before, `Gone` when there is no such
@@ -101,20 +113,19 @@ impl Store {
             return self.write(TAKE, binds).await;
         };
         // A purchase that comes late and grants nothing takes no customer from another account.
-        let bought = *mail == Some(Mail::Purchased) && event.customer_id.is_some();
-        let unit = format!("{TAKE}{CHANGE}{TELL_TEAM}\n{}", delivery::QUEUE_LETTERS);
-        let binds = binds
+        let bought = matches!(mail, Some(Mail::Purchased(_))) && event.customer_id.is_some();
+        let subscriptions: Vec<_> = billing.subscriptions.iter().map(SubscriptionRow::of).collect();
+        let mut binds = binds
             .with("customer", billing.customer_id.as_deref().map(key::billing_customer))
             .with("bought", bought)
-            .with("subscription_id", billing.subscription_id.clone())
-            .with("paid_plan", billing.plan.clone())
-            .with("newest_at", billing.newest_at)
+            .with("subscriptions", subscriptions)
             .with("revoked_at", billing.revoked_at)
-            .with("ended_at", billing.ended_at)
-            .with("ended_subscription_id", billing.ended_subscription_id.clone())
-            .with("succeeded_after", billing.succeeded_after)
-            .with("plan", plan.id)
             .with("letters", delivery::letters(letters, &self.inner.seal)?);
+        let Some(plan) = plan else {
+            return self.write(&format!("{TAKE}{CHANGE}{}", delivery::QUEUE_LETTERS), binds).await;
+        };
+        binds.bind("plan", plan.id);
+        let unit = format!("{TAKE}{CHANGE}{MOVE}{TELL_TEAM}\n{}", delivery::QUEUE_LETTERS);
         self.write(&unit, binds).await?;
         self.inner.known.forget_account(account);
         Ok(())
@@ -125,15 +136,36 @@ fn read(row: Option<BillingRow>) -> Result<Billing> {
     let Some(row) = row else { return Ok(Billing::default()) };
     Ok(Billing {
         customer_id: row.customer.map(|customer| key::text_at(&customer, 0)).transpose()?,
-        subscription_id: row.subscription_id,
-        plan: row.plan,
-        newest_at: row.newest_at,
+        subscriptions: row.subscriptions.into_iter().map(SubscriptionRow::read).collect(),
         revoked_at: row.revoked_at,
-        ended_at: row.ended_at,
-        ended_subscription_id: row.ended_subscription_id,
-        succeeded_after: row.succeeded_after,
         version: row.version,
     })
+}
+
+impl SubscriptionRow {
+    fn of(known: &Subscription) -> Self {
+        let stopped = known.stopped.map(|Stop { at, is_over }| StopRow { at, is_over });
+        Self {
+            id: known.id.clone(),
+            plan: known.plan.clone(),
+            planned_at: known.planned_at,
+            bought_at: known.bought_at,
+            paid_at: known.paid_at,
+            stopped,
+        }
+    }
+
+    fn read(self) -> Subscription {
+        let stopped = self.stopped.map(|StopRow { at, is_over }| Stop { at, is_over });
+        Subscription {
+            id: self.id,
+            plan: self.plan,
+            planned_at: self.planned_at,
+            bought_at: self.bought_at,
+            paid_at: self.paid_at,
+            stopped,
+        }
+    }
 }
 
 /// The account is read for update: in conflict with its deletion.
@@ -153,10 +185,11 @@ IF $customer != NONE AND ($bought OR $customer.account = NONE) {
     UPSERT $customer SET account = $account RETURN NONE
 };
 UPSERT $billing SET version = $expected + 1, customer = $customer,
-    subscription_id = $subscription_id, plan = $paid_plan, newest_at = $newest_at,
-    revoked_at = $revoked_at, ended_at = $ended_at,
-    ended_subscription_id = $ended_subscription_id, succeeded_after = $succeeded_after RETURN NONE;
-UPDATE $account SET plan = $plan, stamp += 1 RETURN NONE;
+    subscriptions = $subscriptions, revoked_at = $revoked_at RETURN NONE;
+";
+
+/// Where the plan stays, nobody need be told, and what an operator set meanwhile stands.
+const MOVE: &str = "UPDATE $account SET plan = $plan, stamp += 1 RETURN NONE;
 ";
 
 /// Part of the unit that deletes an account, with its record id as `$account`: how it paid is

@@ -134,6 +134,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0036_let_go.surql"),
     include_str!("migrations/0037_succeeded.surql"),
     include_str!("migrations/0038_named.surql"),
+    include_str!("migrations/0039_subscriptions.surql"),
 ];
 
 #[cfg(test)]
@@ -142,8 +143,9 @@ mod tests {
 
     use chrono::{DateTime, TimeDelta, Utc};
     use serde_json::{Value, json};
-    use vedette_model::SiteId;
+    use vedette_model::billing::{Stop, Subscription};
     use vedette_model::status_page::{response, uptime};
+    use vedette_model::{AccountId, SiteId};
 
     use super::*;
     use crate::open::embedded;
@@ -322,6 +324,57 @@ mod tests {
             let places = [SiteId(target)];
             let gone = store.let_go(account.into(), agent.into(), &places, migrated).await;
             assert_eq!(gone.unwrap(), 0);
+        });
+    }
+
+    #[test]
+    fn what_was_known_of_payments_is_kept_by_subscription() {
+        tests::runtime().block_on(async {
+            let store = at_version(37).await;
+            let [paid, paused, ended, in_doubt] =
+                [1, 2, 3, 4].map(|nth| AccountId(Uuid::from_u128(nth)));
+            let at = |second: i64| DateTime::from_timestamp(1_790_000_000 + second, 0);
+            let unit = "
+                FOR $row IN [[$paid, 'pro', 's1'], [$paused, 'free', 's1'],
+                    [$ended, 'free', NONE], [$in_doubt, 'free', NONE]] {
+                    CREATE type::record('account', [$row[0]]) SET email = 'anna@example.com',
+                        edition = 'team', plan = $row[1], created_at = $at, sites = 0, api_keys = 0;
+                    CREATE type::record('billing', [$row[0]]) SET version = 7, plan = 'pro',
+                        subscription_id = $row[2], newest_at = $at,
+                        customer = type::record('billing_customer', ['cus_1']);
+                };
+                UPDATE type::record('billing', [$ended]) SET ended_subscription_id = 's1',
+                    succeeded_after = $before, ended_at = $at;
+                UPDATE type::record('billing', [$in_doubt]) SET ended_subscription_id = 's1';";
+            let binds = Binds::new()
+                .with("paid", paid.0)
+                .with("paused", paused.0)
+                .with("ended", ended.0)
+                .with("in_doubt", in_doubt.0)
+                .with("before", at(1))
+                .with("at", at(9));
+            store.write(unit, binds).await.unwrap();
+            store.migrate().await.unwrap();
+            let known = |since: i64, stopped| Subscription {
+                id: Some("s1".to_owned()),
+                plan: Some("pro".to_owned()),
+                planned_at: at(9),
+                bought_at: at(since),
+                paid_at: at(since),
+                stopped,
+            };
+            let stop = |is_over| Some(Stop { at: at(9), is_over });
+            let doubt = Subscription { stopped: stop(false), ..Subscription::default() };
+            for (account, expected) in [
+                (paid, vec![known(9, None)]),
+                (paused, vec![known(9, stop(false))]),
+                (ended, vec![known(1, stop(true))]),
+                (in_doubt, vec![doubt, known(9, stop(true))]),
+            ] {
+                let billing = store.billing(account).await.unwrap();
+                assert_eq!((billing.version, billing.subscriptions), (7, expected));
+                assert_eq!(billing.customer_id.as_deref(), Some("cus_1"));
+            }
         });
     }
 

@@ -1,12 +1,14 @@
 mod checkout;
 mod ending;
 mod judging;
+mod order;
 mod reading;
 
 use chrono::DateTime;
 use serde_json::{Value, json};
 
 use super::*;
+use crate::Invalid;
 use crate::edition::TEAM;
 
 fn at(seconds: i64) -> Timestamp {
@@ -54,18 +56,51 @@ fn judged_on(state: &Billing, on: &str, event: &PaymentEvent) -> Option<Effect> 
     judge(state, on, event, &Offer { edition: &TEAM, products: &products }).expect("it can be told")
 }
 
-/// What an account that nothing was known of is after these, one after the other: its plan, where
-/// one was set, and what its owner was told.
-fn told(events: &[PaymentEvent]) -> (Option<&'static str>, Vec<Mail>) {
-    let (mut state, mut plan, mut mails) = (Billing::default(), None, Vec::new());
-    for event in events {
-        let on = plan.unwrap_or("free");
-        let Some(effect) = judged_on(&state, on, event) else { continue };
-        state = effect.billing;
-        plan = Some(effect.plan.id);
-        mails.extend(effect.mail);
+/// What became of an account.
+#[derive(Clone, Debug)]
+struct Left {
+    plan: &'static str,
+    billing: Billing,
+    mails: Vec<Mail>,
+}
+
+impl Left {
+    /// Of one on the lowest plan that nothing was known of.
+    fn new() -> Self {
+        Self { plan: "free", billing: Billing::default(), mails: Vec::new() }
     }
-    (plan, mails)
+
+    fn tell(&mut self, event: &PaymentEvent) -> Result<(), Invalid> {
+        let products = products();
+        let offer = Offer { edition: &TEAM, products: &products };
+        if let Some(effect) = judge(&self.billing, self.plan, event, &offer)? {
+            self.billing = effect.billing;
+            self.plan = effect.plan.map_or(self.plan, |plan| plan.id);
+            self.mails.extend(effect.mail);
+        }
+        Ok(())
+    }
+
+    fn is_charged(&self) -> bool {
+        self.billing.charged().next().is_some()
+    }
+
+    fn present(&self) -> Option<&str> {
+        self.billing.present()?.id.as_deref()
+    }
+}
+
+/// What these leave, one after the other.
+fn after(events: &[PaymentEvent]) -> Left {
+    let mut left = Left::new();
+    for event in events {
+        left.tell(event).expect("it can be told");
+    }
+    left
+}
+
+fn sold(id: &str) -> &'static Plan {
+    TEAM.plan(id).expect("a plan of the edition")
 }
 
 /// An event about a plan and a subscription.
@@ -77,3 +112,28 @@ fn of(kind: &str, plan: &str, subscription: &str) -> PaymentEvent {
         ..plain(kind)
     }
 }
+
+fn dated(seconds: i64, event: PaymentEvent) -> PaymentEvent {
+    PaymentEvent { created_at: Some(at(seconds)), ..event }
+}
+
+/// An event that names no subscription.
+fn silent(event: PaymentEvent) -> PaymentEvent {
+    PaymentEvent { subscription_id: None, ..event }
+}
+
+/// All orders of some events.
+fn orders(events: &[PaymentEvent]) -> Vec<Vec<PaymentEvent>> {
+    if events.is_empty() {
+        return vec![Vec::new()];
+    }
+    let mut all = Vec::new();
+    for (nth, first) in events.iter().enumerate() {
+        let rest = [&events[..nth], &events[nth + 1..]].concat();
+        all.extend(orders(&rest).into_iter().map(|rest| [vec![first.clone()], rest].concat()));
+    }
+    all
+}
+
+const GRANTING: [&str; 4] =
+    ["checkout.completed", "subscription.active", "subscription.paid", "subscription.update"];

@@ -14,7 +14,7 @@ use serde::Serialize;
 use serde_json::Value;
 use vedette_model::{
     AccountId, Edition,
-    billing::{NewCheckout, Offer},
+    billing::{Billing, NewCheckout, Offer},
 };
 
 use self::provider::{Ended, Order, Payments, Provider};
@@ -68,70 +68,78 @@ pub async fn checkout(app: &App, caller: &Caller, body: &Value) -> Result<String
 }
 
 /// What was cancelled for an account that is to be deleted.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Cancelled {
     /// The version of its billing that this was decided from.
     pub(crate) version: u64,
-    /// All that its customer had, not one subscription alone.
-    is_all: bool,
+    /// By their ids; none = all that its customer had.
+    subscriptions: Vec<Option<String>>,
 }
 
-/// Ends what an account pays for, before the account is deleted. One that never paid has nothing to
-/// end; nor has one whose subscription has ended, which takes no provider, nor one whose billing still
-/// has the version at which that was `done`.
+/// Ends what an account pays for, before the account is deleted: each subscription that is not known
+/// to be over, and once. One that never paid has nothing to end; nor has one of which all is over,
+/// which takes no provider, nor one whose billing still has the version at which that was `done`.
 ///
 /// # Errors
 /// `NotConfigured` without a provider for a subscription that is to be cancelled, `Internal` where
 /// the provider does not do it: then the account must stay, or it would be paid for on.
-pub(crate) async fn cancel(
-    app: &App,
-    account: AccountId,
-    done: Option<Cancelled>,
-) -> Result<Cancelled> {
+pub(crate) async fn cancel(app: &App, account: AccountId, done: &mut Cancelled) -> Result<()> {
     let billing = app.store.billing(account).await?;
-    let is_all = done.is_some_and(|done| done.is_all);
-    let as_before = Cancelled { version: billing.version, is_all };
-    if done.is_some_and(|done| done.version == billing.version) || billing.ended_at.is_some() {
-        return Ok(as_before);
+    if done.version == billing.version {
+        return Ok(());
     }
-    let ended = Ended {
-        customer: billing.customer_id.as_deref(),
-        subscription: billing.subscription_id.as_deref(),
-    };
-    let is_known = ended.subscription.is_some();
-    if !is_known && !may_pay(app, account, ended.customer, is_all).await? {
-        return Ok(as_before);
+    for subscription in billing.charged() {
+        let was_cancelled = done.subscriptions.contains(&subscription.id);
+        let ended = Ended {
+            customer: billing.customer_id.as_deref(),
+            subscription: subscription.id.as_deref(),
+        };
+        let is_left = match ended.subscription {
+            Some(_) => !was_cancelled,
+            None => may_pay(app, account, &billing, was_cancelled).await?,
+        };
+        if is_left && end(app, account, &ended).await? {
+            done.subscriptions.push(subscription.id.clone());
+        }
     }
+    done.version = billing.version;
+    Ok(())
+}
+
+/// Has the provider end a subscription, or all that a customer has. Answers whether it was asked:
+/// nobody can be where none is configured, which matters to a known subscription alone.
+async fn end(app: &App, account: AccountId, ended: &Ended<'_>) -> Result<bool> {
     let provider = match Provider::of(app) {
         Ok(provider) => provider,
-        Err(missing) if is_known => return Err(missing),
+        Err(missing) if ended.subscription.is_some() => return Err(missing),
         Err(missing) => {
             tracing::warn!(
                 account_id = %account,
                 "nothing was cancelled for account {account}: {missing}"
             );
-            return Ok(as_before);
+            return Ok(false);
         }
     };
-    let cancelled = provider.cancel(&ended).await;
+    let cancelled = provider.cancel(ended).await;
     cancelled
         .with_context(|| format!("the subscription of account {account} was not cancelled"))?;
-    Ok(Cancelled { is_all: is_all || !is_known, ..as_before })
+    Ok(true)
 }
 
-/// Whether something may be paid for an account whose subscription nobody has told. Nothing is
-/// without a customer. Nor for an account on the lowest plan, where all was cancelled a moment ago
-/// and that is what was told since, or where the customer has bought for another account, which
-/// would lose what it pays for.
+/// Whether something may be paid for an account without a name. Nothing is without a customer. Nor
+/// where it is not what the account's plan is paid by, and all was cancelled a moment ago, and that is
+/// what was told since, or the customer has bought for another account, which would lose what it pays
+/// for.
 async fn may_pay(
     app: &App,
     account: AccountId,
-    customer: Option<&str>,
+    billing: &Billing,
     was_cancelled: bool,
 ) -> Result<bool> {
-    let Some(customer) = customer else { return Ok(false) };
+    let Some(customer) = &billing.customer_id else { return Ok(false) };
     let Some(account) = app.store.account(account).await? else { return Ok(false) };
-    if account.plan != plan::edition_of(&account)?.lowest_plan().id {
+    let is_present = billing.present().is_some_and(|present| present.id.is_none());
+    if is_present && account.plan != plan::edition_of(&account)?.lowest_plan().id {
         return Ok(true);
     }
     Ok(!was_cancelled && app.store.account_of_customer(customer).await? == Some(account.id))

@@ -42,16 +42,15 @@ pub async fn delete(app: Arc<App>, caller: Caller) -> Result<()> {
 
 async fn close(app: &App, caller: &Caller) -> Result<()> {
     let account = caller.account.id;
-    let mut cancelled = None;
+    let mut cancelled = billing::Cancelled::default();
     for _ in 0..ATTEMPTS {
-        let paid = billing::cancel(app, account, cancelled).await?;
-        cancelled = Some(paid);
+        billing::cancel(app, account, &mut cancelled).await?;
         // What its agents look at goes with the account itself.
         let (_, sites) = app.store.listed_sites(account).await?;
         for site in sites {
             app.store.delete_site(account, site.id).await?;
         }
-        match app.store.close_account(account, paid.version).await {
+        match app.store.close_account(account, cancelled.version).await {
             Ok(settings) => {
                 if let Some(settings) = settings {
                     status_page::closed(app, account, &settings).await;

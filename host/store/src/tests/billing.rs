@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use vedette_model::billing::{Billing, Effect, Offer, PaymentEvent, Told, judge};
+use vedette_model::billing::{
+    Billing, Effect, Offer, PaymentEvent, Stop, Subscription, Told, judge,
+};
 use vedette_model::delivery::{Rendered, letter};
 use vedette_model::{AccountId, Delivery, edition};
 
@@ -28,10 +30,20 @@ fn purchase(id: &str) -> PaymentEvent {
     event(id, "checkout.completed", "cus_1")
 }
 
-fn judged(billing: &Billing, event: &PaymentEvent) -> Option<Effect> {
+/// For an account that is on a plan.
+fn judged(billing: &Billing, on: &str, event: &PaymentEvent) -> Option<Effect> {
     let products = BTreeMap::new();
     let offer = Offer { edition: &edition::TEAM, products: &products };
-    judge(billing, "pro", event, &offer).unwrap()
+    judge(billing, on, event, &offer).unwrap()
+}
+
+/// What an event says of another subscription than the others here.
+fn of_second(event: PaymentEvent) -> PaymentEvent {
+    PaymentEvent { subscription_id: Some("sub_2".to_owned()), ..event }
+}
+
+fn dated(ago: i64, event: PaymentEvent) -> PaymentEvent {
+    PaymentEvent { created_at: Some(noon() - seconds(ago)), ..event }
 }
 
 fn mail(account: AccountId, event: &PaymentEvent) -> Delivery {
@@ -46,10 +58,11 @@ fn mail(account: AccountId, event: &PaymentEvent) -> Delivery {
 
 /// Judges an event from what is stored now, and takes it.
 async fn take(store: &Store, account: AccountId, event: &PaymentEvent) -> Result<()> {
-    let billing = store.billing(account).await?;
-    let effect = judged(&billing, event);
+    let context = store.billing_context(account, &event.id).await?;
+    let effect = judged(&context.billing, context.plan.as_deref().unwrap_or("free"), event);
     let letters = [mail(account, event)];
-    store.take_payment_event(account, event, billing.version, effect.as_ref(), &letters).await
+    let version = context.billing.version;
+    store.take_payment_event(account, event, version, effect.as_ref(), &letters).await
 }
 
 async fn plan_of(store: &Store, account: AccountId) -> String {
@@ -76,15 +89,18 @@ fn a_purchase_reads_back_with_its_plan_its_customer_and_its_letter() {
         let created_at = Some(noon() - seconds(5));
         let bought = PaymentEvent { created_at, ..purchase("evt_1") };
         take(&store, account, &bought).await.unwrap();
+        let subscription = Subscription {
+            id: Some("sub_1".to_owned()),
+            plan: Some("pro".to_owned()),
+            planned_at: created_at,
+            bought_at: created_at,
+            paid_at: created_at,
+            stopped: None,
+        };
         let expected = Billing {
             customer_id: Some("cus_1".to_owned()),
-            subscription_id: Some("sub_1".to_owned()),
-            plan: Some("pro".to_owned()),
-            newest_at: created_at,
+            subscriptions: vec![subscription],
             revoked_at: None,
-            ended_at: None,
-            ended_subscription_id: None,
-            succeeded_after: None,
             version: 1,
         };
         assert_eq!(store.billing(account).await.unwrap(), expected);
@@ -106,37 +122,67 @@ fn an_end_reads_back_until_the_next_purchase() {
         let account = customer(&store).await;
         for (bought, ended) in [("evt_1", "evt_2"), ("evt_3", "evt_4")] {
             take(&store, account, &purchase(bought)).await.unwrap();
-            let billing = store.billing(account).await.unwrap();
-            assert_eq!((billing.ended_at, billing.ended_subscription_id), (None, None));
-            assert_eq!(billing.subscription_id.as_deref(), Some("sub_1"));
+            let known = only(store.billing(account).await.unwrap().subscriptions);
+            assert_eq!((known.id.as_deref(), known.stopped), (Some("sub_1"), None));
             let end = event(ended, "subscription.expired", "cus_1");
             take(&store, account, &end).await.unwrap();
-            let billing = store.billing(account).await.unwrap();
-            assert_eq!((billing.ended_at, billing.subscription_id), (Some(noon()), None));
-            assert_eq!(billing.ended_subscription_id.as_deref(), Some("sub_1"));
+            let known = only(store.billing(account).await.unwrap().subscriptions);
+            let stopped = Some(Stop { at: None, is_over: true });
+            assert_eq!((known.id.as_deref(), known.stopped), (Some("sub_1"), stopped));
         }
     });
 }
 
 #[test]
-fn what_takes_the_place_of_the_one_that_ended_is_known_by_its_moment() {
+fn each_subscription_reads_back_in_its_place() {
     on_both(|store| async move {
         let account = customer(&store).await;
-        let dated = |ago: i64, event: PaymentEvent| PaymentEvent {
-            created_at: Some(noon() - seconds(ago)),
-            ..event
+        let end = dated(10, event("evt_1", "subscription.canceled", "cus_1"));
+        let silent = PaymentEvent { subscription_id: None, ..purchase("evt_3") };
+        let active = event("evt_4", "subscription.active", "cus_1");
+        for event in [
+            end,
+            of_second(dated(20, purchase("evt_2"))),
+            dated(5, silent),
+            of_second(dated(15, active)),
+            dated(30, purchase("evt_5")),
+        ] {
+            take(&store, account, &event).await.unwrap();
+        }
+        let at = |ago: i64| Some(noon() - seconds(ago));
+        let known = |id: Option<&str>, bought_at, paid_at, stopped| Subscription {
+            id: id.map(str::to_owned),
+            plan: Some("pro".to_owned()),
+            planned_at: paid_at,
+            bought_at,
+            paid_at,
+            stopped,
         };
-        take(&store, account, &dated(30, purchase("evt_1"))).await.unwrap();
-        let end = dated(10, event("evt_2", "subscription.canceled", "cus_1"));
-        take(&store, account, &end).await.unwrap();
+        let stopped = Some(Stop { at: at(10), is_over: true });
+        let expected = [
+            known(Some("sub_1"), at(30), at(30), stopped),
+            known(Some("sub_2"), at(20), at(15), None),
+            known(None, at(5), at(5), None),
+        ];
         let billing = store.billing(account).await.unwrap();
-        assert_eq!(billing.succeeded_after, Some(noon() - seconds(30)));
-        let second = Some("sub_2".to_owned());
-        let late = PaymentEvent { subscription_id: second.clone(), ..purchase("evt_3") };
-        take(&store, account, &dated(20, late)).await.unwrap();
-        let billing = store.billing(account).await.unwrap();
-        assert_eq!((billing.subscription_id, billing.ended_at), (second, None));
+        assert_eq!(billing.subscriptions, expected);
         assert_eq!(plan_of(&store, account).await, "pro");
+    });
+}
+
+#[test]
+fn what_changes_no_plan_leaves_the_account_as_it_is() {
+    on_both(|store| async move {
+        let account = customer(&store).await;
+        take(&store, account, &purchase("evt_1")).await.unwrap();
+        assert!(store.set_plan(account, "team").await.unwrap());
+        let stamp = async || store.count_call(account, "2026-11", 100).await.unwrap().stamp;
+        let (before, version) = (stamp().await, store.billing(account).await.unwrap().version);
+        let other = of_second(event("evt_2", "subscription.canceled", "cus_1"));
+        take(&store, account, &other).await.unwrap();
+        let billing = store.billing(account).await.unwrap();
+        assert_eq!((billing.version, billing.subscriptions.len()), (version + 1, 2));
+        assert_eq!((plan_of(&store, account).await, stamp().await), ("team".to_owned(), before));
     });
 }
 
@@ -172,12 +218,13 @@ fn an_event_is_taken_once_whatever_it_would_do() {
 fn an_event_without_an_effect_is_noted_and_nothing_else() {
     on_both(|store| async move {
         let account = customer(&store).await;
+        take(&store, account, &purchase("evt_0")).await.unwrap();
         take(&store, account, &event("evt_1", "refund.created", "cus_1")).await.unwrap();
         let billing = store.billing(account).await.unwrap();
-        assert_eq!((billing.version, billing.revoked_at), (1, Some(noon())));
+        assert_eq!((billing.version, billing.revoked_at), (2, Some(noon())));
         let letters = count(&store, "delivery").await;
         let late = event("evt_2", "subscription.active", "cus_1");
-        assert_eq!(judged(&billing, &late), None);
+        assert_eq!(judged(&billing, "free", &late), None);
         take(&store, account, &late).await.unwrap();
         assert_eq!(store.billing(account).await.unwrap(), billing);
         assert_eq!(plan_of(&store, account).await, "free");
@@ -216,7 +263,7 @@ fn what_was_judged_from_another_past_changes_nothing() {
         take(&store, account, &event("evt_1", "refund.created", "cus_1")).await.unwrap();
         let before = rows(&store).await;
         let active = event("evt_2", "subscription.active", "cus_1");
-        let effect = judged(&past, &active);
+        let effect = judged(&past, "free", &active);
         assert!(effect.is_some(), "before the refund it would have granted");
         let effect = effect.as_ref();
         let taken = store.take_payment_event(account, &active, past.version, effect, &[]).await;

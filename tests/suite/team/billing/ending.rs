@@ -76,7 +76,7 @@ async fn what_is_bought_while_the_account_is_deleted_is_cancelled_too() {
     let cancelled = deleted_while(&shop, &account, &[refunded]).await;
     assert_eq!(cancelled, ["/v1/subscriptions/cancel"]);
 
-    // What took its place may be charged all the same, where it comes too late to grant a plan.
+    // What took its place is charged all the same, where it grants no plan.
     let account = shop.world.account("free").await;
     shop.told(&with(purchase(&account, "evt_7"), of("sub_7"))).await;
     let meanwhile = [
@@ -85,7 +85,39 @@ async fn what_is_bought_while_the_account_is_deleted_is_cancelled_too() {
         with(event(&account, "evt_10", "subscription.active"), of("sub_8")),
     ];
     let cancelled = deleted_while(&shop, &account, &meanwhile).await;
-    assert_eq!(cancelled, ["/v1/subscriptions/sub_7/cancel", "/v1/subscriptions/cancel"]);
+    assert_eq!(cancelled, ["/v1/subscriptions/sub_7/cancel", "/v1/subscriptions/sub_8/cancel"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_subscription_that_is_not_over_is_cancelled() {
+    let shop = Shop::open().await;
+    let now = Utc::now();
+    let of = |seconds: i64, id: &str| {
+        let created_at = (now - TimeDelta::seconds(seconds)).timestamp();
+        json!({"created_at": created_at, "subscription": {"id": id}})
+    };
+    for (end, expected) in [
+        (None, vec!["/v1/subscriptions/sub_1/cancel", "/v1/subscriptions/sub_2/cancel"]),
+        (Some("subscription.canceled"), vec!["/v1/subscriptions/sub_2/cancel"]),
+    ] {
+        let account = shop.world.account("free").await;
+        let tell = async |kind: &str, seconds: i64, subscription: &str| {
+            let id = format!("evt_{}_{kind}_{subscription}", account.id);
+            shop.told(&with(event(&account, &id, kind), of(seconds, subscription))).await;
+        };
+        tell("checkout.completed", 60, "sub_1").await;
+        tell("subscription.update", 8, "sub_1").await;
+        tell("checkout.completed", 10, "sub_2").await;
+        if let Some(kind) = end {
+            tell(kind, 8, "sub_1").await;
+        }
+        assert_eq!(shop.plan(&account).await, "pro", "after {end:?}");
+        let before = shop.provider.received().len();
+        account.client.delete("/account").await.expect(200);
+        let asked = shop.provider.received().split_off(before);
+        let paths: Vec<String> = asked.into_iter().map(|asked| asked.path).collect();
+        assert_eq!(paths, expected, "after {end:?}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

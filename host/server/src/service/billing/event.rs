@@ -124,10 +124,9 @@ async fn take(
 
 /// What the owner is told of it, at the account's own address, where there is a relay.
 fn mail(app: &App, account: &Account, event: &PaymentEvent, effect: &Effect) -> Option<Delivery> {
-    let plan = effect.plan.id;
     let letter = match effect.mail? {
-        Mail::Purchased => Letter::Purchased { plan },
-        Mail::Activated => Letter::Activated { plan },
+        Mail::Purchased(plan) => Letter::Purchased { plan: plan.id },
+        Mail::Activated(plan) => Letter::Activated { plan: plan.id },
         Mail::Canceled => Letter::Canceled,
         Mail::Paused => Letter::Paused,
         Mail::Expired => Letter::Expired,
@@ -144,7 +143,9 @@ async fn tell(app: &App, account: &Account, event: &PaymentEvent, effect: Option
         return;
     };
     tracing::info!(event_id, kind, account_id = %id, "{kind} was taken for account {id}");
-    account::moved(app, account, effect.plan).await;
+    if let Some(plan) = effect.plan {
+        account::moved(app, account, plan).await;
+    }
     app.wake.outbox.tell_of_all();
 }
 

@@ -1,0 +1,76 @@
+//! One subscription: what the provider's events have told of it.
+//!
+//! Each event has its word in up to three matters: what was paid, for which plan, and how it
+//! stopped. In each the newest word stands, whichever comes first.
+//!
+//! *Invariant:* of one moment what takes away counts: providers tell whole seconds.
+//! *Invariant:* what has no moment counts where it comes, and makes nothing late that has one.
+
+use crate::Timestamp;
+
+/// What is known of a subscription.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Subscription {
+    /// The provider's; none where it names none.
+    pub id: Option<String>,
+    /// What is paid for; none where no event has told.
+    pub plan: Option<String>,
+    /// The moment of the event that told the plan.
+    pub planned_at: Option<Timestamp>,
+    /// When it was bought; none while its purchase has not been told.
+    pub bought_at: Option<Timestamp>,
+    /// The newest moment at which it was bought or went on.
+    pub paid_at: Option<Timestamp>,
+    /// How it stopped last. It may have been paid for since.
+    pub stopped: Option<Stop>,
+}
+
+/// That a subscription stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Stop {
+    pub at: Option<Timestamp>,
+    /// For good, so that nothing is charged any more. What is paused can be cancelled still.
+    pub is_over: bool,
+}
+
+impl Subscription {
+    pub fn goes_on(&self) -> bool {
+        self.stopped.is_none_or(|stop| self.paid_at > stop.at)
+    }
+
+    pub fn is_over(&self) -> bool {
+        !self.goes_on() && self.stopped.is_some_and(|stop| stop.is_over)
+    }
+
+    /// The moment of the newest that was told of it.
+    pub(super) fn newest_at(&self) -> Option<Timestamp> {
+        self.paid_at.max(self.stopped.and_then(|stop| stop.at))
+    }
+
+    /// Whether it was paid for after another that is over. Where that has no id, both may be the
+    /// same: then only what is newer than its end tells.
+    pub(super) fn follows(&self, other: &Self) -> bool {
+        let since = if other.id.is_some() { other.paid_at } else { other.newest_at() };
+        self.paid_at.is_none() || self.paid_at > since
+    }
+
+    /// Without a moment it begins what has stopped again only where it `revives`.
+    pub(super) fn pay(&mut self, at: Option<Timestamp>, revives: bool) {
+        self.paid_at = self.paid_at.max(at);
+        if at.is_none() && revives {
+            self.stopped = None;
+        }
+    }
+
+    pub(super) fn set_plan(&mut self, plan: &str, at: Option<Timestamp>) {
+        if at.is_none() || at >= self.planned_at {
+            self.plan = Some(plan.to_owned());
+            self.planned_at = at.or(self.planned_at);
+        }
+    }
+
+    pub(super) fn stop(&mut self, at: Option<Timestamp>, is_over: bool) {
+        let told = Stop { at: at.or(self.newest_at()), is_over };
+        self.stopped = if at.is_none() { Some(told) } else { self.stopped.max(Some(told)) };
+    }
+}
