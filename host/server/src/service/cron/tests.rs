@@ -9,7 +9,7 @@ use vedette_model::{Site, edition::TEAM};
 use super::*;
 use crate::{
     Caller, Clock, Config,
-    config::{Egress, Guard, Intervals, Mounted},
+    config::{Egress, Guard, Mounted},
     instance, service,
 };
 
@@ -56,7 +56,9 @@ fn an_unknown_record_and_our_own_failure_are_errors() {
 
 #[test]
 fn what_was_due_is_run_once_and_counted() {
-    instance::with_app(config(), Clock::System, |app| async move {
+    // It stands still: nothing else becomes due while the test looks.
+    let (clock, _) = Clock::manual("2026-11-20T12:00:00Z".parse().expect("a moment"));
+    instance::with_app(config(), clock, |app| async move {
         let caller = instance::owner(&app, &TEAM).await;
         let mut turns = every_turn(&app).await;
         // Its ssl and its uptime check are due now.
@@ -132,8 +134,6 @@ async fn config() -> Config {
         edition: Mounted::Team,
         dns_server: vec![name_server.parse().expect("an address")],
         egress: Egress { allow: vec![loopback], ..Egress::default() },
-        // No check is due a second time while the test looks.
-        intervals: Intervals { uptime: Duration::from_secs(6 * 3600), ..Intervals::default() },
         // However late the machine is, what is found counts.
         guard: Guard { late: Duration::from_secs(86_400) },
         ..instance::config()
