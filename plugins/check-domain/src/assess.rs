@@ -4,7 +4,7 @@
 //! which saw none neither resolves nor forgets what the registry said before; expiry goes on by
 //! the calendar meanwhile. So it does where a source that publishes no date stands in for the one
 //! that told it. That a name is registered no more counts once both sources say so, or one says it
-//! twice in a row.
+//! three times in a row.
 //! A run that saw nothing is `unknown` only where nothing is due: what the host is told beside
 //! `unknown` it leaves alone, and a date that has come is known without the registry.
 //!
@@ -101,7 +101,7 @@ impl Memory {
         findings
     }
 
-    /// What was certain stays so. A loss that was told once must be told twice in a row.
+    /// What was certain stays so. A loss that is not must be told often enough in a row.
     fn wait(&mut self, alert_days: u16, now: i64) -> Vec<Finding> {
         let Some(known) = &self.registered else { return Vec::new() };
         self.lost = self.lost.take().filter(Loss::is_certain);

@@ -86,10 +86,18 @@ pub(crate) fn soon(
     now: Timestamp,
 ) -> Option<Timestamp> {
     let recheck = app.config.confirm.recheck;
-    let confirmed = recheck_after(decision.unconfirmed_runs, decision.at_once, recheck)
-        .filter(|_| decision.recheck);
-    let wait = confirmed.or_else(|| retry(&decision.record, before, recheck, now))?;
+    let asks_others = !app.sandbox.reaches_target(&decision.record.check_type);
+    let wait = confirmed_after(decision, asks_others, recheck)
+        .or_else(|| retry(&decision.record, before, recheck, now))?;
     Some(now + wait)
+}
+
+/// How soon a finding is looked at again that awaits confirmation. Who asks others about the target
+/// (registries, DNS servers, logs) does not ask them again at once, whatever he found: they, or a
+/// cache before them, would only repeat themselves.
+fn confirmed_after(decision: &Decision, asks_others: bool, recheck: Duration) -> Option<Duration> {
+    let at_once = decision.at_once && !asks_others;
+    recheck_after(decision.unconfirmed_runs, at_once, recheck).filter(|_| decision.recheck)
 }
 
 /// How soon after our own trouble: each time later while it goes on. What failed together does not
@@ -119,7 +127,7 @@ const LONGEST_HINT: Duration = Duration::from_secs(24 * 3600);
 
 #[cfg(test)]
 mod tests {
-    use vedette_model::CheckStatus;
+    use vedette_model::{CheckState, CheckStatus};
 
     use super::*;
     use crate::service::sample;
@@ -133,6 +141,34 @@ mod tests {
     fn unknown(error: &str, seconds: u32) -> CheckRecord {
         let error = Some(error.to_owned());
         CheckRecord { checked_at: at(seconds), error, ..sample::record() }
+    }
+
+    #[test]
+    fn what_asks_others_is_not_asked_again_at_once() {
+        let decision = |at_once, recheck| Decision {
+            record: sample::record(),
+            turned: false,
+            state: CheckState::default(),
+            raised: Vec::new(),
+            updated: Vec::new(),
+            resolved: Vec::new(),
+            notices: Vec::new(),
+            cert_changes: Vec::new(),
+            recheck,
+            at_once,
+            unconfirmed_runs: 1,
+        };
+        for (at_once, asks_others, wait) in [
+            (true, false, Duration::ZERO),
+            (true, true, RECHECK),
+            (false, false, RECHECK),
+            (false, true, RECHECK),
+        ] {
+            let again = confirmed_after(&decision(at_once, true), asks_others, RECHECK);
+            assert_eq!(again, Some(wait), "{at_once} {asks_others}");
+            let nothing = confirmed_after(&decision(at_once, false), asks_others, RECHECK);
+            assert_eq!(nothing, None, "{at_once} {asks_others}");
+        }
     }
 
     #[test]
