@@ -85,8 +85,8 @@ const HISTOGRAMS: &[Help] = &[
     ("vedette_on_demand_seconds", "Time that a check on demand ran, by check type"),
     (
         "vedette_run_late_seconds",
-        "How long after it was due a scheduled check began, by check type; what was due before the \
-         process started counts from its start",
+        "How long after it was due a scheduled check began, by check type, also where its host or \
+         account was busy; what was due before the process started counts from its start",
     ),
     ("vedette_run_seconds", "Time that a scheduled check ran, by check type"),
 ];

@@ -50,14 +50,13 @@ impl Pulse {
         self.late.store(0, Ordering::Relaxed);
     }
 
-    /// A run begins that was planned for `due`; answers how late. What was due before the process
-    /// started is not its fault. Too late is what comes after more than twice its `distance`, the
-    /// interval of its check or of a recheck, and after more than the scheduler may stand still. A
-    /// run that is not too late clears others only once none was for a while, since a backlog holds
-    /// back checks of all intervals alike.
-    pub(crate) fn begins(&self, due: Timestamp, distance: Duration, now: Timestamp) -> Duration {
-        let counts = due.timestamp_millis().max(self.since.load(Ordering::Relaxed));
-        let lag = now.timestamp_millis() - counts;
+    /// A run begins that could have begun at `ready`: when it was planned, or later where its host or
+    /// its account was busy. What was due before the process started is not its fault. Too late is
+    /// what comes after more than twice its `distance`, the interval of its check or of a recheck,
+    /// and after more than the scheduler may stand still. A run that is not too late clears others
+    /// only once none was for a while, since a backlog holds back checks of all intervals alike.
+    pub(crate) fn begins(&self, ready: Timestamp, distance: Duration, now: Timestamp) {
+        let lag = self.lag(ready, now);
         let allowed = i64::try_from((distance * 2).as_millis()).unwrap_or(i64::MAX);
         if lag > allowed.max(PATIENCE.num_milliseconds()) {
             self.late_at.store(now.timestamp_millis(), Ordering::Relaxed);
@@ -65,7 +64,17 @@ impl Pulse {
         } else if self.is_long_ago(now) {
             self.late.store(0, Ordering::Relaxed);
         }
-        Duration::from_millis(u64::try_from(lag).unwrap_or_default())
+    }
+
+    /// How late a run is that was planned for `due` and begins now, whatever it waited for.
+    pub(crate) fn late(&self, due: Timestamp, now: Timestamp) -> Duration {
+        Duration::from_millis(u64::try_from(self.lag(due, now)).unwrap_or_default())
+    }
+
+    /// In milliseconds.
+    fn lag(&self, due: Timestamp, now: Timestamp) -> i64 {
+        let counts = due.timestamp_millis().max(self.since.load(Ordering::Relaxed));
+        now.timestamp_millis() - counts
     }
 
     fn is_long_ago(&self, now: Timestamp) -> bool {
@@ -179,15 +188,16 @@ mod tests {
     #[test]
     fn downtime_before_the_start_does_not_count() {
         let pulse = Pulse::new(at(0));
-        assert_eq!(pulse.begins(at(-86_400), MINUTE, at(5)), Duration::from_secs(5));
+        pulse.begins(at(-86_400), MINUTE, at(5));
         assert_eq!(pulse.behind(at(5)), None);
+        assert_eq!(pulse.late(at(-86_400), at(5)), Duration::from_secs(5));
     }
 
     #[test]
     fn each_run_tells_how_late_it_is() {
         let pulse = Pulse::new(at(0));
         for (due, now, late) in [(10, 10, 0), (10, 13, 3), (10, 400, 390), (11, 10, 0)] {
-            let told = pulse.begins(at(due), MINUTE, at(now));
+            let told = pulse.late(at(due), at(now));
             assert_eq!(told, Duration::from_secs(late), "due at {due}, begun at {now}");
         }
     }

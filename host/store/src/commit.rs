@@ -235,11 +235,11 @@ UPSERT $day_row SET day = $day, runs += 1, ok += $ok, degraded += $degraded, dow
 
 const SETTLE: &str = "
 LET $settled = (UPDATE $schedule SET due_at = $next_due, planned_at = $next_due,
-    asked_at = $asked_at, recheck = $recheck, owner = ''
+    put_off_to = NONE, asked_at = $asked_at, recheck = $recheck, owner = ''
     WHERE owner = $owner AND epoch = $epoch RETURN AFTER);
 IF array::len($settled) != 1 { THROW 'fenced' };";
 
 const SOONER: &str = "
-UPDATE $schedule SET due_at = $next_due, planned_at = $next_due, asked_at = NONE,
-    recheck = $recheck
+UPDATE $schedule SET due_at = $next_due, planned_at = $next_due, put_off_to = NONE,
+    asked_at = NONE, recheck = $recheck
     WHERE owner = '' AND due_at > $next_due RETURN NONE;";

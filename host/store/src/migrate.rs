@@ -135,6 +135,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0037_succeeded.surql"),
     include_str!("migrations/0038_named.surql"),
     include_str!("migrations/0039_subscriptions.surql"),
+    include_str!("migrations/0040_nodes.surql"),
 ];
 
 #[cfg(test)]

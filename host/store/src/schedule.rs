@@ -1,5 +1,8 @@
 //! When each check of each site is due, and who is at work on it.
 //!
+//! `planned_at` is when a run was planned for, and `due_at` from when on somebody may take it: later
+//! while a node has it, and where it was put off.
+//!
 //! *Invariant:* time only says when work may be taken; the epoch says whose result counts. It
 //! grows with every owner and is compared inside the transaction that writes the result
 //! ([`crate::Commit`]), so an owner that comes late writes nothing.
@@ -25,6 +28,8 @@ pub struct Lease {
     pub epoch: u64,
     /// When the run was planned; the lag is what has passed since.
     pub due_at: Timestamp,
+    /// From when on somebody might have run it: later than it was planned where it was put off.
+    pub ready_at: Timestamp,
     /// The run confirms what the one before found.
     pub recheck: bool,
 }
@@ -60,6 +65,7 @@ struct LeaseRow {
     owner: String,
     epoch: u64,
     planned_at: Timestamp,
+    put_off_to: Option<Timestamp>,
     recheck: Option<bool>,
 }
 
@@ -143,12 +149,24 @@ impl Store {
         Ok(due.into_iter().min())
     }
 
-    /// Gives a check back unrun, to be taken from `due_at` on. Nothing happens when the lease has
-    /// gone to somebody else already.
+    /// Gives a check back unrun, and plans its run anew, for `due_at`. Nothing happens when the lease
+    /// has gone to somebody else already.
     pub async fn release_lease(&self, lease: &Lease, due_at: Timestamp) -> Result<()> {
-        let unit = "UPDATE $schedule SET due_at = $due_at, planned_at = $due_at, asked_at = NONE,
-            owner = ''
+        let unit = "UPDATE $schedule SET due_at = $due_at, planned_at = $due_at, put_off_to = NONE,
+            asked_at = NONE, owner = ''
             WHERE owner = $owner AND epoch = $epoch RETURN NONE";
+        self.give_back(unit, lease, due_at).await
+    }
+
+    /// Gives a check back unrun, to be taken from `due_at` on: its run stays planned for when it was.
+    /// Nothing happens when the lease has gone to somebody else already.
+    pub async fn put_off_lease(&self, lease: &Lease, due_at: Timestamp) -> Result<()> {
+        let unit = "UPDATE $schedule SET due_at = $due_at, put_off_to = $due_at, owner = ''
+            WHERE owner = $owner AND epoch = $epoch RETURN NONE";
+        self.give_back(unit, lease, due_at).await
+    }
+
+    async fn give_back(&self, unit: &str, lease: &Lease, due_at: Timestamp) -> Result<()> {
         let binds = Binds::new()
             .with("schedule", key::schedule(lease.site_id, &lease.check_type))
             .with("due_at", due_at)
@@ -162,7 +180,8 @@ impl Store {
         if checks.is_empty() {
             return Ok(());
         }
-        let unit = "UPDATE $checks SET due_at = $now, planned_at = $now, asked_at = NONE
+        let unit = "UPDATE $checks SET due_at = $now, planned_at = $now, put_off_to = NONE,
+            asked_at = NONE
             WHERE owner = '' AND due_at > $now RETURN NONE";
         let checks = checks.iter().map(|(site, check_type)| key::schedule(*site, check_type));
         let checks: Vec<RecordId> = checks.collect();
@@ -237,6 +256,7 @@ impl LeaseRow {
             owner: self.owner,
             epoch: self.epoch,
             due_at: self.planned_at,
+            ready_at: self.put_off_to.unwrap_or(self.planned_at),
             recheck: self.recheck.unwrap_or_default(),
         })
     }
@@ -299,6 +319,7 @@ const PLANNED_AFTER: &str = "SELECT VALUE site FROM schedule
     WHERE check_type = $type AND due_at > $horizon AND owner = ''
         AND (asked_at = NONE OR asked_at > $now) LIMIT $limit";
 
-const PLAN_ANEW: &str = "UPDATE $row# SET due_at = $at#, planned_at = $at#, asked_at = NONE
+const PLAN_ANEW: &str = "UPDATE $row# SET due_at = $at#, planned_at = $at#, put_off_to = NONE,
+        asked_at = NONE
     WHERE owner = '' RETURN NONE;
 ";

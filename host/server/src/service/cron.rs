@@ -181,29 +181,30 @@ impl Call {
     /// Runs one check. What does not end within the patience of a stop is given back.
     async fn see_to(self: Arc<Self>, lease: Lease, room: Room) -> Ending {
         tokio::select! {
-            ending = self.run(&lease, room) => ending,
+            ending = self.run(lease.clone(), room) => ending,
             () = self.cut_off() => self.give_back(&lease).await,
         }
     }
 
-    async fn run(&self, lease: &Lease, room: Room) -> Ending {
+    async fn run(&self, mut lease: Lease, room: Room) -> Ending {
         let Room { place: _place, mut turn } = room;
         loop {
-            let ending = planned::run(&self.app, lease, Source::Cron).await;
+            let ending = planned::run(&self.app, &lease, Source::Cron).await;
             if !matches!(ending, Ending::PutOff) {
                 return ending;
             }
             drop(turn);
-            turn = match self.later(lease).await {
+            lease.ready_at = self.app.clock.now() + planned::put_off(&lease);
+            turn = match self.later(&lease).await {
                 Some(turn) => turn,
-                None => return self.give_back(lease).await,
+                None => return self.give_back(&lease).await,
             };
         }
     }
 
     /// To be taken by whoever comes first, as it was.
     async fn give_back(&self, lease: &Lease) -> Ending {
-        planned::release(&self.app, lease, lease.due_at).await;
+        planned::give_back(&self.app, lease, lease.ready_at).await;
         Ending::Nothing
     }
 

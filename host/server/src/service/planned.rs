@@ -124,19 +124,30 @@ pub(crate) async fn run(app: &App, lease: &Lease, source: Source) -> Ending {
         %site_id, %check_type, error = format!("{cause:#?}"),
         "check {check_type} of {site_id} could not be done: {cause}"
     );
-    release(app, lease, app.clock.now() + AFTER_ERROR).await;
+    plan_anew(app, lease, app.clock.now() + AFTER_ERROR).await;
     Ending::Failed
 }
 
-/// Gives a check back unrun, to be taken from `due_at` on.
-pub(crate) async fn release(app: &App, lease: &Lease, due_at: Timestamp) {
-    if let Err(cause) = app.store.release_lease(lease, due_at).await {
-        let Lease { site_id, check_type, .. } = lease;
-        tracing::warn!(
-            %site_id, %check_type,
-            "check {check_type} of {site_id} stays leased until its lease ends: {cause}"
-        );
+/// Gives a check back unrun, as it was planned, to be taken from `due_at` on.
+pub(crate) async fn give_back(app: &App, lease: &Lease, due_at: Timestamp) {
+    if let Err(cause) = app.store.put_off_lease(lease, due_at).await {
+        report_held(lease, &cause);
     }
+}
+
+/// Gives a check back unrun, and plans its run anew, for `due_at`.
+async fn plan_anew(app: &App, lease: &Lease, due_at: Timestamp) {
+    if let Err(cause) = app.store.release_lease(lease, due_at).await {
+        report_held(lease, &cause);
+    }
+}
+
+fn report_held(lease: &Lease, cause: &vedette_store::Error) {
+    let Lease { site_id, check_type, .. } = lease;
+    tracing::warn!(
+        %site_id, %check_type,
+        "check {check_type} of {site_id} stays leased until its lease ends: {cause}"
+    );
 }
 
 /// After how long a check that had to wait for its host or its account is tried again.
@@ -153,7 +164,7 @@ async fn see_to(app: &App, lease: &Lease, source: Source) -> Result<Ending> {
     let now = app.clock.now();
     if !is_watched(app, context.stamp, plan, &site).await? {
         let regular = due::regular(app, *site_id, check_type, plan, now);
-        release(app, lease, regular).await;
+        plan_anew(app, lease, regular).await;
         return Ok(Ending::Nothing);
     }
     let host = app.sandbox.reaches_target(check_type).then(|| site.domain.as_str().to_owned());
@@ -161,7 +172,9 @@ async fn see_to(app: &App, lease: &Lease, source: Source) -> Result<Ending> {
         metrics::counter!("vedette_runs_put_off_total").increment(1);
         return Ok(Ending::PutOff);
     };
-    let late = app.pulse.begins(lease.due_at, distance(app, lease, plan), now);
+    // A host that is slow, or an account that has much to run, holds up its own runs alone.
+    app.pulse.begins(lease.ready_at, distance(app, lease, plan), now);
+    let late = app.pulse.late(lease.due_at, now);
     metrics::histogram!("vedette_run_late_seconds", "check_type" => check_type.to_string())
         .record(late.as_secs_f64());
     let edition = plan::edition_of(&context.account)?;
@@ -192,7 +205,7 @@ async fn probe(
             let interval = due::interval(app, check_type, plan);
             let seconds = u32::try_from(wait.as_secs()).unwrap_or(u32::MAX);
             let at = app.clock.now() + schedule::wait_of(seconds, interval);
-            release(app, lease, at).await;
+            plan_anew(app, lease, at).await;
             return Ok(Ending::Nothing);
         }
         Err(cause) => {
@@ -282,3 +295,6 @@ const KEEP_LIMITS: Duration = Duration::from_secs(60);
 const MOST_WAITS: u32 = 3;
 /// Longer than a check waits for its next run.
 const KEEP_WAITS: Duration = Duration::from_secs(7 * 24 * 3600);
+
+#[cfg(test)]
+mod tests;

@@ -183,7 +183,7 @@ impl Scheduler {
         .await;
         self.runs.shutdown().await;
         for (_, lease) in self.leases {
-            planned::release(&self.app, &lease, lease.due_at).await;
+            planned::give_back(&self.app, &lease, lease.ready_at).await;
         }
     }
 }
@@ -191,7 +191,7 @@ impl Scheduler {
 /// Runs what is leased, or gives it back to be taken a little later.
 async fn see_to(app: &App, lease: &Lease) {
     if let Ending::PutOff = planned::run(app, lease, Source::Scheduler).await {
-        planned::release(app, lease, app.clock.now() + planned::put_off(lease)).await;
+        planned::give_back(app, lease, app.clock.now() + planned::put_off(lease)).await;
     }
 }
 

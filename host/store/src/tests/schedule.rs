@@ -104,6 +104,28 @@ fn a_lease_is_given_back_by_its_owner_alone() {
 }
 
 #[test]
+fn what_is_put_off_stays_planned_for_when_it_was() {
+    on_both(|store| async move {
+        with_site(&store).await;
+        let first = async |at| only(store.lease_due("a", &[ssl()], at, LEASE, 9).await.unwrap());
+        let mut lease = first(noon()).await;
+        assert_eq!((lease.due_at, lease.ready_at), (noon(), noon()));
+        for wait in [2, 4] {
+            let later = noon() + seconds(wait);
+            store.put_off_lease(&lease, later).await.unwrap();
+            let before = later - seconds(1);
+            assert!(store.lease_due("b", &[ssl()], before, LEASE, 9).await.unwrap().is_empty());
+            lease = first(later).await;
+            assert_eq!((lease.due_at, lease.ready_at), (noon(), later));
+        }
+        let anew = noon() + seconds(60);
+        store.release_lease(&lease, anew).await.unwrap();
+        let lease = first(anew).await;
+        assert_eq!((lease.due_at, lease.ready_at), (anew, anew));
+    });
+}
+
+#[test]
 fn what_was_planned_for_later_runs_at_once_unless_it_is_leased() {
     on_both(|store| async move {
         let account = signed_up(&store).await;
