@@ -114,6 +114,7 @@ async fn fill(app: &App, site: &Site) -> anyhow::Result<()> {
         let decision = reconcile(&model, record, Some(assessment), &mut Uuid::new_v4);
         let commit = Commit {
             account_id: site.account_id,
+            node: "example",
             expected_version: context.state.version,
             decision: &decision,
             deliveries: &[],

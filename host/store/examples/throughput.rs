@@ -195,6 +195,7 @@ async fn run(store: &Store, account: &Account, site: &Site, at: Timestamp) -> Ou
     store
         .commit(Commit {
             account_id: account.id,
+            node: "example",
             expected_version: context.state.version,
             decision: &decision,
             deliveries: &[],

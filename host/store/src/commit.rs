@@ -21,6 +21,8 @@ use crate::{Store, check, delivery, event, key, row};
 #[derive(Clone, Copy, Debug)]
 pub struct Commit<'a> {
     pub account_id: AccountId,
+    /// The node that made the run, or took in what others measured.
+    pub node: &'a str,
     /// The version of the state that was decided from.
     pub expected_version: u64,
     pub decision: &'a Decision,
@@ -122,6 +124,7 @@ impl Unit {
             }
         };
         self.binds.bind("schedule", key::schedule(record.site_id, &record.check_type));
+        self.binds.bind("node", commit.node);
         self.binds.bind("next_due", next_due);
         self.binds.bind("recheck", awaits_confirmation(commit.decision.unconfirmed_runs));
     }
@@ -235,11 +238,11 @@ UPSERT $day_row SET day = $day, runs += 1, ok += $ok, degraded += $degraded, dow
 
 const SETTLE: &str = "
 LET $settled = (UPDATE $schedule SET due_at = $next_due, planned_at = $next_due,
-    put_off_to = NONE, asked_at = $asked_at, recheck = $recheck, owner = ''
+    put_off_to = NONE, asked_at = $asked_at, recheck = $recheck, seen_by = $node, owner = ''
     WHERE owner = $owner AND epoch = $epoch RETURN AFTER);
 IF array::len($settled) != 1 { THROW 'fenced' };";
 
 const SOONER: &str = "
 UPDATE $schedule SET due_at = $next_due, planned_at = $next_due, put_off_to = NONE,
-    asked_at = NONE, recheck = $recheck
+    asked_at = NONE, recheck = $recheck, seen_by = $node
     WHERE owner = '' AND due_at > $next_due RETURN NONE;";

@@ -152,6 +152,10 @@ pub(crate) fn site_owner(site: SiteId) -> RecordId {
     id("site_owner", [site.0.into_value()])
 }
 
+pub(crate) fn live_node(node: &str) -> RecordId {
+    id("live_node", [node.into_value()])
+}
+
 pub(crate) fn schedule(site: SiteId, check_type: &CheckType) -> RecordId {
     id("schedule", [site.0.into_value(), check_type.as_str().into_value()])
 }

@@ -36,6 +36,7 @@ mod known;
 mod lane;
 mod maintenance;
 mod migrate;
+mod node;
 mod open;
 mod order;
 mod page;
@@ -62,6 +63,7 @@ mod used;
 mod welcome;
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use tokio::sync::Mutex;
 
@@ -107,6 +109,8 @@ struct Inner {
     /// conflict with may keep its turn for seconds.
     scheduling: Mutex<()>,
     sending: Mutex<()>,
+    /// Whether other nodes were at work on the database when that was asked last.
+    has_peers: AtomicBool,
     calls: usage::Turnstile,
     readings: usage::Readings,
     known: known::Known,
@@ -122,6 +126,7 @@ impl Store {
             turns,
             scheduling: Mutex::default(),
             sending: Mutex::default(),
+            has_peers: AtomicBool::new(false),
             calls: usage::Turnstile::default(),
             readings: usage::Readings::default(),
             known: known::Known::default(),

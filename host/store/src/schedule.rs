@@ -7,6 +7,7 @@
 //! grows with every owner and is compared inside the transaction that writes the result
 //! ([`crate::Commit`]), so an owner that comes late writes nothing.
 
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use surrealdb::types::{Array, RecordId, SurrealValue, Value};
@@ -15,7 +16,7 @@ use vedette_model::{AccountId, CheckType, SiteId, Timestamp};
 
 use crate::error::{Error, Result};
 use crate::tx::Binds;
-use crate::{Store, key};
+use crate::{CLOCKS_DIFFER, Store, key};
 
 /// The right, for a while, to run one check of one site and to commit what came out.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -85,7 +86,9 @@ pub(crate) struct ScheduleRow {
 impl Store {
     /// Takes up to `limit` due checks of the given types for `lease`: those first that confirm what
     /// a run before found, then those that have waited longest. Who does not settle or release them
-    /// by then loses them to whoever asks next.
+    /// by then loses them to whoever asks next. While other nodes share the database, those that
+    /// confirm what this node found are theirs first, for as long as clocks may differ: what is wrong
+    /// with its own network is confirmed by nobody else.
     pub async fn lease_due(
         &self,
         node: &str,
@@ -102,12 +105,15 @@ impl Store {
             .with("node", node)
             .with("now", now)
             .with("until", now + lease)
+            .with("is_alone", !self.inner.has_peers.load(Ordering::Relaxed))
+            .with("own", now - CLOCKS_DIFFER)
             .with("limit", limit);
         let rechecks = per_type(DUE_RECHECKS, types, &mut binds);
         let candidates = per_type(DUE, types, &mut binds);
         let unit = format!(
             "LET $due = array::distinct(array::flatten([{rechecks}, {candidates}]));
             LET $first = (SELECT id, recheck, due_at FROM $due
+                WHERE $is_alone OR recheck = false OR seen_by != $node OR due_at <= $own
                 ORDER BY recheck DESC, due_at LIMIT $limit);
             RETURN (UPDATE $first.id SET due_at = $until, owner = $node, epoch += 1 RETURN AFTER)"
         );
@@ -305,11 +311,11 @@ fn per_type(statement: &str, types: &[CheckType], binds: &mut Binds) -> String {
     texts.join(", ")
 }
 
-pub(crate) const DUE: &str = "SELECT id, recheck ?? false AS recheck, due_at FROM schedule
+pub(crate) const DUE: &str = "SELECT id, recheck ?? false AS recheck, seen_by, due_at FROM schedule
     WHERE check_type = $type AND due_at <= $now ORDER BY due_at LIMIT $limit";
 
 /// Behind a backlog those would not be among the first.
-pub(crate) const DUE_RECHECKS: &str = "SELECT id, recheck, due_at FROM schedule
+pub(crate) const DUE_RECHECKS: &str = "SELECT id, recheck, seen_by, due_at FROM schedule
     WHERE check_type = $type AND recheck = true AND due_at <= $now ORDER BY due_at LIMIT $limit";
 
 pub(crate) const NEXT_DUE: &str =

@@ -3,7 +3,7 @@
 use futures::future::join_all;
 use serde_json::json;
 
-use super::{Cluster, PROGRAMS};
+use super::{Cluster, PATIENCE, PROGRAMS, until};
 use crate::program::{installed, turn};
 
 #[tokio::test(flavor = "multi_thread")]
@@ -34,6 +34,18 @@ async fn what_is_made_on_one_node_is_there_on_the_other_at_once() {
     let late = cluster.nodes[1].account("late@example.com", "free").await.expect("an account");
     let listed = cluster.nodes[0].client().with_key(&late.key).get("/sites").await.expect(200);
     assert_eq!(listed["userId"], json!(late.id));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nodes_know_of_each_other_until_one_is_gone() {
+    if !installed(PROGRAMS) {
+        return;
+    }
+    let _turn = turn().await;
+    let mut cluster = Cluster::start("").await.expect("the database and two nodes start");
+    at_work(&cluster, 2).await;
+    cluster.nodes[0].kill().await.expect("killed");
+    at_work(&cluster, 1).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -94,4 +106,14 @@ async fn seven_calls_that_are_left_are_seven_over_both_nodes() {
     second.get("/alerts").await.expect(429);
     let used = cluster.database.ask("SELECT VALUE used FROM usage").await.expect("one row");
     assert_eq!(used, json!([10_000]));
+}
+
+/// Waits until so many nodes say that they are.
+async fn at_work(cluster: &Cluster, count: usize) {
+    until("the nodes that are at work", PATIENCE, async || {
+        let names = cluster.database.ask("SELECT VALUE name FROM live_node").await;
+        let names = names.expect("the database answers");
+        (names.as_array().map(Vec::len) == Some(count)).then_some(())
+    })
+    .await;
 }

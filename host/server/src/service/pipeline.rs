@@ -233,6 +233,7 @@ impl Decided {
         app.store
             .commit(Commit {
                 account_id: arrival.account_id,
+                node: &app.node,
                 expected_version: self.expected_version,
                 decision: &self.decision,
                 deliveries: &self.deliveries,

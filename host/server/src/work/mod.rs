@@ -2,8 +2,9 @@
 //!
 //! due check → [`scheduler`] → `service::planned`; queued delivery → [`outbox`] → receiver; deleted
 //! site or account, and old history → [`purge`]; renewal that was asked for → [`renewal`]; our own
-//! network and threads → [`guard`]; the time of nodes that share a database → [`clocks`]; and, where
-//! configured, the keys of session tokens → [`session_keys`] and a sign of life → [`heartbeat`].
+//! network and threads → [`guard`]; of nodes that share a database who is at work → [`nodes`], and what
+//! time it is → [`clocks`]; and, where configured, the keys of session tokens → [`session_keys`] and a
+//! sign of life → [`heartbeat`].
 //!
 //! *Invariant:* work is taken by a lease in the store, and its result counts only under that
 //! lease's epoch: nothing here is remembered that a crash could lose.
@@ -14,6 +15,7 @@ mod clocks;
 mod guard;
 mod heartbeat;
 mod lanes;
+mod nodes;
 mod outbox;
 mod purge;
 mod renewal;
@@ -55,6 +57,7 @@ pub(crate) fn start(app: &Arc<App>, tasks: &TaskTracker, shutdown: &Cancellation
     keep(tasks, "purge", app, shutdown, purge::run);
     keep(tasks, "renewal", app, shutdown, renewal::run);
     if !app.store.embedded() {
+        keep(tasks, "nodes", app, shutdown, nodes::run);
         keep(tasks, "clocks", app, shutdown, clocks::run);
     }
     if app.oidc.is_some() {

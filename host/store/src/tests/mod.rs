@@ -15,6 +15,7 @@ mod interrupted;
 mod known;
 mod lane;
 mod maintenance;
+mod node;
 mod order;
 mod page;
 mod plan;
@@ -272,10 +273,11 @@ fn decide(context: &CheckContext, record: CheckRecord, findings: Vec<Finding>) -
     reconcile(&context, record, Some(assessment), &mut Uuid::new_v4)
 }
 
-/// A commit without lease and deliveries.
+/// A commit of the node `a` without lease and deliveries.
 fn plain<'a>(account: &Account, expected_version: u64, decision: &'a Decision) -> Commit<'a> {
     Commit {
         account_id: account.id,
+        node: "a",
         expected_version,
         decision,
         deliveries: &[],

@@ -83,6 +83,7 @@ async fn queue(app: &App, count: usize) {
     };
     let commit = Commit {
         account_id: account,
+        node: &app.node,
         expected_version: before,
         decision: &decision,
         deliveries: &each_of_its_own(count, "webhook"),

@@ -1,0 +1,38 @@
+//! Says that this node is at work, to those that share its database, and learns whether there are
+//! others: then one of them confirms what this one found (`vedette_store::Store::lease_due`).
+//!
+//! *Invariant:* moments are those of the server's clock, whatever the nodes' own show.
+
+use std::{sync::Arc, time::Duration};
+
+use tokio_util::sync::CancellationToken;
+use vedette_store::Result;
+
+use crate::App;
+
+/// Runs until `shutdown`.
+pub(super) async fn run(app: Arc<App>, shutdown: CancellationToken) {
+    let mut pace = tokio::time::interval(PACE);
+    loop {
+        tokio::select! {
+            () = shutdown.cancelled() => break,
+            _ = pace.tick() => {}
+        }
+        // A database that is away is told of elsewhere.
+        if let Err(cause) = sign_on(&app).await {
+            tracing::debug!("the other nodes are not known: {cause}");
+        }
+    }
+    if let Err(cause) = app.store.sign_off(&app.node).await {
+        tracing::debug!("the other nodes find out by themselves that this one has ended: {cause}");
+    }
+}
+
+async fn sign_on(app: &App) -> Result<()> {
+    let Some(now) = app.store.server_time().await? else { return Ok(()) };
+    app.store.sign_on(&app.node, now, LASTS).await
+}
+
+const PACE: Duration = Duration::from_secs(5);
+/// For so long a node counts as one that is at work.
+const LASTS: Duration = Duration::from_secs(20);

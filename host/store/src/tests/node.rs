@@ -1,0 +1,111 @@
+//! Nodes on one database, each with a memory of its own.
+
+use super::*;
+use crate::{Lease, Settle};
+
+#[test]
+fn second_look_is_left_to_another_node_while_one_is_at_work() {
+    on_both(|first| async move {
+        let second = first.without_memory();
+        let (account, site) = with_site(&first).await;
+        both_sign_on(&first, &second).await;
+        let lease = only(taken(&first, "a", noon()).await);
+        ended(&first, &account, &site, &lease, noon(), 1).await;
+        assert!(taken(&first, "a", noon()).await.is_empty());
+        let lease = only(taken(&second, "b", noon()).await);
+        assert!(lease.recheck);
+
+        // Now that one has something to confirm.
+        let at = noon() + seconds(1);
+        ended(&second, &account, &site, &lease, at, 2).await;
+        assert!(taken(&second, "b", at).await.is_empty());
+        let lease = only(taken(&first, "a", at).await);
+
+        // Who looks at nothing is not waited for for long.
+        let at = noon() + seconds(2);
+        ended(&first, &account, &site, &lease, at, 3).await;
+        assert!(taken(&first, "a", at + seconds(4)).await.is_empty());
+        let lease = only(taken(&first, "a", at + seconds(5)).await);
+
+        let at = noon() + seconds(10);
+        ended(&first, &account, &site, &lease, at, 0).await;
+        let lease = only(taken(&first, "a", at).await);
+        assert!(!lease.recheck, "what confirms nothing is for whoever comes first");
+    });
+}
+
+#[test]
+fn what_a_run_on_demand_found_is_left_to_another_node_too() {
+    on_both(|first| async move {
+        let second = first.without_memory();
+        let account = signed_up(&first).await;
+        let site = site(&account, "www.example.com");
+        let planned = noon() + seconds(900);
+        first.create_site(&site, 9, &[(ssl(), planned)]).await.unwrap();
+        both_sign_on(&first, &second).await;
+        let context = first.check_context(account.id, site.id, &ssl()).await.unwrap().unwrap();
+        let decision = decide(&context, record(&site, &ssl(), noon()), Vec::new());
+        let decision = Decision { unconfirmed_runs: 1, ..decision };
+        let commit = Commit { next_due: Some(noon()), ..plain(&account, 0, &decision) };
+        first.commit(commit).await.unwrap();
+        assert!(taken(&first, "a", noon()).await.is_empty());
+        assert!(only(taken(&second, "b", noon()).await).recheck);
+    });
+}
+
+#[test]
+fn node_that_is_alone_looks_again_at_once() {
+    on_both(|first| async move {
+        let second = first.without_memory();
+        let (account, site) = with_site(&first).await;
+        let lease = only(taken(&first, "a", noon()).await);
+        first.sign_on("a", noon(), LASTS).await.unwrap();
+        ended(&first, &account, &site, &lease, noon(), 1).await;
+        let lease = only(taken(&first, "a", noon()).await);
+
+        both_sign_on(&first, &second).await;
+        second.sign_off("b").await.unwrap();
+        let at = noon() + seconds(1);
+        first.sign_on("a", at, LASTS).await.unwrap();
+        ended(&first, &account, &site, &lease, at, 1).await;
+        let lease = only(taken(&first, "a", at).await);
+
+        // One that died says nothing of it.
+        both_sign_on(&first, &second).await;
+        let at = noon() + LASTS + seconds(1);
+        first.sign_on("a", at, LASTS).await.unwrap();
+        ended(&first, &account, &site, &lease, at, 1).await;
+        only(taken(&first, "a", at).await);
+    });
+}
+
+/// Each knows of the other then.
+async fn both_sign_on(first: &Store, second: &Store) {
+    for (store, node) in [(first, "a"), (second, "b"), (first, "a")] {
+        store.sign_on(node, noon(), LASTS).await.unwrap();
+    }
+}
+
+async fn taken(store: &Store, node: &str, at: Timestamp) -> Vec<Lease> {
+    store.lease_due(node, &[ssl()], at, LEASE, 9).await.unwrap()
+}
+
+/// The run of the node that holds the lease has left a finding unconfirmed so many times; the next is
+/// due at once.
+async fn ended(
+    store: &Store,
+    account: &Account,
+    site: &Site,
+    lease: &Lease,
+    at: Timestamp,
+    unconfirmed_runs: u32,
+) {
+    let context = store.check_context(account.id, site.id, &ssl()).await.unwrap().unwrap();
+    let decision = decide(&context, record(site, &ssl(), at), Vec::new());
+    let decision = Decision { unconfirmed_runs, ..decision };
+    let settle = Some(Settle { lease, next_due: at, asked_at: None });
+    let plain = plain(account, context.state.version, &decision);
+    store.commit(Commit { node: &lease.owner, settle, ..plain }).await.unwrap();
+}
+
+const LASTS: Duration = Duration::from_secs(20);
