@@ -15,6 +15,7 @@ use vedette_model::delivery::LETTER;
 use vedette_model::{AccountId, AlertId, Delivery, DeliveryId, DeliveryState, SiteId, Timestamp};
 
 use crate::error::{Error, Result};
+use crate::node::{AT_WORK, OF_THE_GONE};
 use crate::seal::{Place, Seal};
 use crate::tx::Binds;
 use crate::{Store, key, row};
@@ -111,6 +112,24 @@ impl Store {
             .with("horizon", horizon)
             .with("silenced", SILENCED)
             .with("now", now);
+        self.tx(&unit, binds).await
+    }
+
+    /// Ends the leases on deliveries that end later than `horizon`, of nodes that are at work no more
+    /// (and not of this one): their clocks were ahead. Answers how many there were.
+    pub async fn end_delivery_leases(
+        &self,
+        node: &str,
+        horizon: Timestamp,
+        now: Timestamp,
+    ) -> Result<u64> {
+        let unit = format!(
+            "{AT_WORK}
+            LET $held = ({HELD_AFTER} AND {OF_THE_GONE});
+            UPDATE $held SET due_at = $now, owner = '' RETURN NONE;
+            RETURN array::len($held)"
+        );
+        let binds = Binds::new().with("node", node).with("horizon", horizon).with("now", now);
         self.tx(&unit, binds).await
     }
 
@@ -312,6 +331,9 @@ pub(crate) const OF_ALERT: &str =
 const LATER: &str = "SELECT VALUE id FROM delivery
     WHERE waits = $waits AND finished = false AND due_at > $horizon AND outcome != $silenced
     AND owner = ''";
+
+const HELD_AFTER: &str = "SELECT VALUE id FROM delivery
+    WHERE waits = false AND finished = false AND due_at > $horizon";
 
 const DEPTH: &str = "RETURN [
     (SELECT count() FROM delivery WHERE waits = true AND finished = false GROUP ALL)[0].count ?? 0,

@@ -1,7 +1,8 @@
 //! Which nodes are at work on the database.
 //!
 //! A node says again and again that it is. Who has not for a while is gone, and whoever comes next
-//! takes its row away.
+//! takes its row away. What the gone had leased ends by itself, unless by a clock that was ahead:
+//! [`OF_THE_GONE`] finds that.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -31,6 +32,13 @@ impl Store {
         self.write("DELETE $row RETURN NONE", Binds::new().with("row", key::live_node(node))).await
     }
 }
+
+/// Whether a row is leased by a node that is not at work, and is not this one (`$node`). Within a unit
+/// that begins with [`AT_WORK`].
+pub(crate) const OF_THE_GONE: &str = "owner NOT IN $at_work";
+
+pub(crate) const AT_WORK: &str =
+    "LET $at_work = array::concat(['', $node], (SELECT VALUE name FROM live_node));";
 
 const SIGN_ON: &str = "LET $peers = (SELECT VALUE id FROM live_node
     WHERE id != $row AND seen_at >= $since);

@@ -15,6 +15,7 @@ use uuid::Uuid;
 use vedette_model::{AccountId, CheckType, SiteId, Timestamp};
 
 use crate::error::{Error, Result};
+use crate::node::{AT_WORK, OF_THE_GONE};
 use crate::tx::Binds;
 use crate::{CLOCKS_DIFFER, Store, key};
 
@@ -233,6 +234,33 @@ impl Store {
         self.write(&unit, binds).await
     }
 
+    /// Ends the leases on checks of a type that end later than `horizon`, of nodes that are at work no
+    /// more (and not of this one): their clocks were ahead. Up to `limit` of them; the checks are due
+    /// at once. Answers how many there were.
+    pub async fn end_leases(
+        &self,
+        node: &str,
+        check_type: &CheckType,
+        horizon: Timestamp,
+        now: Timestamp,
+        limit: usize,
+    ) -> Result<u64> {
+        let _turn = self.inner.scheduling.lock().await;
+        let unit = format!(
+            "{AT_WORK}
+            LET $held = ({HELD_AFTER} AND {OF_THE_GONE} LIMIT $limit);
+            UPDATE $held SET due_at = $now, owner = '' RETURN NONE;
+            RETURN array::len($held)"
+        );
+        let binds = Binds::new()
+            .with("node", node)
+            .with("type", check_type.as_str())
+            .with("horizon", horizon)
+            .with("now", now)
+            .with("limit", limit);
+        self.tx(&unit, binds).await
+    }
+
     /// Ends every lease on checks, deliveries and renewals at once, for the start of a process that
     /// has the engine to itself: whoever held them is dead. Where other nodes share the database
     /// nothing happens; there leases run out. Answers how many there were.
@@ -324,6 +352,9 @@ pub(crate) const NEXT_DUE: &str =
 const PLANNED_AFTER: &str = "SELECT VALUE site FROM schedule
     WHERE check_type = $type AND due_at > $horizon AND owner = ''
         AND (asked_at = NONE OR asked_at > $now) LIMIT $limit";
+
+const HELD_AFTER: &str = "SELECT VALUE id FROM schedule
+    WHERE check_type = $type AND due_at > $horizon";
 
 const PLAN_ANEW: &str = "UPDATE $row# SET due_at = $at#, planned_at = $at#, put_off_to = NONE,
         asked_at = NONE

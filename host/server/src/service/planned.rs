@@ -285,6 +285,8 @@ fn job(lease: &Lease, site: &Site, edition: &Edition, now: Timestamp) -> Job {
 
 /// Longer than a run waits for its turn in the sandbox and then takes, together with the commit.
 pub(crate) const LEASE: Duration = Duration::from_secs(90);
+/// Longer than any lease of a check is, those of `POST /cron` too.
+pub(crate) const LONGEST_LEASE: Duration = Duration::from_secs(3 * 60);
 /// Before a check that had to wait is tried again, at least.
 const PUT_OFF: Duration = Duration::from_secs(1);
 /// Fewer than the sandbox has slots for one plugin: checks on demand find some free.

@@ -34,6 +34,11 @@ pub(super) async fn run(app: Arc<App>, shutdown: CancellationToken) {
     }
 }
 
+/// Whether the clock of this machine is known to be right, as far as the server's is.
+pub(super) async fn is_right(app: &App) -> bool {
+    look(app).await.is_some_and(|ahead| seconds(ahead).abs() <= MOST)
+}
+
 /// By how much the clock is ahead of the server's; none where that cannot be said. A database that is
 /// away is told of elsewhere.
 async fn look(app: &App) -> Option<TimeDelta> {

@@ -2,8 +2,8 @@
 //!
 //! *Invariant:* what has to wait for its host or its account is given back, so that it is in
 //! nobody's way.
-//! *Invariant:* a clock that is set back leaves nothing waiting for the time that it showed
-//! ([`set_back`]).
+//! *Invariant:* a clock that is set back leaves nothing waiting for the time that it showed, nor does
+//! that of another node ([`set_back`]).
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -20,6 +20,7 @@ use vedette_model::{CheckType, Source};
 use vedette_store::Lease;
 
 use super::{
+    clocks,
     set_back::{self, Reach},
     shown::{Shown, Step},
 };
@@ -58,6 +59,8 @@ struct Scheduler {
     longest: BTreeMap<CheckType, Duration>,
     /// What may be planned for too late a moment; none = nothing.
     doubted: Option<Reach>,
+    /// When what other nodes may have planned was looked through last.
+    reviewed: Instant,
     unread: Trouble,
 }
 
@@ -74,6 +77,7 @@ impl Scheduler {
             shown,
             longest,
             doubted,
+            reviewed: Instant::now(),
             unread: Trouble::default(),
         }
     }
@@ -101,6 +105,7 @@ impl Scheduler {
             self.doubted = self.doubted.or(Some(Reach::Longest));
         }
         self.longest.extend(longest);
+        self.review().await;
         let Some(reach) = self.doubted else { return };
         match set_back::plan_anew(&self.app, reach).await {
             Ok(0) => {}
@@ -116,6 +121,18 @@ impl Scheduler {
             }
         }
         self.doubted = None;
+    }
+
+    /// Now and then doubts what other nodes have planned: one whose clock was ahead may be gone. Not by
+    /// a clock that is wrong itself: all that the others plan would be too late by one that is behind.
+    async fn review(&mut self) {
+        if self.app.store.embedded() || self.reviewed.elapsed() < REVIEW {
+            return;
+        }
+        self.reviewed = Instant::now();
+        if clocks::is_right(&self.app).await {
+            self.doubted = self.doubted.or(Some(Reach::Longest));
+        }
     }
 
     /// Leases what is due, as far as there is room; not for ever where runs end while more is due, or
@@ -199,4 +216,6 @@ async fn see_to(app: &App, lease: &Lease) {
 const POLL: Duration = Duration::from_millis(500);
 /// How often it is asked for more in one go; each time there was room, as a run had ended.
 const MOST_ROUNDS: usize = 8;
+/// How often what other nodes have planned is looked through, where they share the database.
+const REVIEW: Duration = Duration::from_secs(5 * 60);
 const DRAIN: Duration = Duration::from_secs(10);

@@ -1,5 +1,6 @@
 //! What a clock that was set back leaves behind: work that was planned by the time it showed before,
-//! and that nobody would do until it shows that time again.
+//! and that nobody would do until it shows that time again. Where nodes share a database it is the
+//! clock of any of them, which may have gone since.
 //!
 //! *Invariant:* what is planned for later than anybody plans it is planned anew: a check within its
 //! interval, at its moment of the grid, a delivery at once. What is not stays as it is, and so does
@@ -9,8 +10,12 @@ use std::{collections::BTreeMap, time::Duration};
 
 use chrono::TimeDelta;
 use vedette_model::{CheckType, SiteId, Timestamp, schedule::next_due};
+use vedette_store::CLOCKS_DIFFER;
 
-use crate::{App, service::due};
+use crate::{
+    App,
+    service::{due, planned::LONGEST_LEASE},
+};
 
 /// When work is planned for too late a moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,19 +46,28 @@ pub(super) fn shortened(
     now.any(|(check_type, interval)| before.get(check_type).is_some_and(|was| interval < was))
 }
 
-/// Plans anew what is planned for too late; answers how much that was.
+/// Plans anew what is planned for too late, and ends what nodes that are gone had leased for too long;
+/// answers how much that was.
 pub(super) async fn plan_anew(app: &App, reach: Reach) -> vedette_store::Result<u64> {
     let now = app.clock.now();
     let mut count = app.store.hasten_deliveries(now + LONGEST_WAIT, now).await?;
+    let is_shared = !app.store.embedded();
+    if is_shared {
+        count += app.store.end_delivery_leases(&app.node, now + LONGEST_WAIT, now).await?;
+    }
     for check_type in app.sandbox.check_types() {
         let (shortest, longest) = due::bounds(app, &check_type);
+        if is_shared {
+            count += end_leases(app, &check_type, longest, now).await?;
+        }
         let far = match reach {
-            Reach::Longest => longest,
+            Reach::Longest => longest.saturating_add(differ(app)),
             Reach::Shortest => shortest,
         };
         let horizon = later(now, far);
         loop {
-            let sites = app.store.planned_after(&check_type, horizon, now, BATCH).await?;
+            let asked = now + differ(app);
+            let sites = app.store.planned_after(&check_type, horizon, asked, BATCH).await?;
             let anew =
                 sites.iter().map(|site| (*site, next_due(*site, &check_type, shortest, now)));
             let anew: Vec<(SiteId, Timestamp)> = anew.collect();
@@ -67,12 +81,35 @@ pub(super) async fn plan_anew(app: &App, reach: Reach) -> vedette_store::Result<
     Ok(count)
 }
 
+/// Of one check, those of nodes that are gone.
+async fn end_leases(
+    app: &App,
+    check_type: &CheckType,
+    longest: Duration,
+    now: Timestamp,
+) -> vedette_store::Result<u64> {
+    let horizon = later(now, longest.max(LONGEST_LEASE).saturating_add(CLOCKS_DIFFER));
+    let mut count = 0;
+    loop {
+        let ended = app.store.end_leases(&app.node, check_type, horizon, now, BATCH).await?;
+        count += ended;
+        if ended < BATCH as u64 {
+            return Ok(count);
+        }
+    }
+}
+
+/// By how much another node may have planned ahead of this clock, and both be right.
+fn differ(app: &App) -> Duration {
+    if app.store.embedded() { Duration::ZERO } else { CLOCKS_DIFFER }
+}
+
 fn later(now: Timestamp, by: Duration) -> Timestamp {
     let by = TimeDelta::from_std(by).ok();
     by.and_then(|by| now.checked_add_signed(by)).unwrap_or(Timestamp::MAX_UTC)
 }
 
-/// Longer than a delivery waits for anything but maintenance.
+/// Longer than a delivery waits for anything but maintenance, or is leased.
 const LONGEST_WAIT: Duration = Duration::from_secs(90);
 const BATCH: usize = 100;
 

@@ -235,6 +235,23 @@ fn what_is_due_beyond_a_horizon_is_due_now_unless_it_is_leased() {
 }
 
 #[test]
+fn delivery_of_a_node_that_is_gone_and_whose_clock_was_ahead_is_due_at_once() {
+    on_both(|store| async move {
+        let (account, site) = with_site(&store).await;
+        queued(&store, &account, &site, 1).await;
+        let (ahead, horizon) = (noon() + seconds(3_600), noon() + seconds(90));
+        gathered(&store, &account, ahead, 1).await;
+        store.sign_on("a", noon(), LEASE).await.unwrap();
+        assert_eq!(store.end_delivery_leases("b", horizon, noon()).await.unwrap(), 0);
+        store.sign_off("a").await.unwrap();
+        assert_eq!(store.end_delivery_leases("a", horizon, noon()).await.unwrap(), 0);
+        assert!(store.lease_deliveries("b", noon(), LEASE, 9).await.unwrap().is_empty());
+        assert_eq!(store.end_delivery_leases("b", horizon, noon()).await.unwrap(), 1);
+        assert_eq!(store.lease_deliveries("b", noon(), LEASE, 9).await.unwrap().len(), 1);
+    });
+}
+
+#[test]
 fn finished_deliveries_are_forgotten_in_batches_and_others_are_not() {
     on_both(|store| async move {
         let (account, site) = with_site(&store).await;

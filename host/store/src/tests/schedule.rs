@@ -202,6 +202,29 @@ fn what_is_planned_beyond_a_horizon_is_planned_anew_unless_it_is_leased() {
 }
 
 #[test]
+fn lease_of_a_node_that_is_gone_and_whose_clock_was_ahead_is_over() {
+    on_both(|store| async move {
+        many_sites(&store, 4).await;
+        let ahead = noon() + seconds(3600);
+        let one = async |node: &'static str, at| {
+            only(store.lease_due(node, &[ssl()], at, LEASE, 1).await.unwrap())
+        };
+        let gone = one("gone", ahead).await;
+        // This one's own clock was ahead, and has been set right since; another's still is.
+        one("a", ahead).await;
+        one("busy", ahead).await;
+        store.sign_on("busy", noon(), LEASE).await.unwrap();
+        one("gone", noon()).await;
+        let horizon = noon() + seconds(300);
+        assert_eq!(store.end_leases("a", &ssl(), horizon, noon(), 9).await.unwrap(), 1);
+        assert_eq!(store.end_leases("a", &uptime(), horizon, noon(), 9).await.unwrap(), 0);
+        let taken = only(store.lease_due("a", &[ssl()], noon(), LEASE, 9).await.unwrap());
+        assert_eq!((taken.site_id, taken.due_at), (gone.site_id, gone.due_at));
+        assert!(taken.epoch > gone.epoch, "what the other brings counts for nothing");
+    });
+}
+
+#[test]
 fn what_a_check_asked_for_stays_planned_unless_it_asked_by_a_clock_that_was_ahead() {
     on_both(|store| async move {
         let next_due = noon() + seconds(8 * 3600);
