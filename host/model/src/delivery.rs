@@ -161,8 +161,8 @@ pub enum Outcome {
     Unsent(String),
 }
 
-/// The id of what one check record sends to one channel: a pipeline that runs twice for the same
-/// record queues it once.
+/// The id of what one check record sends to one channel: the same however often the record is judged
+/// anew before it is committed.
 pub fn stable_id(check: CheckId, channel: &str) -> DeliveryId {
     DeliveryId(Uuid::new_v5(&check.0, channel.as_bytes()))
 }

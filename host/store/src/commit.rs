@@ -26,7 +26,7 @@ pub struct Commit<'a> {
     /// The version of the state that was decided from.
     pub expected_version: u64,
     pub decision: &'a Decision,
-    /// Queued with the decision; one that is queued already stays as it is.
+    /// Queued with the decision.
     pub deliveries: &'a [Delivery],
     /// The lease that the run was made under; none for runs that nobody had planned.
     pub settle: Option<Settle<'a>>,
@@ -216,7 +216,7 @@ impl Unit {
 
     fn deliver(&mut self, record: &CheckRecord, delivery: &Delivery) -> Result<()> {
         self.say(
-            "IF !record::exists($row#) { CREATE $row# CONTENT $content# RETURN NONE };",
+            "CREATE $row# CONTENT $content# RETURN NONE;",
             [
                 ("row", key::delivery(delivery.id).into_value()),
                 ("content", delivery::content(record.site_id, delivery)?),

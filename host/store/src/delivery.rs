@@ -1,6 +1,5 @@
 //! The outbox: batches on their way, and what became of all deliveries. They are queued by
-//! [`crate::Commit`], under ids that make queueing one twice the same as once, and become batches
-//! in `lane.rs`.
+//! [`crate::Commit`], and become batches in `lane.rs`.
 //!
 //! *Invariant:* a batch is settled by its latest owner alone, told by the epoch.
 //! *Invariant:* what a letter says stands in its row sealed: it may be for its reader alone, such as

@@ -72,7 +72,7 @@ pub(crate) struct Stored {
 /// # Errors
 /// `Invalid` when a result that came from outside does not fit the check's schema.
 pub(crate) async fn submit(app: &App, mut arrival: Arrival) -> Result<Option<Stored>> {
-    // The record keeps its id over all tries: it is what makes queueing twice the same as once.
+    // The record keeps its id over all tries, and so do the deliveries that are named by it.
     let id = random::id();
     let windows = OnceCell::new();
     let mut waits = TRIES.build();
