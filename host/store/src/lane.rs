@@ -165,6 +165,14 @@ impl Store {
         }
     }
 
+    /// Whether a claim of which nobody heard what became of it was written: then its first batch, and
+    /// the epoch that it got by that, are the node's.
+    pub async fn is_claimed(&self, node: &str, batch: DeliveryId, epoch: u64) -> Result<bool> {
+        let binds =
+            Binds::new().with("id", key::delivery(batch)).with("node", node).with("epoch", epoch);
+        self.read("RETURN $id.owner = $node AND $id.epoch = $epoch", binds).await
+    }
+
     /// What is due in these lanes is due later, so that it is in nobody's way; where much is due
     /// in a lane, a part of it. A lane that somebody else writes to just now stays as it is, and
     /// holds up no other; answers how many those are.

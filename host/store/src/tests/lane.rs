@@ -46,6 +46,25 @@ fn of_two_nodes_that_read_a_lane_one_gathers_it() {
 }
 
 #[test]
+fn claim_is_known_by_its_batch_for_as_long_as_that_is_its_owners() {
+    on_both(|store| async move {
+        let (account, site) = with_site(&store).await;
+        let waits = only(queued(&store, &account, &site, 1).await);
+        let (id, epoch) = (waits.id, waits.epoch + 1);
+        let claimed = async |node: &str, epoch| store.is_claimed(node, id, epoch).await.unwrap();
+        assert!(!claimed("a", epoch).await, "nothing was written");
+        let batch = only(gathered(&store, &account, later(1), 100).await);
+        assert_eq!((batch.id, batch.epoch), (id, epoch));
+        assert!(claimed("a", epoch).await);
+        assert!(!claimed("b", epoch).await, "another node has won the lane");
+        let taken = only(store.lease_deliveries("a", later(70), LEASE, 9).await.unwrap());
+        assert!(!claimed("a", epoch).await, "it is leased again");
+        assert!(store.settle_delivery(&taken.after(Outcome::Delivered, later(71))).await.unwrap());
+        assert!(!claimed("a", epoch + 1).await);
+    });
+}
+
+#[test]
 fn batch_of_a_process_that_died_is_sent_by_the_next_with_the_same_bytes() {
     on_embedded(|store| async move {
         let (account, site) = with_site(&store).await;

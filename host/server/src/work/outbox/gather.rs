@@ -2,8 +2,9 @@
 //!
 //! *Invariant:* nothing is sent before the transaction that made it a batch has its bytes.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
+use tokio::time::Instant;
 use vedette_model::{
     AccountId, AlertId, Delivery, Timestamp,
     delivery::{Gathering, Lane, Plan, asks, plan},
@@ -114,6 +115,8 @@ pub(super) async fn carry_out(app: Arc<App>, decided: Decided, held: Held) -> En
     match app.store.claim(claim).await {
         Ok(true) => {}
         Ok(false) => return Ended::Refused,
+        // It is ours until its lease ends, and nobody else's to send.
+        Err(StoreError::Unavailable(_)) if is_claimed(&app, &gathering).await => {}
         Err(cause) => {
             tracing::error!(
                 %account_id, channel, error = format!("{cause:#?}"),
@@ -135,6 +138,21 @@ pub(super) async fn carry_out(app: Arc<App>, decided: Decided, held: Held) -> En
     }
     let again = send::step(&app, delivery, Lease::since(now, held)).await;
     Ended::Tried { again, next }
+}
+
+/// Whether a claim was written of which the database did not say what became of it. Asked until the
+/// database is there again, for as long as the first batch would be leased.
+async fn is_claimed(app: &App, gathering: &Gathering) -> bool {
+    let Some(first) = gathering.batches.first() else { return false };
+    let until = Instant::now() + LEASE;
+    loop {
+        match app.store.is_claimed(&app.node, first.head.id, first.head.epoch + 1).await {
+            Err(StoreError::Unavailable(_)) if Instant::now() < until => {
+                tokio::time::sleep(ASK_AGAIN).await;
+            }
+            answer => return answer.unwrap_or(false),
+        }
+    }
 }
 
 /// Writes what can be written; why the first could not be. The others are tried again when their
@@ -170,3 +188,9 @@ fn report(channel: &str, gathering: &Gathering) {
         }
     }
 }
+
+/// The database is looked for every second.
+const ASK_AGAIN: Duration = Duration::from_millis(500);
+
+#[cfg(test)]
+mod tests;

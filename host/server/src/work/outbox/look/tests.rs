@@ -2,18 +2,13 @@
 
 use std::sync::Arc;
 
-use serde_json::json;
 use uuid::Uuid;
-use vedette_model::{
-    CheckRecord, CheckState, Decision, InvitationId, Role, delivery::LETTER, edition::STANDARD,
-    team::Invitation,
-};
-use vedette_store::Commit;
+use vedette_model::{InvitationId, Role, delivery::LETTER, edition::STANDARD, team::Invitation};
 
 use super::*;
 use crate::{
-    App, Clock, instance, service,
-    work::sample::{at, delivery},
+    App, Clock, instance,
+    work::sample::{at, delivery, queue},
 };
 
 #[test]
@@ -21,7 +16,8 @@ fn lanes_that_are_due_are_taken_up_however_many_there_are() {
     // What is due at a whole second is found by every look only from the next second on.
     let (clock, hand) = Clock::manual(at(1));
     instance::with_idle_app(instance::config(), clock, |app| async move {
-        queue(&app, LOOK + 44).await;
+        let owner = instance::owner(&app, &STANDARD).await;
+        queue(&app, &owner, &each_of_its_own(LOOK + 44, "webhook")).await;
         let mut outbox = Outbox::new(Arc::clone(&app));
         loop {
             let next = outbox.take_up().await;
@@ -57,40 +53,6 @@ async fn end(outbox: &mut Outbox) {
     while let Some(ended) = outbox.tasks.join_next_with_id().await {
         outbox.ended(ended);
     }
-}
-
-/// Has deliveries wait, each in a lane of its own, and tells nobody.
-async fn queue(app: &App, count: usize) {
-    let owner = instance::owner(app, &STANDARD).await;
-    let body = json!({ "domain": "shop.example", "monitoring_enabled": false });
-    let site = service::site::create(app, &owner, &body).await.expect("a good body");
-    let account = owner.account.id;
-    let record = CheckRecord { site_id: site.id, ..service::sample::record() };
-    let context = app.store.check_context(account, site.id, &record.check_type).await;
-    let before = context.expect("the store answers").expect("its site").state.version;
-    let decision = Decision {
-        record,
-        turned: false,
-        state: CheckState { version: before + 1, ..CheckState::default() },
-        raised: Vec::new(),
-        updated: Vec::new(),
-        resolved: Vec::new(),
-        notices: Vec::new(),
-        cert_changes: Vec::new(),
-        recheck: false,
-        at_once: false,
-        unconfirmed_runs: 0,
-    };
-    let commit = Commit {
-        account_id: account,
-        node: &app.node,
-        expected_version: before,
-        decision: &decision,
-        deliveries: &each_of_its_own(count, "webhook"),
-        settle: None,
-        next_due: None,
-    };
-    app.store.commit(commit).await.expect("it is committed");
 }
 
 /// Has letters be due, each of another account.
