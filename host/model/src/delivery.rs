@@ -20,7 +20,7 @@
 //! *Invariant:* what one commit says is never divided over two notifications.
 //! *Invariant:* three attempts at most: the first at once, the second 1 s after the first ended,
 //! the third 3 s after the second ended (spec: Delivery 3). What cannot leave because of us is none,
-//! for a day. A delivery that is finished stays so.
+//! for a day, not counting the time in which nobody ran. A delivery that is finished stays so.
 
 mod gather;
 mod judge;
@@ -72,6 +72,10 @@ pub struct Delivery {
     /// When it became a batch: the time that the notification shows.
     #[serde(default)]
     pub gathered_at: Option<Timestamp>,
+    /// Where the day begins that trouble of our own may last, if that is later than when it became a
+    /// batch: the time in which nobody ran is no part of it.
+    #[serde(default)]
+    pub patient_since: Option<Timestamp>,
     pub due_at: Timestamp,
     /// Attempts made so far.
     pub attempt: u32,
@@ -200,6 +204,7 @@ pub fn queue(
             batch_id: None,
             created_at: now,
             gathered_at: None,
+            patient_since: None,
             due_at: now,
             attempt: 0,
             epoch: 0,
@@ -230,6 +235,7 @@ pub fn letter(
         batch_id: Some(id),
         created_at: now,
         gathered_at: Some(now),
+        patient_since: None,
         due_at: now,
         attempt: 0,
         epoch: 0,
@@ -275,6 +281,7 @@ impl Delivery {
         if self.state != DeliveryState::Pending {
             return self;
         }
+        self.leave_out_absence(now);
         match outcome {
             Outcome::Delivered => {
                 self.attempt += 1;
@@ -311,9 +318,22 @@ impl Delivery {
         self.waited(now) < GIVE_UP
     }
 
-    /// From when it became a batch: maintenance may have held it back for days.
     fn waited(&self, now: Timestamp) -> Duration {
-        (now - self.gathered_at.unwrap_or(self.created_at)).to_std().unwrap_or_default()
+        (now - self.patience_began()).to_std().unwrap_or_default()
+    }
+
+    /// When it became a batch, at first: maintenance may have held it back for days before.
+    fn patience_began(&self) -> Timestamp {
+        self.patient_since.or(self.gathered_at).unwrap_or(self.created_at)
+    }
+
+    /// An attempt that ends so long after it was due follows on a time in which nobody ran, or the
+    /// machine slept.
+    fn leave_out_absence(&mut self, now: Timestamp) {
+        let late = (now - self.due_at).to_std().unwrap_or_default();
+        if late > ABSENCE {
+            self.patient_since = Some(self.patience_began() + late);
+        }
     }
 
     fn finish(&mut self, state: DeliveryState, error: Option<String>, now: Timestamp) {
@@ -334,6 +354,8 @@ const SHORTEST_UNSENT: Duration = Duration::from_secs(1);
 const LONGEST_UNSENT: Duration = Duration::from_secs(30);
 /// For how long that is no attempt.
 const GIVE_UP: Duration = Duration::from_secs(24 * 3600);
+/// However much there is to send, a process that runs is not so late.
+const ABSENCE: Duration = Duration::from_secs(3600);
 
 #[cfg(test)]
 mod tests;

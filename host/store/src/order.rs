@@ -5,8 +5,9 @@
 //! up, which the next one compares.
 //! *Invariant:* a batch goes after those of its gathering that speak of a site of it, too. Which these
 //! are is written by the transaction that makes it one.
-//! *Invariant:* nobody waits for ever, whatever keeps a batch from being sent: one that is older than a
-//! day holds nothing back, nor one that a clock which was corrected since has put off.
+//! *Invariant:* nobody waits for ever, whatever keeps a batch from being sent: one that nobody could
+//! give back for a day holds nothing back, nor one that a clock which was corrected since has put off.
+//! One that is given back is finished in the end.
 
 use std::time::Duration;
 
@@ -54,7 +55,8 @@ pub(crate) const AHEAD: &str = "SELECT sites FROM delivery
 const BEFORE: &str = "SELECT VALUE IF owner = '' { due_at } ELSE { $now } FROM ($id.after ?? [])
     WHERE finished = false AND due_at <= $furthest AND gathered_at > $forgotten";
 
-/// A trouble of our own may last that long until attempts are counted.
+/// By `gathered_at`, which is when it became a batch, or was to be tried again when it was given back
+/// last. Whoever can read it gives it back within minutes.
 const LONGEST_AWAITED: Duration = Duration::from_secs(24 * 3_600);
 /// A receiver may ask for a minute, and a lease is as long; clocks differ.
 const FURTHEST: Duration = Duration::from_secs(75);

@@ -178,11 +178,44 @@ fn trouble_of_our_own_costs_no_attempt_for_a_day() {
         (at(61_000), Some("no DNS server answers"))
     );
     let day = 24 * 3_600_000;
-    let tried = waits.after(unsent(), at(day));
-    assert_eq!((tried.attempt, tried.due_at), (2, at(day + 3_000)), "but not for ever");
-    assert_eq!(tried.after(unsent(), at(day + 3_000)).state, DeliveryState::Failed);
-    let held = Delivery { gathered_at: Some(at(day)), ..pending() };
+    let waits = tried_until(waits, at(day), unsent);
+    assert_eq!(waits.attempt, 1);
+    let over = waits.due_at;
+    let tried = waits.after(unsent(), over);
+    let again = over + TimeDelta::seconds(3);
+    assert_eq!((tried.attempt, tried.due_at), (2, again), "but not for ever");
+    assert_eq!(tried.after(unsent(), again).state, DeliveryState::Failed);
+    let held = Delivery { gathered_at: Some(at(day)), due_at: at(day), ..pending() };
     assert_eq!(held.after(unsent(), at(day + 1)).attempt, 0, "maintenance held it back");
+}
+
+#[test]
+fn time_in_which_nobody_ran_is_no_part_of_the_day_that_our_own_trouble_may_last() {
+    let unsent = || Outcome::Unsent("no DNS server answers".into());
+    let (hour, day) = (3_600_000, 24 * 3_600_000);
+    // The machine is off from Friday to Monday, from just after the batch was made.
+    let monday = 3 * day;
+    for first in [retry(None), unsent()] {
+        let attempts = u32::from(first != unsent());
+        let woken = pending().after(first, at(monday)).after(unsent(), at(monday + 1_000));
+        assert_eq!((woken.state, woken.attempt), (DeliveryState::Pending, attempts));
+        // The evening of the same day it sleeps for another night.
+        let evening = tried_until(woken, at(monday + 9 * hour), unsent);
+        let waits =
+            tried_until(evening.after(unsent(), at(monday + day)), at(monday + 38 * hour), unsent);
+        assert_eq!((waits.state, waits.attempt), (DeliveryState::Pending, attempts));
+        let ended = tried_until(waits, at(monday + 40 * hour), unsent);
+        assert_eq!(ended.state, DeliveryState::Failed, "9 hours and 15 are a day");
+    }
+}
+
+/// It is tried whenever it is due before a moment, and ends so each time.
+fn tried_until(mut waits: Delivery, until: Timestamp, ends: impl Fn() -> Outcome) -> Delivery {
+    while waits.state == DeliveryState::Pending && waits.due_at < until {
+        let due = waits.due_at;
+        waits = waits.after(ends(), due);
+    }
+    waits
 }
 
 #[test]

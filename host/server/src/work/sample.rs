@@ -27,6 +27,7 @@ pub(super) fn delivery(account: u128, channel: &str, id: u128) -> Delivery {
         batch_id: None,
         created_at: at(0),
         gathered_at: None,
+        patient_since: None,
         due_at: at(0),
         attempt: 0,
         epoch: 1,

@@ -112,6 +112,25 @@ fn batch_that_was_given_up_or_that_nobody_can_send_holds_nothing_back() {
 }
 
 #[test]
+fn batch_that_waits_on_after_days_in_which_nobody_ran_goes_first_all_the_same() {
+    on_both(|store| async move {
+        let (account, site) = with_site(&store).await;
+        let all = queued(&store, &account, &site, 2).await;
+        begun(&store, &account, &all[0]).await;
+        let monday = 3 * DAY;
+        let again = only(store.lease_deliveries("b", later(monday), LEASE, 9).await.unwrap());
+        let unsent =
+            again.after(Outcome::Unsent("no DNS server answers".to_owned()), later(monday));
+        assert_eq!(unsent.attempt, 0);
+        assert!(store.settle_delivery(&unsent).await.unwrap());
+        let seen = lane(&store, &account, later(monday + 1)).await;
+        assert_eq!((free(&seen, later(monday + 1)), seen.behind), (vec![], vec![site.id]));
+        let gone = later(monday + DAY + 60);
+        assert_eq!(behind(&store, &account, gone).await, NOTHING, "nobody can send it any more");
+    });
+}
+
+#[test]
 fn order_outlives_the_process() {
     on_embedded(|store| async move {
         let (account, site) = with_site(&store).await;

@@ -54,6 +54,7 @@ fn delivery(id: u128, queued: i64, notices: Vec<Notice>) -> Delivery {
         batch_id: None,
         created_at: at(queued),
         gathered_at: None,
+        patient_since: None,
         due_at: at(queued),
         attempt: 0,
         epoch: 0,

@@ -304,11 +304,12 @@ mod tests {
 
     #[test]
     fn delivery_that_maintenance_held_back_for_days_waits_for_its_plugin_too() {
-        let days = 3 * 24 * 3600;
-        let held = Delivery { gathered_at: Some(at(days)), ..queued() };
+        let (day, days) = (24 * 3600, 3 * 24 * 3600);
+        let held = Delivery { gathered_at: Some(at(days)), due_at: at(days), ..queued() };
         let waits = unrendered(held.clone(), &overloaded(), at(days + 1));
         assert_eq!((waits.attempt, waits.due_at), (0, at(days + 2)));
-        let tried = unrendered(held, &overloaded(), at(days + 24 * 3600));
+        let long = Delivery { due_at: at(days + day), ..held };
+        let tried = unrendered(long, &overloaded(), at(days + day));
         assert_eq!(tried.attempt, 1, "but not for ever");
     }
 
