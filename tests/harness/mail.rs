@@ -69,6 +69,7 @@ struct Desk {
     refused: Mutex<Vec<(String, String)>>,
     hushed: Mutex<Vec<String>>,
     one_at_a_time: AtomicBool,
+    is_away: AtomicBool,
     /// Who has it came first among the connections that are open.
     first: Semaphore,
     turned_away: AtomicUsize,
@@ -106,6 +107,7 @@ impl Mailbox {
             refused: Mutex::default(),
             hushed: Mutex::default(),
             one_at_a_time: AtomicBool::new(false),
+            is_away: AtomicBool::new(false),
             first: Semaphore::new(1),
             turned_away: AtomicUsize::new(0),
             tls,
@@ -146,6 +148,15 @@ impl Mailbox {
     /// From now on a connection beside another is answered 421.
     pub fn admit_one_at_a_time(&self) {
         self.desk.one_at_a_time.store(true, Ordering::Relaxed);
+    }
+
+    /// Until it comes back every new connection is answered 421.
+    pub fn go_away(&self) {
+        self.desk.is_away.store(true, Ordering::Relaxed);
+    }
+
+    pub fn come_back(&self) {
+        self.desk.is_away.store(false, Ordering::Relaxed);
     }
 
     /// How many connections were answered so.
@@ -205,6 +216,10 @@ async fn accept(listener: TcpListener, desk: Arc<Desk>, stop: CancellationToken)
 
 async fn serve(stream: TcpStream, desk: &Desk) -> anyhow::Result<()> {
     let mut clear = BufReader::new(stream);
+    if desk.is_away.load(Ordering::Relaxed) {
+        desk.turned_away.fetch_add(1, Ordering::Relaxed);
+        return say(&mut clear, "421 not now").await;
+    }
     let first = desk.first.try_acquire();
     if first.is_err() && desk.one_at_a_time.load(Ordering::Relaxed) {
         desk.turned_away.fetch_add(1, Ordering::Relaxed);

@@ -25,6 +25,7 @@ use crate::{
         status_page::{StatusPages, domain::Domains},
     },
     streams::Streams,
+    trouble::Trouble,
     wake::Wake,
 };
 
@@ -42,6 +43,8 @@ pub struct App {
     /// Who takes our mail; none where no relay is configured.
     pub(crate) relay: Option<Relay>,
     pub(crate) wake: Wake,
+    /// What was told lately of what keeps deliveries from leaving.
+    pub(crate) unsent: Mutex<Trouble>,
     /// What is waited for at a stop: what a request began and goes on without it, too.
     pub(crate) tasks: TaskTracker,
     /// Who follows the events of which account.

@@ -162,6 +162,7 @@ pub(crate) async fn assemble(
         oidc: Oidc::new(&config.oidc, sandbox.egress().clone(), clock.clone()),
         node: format!("{}-{}", std::process::id(), uuid::Uuid::now_v7()),
         wake: Wake::default(),
+        unsent: Mutex::default(),
         tasks: tasks.clone(),
         streams: Streams::new(shutdown.clone()),
         origin: origin(&config, api_addr),

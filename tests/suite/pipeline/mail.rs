@@ -167,6 +167,31 @@ async fn a_silent_relay_ends_an_attempt_after_ten_seconds() {
     // Ten seconds, which begin before the mail is here, and a pause of one.
     let pause = tries[1].at - tries[0].at;
     assert!(waited(pause, Duration::from_secs(7)), "{pause:?}");
+    let alert = text(&world.open_alerts(1).await[0]["id"]);
+    let log = world.log(&alert, |log| log[0]["state"] == "delivered").await;
+    assert_eq!(log[0]["attempts"], 2, "it had the message: {log:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn mail_waits_for_a_relay_that_is_away_for_longer_than_three_attempts_take() {
+    let (mailbox, world) = start(&["ops@example.com"]).await;
+    mailbox.go_away();
+    let failed = text(&world.send_test().await["message"]);
+    assert!(failed.contains("email: the mail relay turned us away: 421"), "{failed}");
+    let site = world.site("away.example", 5).await;
+    world.watch("away.example", &site).await;
+    let alert = text(&world.open_alerts(1).await[0]["id"]);
+    until("a fourth try", async || (mailbox.turned_away() > 4).then_some(())).await;
+    let log = world.log(&alert, |log| log[0]["error"].is_string()).await;
+    assert_eq!((&log[0]["state"], &log[0]["attempts"]), (&json!("pending"), &json!(0)), "{log:?}");
+    until("what to do in the log", async || {
+        world.service.output().contains("see to the mail relay").then_some(())
+    })
+    .await;
+    mailbox.come_back();
+    mailbox.wait_for(1).await.expect("what waited arrives");
+    let log = world.log(&alert, |log| log[0]["state"] == "delivered").await;
+    assert_eq!(log[0]["attempts"], 1, "{log:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -103,6 +103,40 @@ async fn relay_that_turns_us_away_is_not_asked_twice() {
 }
 
 #[tokio::test]
+async fn relay_that_is_silent_before_its_greeting_lets_nobody_in() {
+    let (address, _server) = serve(|stream| async move {
+        let _open = stream;
+        pending().await
+    })
+    .await;
+    let egress = egress(Policy::default(), None);
+    let relay = Relay::new(egress, &format!("smtp://{address}"), "alerts@watch.example").unwrap();
+    let reason = "the mail relay did not answer in time".to_owned();
+    let sent = send_within(&relay, Duration::from_secs(1)).await;
+    assert_eq!(sent, Err(NotSent::TurnedAway(reason)));
+}
+
+#[tokio::test]
+async fn relay_that_hangs_up_on_the_sender_has_let_us_in() {
+    for (farewell, reason) in [
+        ("", "the connection to the mail relay broke"),
+        ("421 too many\r\n", "the mail relay refused the sender for now: 421 too many"),
+    ] {
+        let (address, _server) = serve(move |stream| async move {
+            let mut stream = BufReader::new(stream);
+            for answer in ["220 hello\r\n", "250 hello\r\n"] {
+                stream.write_all(answer.as_bytes()).await.unwrap();
+                stream.read_line(&mut String::new()).await.unwrap();
+            }
+            stream.write_all(farewell.as_bytes()).await.unwrap();
+        })
+        .await;
+        let sent = send(&format!("smtp://{address}")).await;
+        assert_eq!(sent, Err(NotSent::HungUp(reason.to_owned())), "{farewell}");
+    }
+}
+
+#[tokio::test]
 async fn mail_goes_by_a_new_connection_once_the_idle_ones_are_forgotten() {
     let (verbs, count) = (Arc::new(Mutex::new(Vec::new())), AtomicUsize::new(0));
     let (seen, both) = (Arc::clone(&verbs), Arc::new(Barrier::new(2)));
@@ -211,6 +245,10 @@ async fn send(url: &str) -> Result<(), NotSent> {
 }
 
 async fn send_by(relay: &Relay) -> Result<(), NotSent> {
+    send_within(relay, Duration::from_secs(10)).await
+}
+
+async fn send_within(relay: &Relay, time: Duration) -> Result<(), NotSent> {
     let mail = Mail {
         to: "ops@example.com",
         subject: "subject",
@@ -220,7 +258,7 @@ async fn send_by(relay: &Relay) -> Result<(), NotSent> {
         delivery: DeliveryId(Uuid::from_u128(8)),
         created_at: now(),
     };
-    let deadline = Instant::now() + Duration::from_secs(10);
+    let deadline = Instant::now() + time;
     let turn = relay.turn(deadline).await.expect("nobody else sends");
     relay.send(&turn, &mail, deadline).await
 }

@@ -60,10 +60,11 @@ pub(super) async fn run(app: Arc<App>, shutdown: CancellationToken) {
     outbox.finish().await;
 }
 
-/// Has the failures of every installed channel, and of letters, be counted from 0: else the first one
-/// would be no growth for Prometheus, and alert nobody.
+/// Has the attempts and failures of every installed channel, and of letters, be counted from 0: else
+/// the first one would be no growth for Prometheus, and alert nobody.
 pub(super) fn begin_counting(app: &App) {
     for channel in app.sandbox.channels().into_iter().chain([LETTER.to_owned()]) {
+        send::begin_counting(&channel);
         metrics::counter!("vedette_deliveries_failed_total", "channel" => channel).increment(0);
     }
 }

@@ -64,9 +64,11 @@ pub struct BadRelay {
 pub enum NotSent {
     /// The relay asked for patience (4xx), was silent for too long, or hung up in the middle.
     Later(String),
-    /// The relay let nobody in: it gave no connection, or none that it takes a sender on. Beside
-    /// another mail that may mean that it takes one connection at a time.
+    /// The relay let nobody in: it could not be reached, was silent, or turned us away before a
+    /// sender was named. Beside another mail that may mean that it takes one connection at a time.
     TurnedAway(String),
+    /// The relay hung up on the sender, which may mean the same.
+    HungUp(String),
     /// The relay refused it (5xx); carries its words.
     Never(String),
     /// Nobody could be reached: our own trouble, which says nothing of the relay.
@@ -117,19 +119,18 @@ impl Relay {
         let never = |reason: &str| NotSent::Never(reason.to_owned());
         let to: Address = mail.to.parse().map_err(|_| never("is no address that mail goes to"))?;
         let bytes = message::bytes(&self.from, &to, mail).map_err(|reason| never(&reason))?;
-        match timeout_at(deadline.into(), self.hand_over(to, &bytes, deadline)).await {
-            Ok(sent) => sent,
-            Err(_) => Err(later("the mail relay did not answer in time")),
-        }
+        let connection = timeout_at(deadline.into(), self.connection(deadline)).await;
+        let connection = connection.unwrap_or_else(|_| Err(away(SILENT)))?;
+        let sent = timeout_at(deadline.into(), self.hand_over(connection, to, &bytes)).await;
+        sent.unwrap_or_else(|_| Err(NotSent::Later(SILENT.to_owned())))
     }
 
     async fn hand_over(
         &self,
+        mut connection: AsyncSmtpConnection,
         to: Address,
         message: &[u8],
-        deadline: Instant,
     ) -> Result<(), NotSent> {
-        let mut connection = self.connection(deadline).await?;
         let sent = self.exchange(&mut connection, to, message).await;
         if !sent.as_ref().is_err_and(|Failed(_, cause)| has_hung_up(cause)) {
             self.keep(connection);
@@ -234,7 +235,7 @@ impl Relay {
             None => "the connection to the mail relay broke".to_owned(),
         };
         if *step == SENDER && has_hung_up(cause) {
-            NotSent::TurnedAway(reason)
+            NotSent::HungUp(reason)
         } else {
             NotSent::Later(reason)
         }
@@ -272,10 +273,6 @@ fn sender(text: &str) -> Result<Mailbox, BadRelay> {
     Ok(Mailbox::new(mailbox.name, email))
 }
 
-fn later(reason: &str) -> NotSent {
-    NotSent::Later(reason.to_owned())
-}
-
 fn away(reason: &str) -> NotSent {
     NotSent::TurnedAway(reason.to_owned())
 }
@@ -296,7 +293,7 @@ fn knows_no_extensions(refused: &smtp::Error) -> bool {
 /// Why there is no connection, without the address.
 fn unreached(cause: &NetError) -> NotSent {
     away(match cause {
-        NetError::Timeout(_) => return later("the mail relay did not answer in time"),
+        NetError::Timeout(_) => SILENT,
         NetError::AddressBlocked(_) | NetError::NotPermitted(_) => {
             "egress.deny, or being ourselves, keeps us from the mail relay"
         }
@@ -313,6 +310,7 @@ fn unreached(cause: &NetError) -> NotSent {
 
 /// The step before which the relay has taken on nothing.
 const SENDER: &str = "the sender";
+const SILENT: &str = "the mail relay did not answer in time";
 const MOST_AT_A_TIME: usize = 20;
 const MOST_IDLE: usize = 10;
 /// Relays end idle connections after minutes, and what stands between ends them sooner.

@@ -3,7 +3,8 @@
 //! Mails follow one another on one connection, as long as the relay is quick. Behind one that takes
 //! longer than a second one more is begun beside it: who is slow takes the mail away from nobody.
 //! A relay that does not let in the second one takes one connection at a time: from there on each
-//! mail waits for the one before, and who was turned away comes last.
+//! mail waits for the one before, and who was turned away comes last. One that lets in nobody is the
+//! operator's to see to, and no attempt: the mail waits for it.
 //!
 //! *Invariant:* who has a mail, or was refused it for good, is written down with the delivery and
 //! gets no further attempt.
@@ -136,7 +137,7 @@ struct Round<'a> {
     at_a_time: usize,
     /// Who may still get it, and why he has not.
     later: Vec<(String, String)>,
-    /// A trouble of our own.
+    /// A trouble of our own, or of the relay for everybody.
     ours: Option<String>,
 }
 
@@ -158,13 +159,18 @@ impl<'a> Round<'a> {
             Ok(()) => self.told.push(Told { address, refused: None }),
             Err(NotSent::Never(reason)) => self.told.push(Told { address, refused: Some(reason) }),
             Err(NotSent::Later(reason)) => self.later.push((address, reason)),
-            Err(NotSent::TurnedAway(reason)) => {
+            Err(NotSent::TurnedAway(_) | NotSent::HungUp(_)) if on_their_way > 0 => {
                 self.at_a_time = 1;
-                if on_their_way > 0 {
-                    self.left.push_back(address);
-                } else {
-                    self.later.push((address, reason));
-                }
+                self.left.push_back(address);
+            }
+            Err(NotSent::TurnedAway(reason)) => {
+                // Nor would it let in those who come next.
+                self.left.clear();
+                self.ours = Some(reason);
+            }
+            Err(NotSent::HungUp(reason)) => {
+                self.at_a_time = 1;
+                self.later.push((address, reason));
             }
             Err(NotSent::Ours(reason)) => self.ours = Some(reason),
         }
@@ -273,8 +279,32 @@ mod tests {
         assert_eq!(round.next(0).as_deref(), Some(b));
         round.take(b.to_owned(), away(), 0);
         assert_eq!(round.next(0), None, "not a third time");
-        let reason = format!("{b}: 421 one at a time");
+        assert_eq!(round.outcome(), Outcome::Unsent("421 one at a time".to_owned()));
+        assert_eq!(told, [self::told(a, None), self::told(c, None)]);
+    }
+
+    #[test]
+    fn relay_that_lets_in_nobody_is_no_attempt_and_one_that_hangs_up_on_the_sender_is() {
+        let (a, b, c) = ("a@x.example", "b@x.example", "c@x.example");
+        let mut told = Vec::new();
+        let mut round = Round::of([a, b, c].map(str::to_owned).to_vec(), &mut told);
+        let hung_up = || Err(NotSent::HungUp("421 too many".to_owned()));
+        assert_eq!((round.next(0).as_deref(), round.next(1).as_deref()), (Some(a), Some(b)));
+        round.take(a.to_owned(), hung_up(), 1);
+        round.take(b.to_owned(), hung_up(), 0);
+        assert_eq!(round.next(0).as_deref(), Some(c));
+        round.take(c.to_owned(), Ok(()), 0);
+        assert_eq!(round.next(0).as_deref(), Some(a), "once more, alone");
+        round.take(a.to_owned(), hung_up(), 0);
+        let reason = format!("{b}, {a}: 421 too many");
         assert_eq!(round.outcome(), Outcome::Retry { reason, after: None });
+
+        let mut round = Round::of([a, b].map(str::to_owned).to_vec(), &mut told);
+        assert_eq!(round.next(0).as_deref(), Some(a));
+        let away = "the mail relay refused the connection".to_owned();
+        round.take(a.to_owned(), Err(NotSent::TurnedAway(away.clone())), 0);
+        assert_eq!(round.next(0), None, "the others would not be let in either");
+        assert_eq!(round.outcome(), Outcome::Unsent(away));
     }
 
     #[test]

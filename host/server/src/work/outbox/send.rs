@@ -6,9 +6,10 @@
 use std::time::Duration;
 
 use futures::{StreamExt, stream};
+use tokio::time::Instant;
 use vedette_model::{
     Delivery, DeliveryId, DeliveryState, NotificationSettings, Timestamp,
-    delivery::{Outcome, Rendered},
+    delivery::{LETTER, Outcome, Rendered},
 };
 use vedette_sandbox::{PluginError, Stop};
 use vedette_store::Error as StoreError;
@@ -114,7 +115,11 @@ fn unrendered(delivery: Delivery, cause: &Unwritten, now: Timestamp) -> Delivery
 async fn send(app: &App, mut delivery: Delivery, mut lease: Lease) -> Settled {
     let (settings, in_plan) = match terms(app, &delivery).await {
         Ok(terms) => terms,
-        Err(cause) => return settle(app, &unread(delivery, &cause, app.clock.now())).await,
+        Err(cause) => {
+            let outcome = unread(&delivery, &cause);
+            count_attempt(app, &delivery, &outcome);
+            return settle(app, &delivery.after(outcome, app.clock.now())).await;
+        }
     };
     if !in_plan {
         let given_up = delivery.after(Outcome::Rejected(NOT_IN_PLAN.to_owned()), app.clock.now());
@@ -141,7 +146,7 @@ async fn send(app: &App, mut delivery: Delivery, mut lease: Lease) -> Settled {
         }
         lease.left(sending.left());
     };
-    count_attempt(&delivery, &outcome);
+    count_attempt(app, &delivery, &outcome);
     delivery.rendered = Some(sending.left().to_vec());
     let delivery = delivery.after(outcome, app.clock.now());
     settle(app, &delivery).await
@@ -155,39 +160,62 @@ async fn terms(app: &App, delivery: &Delivery) -> Result<(NotificationSettings, 
 }
 
 /// An account that cannot be read now may be in a while, and that is no attempt.
-fn unread(delivery: Delivery, cause: &StoreError, now: Timestamp) -> Delivery {
+fn unread(delivery: &Delivery, cause: &StoreError) -> Outcome {
     let (id, account_id) = (delivery.id, delivery.account_id);
     tracing::error!(
         delivery_id = %id, %account_id, error = format!("{cause:#?}"),
         "delivery {id} waits, since account {account_id} or its settings cannot be read: {cause}"
     );
-    let outcome = Outcome::Unsent(UNREAD.to_owned());
-    count_attempt(&delivery, &outcome);
-    delivery.after(outcome, now)
+    Outcome::Unsent(UNREAD.to_owned())
 }
 
-/// An attempt in the metrics; of one that could not leave, why, in the log once.
-fn count_attempt(delivery: &Delivery, outcome: &Outcome) {
+/// An attempt in the metrics; of one that could not leave the log says now and then why, and what to
+/// see to: whoever runs us would else learn of it after a day.
+fn count_attempt(app: &App, delivery: &Delivery, outcome: &Outcome) {
     let (id, channel) = (delivery.id, delivery.channel.as_str());
     let label = match outcome {
-        Outcome::Delivered => "delivered",
-        Outcome::Retry { .. } => "retry",
-        Outcome::Rejected(_) => "rejected",
+        Outcome::Delivered => DELIVERED,
+        Outcome::Retry { .. } => RETRY,
+        Outcome::Rejected(_) => REJECTED,
         Outcome::Unsent(reason) => {
-            if delivery.last_error.as_ref() != Some(reason) {
+            let trouble = format!("{channel}: {reason}");
+            if app.unsent.lock().is_news(&trouble, Instant::now()) {
+                let remedy = remedy(channel);
                 tracing::warn!(
                     delivery_id = %id, channel, reason,
-                    "delivery {id} on channel {channel} could not leave and waits: {reason}"
+                    "delivery {id} on channel {channel} could not leave, and waits for a day at most: \
+                     {reason}; {remedy}"
                 );
             }
-            "unsent"
+            UNSENT
         }
     };
+    attempts(channel, label).increment(1);
+}
+
+/// Has the attempts on a channel be counted from 0, however they end.
+pub(super) fn begin_counting(channel: &str) {
+    for outcome in [DELIVERED, RETRY, REJECTED, UNSENT] {
+        attempts(channel, outcome).increment(0);
+    }
+}
+
+fn attempts(channel: &str, outcome: &'static str) -> metrics::Counter {
     metrics::counter!(
         "vedette_delivery_attempts_total",
-        "channel" => channel.to_owned(), "outcome" => label,
+        "channel" => channel.to_owned(), "outcome" => outcome,
     )
-    .increment(1);
+}
+
+/// What whoever runs us can see to.
+fn remedy(channel: &str) -> &'static str {
+    match channel {
+        "email" | LETTER => "see to the mail relay, to [smtp], and to the network of this machine",
+        _ => {
+            "see to the network of this machine, to its plugins (vedette plugin list), or to what the \
+             log said before"
+        }
+    }
 }
 
 /// Writes what became of an attempt. Tried a few times: what is not written down happens again.
@@ -252,6 +280,10 @@ pub(super) async fn give_back(app: &App, delivery: Delivery, due_at: Timestamp) 
     }
 }
 
+const DELIVERED: &str = "delivered";
+const RETRY: &str = "retry";
+const REJECTED: &str = "rejected";
+const UNSENT: &str = "unsent";
 const UNREAD: &str = "the account or its settings could not be read";
 const NOT_IN_PLAN: &str = "the plan does not include this channel any more";
 /// How long after that moment it is looked whether the attempt has succeeded.
@@ -297,7 +329,8 @@ mod tests {
             body: "{}".to_owned(),
         }]);
         let batch = Delivery { rendered: parts.clone(), ..queued() };
-        let waits = unread(batch, &StoreError::Conflict, at(1));
+        let outcome = unread(&batch, &StoreError::Conflict);
+        let waits = batch.after(outcome, at(1));
         assert_eq!((waits.attempt, waits.due_at), (0, at(2)));
         assert_eq!((waits.state, waits.rendered), (DeliveryState::Pending, parts));
     }
