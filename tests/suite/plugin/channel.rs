@@ -7,6 +7,7 @@ use super::Operated;
 use crate::{guest::Guest, world::text};
 
 const SETTINGS: &str = "/settings/notifications";
+const NOT_INSTALLED: &str = "no plugin for the channel pager is installed";
 
 /// A service with the channel `pager`: its plugin posts what it is configured with to `pager_url`.
 struct Paging(Operated);
@@ -220,18 +221,22 @@ async fn a_channel_whose_plugin_is_taken_out_waits_for_it() {
     let site = world.site("soon.example", 5).await;
     world.watch("soon.example", &site).await;
     let alert = text(&world.open_alerts(1).await[0]["id"]);
-    let log = world.log(&alert, |log| !log.is_empty()).await;
-    let channels: Vec<&Value> = log.iter().map(|delivery| &delivery["channel"]).collect();
-    assert_eq!(channels, [&json!("webhook")], "nothing waits for it");
+    let held = |log: &[Value]| log.iter().any(|one| one["error"] == NOT_INSTALLED);
+    let log = world.log(&alert, held).await;
+    let told: Vec<&Value> = log.iter().filter(|one| one["channel"] == "pager").collect();
+    let waits = told.iter().map(|one| (&one["state"], &one["attempts"]));
+    assert_eq!(waits.collect::<Vec<_>>(), [(&json!("pending"), &json!(0))], "{log:?}");
 
     paging.0.change(&["enable", "acme.pager"]).await;
     assert_eq!(paging.shown().await, before);
+    let is_told = |one: &Value| one["channel"] == "pager" && one["state"] == "delivered";
+    world.log(&alert, |log| log.iter().any(is_told)).await;
     let sent = world.send_test().await;
     assert_eq!(sent["channels"], json!(["webhook", "pager"]), "{sent}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_was_to_be_tried_again_fails_at_once_when_the_plugin_is_taken_out() {
+async fn what_was_to_be_tried_again_waits_for_a_plugin_that_is_taken_out() {
     let paging = Paging::start().await;
     let world = &paging.0.world;
     paging.set(paging.pager()).await;
@@ -243,13 +248,16 @@ async fn what_was_to_be_tried_again_fails_at_once_when_the_plugin_is_taken_out()
     paging.0.change(&["disable", "acme.pager"]).await;
 
     let alert = text(&world.open_alerts(1).await[0]["id"]);
-    let failed = |log: &[Value]| log.iter().any(|delivery| delivery["state"] == "failed");
-    let log = world.log(&alert, failed).await;
-    let said = "no plugin for the channel pager is installed";
+    let log = world.log(&alert, |log| log[0]["error"] == NOT_INSTALLED).await;
     let tries = world.lab.receiver.received().len();
-    let ended = (&log[0]["attempts"], &log[0]["error"]);
-    assert_eq!(ended, (&json!(tries + 1), &json!(said)), "{log:?}");
+    let waits = (&log[0]["state"], &log[0]["attempts"]);
+    assert_eq!(waits, (&json!("pending"), &json!(tries)), "{log:?}");
     assert!(tries < 3, "a try was left");
+
+    world.lab.receiver.answer_always(Response::Status(204, Vec::new()));
+    paging.0.change(&["enable", "acme.pager"]).await;
+    let log = world.log(&alert, |log| log[0]["state"] == "delivered").await;
+    assert_eq!(log[0]["attempts"], json!(tries + 1), "{log:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

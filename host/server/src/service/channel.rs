@@ -120,6 +120,11 @@ pub(crate) async fn render(app: &App, message: &Message<'_>) -> Result<Vec<Rende
     Ok(part::named(message.id, parts))
 }
 
+/// Why what is to be told waits: a plugin that is not here may be in a while, or on another node.
+pub(crate) fn not_installed(channel: &str) -> String {
+    format!("no plugin for the channel {channel} is installed")
+}
+
 /// Sends what was rendered, part by part, and says what became of it.
 pub(crate) async fn attempt(
     app: &App,
@@ -147,7 +152,7 @@ async fn send(
         return Outcome::Rejected("a mail is not sent over HTTP".to_owned());
     };
     let Some(descriptor) = app.sandbox.channel(channel) else {
-        return Outcome::Rejected(format!("no plugin for the channel {channel} is installed"));
+        return Outcome::Unsent(not_installed(channel));
     };
     let url = match address::address(url, channel, &descriptor.secret_fields, settings) {
         Ok(url) => url,

@@ -180,9 +180,8 @@ async fn decide(
         now,
     };
     let decision = reconcile(&ground, record, assessment, &mut random::id);
-    let mut deliveries = delivery::queue(&decision, &context.account, &context.settings, now);
-    // A channel whose plugin was taken out stays in the settings, and is none until it is back.
-    deliveries.retain(|delivery| app.sandbox.channel(&delivery.channel).is_some());
+    // Also for channels whose plugins are not here: they may be on another node, or in a while.
+    let deliveries = delivery::queue(&decision, &context.account, &context.settings, now);
     let before = context.state.latest.as_ref();
     let next_due = match arrival.source {
         Source::Scheduler | Source::Cron => {

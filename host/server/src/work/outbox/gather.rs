@@ -72,7 +72,10 @@ fn decide(
     now: Timestamp,
 ) -> (Receiver, Versions, Plan) {
     let descriptor = app.sandbox.channel(&context.channel);
-    let batch_max = descriptor.map_or(1, |channel| channel.batch_max);
+    let others_first =
+        if descriptor.is_none() { others_first(&context.waiting, now) } else { None };
+    // Whoever has the plugin writes as many messages as it takes.
+    let batch_max = descriptor.map_or(u32::MAX, |channel| channel.batch_max);
     // Another lane of the account may have asked, where this one has nothing to ask for.
     let asked: Vec<AlertId> = if asks(&context.waiting, &context.windows).is_empty() {
         Vec::new()
@@ -90,9 +93,17 @@ fn decide(
         batch_max: usize::try_from(batch_max).unwrap_or(usize::MAX),
         behind: &context.behind,
     };
-    let plan = plan(&lane, now);
+    let plan = others_first.map_or_else(|| plan(&lane, now), Plan::Rest);
     let versions = Versions { lane: context.version, windows: context.windows_version };
     (receiver, versions, plan)
+}
+
+/// Until when a lane is left to nodes that have its channel's plugin, which this one lacks: they look
+/// every second. What nobody has taken up by then becomes a batch all the same. As one it is in the way
+/// of no other lane, and waits for whoever can write it, as long as trouble of our own may last.
+fn others_first(waiting: &[Delivery], now: Timestamp) -> Option<Timestamp> {
+    let until = waiting.iter().map(|delivery| delivery.created_at).min()? + OTHERS_FIRST;
+    (now < until).then_some(until.min(now + OTHERS_FIRST))
 }
 
 /// Has the notifications written, makes them batches, and sends the first. The others are due at
@@ -189,6 +200,8 @@ fn report(channel: &str, gathering: &Gathering) {
     }
 }
 
+/// Well within what a lane may rest.
+const OTHERS_FIRST: Duration = Duration::from_secs(5);
 /// The database is looked for every second.
 const ASK_AGAIN: Duration = Duration::from_millis(500);
 

@@ -82,23 +82,32 @@ pub(super) async fn render(app: &App, delivery: &Delivery) -> Result<Vec<Rendere
 
 /// What becomes of a batch that was leased and has nothing to send.
 pub(super) async fn not_written(app: &App, delivery: Delivery, cause: &Unwritten) -> Again {
-    let delivery = unrendered(delivery, cause, app.clock.now());
+    let (id, channel) = (delivery.id, delivery.channel.as_str());
+    let outcome = unwritten(channel, cause);
+    let is_unsent = matches!(outcome, Outcome::Unsent(_));
+    // What waits for a day is tried many times.
+    if !(is_unsent && delivery.was_tried()) {
+        tracing::error!(
+            delivery_id = %id, channel, error = format!("{cause:?}"),
+            "channel {channel} could not render {id}: {cause}"
+        );
+    }
+    if is_unsent {
+        count_attempt(app, &delivery, &outcome);
+    }
+    let delivery = delivery.after(outcome, app.clock.now());
     report(settle(app, &delivery).await)
 }
 
-/// A plugin that is not there will not write, nor one whose channel is set no more or that has
-/// nothing to say; one that is busy or paused may in a while, or whose settings cannot be read, and
-/// that is no attempt; one that broke gets the attempts that a receiver gets.
-fn unrendered(delivery: Delivery, cause: &Unwritten, now: Timestamp) -> Delivery {
-    let (id, channel) = (delivery.id, &delivery.channel);
-    tracing::error!(
-        delivery_id = %id, channel, error = format!("{cause:?}"),
-        "channel {channel} could not render {id}: {cause}"
-    );
+/// A plugin whose channel is set no more will not write, nor one that has nothing to say; one that is
+/// not there, busy or paused may in a while, or whose settings cannot be read, and that is no attempt;
+/// one that broke gets the attempts that a receiver gets.
+fn unwritten(channel: &str, cause: &Unwritten) -> Outcome {
     let reason = format!("the message could not be written: {cause}");
-    let outcome = match cause {
-        Unwritten::Unset | Unwritten::Nothing | Unwritten::Plugin(PluginError::NotInstalled) => {
-            Outcome::Rejected(reason)
+    match cause {
+        Unwritten::Unset | Unwritten::Nothing => Outcome::Rejected(reason),
+        Unwritten::Plugin(PluginError::NotInstalled) => {
+            Outcome::Unsent(channel::not_installed(channel))
         }
         Unwritten::Unread(_)
         | Unwritten::Plugin(
@@ -107,8 +116,7 @@ fn unrendered(delivery: Delivery, cause: &Unwritten, now: Timestamp) -> Delivery
         Unwritten::Plugin(PluginError::InvalidInput(_) | PluginError::Broken { .. }) => {
             Outcome::Retry { reason, after: None }
         }
-    };
-    delivery.after(outcome, now)
+    }
 }
 
 /// One attempt, at whatever the settings say by now, if the plan has the channel by now.
@@ -302,6 +310,11 @@ mod tests {
         delivery(1, "webhook", 1)
     }
 
+    fn unrendered(delivery: Delivery, cause: &Unwritten, now: Timestamp) -> Delivery {
+        let outcome = unwritten(&delivery.channel, cause);
+        delivery.after(outcome, now)
+    }
+
     fn broken(why: Stop) -> Unwritten {
         PluginError::Broken { why, message: "x".to_owned() }.into()
     }
@@ -313,7 +326,8 @@ mod tests {
     #[test]
     fn plugin_that_cannot_be_asked_now_costs_no_attempt() {
         let unread = Unwritten::Unread(StoreError::Conflict);
-        for cause in [overloaded(), broken(Stop::Paused), unread] {
+        let missing = PluginError::NotInstalled.into();
+        for cause in [overloaded(), broken(Stop::Paused), missing, unread] {
             let waits = unrendered(queued(), &cause, at(1));
             assert_eq!((waits.attempt, waits.due_at), (0, at(2)), "{cause}");
             assert_eq!(waits.state, DeliveryState::Pending);
@@ -357,8 +371,8 @@ mod tests {
     }
 
     #[test]
-    fn channel_without_a_plugin_or_settings_or_words_fails_at_once() {
-        for cause in [PluginError::NotInstalled.into(), Unwritten::Unset, Unwritten::Nothing] {
+    fn channel_without_settings_or_words_fails_at_once() {
+        for cause in [Unwritten::Unset, Unwritten::Nothing] {
             let failed = unrendered(queued(), &cause, at(1));
             assert_eq!(failed.state, DeliveryState::Failed, "{cause}");
         }

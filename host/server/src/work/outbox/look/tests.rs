@@ -1,14 +1,21 @@
 //! More than one look at the store takes up. The clock stands: nothing is found by itself.
 
-use std::sync::Arc;
+use std::{convert::Infallible, sync::Arc};
 
+use serde_json::json;
 use uuid::Uuid;
-use vedette_model::{InvitationId, Role, delivery::LETTER, edition::STANDARD, team::Invitation};
+use vedette_model::{
+    DeliveryState, InvitationId, NotificationSettings, Role, Secret, delivery::LETTER,
+    edition::STANDARD, team::Invitation,
+};
+use vedette_store::Look;
 
 use super::*;
 use crate::{
-    App, Clock, instance,
-    work::sample::{at, delivery, queue},
+    App, Clock,
+    clock::ManualClock,
+    instance,
+    work::sample::{at, delivery, queue, telling},
 };
 
 #[test]
@@ -19,19 +26,60 @@ fn lanes_that_are_due_are_taken_up_however_many_there_are() {
         let owner = instance::owner(&app, &STANDARD).await;
         queue(&app, &owner, &each_of_its_own(LOOK + 44, "webhook")).await;
         let mut outbox = Outbox::new(Arc::clone(&app));
-        loop {
-            let next = outbox.take_up().await;
-            // What ends makes room, and the loop looks again.
-            let is_idle = outbox.tasks.is_empty();
+        work_off(&mut outbox, &hand).await;
+        let left = left(&app).await;
+        assert_eq!((left.waiting.len(), left.batches), (0, false));
+    });
+}
+
+#[test]
+fn lanes_of_a_channel_that_is_not_here_are_left_to_others_first_and_hold_nobody_back() {
+    let (clock, hand) = Clock::manual(at(1));
+    instance::with_idle_app(instance::config(), clock, |app| async move {
+        let owner = instance::owner(&app, &STANDARD).await;
+        let mut waiting = each_of_its_own(LOOK + 44, "pager");
+        waiting.push(telling(owner.account.id, "webhook", 1_000));
+        queue(&app, &owner, &waiting).await;
+        let mut outbox = Outbox::new(Arc::clone(&app));
+        // They are of the moment 0.
+        while app.clock.now() < at(4) {
+            outbox.take_up().await;
             end(&mut outbox).await;
-            if is_idle && next > app.clock.now() + LOOK_AGAIN {
-                break;
-            }
             hand.advance(LOOK_AGAIN);
         }
-        let later = app.clock.now() + Duration::from_secs(3_600);
-        let left = app.store.look_at_outbox(later, LOOK).await.expect("the store answers");
-        assert_eq!((left.waiting.len(), left.batches), (0, false));
+        let still = left(&app).await.waiting;
+        assert_eq!(still.len(), LOOK + 44);
+        assert!(still.iter().all(|(_, channel)| channel == "pager"));
+
+        hand.set(at(6));
+        work_off(&mut outbox, &hand).await;
+        assert_eq!(left(&app).await.waiting.len(), 0, "nobody has taken them up");
+    });
+}
+
+#[test]
+fn batch_of_a_channel_that_is_on_no_node_waits_as_for_any_trouble_of_ours() {
+    let (clock, _) = Clock::manual(at(10));
+    instance::with_idle_app(instance::config(), clock, |app| async move {
+        let owner = instance::owner(&app, &STANDARD).await;
+        let account = owner.account.id;
+        let pager = json!({ "pager_url": "https://pager.example/" });
+        let pager = pager.as_object().cloned().expect("an object");
+        let set = |settings: &mut NotificationSettings| {
+            settings.plugin_channels.insert("pager".to_owned(), Secret::new(pager.clone()));
+            Ok::<(), Infallible>(())
+        };
+        let changed = app.store.update_settings(account, set).await;
+        assert!(changed.is_ok_and(|changed| changed.is_ok()));
+        queue(&app, &owner, &[telling(account, "pager", 1)]).await;
+        let mut outbox = Outbox::new(Arc::clone(&app));
+        outbox.take_up().await;
+        end(&mut outbox).await;
+        let due = app.store.lease_deliveries("another", at(11), LEASE, 9).await;
+        let batch = due.expect("the store answers").pop().expect("it is due again");
+        assert_eq!((batch.attempt, batch.state), (0, DeliveryState::Pending));
+        let reason = "no plugin for the channel pager is installed";
+        assert_eq!(batch.last_error.as_deref(), Some(reason));
     });
 }
 
@@ -53,6 +101,26 @@ async fn end(outbox: &mut Outbox) {
     while let Some(ended) = outbox.tasks.join_next_with_id().await {
         outbox.ended(ended);
     }
+}
+
+/// Until there is nothing to do for a while.
+async fn work_off(outbox: &mut Outbox, hand: &ManualClock) {
+    loop {
+        let next = outbox.take_up().await;
+        // What ends makes room, and the loop looks again.
+        let is_idle = outbox.tasks.is_empty();
+        end(outbox).await;
+        if is_idle && next > outbox.app.clock.now() + LOOK_AGAIN {
+            break;
+        }
+        hand.advance(LOOK_AGAIN);
+    }
+}
+
+/// What there is to do within the hour.
+async fn left(app: &App) -> Look {
+    let later = app.clock.now() + Duration::from_secs(3_600);
+    app.store.look_at_outbox(later, 2 * LOOK).await.expect("the store answers")
 }
 
 /// Has letters be due, each of another account.
