@@ -6,15 +6,15 @@
 //! last; a jump is held back only until the failures had time to prove that they stay, since many
 //! sites may really fail together, behind one provider.
 //!
+//! A jump is seen in the sites that were looked at last, however many there are: of a thousand, most
+//! were well when they were looked at, a moment before the network was lost.
+//!
 //! *Invariant:* pure; the same signs at the same moments give the same verdicts.
 //! *Invariant:* a sign counts for as long as it lasts and no longer, also where the clock is set
 //! back meanwhile: else a doubt would go on for as long as the clock was ahead.
 //! *Invariant:* what it remembers is bounded, whatever it is told.
 
-use std::{
-    collections::{HashMap, VecDeque},
-    time::Duration,
-};
+use std::{collections::VecDeque, time::Duration};
 
 use chrono::TimeDelta;
 
@@ -43,15 +43,25 @@ pub struct Guard {
     offline: bool,
     /// When a thread of ours was late the last time.
     late_at: Option<Timestamp>,
-    /// Sites whose runs told something lately, with the last time each was told of.
-    seen: HashMap<SiteId, Timestamp>,
-    /// When they were told of, oldest first.
-    told: VecDeque<(Timestamp, SiteId)>,
-    /// Sites that were well and failed, with the moment they failed.
-    failed: HashMap<SiteId, Timestamp>,
-    held_since: Option<Timestamp>,
-    /// The jump was held back long enough: its failures count until it is over.
-    released: bool,
+    /// The sites that runs told of last, each once, the newest last.
+    lately: VecDeque<Look>,
+    jump: Option<Jump>,
+}
+
+/// The last that a run told of a site.
+#[derive(Debug)]
+struct Look {
+    site: SiteId,
+    at: Timestamp,
+    /// When it fell, where it has not been well since.
+    fell_at: Option<Timestamp>,
+}
+
+#[derive(Debug)]
+struct Jump {
+    since: Timestamp,
+    /// When enough sites had failed the last time.
+    seen_at: Timestamp,
 }
 
 impl Guard {
@@ -63,11 +73,8 @@ impl Guard {
             late,
             offline: false,
             late_at: None,
-            seen: HashMap::new(),
-            told: VecDeque::new(),
-            failed: HashMap::new(),
-            held_since: None,
-            released: false,
+            lately: VecDeque::new(),
+            jump: None,
         }
     }
 
@@ -86,21 +93,15 @@ impl Guard {
     /// A run of a site told something: whether the site is down, and was not before.
     pub fn told(&mut self, site: SiteId, fell: bool, is_down: bool, now: Timestamp) {
         self.forget(now);
-        if self.told.len() < MOST_TOLD {
-            self.told.push_back((now, site));
-            self.seen.insert(site, now);
+        let before = self.lately.iter().position(|look| look.site == site);
+        let before = before.and_then(|place| self.lately.remove(place));
+        let fell_at = before.and_then(|look| look.fell_at).filter(|_| is_down);
+        let fell_at = if fell { Some(now) } else { fell_at };
+        if self.lately.len() == LOOKED_AT {
+            self.lately.pop_front();
         }
-        if fell && self.failed.len() < MOST_TOLD {
-            self.failed.insert(site, now);
-        } else if !is_down {
-            self.failed.remove(&site);
-        }
-        if !self.is_jump() {
-            self.held_since = None;
-            self.released = false;
-        } else if self.held_since.is_none() {
-            self.held_since = Some(now);
-        }
+        self.lately.push_back(Look { site, at: now, fell_at });
+        self.see_jump(now);
     }
 
     /// Whether, as far as is known, no DNS server answers us.
@@ -111,47 +112,47 @@ impl Guard {
     /// Whether what a run found can be believed.
     pub fn verdict(&mut self, now: Timestamp) -> Verdict {
         self.forget(now);
+        self.judge(now)
+    }
+
+    /// Sites that failed, of those that were looked at last.
+    pub fn counts(&self) -> (usize, usize) {
+        let failed = self.lately.iter().filter(|look| look.fell_at.is_some()).count();
+        (failed, self.lately.len())
+    }
+
+    fn judge(&self, now: Timestamp) -> Verdict {
         if self.offline {
             return Verdict::Offline;
         }
         if self.late_at.is_some_and(|at| is_near(at, now, SHADOW)) {
             return Verdict::Overloaded;
         }
-        match self.held_since {
-            Some(since) if !self.released && is_near(since, now, self.hold) => Verdict::HeldBack,
-            Some(_) => {
-                self.released = true;
-                Verdict::Fit
-            }
-            None => Verdict::Fit,
+        match &self.jump {
+            Some(jump) if is_near(jump.since, now, self.hold) => Verdict::HeldBack,
+            Some(_) | None => Verdict::Fit,
         }
     }
 
-    /// Sites that failed lately, and sites that were looked at.
-    pub fn counts(&self) -> (usize, usize) {
-        (self.failed.len(), self.seen.len())
-    }
-
-    fn is_jump(&self) -> bool {
-        let (failed, seen) = self.counts();
-        failed >= FEWEST && failed * 2 >= seen
+    /// One jump is held back once. It is over when all are well again, or has not been seen for a
+    /// while: among few sites at a time the share of those that failed goes up and down by chance,
+    /// and failures that stay would be held back again and again.
+    fn see_jump(&mut self, now: Timestamp) {
+        let (failed, _) = self.counts();
+        if failed >= FEWEST {
+            let since = self.jump.as_ref().map_or(now, |jump| jump.since);
+            self.jump = Some(Jump { since, seen_at: now });
+        } else {
+            self.jump.take_if(|jump| failed == 0 || !is_near(jump.seen_at, now, WINDOW));
+        }
     }
 
     fn forget(&mut self, now: Timestamp) {
-        while let Some((at, site)) = self.told.front().copied() {
-            if is_near(at, now, WINDOW) {
-                break;
-            }
-            self.told.pop_front();
-            if self.seen.get(&site) == Some(&at) {
-                self.seen.remove(&site);
-            }
+        self.lately.retain(|look| is_near(look.at, now, WINDOW));
+        for look in &mut self.lately {
+            look.fell_at.take_if(|at| !is_near(*at, now, WINDOW));
         }
-        self.failed.retain(|_, at| is_near(*at, now, WINDOW));
-        if !self.is_jump() {
-            self.held_since = None;
-            self.released = false;
-        }
+        self.see_jump(now);
     }
 }
 
@@ -166,133 +167,10 @@ fn is_near(at: Timestamp, now: Timestamp, span: TimeDelta) -> bool {
 const WINDOW: TimeDelta = TimeDelta::seconds(60);
 /// Fewer sites than this failing together are believed at once.
 const FEWEST: usize = 20;
+/// A jump is at least half of those that were looked at last.
+const LOOKED_AT: usize = 2 * FEWEST;
 /// How long after a thread of ours was late what ran meanwhile is doubted.
 const SHADOW: TimeDelta = TimeDelta::seconds(5);
-/// Above this the share of what is known stands for all.
-const MOST_TOLD: usize = 65_536;
 
 #[cfg(test)]
-mod tests {
-    use uuid::Uuid;
-
-    use super::*;
-
-    fn at(seconds: i64) -> Timestamp {
-        Timestamp::from_timestamp(1_800_000_000 + seconds, 0).expect("a moment of 2027")
-    }
-
-    fn site(n: u128) -> SiteId {
-        Uuid::from_u128(n).into()
-    }
-
-    fn guard() -> Guard {
-        Guard::new(Duration::from_secs(20), Duration::from_secs(1))
-    }
-
-    /// Tells of `well` sites that stay well and `down` sites that fall at `second`.
-    fn fall(guard: &mut Guard, well: u128, down: u128, second: i64) {
-        for n in 0..well {
-            guard.told(site(n), false, false, at(second));
-        }
-        for n in well..well + down {
-            guard.told(site(n), true, true, at(second));
-        }
-    }
-
-    #[test]
-    fn a_site_that_fails_alone_is_believed() {
-        let mut guard = guard();
-        fall(&mut guard, 50, 1, 0);
-        assert_eq!(guard.verdict(at(0)), Verdict::Fit);
-        fall(&mut guard, 0, 19, 1);
-        assert_eq!(guard.verdict(at(1)), Verdict::Fit, "a small account may have one server");
-    }
-
-    #[test]
-    fn a_jump_is_held_back_and_then_believed() {
-        let mut guard = guard();
-        fall(&mut guard, 20, 20, 0);
-        assert_eq!(guard.verdict(at(0)), Verdict::HeldBack);
-        assert_eq!(guard.verdict(at(19)), Verdict::HeldBack);
-        assert_eq!(guard.verdict(at(20)), Verdict::Fit, "it stays");
-        fall(&mut guard, 0, 5, 21);
-        assert_eq!(guard.verdict(at(21)), Verdict::Fit, "the same jump is not held back twice");
-    }
-
-    #[test]
-    fn a_jump_that_goes_back_is_over() {
-        let mut guard = guard();
-        fall(&mut guard, 10, 30, 0);
-        assert_eq!(guard.verdict(at(1)), Verdict::HeldBack);
-        for n in 10..40 {
-            guard.told(site(n), false, false, at(5));
-        }
-        assert_eq!(guard.verdict(at(5)), Verdict::Fit);
-        fall(&mut guard, 10, 30, 30);
-        assert_eq!(guard.verdict(at(30)), Verdict::HeldBack, "another jump is another");
-    }
-
-    #[test]
-    fn a_few_of_many_are_no_jump() {
-        let mut guard = guard();
-        fall(&mut guard, 900, 100, 0);
-        assert_eq!(guard.verdict(at(0)), Verdict::Fit);
-    }
-
-    #[test]
-    fn offline_lasts_until_somebody_answers() {
-        let mut guard = guard();
-        guard.resolved(false);
-        assert_eq!(guard.verdict(at(3_600)), Verdict::Offline);
-        guard.resolved(true);
-        assert_eq!(guard.verdict(at(3_600)), Verdict::Fit);
-    }
-
-    #[test]
-    fn a_late_thread_throws_a_shadow() {
-        let mut guard = guard();
-        guard.lagged(Duration::from_millis(999), at(0));
-        assert_eq!(guard.verdict(at(0)), Verdict::Fit);
-        guard.lagged(Duration::from_secs(1), at(0));
-        assert_eq!(guard.verdict(at(4)), Verdict::Overloaded);
-        assert_eq!(guard.verdict(at(5)), Verdict::Fit);
-    }
-
-    #[test]
-    fn how_late_is_too_late_is_the_operators() {
-        let mut guard = Guard::new(Duration::from_secs(20), Duration::from_secs(3));
-        guard.lagged(Duration::from_millis(2_999), at(0));
-        assert_eq!(guard.verdict(at(0)), Verdict::Fit);
-        guard.lagged(Duration::from_secs(3), at(0));
-        assert_eq!(guard.verdict(at(0)), Verdict::Overloaded);
-    }
-
-    #[test]
-    fn a_clock_that_is_set_back_ends_what_was_doubted() {
-        let mut guard = guard();
-        fall(&mut guard, 20, 20, 3_600);
-        assert_eq!(guard.verdict(at(3_600)), Verdict::HeldBack);
-        assert_eq!(guard.verdict(at(0)), Verdict::Fit);
-        assert_eq!(guard.counts(), (0, 0));
-        guard.lagged(Duration::from_secs(2), at(3_600));
-        assert_eq!(guard.verdict(at(3_600)), Verdict::Overloaded);
-        assert_eq!(guard.verdict(at(0)), Verdict::Fit);
-    }
-
-    #[test]
-    fn who_asks_a_moment_before_the_last_who_told_forgets_nothing() {
-        let mut guard = guard();
-        fall(&mut guard, 20, 20, 1);
-        assert_eq!(guard.verdict(at(0)), Verdict::HeldBack);
-        assert_eq!(guard.counts(), (20, 40));
-    }
-
-    #[test]
-    fn what_is_old_is_forgotten() {
-        let mut guard = guard();
-        fall(&mut guard, 100, 30, 0);
-        assert_eq!(guard.counts(), (30, 130));
-        assert_eq!(guard.verdict(at(60)), Verdict::Fit);
-        assert_eq!(guard.counts(), (0, 0));
-    }
-}
+mod tests;

@@ -57,8 +57,8 @@ fn tell(app: &App, verdict: Verdict, failed: usize, seen: usize) {
         Verdict::HeldBack => tracing::error!(
             failed,
             seen,
-            "{failed} of {seen} sites failed within a minute: they are held back and looked at \
-             again before anybody is alerted; look at the network of this machine"
+            "{failed} of the last {seen} sites that were looked at failed: they are held back and \
+             looked at again before anybody is alerted; look at the network of this machine"
         ),
     }
 }
