@@ -104,6 +104,21 @@ pub struct Raised {
     pub severity: Severity,
 }
 
+impl CheckState {
+    /// Whether the target was well until now, as far as runs told anything: what our own trouble
+    /// kept from telling says nothing of it.
+    pub fn was_well(&self) -> bool {
+        let settled = || self.settled.as_ref().and_then(|settled| settled.status);
+        match self.latest.as_ref().map(|latest| latest.status) {
+            Some(CheckStatus::Ok) => true,
+            Some(CheckStatus::Degraded | CheckStatus::Unknown) => {
+                settled() == Some(CheckStatus::Ok)
+            }
+            Some(CheckStatus::Down) | None => false,
+        }
+    }
+}
+
 impl From<Health> for CheckStatus {
     fn from(health: Health) -> Self {
         match health {

@@ -38,6 +38,8 @@ pub enum Verdict {
 pub struct Guard {
     /// How long a jump is held back.
     hold: TimeDelta,
+    /// How old its signs are at most. What is held back is looked at again, and counts until then.
+    window: TimeDelta,
     /// From which lag on our threads are late.
     late: Duration,
     offline: bool,
@@ -68,8 +70,10 @@ impl Guard {
     /// `hold`: how long failures have to prove that they stay; `late`: a thread that is late by this
     /// makes answers seem late that were not.
     pub fn new(hold: Duration, late: Duration) -> Self {
+        let hold = TimeDelta::from_std(hold).unwrap_or(TimeDelta::MAX);
         Self {
-            hold: TimeDelta::from_std(hold).unwrap_or(TimeDelta::MAX),
+            hold,
+            window: hold.max(WINDOW),
             late,
             offline: false,
             late_at: None,
@@ -111,6 +115,10 @@ impl Guard {
 
     /// Whether what a run found can be believed.
     pub fn verdict(&mut self, now: Timestamp) -> Verdict {
+        if self.offline {
+            // A network comes back piece by piece: what fails then is a jump that begins then.
+            self.jump = None;
+        }
         self.forget(now);
         self.judge(now)
     }
@@ -143,14 +151,15 @@ impl Guard {
             let since = self.jump.as_ref().map_or(now, |jump| jump.since);
             self.jump = Some(Jump { since, seen_at: now });
         } else {
-            self.jump.take_if(|jump| failed == 0 || !is_near(jump.seen_at, now, WINDOW));
+            self.jump.take_if(|jump| failed == 0 || !is_near(jump.seen_at, now, self.window));
         }
     }
 
     fn forget(&mut self, now: Timestamp) {
-        self.lately.retain(|look| is_near(look.at, now, WINDOW));
+        let window = self.window;
+        self.lately.retain(|look| is_near(look.at, now, window));
         for look in &mut self.lately {
-            look.fell_at.take_if(|at| !is_near(*at, now, WINDOW));
+            look.fell_at.take_if(|at| !is_near(*at, now, window));
         }
         self.see_jump(now);
     }
@@ -163,7 +172,7 @@ fn is_near(at: Timestamp, now: Timestamp, span: TimeDelta) -> bool {
     (now - at).abs() < span
 }
 
-/// Signs are this old at most.
+/// Signs of a jump count for so long at least.
 const WINDOW: TimeDelta = TimeDelta::seconds(60);
 /// Fewer sites than this failing together are believed at once.
 const FEWEST: usize = 20;

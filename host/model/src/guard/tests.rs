@@ -135,6 +135,34 @@ fn a_jump_whose_share_goes_up_and_down_is_held_back_once() {
 }
 
 #[test]
+fn a_jump_is_held_back_from_when_we_are_not_offline_any_more() {
+    let mut guard = guard();
+    guard.resolved(false);
+    for second in [0, 30, 60] {
+        fall(&mut guard, 0, 24, second);
+        assert_eq!(guard.verdict(at(second)), Verdict::Offline);
+    }
+    guard.resolved(true);
+    fall(&mut guard, 0, 24, 65);
+    for (second, verdict) in [(65, Verdict::HeldBack), (79, Verdict::HeldBack), (80, Verdict::Fit)]
+    {
+        assert_eq!(guard.verdict(at(second)), verdict, "second {second}");
+    }
+}
+
+#[test]
+fn what_is_looked_at_again_after_minutes_is_held_back_once_too() {
+    let mut guard = Guard::new(Duration::from_secs(240), Duration::from_secs(1));
+    for (second, verdict) in
+        [(0, Verdict::HeldBack), (120, Verdict::HeldBack), (240, Verdict::Fit), (360, Verdict::Fit)]
+    {
+        // Nothing that is held back counts as seen: they fall again.
+        fall(&mut guard, 0, 24, second);
+        assert_eq!(guard.verdict(at(second)), verdict, "second {second}");
+    }
+}
+
+#[test]
 fn offline_lasts_until_somebody_answers() {
     let mut guard = guard();
     guard.resolved(false);

@@ -4,9 +4,7 @@
 //! *Invariant:* what is not believed is stored as `unknown` and looked at again soon
 //! ([`super::due`]); nothing is dropped for good.
 
-use vedette_model::{
-    Assessment, CheckState, CheckStatus, Health, SiteId, Source, Timestamp, guard::Verdict,
-};
+use vedette_model::{Assessment, CheckState, Health, SiteId, Source, Timestamp, guard::Verdict};
 
 use crate::App;
 
@@ -25,9 +23,8 @@ pub(crate) fn doubt(
         Source::Api | Source::Agent => return None,
     }
     let is_down = assessment.health == Health::Down;
-    let was_well = state.latest.as_ref().is_some_and(|latest| latest.status == CheckStatus::Ok);
     let mut guard = app.guard.lock();
-    guard.told(site, is_down && was_well, is_down, now);
+    guard.told(site, is_down && state.was_well(), is_down, now);
     if app.sandbox.egress().resolver().was_heard_lately() {
         // By this very run, perhaps: the guard's own look is from a moment before.
         guard.resolved(true);

@@ -46,6 +46,29 @@ fn a_run_turns_when_its_status_is_another_than_before() {
 }
 
 #[test]
+fn a_target_was_well_as_the_last_runs_left_it_that_told_anything() {
+    let mut past = Past::new();
+    assert!(!past.state.was_well(), "nobody has looked");
+    let down = [finding("site.down", "site")];
+    let runs: [(Health, &[Finding], bool); 9] = [
+        (Health::Ok, &[], true),
+        (Health::Unknown, &[], true),
+        (Health::Down, &down, false),
+        // Once down is nothing yet, whatever came between.
+        (Health::Unknown, &[], true),
+        (Health::Down, &down, false),
+        (Health::Unknown, &[], false),
+        (Health::Ok, &[], true),
+        (Health::Ok, &[], true),
+        (Health::Degraded, &[], false),
+    ];
+    for (nth, (health, findings, was_well)) in runs.into_iter().enumerate() {
+        past.assess(health, findings);
+        assert_eq!(past.state.was_well(), was_well, "run {nth}: {health:?}");
+    }
+}
+
+#[test]
 fn trouble_counts_unless_it_was_announced() {
     let mut past = Past { check_type: "uptime", ..Past::new() };
     let down = [finding("site.down", "site")];
