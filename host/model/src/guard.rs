@@ -48,6 +48,7 @@ pub struct Guard {
     /// The sites that runs told of last, each once, the newest last.
     lately: VecDeque<Look>,
     jump: Option<Jump>,
+    doubted: Option<Doubted>,
 }
 
 /// The last that a run told of a site.
@@ -66,6 +67,15 @@ struct Jump {
     seen_at: Timestamp,
 }
 
+/// A span in which trouble was not believed.
+#[derive(Debug)]
+struct Doubted {
+    why: Verdict,
+    since: Timestamp,
+    /// When that was so the last time.
+    seen_at: Timestamp,
+}
+
 impl Guard {
     /// `hold`: how long failures have to prove that they stay; `late`: a thread that is late by this
     /// makes answers seem late that were not.
@@ -79,6 +89,7 @@ impl Guard {
             late_at: None,
             lately: VecDeque::new(),
             jump: None,
+            doubted: None,
         }
     }
 
@@ -120,7 +131,25 @@ impl Guard {
             self.jump = None;
         }
         self.forget(now);
-        self.judge(now)
+        let verdict = self.judge(now);
+        let doubted = self.doubted.take().filter(|doubted| is_near(doubted.seen_at, now, CALM));
+        self.doubted = match verdict {
+            Verdict::Fit => doubted,
+            Verdict::Offline | Verdict::Overloaded | Verdict::HeldBack => {
+                let since = doubted.map_or(now, |doubted| doubted.since.min(now));
+                Some(Doubted { why: verdict, since, seen_at: now })
+            }
+        };
+        verdict
+    }
+
+    /// Why trouble has not been believed for so long that the operator should hear of it, and how
+    /// long that is. A moment in which it was believed does not end it: what is found takes two runs
+    /// to be told.
+    pub fn doubted_for_long(&self, now: Timestamp) -> Option<(Verdict, Duration)> {
+        let doubted = self.doubted.as_ref()?;
+        let span = (now - doubted.since).to_std().unwrap_or_default();
+        (span >= LONG && is_near(doubted.seen_at, now, CALM)).then_some((doubted.why, span))
     }
 
     /// Sites that failed, of those that were looked at last.
@@ -180,6 +209,10 @@ const FEWEST: usize = 20;
 const LOOKED_AT: usize = 2 * FEWEST;
 /// How long after a thread of ours was late what ran meanwhile is doubted.
 const SHADOW: TimeDelta = TimeDelta::seconds(5);
+/// Doubts that come again sooner are one.
+const CALM: TimeDelta = TimeDelta::seconds(30);
+/// For so long nothing is said of doubts: longer than a jump is held back, or a router restarts.
+const LONG: Duration = Duration::from_secs(5 * 60);
 
 #[cfg(test)]
 mod tests;

@@ -163,6 +163,36 @@ fn what_is_looked_at_again_after_minutes_is_held_back_once_too() {
 }
 
 #[test]
+fn what_is_doubted_for_minutes_is_told_until_it_was_believed_for_a_while() {
+    let mut guard = guard();
+    let minutes = |minutes: u64| Some((Verdict::Overloaded, Duration::from_secs(60 * minutes)));
+    for second in 0..=360 {
+        // Late now and then: between, what is found is believed.
+        if second % 20 == 0 {
+            guard.lagged(Duration::from_secs(1), at(second));
+        }
+        guard.verdict(at(second));
+        if second == 299 {
+            assert_eq!(guard.doubted_for_long(at(second)), None);
+        }
+        if second % 60 == 0 && second >= 300 {
+            assert_eq!(guard.doubted_for_long(at(second)), minutes(second as u64 / 60));
+        }
+    }
+    // In second 364 it was doubted last.
+    for second in 361..=393 {
+        guard.verdict(at(second));
+    }
+    assert!(guard.doubted_for_long(at(393)).is_some());
+    guard.verdict(at(394));
+    assert_eq!(guard.doubted_for_long(at(394)), None);
+    guard.resolved(false);
+    guard.verdict(at(400));
+    guard.verdict(at(1_000));
+    assert_eq!(guard.doubted_for_long(at(1_000)), None, "nobody looked between");
+}
+
+#[test]
 fn offline_lasts_until_somebody_answers() {
     let mut guard = guard();
     guard.resolved(false);

@@ -21,7 +21,10 @@ use super::{
     query::Query,
     reply::Answer,
 };
-use crate::{App, Error, Result, metric_help, service};
+use crate::{
+    App, Error, Result, metric_help, service,
+    work::{self, Trouble},
+};
 
 /// Everything that is counted in this process, whichever of its servers counts it.
 pub(crate) static METRICS: LazyLock<PrometheusHandle> = LazyLock::new(|| {
@@ -109,14 +112,14 @@ fn is_port(text: &str) -> bool {
     text.parse::<u16>().is_ok()
 }
 
-/// The process runs and its work is not behind.
+/// The process runs, its work is not behind, and what it finds is believed.
 #[handler]
 async fn health(app: State, res: &mut Response) {
-    match crate::work::behind(&app) {
+    match work::trouble(&app) {
         None => res.render(Json(json!({ "status": "ok" }))),
-        Some(by) => {
+        Some(Trouble { what, span }) => {
             res.status_code(StatusCode::SERVICE_UNAVAILABLE);
-            res.render(Json(json!({ "status": "behind", "seconds": by.as_secs() })));
+            res.render(Json(json!({ "status": what, "seconds": span.as_secs() })));
         }
     }
 }

@@ -42,7 +42,8 @@ fn said(answer: &Value) -> String {
         (status, why) => status.or(why).unwrap_or_else(|| answer.to_string()),
     };
     match answer["seconds"].as_u64() {
-        Some(seconds) => format!("{said} by {seconds} s"),
+        Some(seconds) if said == "behind" => format!("{said} by {seconds} s"),
+        Some(seconds) => format!("{said} for {seconds} s"),
         None => said,
     }
 }
@@ -61,6 +62,7 @@ mod tests {
         for (answer, line) in [
             (json!({ "status": "ok" }), "ok"),
             (json!({ "status": "behind", "seconds": 42 }), "behind by 42 s"),
+            (json!({ "status": "offline", "seconds": 420 }), "offline for 420 s"),
             (json!({ "status": "not ready", "message": "no disk" }), "not ready: no disk"),
             (json!({ "error": "unauthorized", "message": "send a token" }), "send a token"),
             (json!([]), "[]"),

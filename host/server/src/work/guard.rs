@@ -7,7 +7,15 @@ use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 use vedette_model::guard::Verdict;
 
-use crate::{App, config::span_text, shortage};
+use crate::{
+    App,
+    config::span_text,
+    service::{
+        doubt::{HELD_BACK, OFFLINE},
+        unanswered::OVERLOADED,
+    },
+    shortage,
+};
 
 /// Runs until `shutdown`.
 pub(super) async fn run(app: Arc<App>, shutdown: CancellationToken) {
@@ -32,14 +40,19 @@ pub(super) async fn run(app: Arc<App>, shutdown: CancellationToken) {
     }
 }
 
+/// The word for a doubt; none where there is none.
+pub(super) fn word(verdict: Verdict) -> Option<&'static str> {
+    match verdict {
+        Verdict::Fit => None,
+        Verdict::Offline => Some(OFFLINE),
+        Verdict::Overloaded => Some(OVERLOADED),
+        Verdict::HeldBack => Some(HELD_BACK),
+    }
+}
+
 fn show(verdict: Verdict) {
-    let states = [
-        ("offline", Verdict::Offline),
-        ("overloaded", Verdict::Overloaded),
-        ("held_back", Verdict::HeldBack),
-    ];
-    for (state, means) in states {
-        let is_on = if verdict == means { 1.0 } else { 0.0 };
+    for state in [OFFLINE, OVERLOADED, HELD_BACK] {
+        let is_on = if word(verdict) == Some(state) { 1.0 } else { 0.0 };
         metrics::gauge!("vedette_guard", "state" => state).set(is_on);
     }
 }

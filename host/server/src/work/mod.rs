@@ -68,9 +68,21 @@ pub(crate) fn start(app: &Arc<App>, tasks: &TaskTracker, shutdown: &Cancellation
     }
 }
 
-/// By how much the scheduler is behind; none while it keeps up.
-pub(crate) fn behind(app: &App) -> Option<Duration> {
-    app.pulse.behind(app.clock.now())
+/// Why this node does not do its work, in a word, and since how long; none while it is well.
+pub(crate) struct Trouble {
+    pub(crate) what: &'static str,
+    pub(crate) span: Duration,
+}
+
+/// The scheduler is behind, or trouble that checks find has not been believed for minutes: then no
+/// outage is told, whatever keeps us from it.
+pub(crate) fn trouble(app: &App) -> Option<Trouble> {
+    let now = app.clock.now();
+    if let Some(span) = app.pulse.behind(now) {
+        return Some(Trouble { what: "behind", span });
+    }
+    let (why, span) = app.guard.lock().doubted_for_long(now)?;
+    guard::word(why).map(|what| Trouble { what, span })
 }
 
 /// Runs a loop, and runs it again should it ever panic: what it held comes back by its leases.
