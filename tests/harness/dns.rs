@@ -79,9 +79,17 @@ impl Dns {
         self.zone.lock().is_silent = true;
     }
 
+    /// From the next question on it is as a recursor that has lost its way out: what a test has set is
+    /// what it has kept, the root's name servers are as well, and everything else fails.
+    pub fn lose_its_way_out(&self) {
+        self.zone.lock().is_cut_off = true;
+    }
+
     /// From the next question on everything is as it was.
     pub fn answer_again(&self) {
-        self.zone.lock().is_silent = false;
+        let mut zone = self.zone.lock();
+        zone.is_silent = false;
+        zone.is_cut_off = false;
     }
 
     /// From the next message on this key may add and remove records.
@@ -97,6 +105,11 @@ impl Dns {
     /// How often this was asked so far.
     pub fn asked(&self, name: &str, record_type: RecordType) -> usize {
         self.zone.lock().asked(name, record_type)
+    }
+
+    /// How often it was asked so far for what the service makes up to see whether it reaches others.
+    pub fn asked_for_nobody(&self) -> usize {
+        self.zone.lock().asked_for_nobody()
     }
 }
 

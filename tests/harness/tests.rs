@@ -109,6 +109,25 @@ async fn one_type_may_fail_or_rotate_beside_the_others() {
 }
 
 #[tokio::test]
+async fn a_recursor_without_its_way_out_knows_what_it_has_kept() {
+    let dns = Dns::start().await.expect("free port");
+    dns.answer("kept.example", Reply::Records(vec![record::address("127.0.0.1")]));
+    dns.lose_its_way_out();
+    for (name, code, count) in [
+        ("kept.example.", ResponseCode::NoError, 1),
+        (".", ResponseCode::NoError, 0),
+        ("vedette-1.example.", ResponseCode::ServFail, 0),
+    ] {
+        let answer = ask(&dns, name, RecordType::A).await;
+        assert_eq!((answer.metadata.response_code, answer.answers.len()), (code, count), "{name}");
+    }
+    assert_eq!(dns.asked_for_nobody(), 1);
+    dns.answer_again();
+    let gone = ask(&dns, "vedette-1.example.", RecordType::A).await;
+    assert_eq!(gone.metadata.response_code, ResponseCode::NXDomain);
+}
+
+#[tokio::test]
 async fn a_large_answer_is_cut_by_udp_and_whole_by_tcp() {
     let dns = Dns::start().await.expect("free port");
     let records = (0..20_u8).map(|number| record::txt(&[&[b'a' + number; 200]])).collect();

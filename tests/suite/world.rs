@@ -74,6 +74,13 @@ impl World {
         text(&created["site"]["id"])
     }
 
+    /// Waits until the service has seen its DNS server answer for a name that nobody has: that it fails
+    /// to says something from then on.
+    pub(crate) async fn knows_a_way_out(&self) {
+        let said = "the DNS servers reach others";
+        until(said, async || self.service.output().contains(said).then_some(())).await;
+    }
+
     /// One on-demand check of a domain that is no site.
     pub(crate) async fn look(&self, check_type: &str, domain: &str) -> Value {
         let path = format!("/check-{check_type}");

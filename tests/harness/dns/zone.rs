@@ -27,6 +27,8 @@ pub(super) struct Zone {
     names: HashMap<String, Entry>,
     asked: HashMap<(String, RecordType), usize>,
     pub(super) is_silent: bool,
+    /// Only what is set is known, and the root.
+    pub(super) is_cut_off: bool,
     /// Whose updates are taken.
     key: Option<TSigner>,
 }
@@ -132,6 +134,11 @@ impl Zone {
         self.asked.get(&(canonical(name), record_type)).copied().unwrap_or_default()
     }
 
+    pub(super) fn asked_for_nobody(&self) -> usize {
+        let asked = self.asked.iter().filter(|((name, _), _)| name.starts_with("vedette-"));
+        asked.map(|(_, count)| count).sum()
+    }
+
     /// Follows aliases to the records of the type; a loop of them is answered as far as it is
     /// new. None: silence.
     pub(super) fn ask(&mut self, name: &Name, record_type: RecordType) -> Option<Said> {
@@ -144,7 +151,7 @@ impl Zone {
         let mut records: Vec<Record> = Vec::new();
         loop {
             let found = match self.reply(&owner, record_type) {
-                None => return Some(Said { code: ResponseCode::NXDomain, records }),
+                None => return Some(Said { code: self.code_of_unknown(&owner), records }),
                 Some(Reply::Failure(code)) => return Some(Said { code, records }),
                 Some(Reply::Records(found)) => found,
                 // A reply that is still a choice was chosen from nothing.
@@ -165,6 +172,15 @@ impl Zone {
             }
             records.push(record(&owner, RData::CNAME(rdata::CNAME(target.clone()))));
             owner = target;
+        }
+    }
+
+    /// What is said of a name that nobody set.
+    fn code_of_unknown(&self, name: &Name) -> ResponseCode {
+        match self.is_cut_off {
+            true if name.is_root() => ResponseCode::NoError,
+            true => ResponseCode::ServFail,
+            false => ResponseCode::NXDomain,
         }
     }
 

@@ -120,17 +120,17 @@ async fn while_no_name_is_found_a_delivery_waits_and_no_attempt_is_counted() {
     world.owner.client.patch("/settings/notifications", settings).await.expect(200);
     let site = world.quiet("shop.example").await;
 
-    // As a recursor without its uplink says at once; silence would be waited for.
-    for name in ["hook.example", "."] {
-        dns.answer(name, Reply::Failure(ResponseCode::ServFail));
-    }
+    world.knows_a_way_out().await;
+    // As a recursor without its way out says at once; silence would be waited for.
+    dns.lose_its_way_out();
+    dns.answer("hook.example", Reply::Failure(ResponseCode::ServFail));
     world.report_days(&site, 3).await;
     let alert = text(&world.alerts("domain", 1).await[0]["id"]);
     let log = world.log(&alert, |log| log[0]["error"].is_string()).await;
     assert_eq!((&log[0]["state"], &log[0]["attempts"]), (&json!("pending"), &json!(0)), "{log:?}");
 
     dns.answer("hook.example", loopback);
-    dns.answer(".", Reply::no_data());
+    dns.answer_again();
     world.lab.receiver.wait_for(1).await.expect("what waited arrives");
     let log = world.log(&alert, |log| log[0]["state"] == "delivered").await;
     assert_eq!(log[0]["attempts"], json!(1));

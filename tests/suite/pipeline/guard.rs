@@ -1,6 +1,8 @@
 //! Our own trouble is nobody's alert: a network without DNS, and more sites that fall at once than
 //! fall by themselves.
 
+mod way_out;
+
 use chrono::TimeDelta;
 use futures::future::join_all;
 use serde_json::{Value, json};

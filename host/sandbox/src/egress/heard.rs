@@ -8,6 +8,7 @@ use std::{
 };
 
 use hickory_resolver::{lookup::Lookup, net, proto::rr::Name};
+use vedette_model::DomainName;
 
 use super::answer::{is_knowledge, is_refusal};
 
@@ -20,6 +21,10 @@ pub(super) struct Heard {
     refusal: Option<Instant>,
     /// Names of which they said something, the newest last.
     known: VecDeque<Name>,
+    /// Top-level domains of public names that have records, the newest last.
+    pub(super) domains: VecDeque<Name>,
+    /// They are known to have lost their way to others: what they say they have only kept.
+    pub(super) is_cut_off: bool,
 }
 
 impl Heard {
@@ -36,9 +41,14 @@ impl Heard {
                 }
             }
             Err(error) if !is_knowledge(error) => {}
-            Ok(_) | Err(_) => {
+            Err(_) => {
                 self.answer = Some(now);
                 self.know(name);
+            }
+            Ok(_) => {
+                self.answer = Some(now);
+                self.know(name);
+                self.know_domain_of(name);
             }
         }
     }
@@ -54,6 +64,22 @@ impl Heard {
         self.known.push_back(name.clone());
     }
 
+    /// Names in private use are not told from far away.
+    fn know_domain_of(&mut self, name: &Name) {
+        let domain = name.trim_to(1);
+        let is_public = || {
+            let name = DomainName::parse(&name.to_ascii());
+            name.is_ok_and(|name| !name.is_special_use())
+        };
+        if self.domains.contains(&domain) || !is_public() {
+            return;
+        }
+        if self.domains.len() == KEPT {
+            self.domains.pop_front();
+        }
+        self.domains.push_back(domain);
+    }
+
     /// The newest name that was answered, of none of the owner's of `name`: who refuses that as well
     /// refuses more than one zone.
     pub(super) fn known_beside(&self, name: &Name) -> Option<Name> {
@@ -62,7 +88,7 @@ impl Heard {
     }
 
     pub(super) fn answered_lately(&self) -> bool {
-        self.answer.is_some_and(|at| at.elapsed() < LATELY)
+        !self.is_cut_off && self.answer.is_some_and(|at| at.elapsed() < LATELY)
     }
 
     /// Whether all that was heard since the last answer is refusals.
@@ -102,5 +128,23 @@ mod tests {
             heard.know(&name(&format!("n{number}.example.")));
         }
         assert_eq!(heard.known.len(), KEPT);
+    }
+
+    #[test]
+    fn domains_are_those_of_public_names() {
+        let mut heard = Heard::default();
+        for name in [
+            ".",
+            "shop.example.",
+            "_dmarc.a.test.",
+            "printer.lan.",
+            "A.EXAMPLE.",
+            "b.c.test.",
+            "one.",
+        ] {
+            heard.know_domain_of(&Name::from_ascii(name).expect("a name"));
+        }
+        let domains = ["example.", "test."].map(|name| Name::from_ascii(name).expect("a name"));
+        assert_eq!(heard.domains, domains);
     }
 }

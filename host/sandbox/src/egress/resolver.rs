@@ -4,6 +4,7 @@
 //! sees the name as it stands now; the servers in front cache by TTL.
 
 mod blame;
+mod uplink;
 
 use std::{
     collections::HashMap,
@@ -25,6 +26,7 @@ use parking_lot::Mutex;
 use tokio::time::{sleep, timeout_at};
 use vedette_model::DomainName;
 
+use self::uplink::Uplink;
 use super::{
     DnsServer, NetError, Phase, SetupError, Trust,
     absolute::absolute,
@@ -57,6 +59,7 @@ pub struct Resolver {
     anchors: Arc<TrustAnchors>,
     trust: Trust,
     heard: Mutex<Heard>,
+    uplink: tokio::sync::Mutex<Uplink>,
     /// Zones, and whether a signature holds over their keys, looked up lately.
     keys: Mutex<HashMap<Name, (Instant, bool)>>,
 }
@@ -113,7 +116,14 @@ impl Resolver {
             .map(|server| Upstream::new(server, &trust, attempt, &anchors))
             .collect::<Result<_, net::NetError>>()
             .map_err(|error| SetupError::Resolver(error.to_string()))?;
-        Ok(Self { servers, anchors, trust, heard: Mutex::default(), keys: Mutex::default() })
+        Ok(Self {
+            servers,
+            anchors,
+            trust,
+            heard: Mutex::default(),
+            uplink: tokio::sync::Mutex::default(),
+            keys: Mutex::default(),
+        })
     }
 
     /// The addresses of a name, IPv6 and IPv4, at most sixteen, unvetted. Fails with
@@ -175,13 +185,26 @@ impl Resolver {
         rtype: RecordType,
         validation: Validation,
     ) -> Answered {
+        self.ask_each(name, rtype, validation, Some(&self.heard)).await
+    }
+
+    /// The same; `noted`: where it is noted what they said.
+    async fn ask_each(
+        &self,
+        name: &Name,
+        rtype: RecordType,
+        validation: Validation,
+        noted: Option<&Mutex<Heard>>,
+    ) -> Answered {
         let mut last = None;
         for round in 0..2 {
             for server in &self.servers {
                 let outcome = ask(server, name, rtype, validation).await;
                 let outcome = outcome.map_err(referral_is_refusal);
                 let answered = Answered { server: server.server.address, outcome };
-                self.heard.lock().note(name, &answered.outcome, Instant::now());
+                if let Some(heard) = noted {
+                    heard.lock().note(name, &answered.outcome, Instant::now());
+                }
                 match &answered.outcome {
                     Err(error) if is_silence(error) => last = last.or(Some(answered)),
                     Err(
@@ -201,9 +224,18 @@ impl Resolver {
         last.expect("there is at least one server, and each leaves an answer or returns")
     }
 
-    /// Whether any server can find out anything at all: asked for the root's name servers, any
-    /// answer counts but that it failed, which is what a recursor without its uplink says.
+    /// Whether any server can find out anything at all. Where they never showed that they reach
+    /// others, they are asked for the root's name servers.
     pub(crate) async fn is_alive(&self, deadline: Instant) -> bool {
+        match self.has_uplink().await {
+            Some(has_uplink) => has_uplink,
+            None => self.answers_for_root(deadline).await,
+        }
+    }
+
+    /// Whether any server is there: any answer counts but that it failed, which is what a recursor
+    /// says that never had a way out, or has lost it and kept nothing.
+    async fn answers_for_root(&self, deadline: Instant) -> bool {
         let outcome = self.ask_root(deadline).await;
         outcome.is_some_and(|outcome| outcome.as_ref().err().is_none_or(is_knowledge))
     }
@@ -215,14 +247,22 @@ impl Resolver {
         timeout_at(deadline.into(), asked).await.ok().map(|answered| answered.outcome)
     }
 
-    /// Whether our servers answer us: as long as one did lately, nobody is asked. Servers that have
-    /// refused a name, and nothing but refused since, may refuse whatever is asked by us; the root is
-    /// one more chance for them.
+    /// Whether our servers answer us: as long as one did lately, nobody is asked, unless they are
+    /// known to live on what they have kept. Servers that have refused a name, and nothing but refused
+    /// since, may refuse whatever is asked by us; the root is one more chance for them.
     pub async fn is_resolving(&self, deadline: Instant) -> bool {
-        self.was_heard_lately() || self.is_alive(deadline).await && !self.heard.lock().is_refused()
+        self.prove_uplink().await;
+        if self.was_heard_lately() {
+            return true;
+        }
+        let has_uplink = if self.is_cut_off() { self.has_uplink().await } else { None };
+        match has_uplink {
+            Some(has_uplink) => has_uplink,
+            None => self.answers_for_root(deadline).await && !self.heard.lock().is_refused(),
+        }
     }
 
-    /// Whether a server has answered something lately.
+    /// Whether a server has answered something lately that it need not have kept.
     pub fn was_heard_lately(&self) -> bool {
         self.heard.lock().answered_lately()
     }

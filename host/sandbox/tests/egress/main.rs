@@ -16,6 +16,7 @@ mod redirect;
 mod smtp;
 mod starttls;
 mod tcp;
+mod uplink;
 mod vectors;
 
 use vedette_sandbox::{egress, probes};

@@ -4,30 +4,31 @@
 //! *Invariant:* what is not believed is stored as `unknown` and looked at again soon
 //! ([`super::due`]); nothing is dropped for good.
 
-use vedette_model::{Assessment, CheckState, Health, SiteId, Source, Timestamp, guard::Verdict};
+use vedette_model::{Assessment, CheckState, CheckStatus, Health, SiteId, Source, guard::Verdict};
 
 use crate::App;
 
 /// Why the assessment of a result is not believed, as the token of its record. Results that
 /// others measured are theirs to believe.
-pub(crate) fn doubt(
+pub(crate) async fn doubt(
     app: &App,
     source: Source,
     site: SiteId,
     state: &CheckState,
     assessment: &Assessment,
-    now: Timestamp,
 ) -> Option<&'static str> {
     match source {
         Source::Scheduler | Source::OnDemand | Source::Cron => {}
         Source::Api | Source::Agent => return None,
     }
     let is_down = assessment.health == Health::Down;
+    // The guard's own look is from a moment before.
+    let answered = is_answered(app, is_news(state, assessment.health)).await;
+    let now = app.clock.now();
     let mut guard = app.guard.lock();
     guard.told(site, is_down && state.was_well(), is_down, now);
-    if app.sandbox.egress().resolver().was_heard_lately() {
-        // By this very run, perhaps: the guard's own look is from a moment before.
-        guard.resolved(true);
+    if let Some(answered) = answered {
+        guard.resolved(answered);
     }
     let verdict = guard.verdict(now);
     drop(guard);
@@ -38,6 +39,30 @@ pub(crate) fn doubt(
         (Verdict::HeldBack, Health::Down) => Some(HELD_BACK),
         (Verdict::HeldBack, Health::Degraded) => None,
     }
+}
+
+/// Whether our DNS servers answer us, and not only from what they have kept; none where nothing new is
+/// known of them. They are asked for what is `news`.
+async fn is_answered(app: &App, news: bool) -> Option<bool> {
+    let resolver = app.sandbox.egress().resolver();
+    let has_uplink = if news { resolver.has_uplink().await } else { None };
+    // By this very run, perhaps.
+    has_uplink.or_else(|| resolver.was_heard_lately().then_some(true))
+}
+
+/// Whether it is trouble that would be told if it stays: for what has been told already nobody is asked
+/// whether the world is still there.
+fn is_news(state: &CheckState, health: Health) -> bool {
+    let settled = state.settled.as_ref().and_then(|settled| settled.status);
+    match health {
+        Health::Down | Health::Degraded => settled != Some(CheckStatus::from(health)),
+        Health::Ok | Health::Unknown => false,
+    }
+}
+
+/// Whether a run that could not work without DNS had none, as far as is known.
+pub(crate) fn is_offline(app: &App) -> bool {
+    app.sandbox.egress().resolver().is_cut_off() || app.guard.lock().is_offline()
 }
 
 /// Our resolvers answered nobody.

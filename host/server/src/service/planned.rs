@@ -25,7 +25,7 @@ use vedette_store::{Lease, Stamp};
 
 use self::busy::{Busy, Place};
 use super::{
-    due,
+    doubt, due,
     pipeline::{self, Arrival, Seen},
     plan, unanswered,
 };
@@ -209,7 +209,7 @@ async fn probe(
             return Ok(Ending::Nothing);
         }
         Err(cause) => {
-            let offline = app.guard.lock().is_offline();
+            let offline = doubt::is_offline(app);
             unanswered::report(check_type, site.domain.as_str(), &cause, offline);
             (Seen::Unknown(unanswered::token(&cause, offline)), Duration::ZERO)
         }

@@ -27,7 +27,8 @@ impl Resolver {
     }
 
     /// Servers that refuse a name may refuse whatever we ask since a moment ago. The root is asked
-    /// for first, then a name that they answered before: where that is refused as well, it is us.
+    /// for first, then whether they still reach others, and a name that they answered before: where
+    /// that is refused as well, it is us.
     pub(super) async fn judge_refusal(
         &self,
         name: &Name,
@@ -39,14 +40,18 @@ impl Resolver {
             return of_name;
         }
         let known = self.heard.lock().known_beside(name);
-        match known {
-            Some(known) if self.refuses(&known, bound).await => NetError::other(
-                code::RESOLVER_DOWN,
-                "the DNS servers refuse whatever is asked, also what they answered before",
-            ),
-            // They are taken at their word.
-            Some(_) | None => of_name,
+        let refuse_all = match (self.has_uplink().await, known) {
+            (Some(false), _) => true,
+            (Some(true) | None, Some(known)) => self.refuses(&known, bound).await,
+            (Some(true) | None, None) => false,
+        };
+        if refuse_all {
+            let message =
+                "the DNS servers refuse whatever is asked, also what they answered before";
+            return NetError::other(code::RESOLVER_DOWN, message);
         }
+        // They are taken at their word.
+        of_name
     }
 
     /// Whether they refuse the name, and have not only failed to find it out.
@@ -57,7 +62,7 @@ impl Resolver {
     }
 
     /// Whether a server says anything of the root.
-    async fn knows_root(&self, deadline: Instant) -> bool {
+    pub(super) async fn knows_root(&self, deadline: Instant) -> bool {
         let says = |error: &net::NetError| is_knowledge(error) && !is_refusal(error);
         let outcome = self.ask_root(deadline).await;
         outcome.is_some_and(|outcome| outcome.as_ref().err().is_none_or(says))

@@ -24,6 +24,7 @@ use super::{
 use crate::{
     App, Caller, Error, Result,
     service::{
+        doubt,
         pipeline::{self, Arrival, Seen},
         random, site, unanswered,
     },
@@ -209,7 +210,7 @@ async fn run(app: &App, check_type: &CheckType, job: Job) -> Result<(Ran, Timest
     match ran {
         Ok(ran) => Ok((ran, app.clock.now())),
         Err(cause) => {
-            let offline = app.guard.lock().is_offline();
+            let offline = doubt::is_offline(app);
             Err(unanswered::refuse(check_type, cause, offline))
         }
     }

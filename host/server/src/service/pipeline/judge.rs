@@ -47,10 +47,11 @@ pub(super) async fn judge(
         }
     };
     let is_judged = told.is_some();
+    let doubted = match &told {
+        Some(told) => doubt(app, arrival.source, arrival.site_id, &context.state, told).await,
+        None => None,
+    };
     let at = app.clock.now();
-    let doubted = told.as_ref().and_then(|assessment| {
-        doubt(app, arrival.source, arrival.site_id, &context.state, assessment, at)
-    });
     if let Some(token) = doubted {
         metrics::counter!("vedette_results_doubted_total", "error" => token).increment(1);
         record.result = Value::Null;

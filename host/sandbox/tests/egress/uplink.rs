@@ -1,0 +1,193 @@
+//! Recursors that have lost their way to others, and names whose own servers fail.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
+    time::{Duration, Instant},
+};
+
+use futures::future::join_all;
+use hickory_proto::{
+    op::ResponseCode,
+    rr::{RData, Record, RecordType, rdata},
+};
+use vedette_model::domain_name::Target;
+
+use crate::{
+    egress::{Audience, Egress, NetError, code},
+    lab::{Dns, Reply, addresses, name, to_loopback},
+};
+
+/// The names that it was asked about before stay in its cache, and so do the root's servers.
+const KEPT: [&str; 3] = ["kept.example", "beside.test", ""];
+
+#[tokio::test]
+async fn a_recursor_that_lives_on_what_it_has_kept_is_as_good_as_none() {
+    let (dns, is_cut_off) = recursor().await;
+    let egress = proven(&dns).await;
+    assert_eq!(ask(&egress, "kept.example").await, None);
+    assert!(egress.resolver().is_resolving(soon()).await);
+
+    is_cut_off.store(true, Relaxed);
+    assert_eq!(ask(&egress, "other.example").await, Some(code::RESOLVER_DOWN.to_owned()));
+    assert_eq!(ask(&egress, "kept.example").await, None, "it answers from its cache");
+    assert!(!egress.resolver().was_heard_lately());
+    assert!(!egress.resolver().is_resolving(soon()).await);
+
+    is_cut_off.store(false, Relaxed);
+    let deadline = Instant::now() + PATIENCE;
+    while !egress.resolver().is_resolving(soon()).await {
+        assert!(Instant::now() < deadline, "it is back, and asked again after a moment");
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    assert!(!egress.resolver().is_cut_off());
+}
+
+#[tokio::test]
+async fn a_name_whose_own_servers_fail_is_blamed_and_strangers_are_asked_seldom() {
+    let (dns, _) = recursor().await;
+    let egress = proven(&dns).await;
+    let (began, before) = (Instant::now(), made_up_beneath(&dns, ""));
+    let broken: Vec<_> = (0..20).map(|n| format!("n{n}.broken.test")).collect();
+    for failure in join_all(broken.iter().map(|host| ask(&egress, host))).await {
+        assert_eq!(failure, Some(code::DNS_FAILED.to_owned()));
+    }
+    // Once in five seconds; what is not answered in time, as on a busy machine, is asked again.
+    let spans = began.elapsed().as_secs() / 5 + 1;
+    let asked = made_up_beneath(&dns, "") - before;
+    assert!((1..=4 * spans as usize).contains(&asked), "{asked} questions in {spans} spans of 5 s");
+}
+
+#[tokio::test]
+async fn servers_that_never_reached_others_say_nothing_by_failing_to() {
+    let (dns, is_cut_off) = recursor().await;
+    is_cut_off.store(true, Relaxed);
+    let egress = to_loopback(Some(&dns));
+    assert_eq!(ask(&egress, "kept.example").await, None);
+    assert!(egress.resolver().is_resolving(soon()).await, "they have not lost what they never had");
+    assert_eq!(egress.resolver().has_uplink().await, None);
+    assert_eq!(ask(&egress, "other.example").await, Some(code::DNS_FAILED.to_owned()));
+}
+
+#[tokio::test]
+async fn a_top_level_domain_that_is_down_is_not_our_own_trouble() {
+    let is_down = Arc::new(AtomicBool::new(false));
+    let fails = Arc::clone(&is_down);
+    let dns = Dns::new(move |asked, rtype, _| match asked {
+        asked if asked.ends_with("example") && fails.load(Relaxed) => {
+            Reply::Code(ResponseCode::ServFail)
+        }
+        asked if KEPT.contains(&asked) => held(asked, rtype),
+        _ => Reply::Code(ResponseCode::NXDomain),
+    })
+    .await;
+    let egress = proven(&dns).await;
+    is_down.store(true, Relaxed);
+    assert_eq!(ask(&egress, "kept.example").await, Some(code::DNS_FAILED.to_owned()));
+    assert_eq!(egress.resolver().has_uplink().await, Some(true), "others are reached");
+}
+
+#[tokio::test]
+async fn servers_that_refuse_to_look_for_nobody_say_nothing_of_their_way_out() {
+    let refuses = Arc::new(AtomicBool::new(false));
+    let refusing = Arc::clone(&refuses);
+    let dns = Dns::new(move |asked, rtype, _| match asked {
+        asked if KEPT.contains(&asked) => held(asked, rtype),
+        asked if asked.starts_with(MADE_UP) && refusing.load(Relaxed) => {
+            Reply::Code(ResponseCode::Refused)
+        }
+        asked if asked.starts_with(MADE_UP) => Reply::Code(ResponseCode::NXDomain),
+        _ => Reply::Code(ResponseCode::ServFail),
+    })
+    .await;
+    let egress = proven(&dns).await;
+    refuses.store(true, Relaxed);
+    assert_eq!(ask(&egress, "other.example").await, Some(code::DNS_FAILED.to_owned()));
+    assert_eq!(egress.resolver().has_uplink().await, None);
+    assert!(egress.resolver().is_resolving(soon()).await);
+}
+
+#[tokio::test]
+async fn a_forwarder_that_has_nobody_to_ask_any_more_is_as_good_as_none() {
+    let refuses = Arc::new(AtomicBool::new(false));
+    let refusing = Arc::clone(&refuses);
+    let dns = Dns::new(move |asked, rtype, _| match asked {
+        "kept.example" | "beside.test" => held(asked, rtype),
+        _ if refusing.load(Relaxed) => Reply::Code(ResponseCode::Refused),
+        _ => Reply::Code(ResponseCode::NXDomain),
+    })
+    .await;
+    let egress = proven(&dns).await;
+    refuses.store(true, Relaxed);
+    assert_eq!(ask(&egress, "other.example").await, Some(code::RESOLVER_DOWN.to_owned()));
+    assert_eq!(ask(&egress, "kept.example").await, None, "it answers from its cache");
+    assert!(!egress.resolver().is_resolving(soon()).await);
+}
+
+/// One that knows the names it has kept and, while it is not cut off, that all others do not exist, but
+/// for those whose own servers fail.
+async fn recursor() -> (Dns, Arc<AtomicBool>) {
+    let is_cut_off = Arc::new(AtomicBool::new(false));
+    let has_no_way = Arc::clone(&is_cut_off);
+    let dns = Dns::new(move |asked, rtype, _| match asked {
+        asked if KEPT.contains(&asked) => held(asked, rtype),
+        asked if asked.ends_with("broken.test") || has_no_way.load(Relaxed) => {
+            Reply::Code(ResponseCode::ServFail)
+        }
+        _ => Reply::Code(ResponseCode::NXDomain),
+    })
+    .await;
+    (dns, is_cut_off)
+}
+
+fn held(asked: &str, rtype: RecordType) -> Reply {
+    match (asked, rtype) {
+        ("", RecordType::NS) => {
+            let server = RData::NS(rdata::NS(name("a.root-servers.example.")));
+            Reply::Records(vec![Record::from_rdata(name("."), 518_400, server)])
+        }
+        ("", _) => Reply::NoData,
+        _ => addresses(&["127.0.0.1"]),
+    }
+}
+
+/// An egress layer that has seen that its server reaches others, in both top-level domains.
+async fn proven(dns: &Dns) -> Egress {
+    let egress = to_loopback(Some(dns));
+    let deadline = Instant::now() + PATIENCE;
+    for known in ["kept.example", "beside.test"] {
+        assert_eq!(ask(&egress, known).await, None);
+    }
+    while ["example", "test"].iter().any(|domain| made_up_beneath(dns, domain) == 0) {
+        assert!(Instant::now() < deadline, "it asks beneath both: {:?}", dns.asked());
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        egress.resolver().is_resolving(soon()).await;
+    }
+    egress
+}
+
+/// How often it was asked for names that nobody has, beneath this domain.
+fn made_up_beneath(dns: &Dns, domain: &str) -> usize {
+    let asked = dns.asked();
+    asked.iter().filter(|(name, _)| name.starts_with(MADE_UP) && name.ends_with(domain)).count()
+}
+
+/// The code of what keeps the name from being found; none where it is.
+async fn ask(egress: &Egress, host: &str) -> Option<String> {
+    let target = Target::parse(host).unwrap();
+    match egress.resolve(&target, Audience::Authenticated, soon()).await {
+        Ok(_) => None,
+        Err(NetError::Other(code, _)) => Some(code),
+        Err(other) => panic!("{host}: {other}"),
+    }
+}
+
+fn soon() -> Instant {
+    Instant::now() + Duration::from_secs(60)
+}
+
+const MADE_UP: &str = "vedette-";
+/// A first attempt in vain, as on a busy machine, is made again after a minute.
+const PATIENCE: Duration = Duration::from_secs(180);
