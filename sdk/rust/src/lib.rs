@@ -98,6 +98,9 @@
 //! *Invariant:* a component imports exactly the interfaces that its plugin's code reaches.
 //! *Invariant:* natively nothing is exported, so a plugin is an ordinary crate to its tests.
 
+#[cfg(all(target_arch = "wasm32", feature = "allocator"))]
+#[allow(unsafe_code, reason = "an allocator hands out raw memory")]
+mod allocator;
 mod assessment;
 mod chat;
 mod check;
