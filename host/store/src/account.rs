@@ -4,13 +4,14 @@
 //! only it leads to goes bit by bit ([`Store::purge_next`]).
 
 use surrealdb::types::{RecordId, SurrealValue};
+use uuid::Uuid;
 use vedette_model::{Account, AccountId, ApiKey, NotificationSettings, Timestamp};
 
 use crate::api_key::ApiKeyRow;
 use crate::error::{Error, Result, gone_is_none};
 use crate::team::TELL_TEAM;
 use crate::tx::Binds;
-use crate::{Store, agent, billing, key, team};
+use crate::{Store, agent, billing, key, team, welcome};
 
 /// The columns of an account that the model knows.
 #[derive(Debug, SurrealValue)]
@@ -131,6 +132,8 @@ impl Store {
             .with("claim", domain.map(|domain| key::status_page_claim(domain, account)))
             .with("held", domain.map(key::status_page_domain))
             .with("alone", alone(account))
+            .with("nobody", Uuid::new_v4())
+            .with("most_signups", welcome::MOST_LOOKED_AT)
             .with("purge", key::account_purge(account));
         let Some(hashes) = gone_is_none(self.tx::<Vec<String>>(&closing(), binds).await)? else {
             return Ok(None);
@@ -166,7 +169,7 @@ fn alone(account: AccountId) -> Vec<RecordId> {
 
 /// What others have to do with the account comes first: they read its row.
 fn closing() -> String {
-    let others = [team::LEAVE, team::DISBAND, agent::RETIRE, billing::FORGET]
+    let others = [team::LEAVE, team::DISBAND, agent::RETIRE, billing::FORGET, welcome::UNNAME]
         .map(|unit| unit.trim().trim_end_matches(';'));
     format!("{CLOSABLE}\n{};\n{CLOSE}", others.join(";\n"))
 }
@@ -206,8 +209,6 @@ FOR $hash IN $hashes { DELETE type::record('api_key_hash', $hash) RETURN NONE };
 DELETE $keys RETURN NONE;
 LET $identities = (SELECT VALUE id FROM identity WHERE account = $account);
 DELETE $identities RETURN NONE;
-LET $signups = (SELECT VALUE id FROM signup WHERE account = $account);
-DELETE $signups RETURN NONE;
 DELETE $settings RETURN NONE;
 IF $slug != NONE { DELETE $slug WHERE account = $account RETURN NONE };
 IF $claim != NONE {

@@ -42,7 +42,8 @@ pub(crate) fn identity(identity: &str) -> RecordId {
     id("identity", [identity.into_value()])
 }
 
-/// That an address, which its mark stands for, made an account.
+/// That an address, which its mark stands for, made an account. Where that was deleted, another number
+/// stands in its place.
 pub(crate) fn signup(mark: &str, account: AccountId) -> RecordId {
     id("signup", [mark.into_value(), account.0.into_value()])
 }

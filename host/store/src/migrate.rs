@@ -136,6 +136,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0038_named.surql"),
     include_str!("migrations/0039_subscriptions.surql"),
     include_str!("migrations/0040_nodes.surql"),
+    include_str!("migrations/0041_signups.surql"),
 ];
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Somebody new: the letter that an account gets once, and how many free accounts an address made.
 //!
-//! *Invariant:* an address is never stored, only its mark, and that no longer than it counts.
+//! *Invariant:* an address is never stored, only its mark, and that no longer than it counts. Whose
+//! account it made is forgotten with the account.
 
 use std::net::IpAddr;
 
@@ -35,8 +36,8 @@ impl Store {
         Ok(greeted == 1)
     }
 
-    /// How many accounts an address made by first sessions after a moment that are still there, and
-    /// still on the plan `free`.
+    /// How many accounts an address made by first sessions after a moment that are on the plan
+    /// `free`, or were on it when they were deleted.
     pub async fn free_accounts_of(
         &self,
         address: IpAddr,
@@ -47,7 +48,7 @@ impl Store {
         for mark in self.inner.seal.marks(&name(address)) {
             let plans: Vec<Option<String>> = self
                 .read(
-                    "SELECT VALUE account.plan FROM $signups
+                    "SELECT VALUE account.plan ?? plan FROM $signups
                         WHERE created_at > $after LIMIT $most",
                     Binds::new()
                         .with("signups", key::signups(&mark))
@@ -81,5 +82,20 @@ fn name(address: IpAddr) -> String {
     format!("address of a sign-up {address}")
 }
 
+/// For the unit that deletes an `$account`: its sign-up stays, or whoever deletes an account could make
+/// the next one as if it were the first, but not whose it was. `$nobody` is a number that stands for
+/// no one. Of one address no more stay than are looked at: making and deleting fills no disk.
+pub(crate) const UNNAME: &str = "
+LET $signup = (SELECT id, created_at FROM signup WHERE account = $account)[0];
+IF $signup != NONE {
+    LET $mark = record::id($signup.id)[0];
+    LET $marked = (SELECT VALUE id FROM signup:[$mark]..=[$mark, ..] LIMIT $most_signups);
+    DELETE $signup.id RETURN NONE;
+    IF array::len($marked) < $most_signups {
+        CREATE type::record('signup', [$mark, $nobody]) SET plan = $account.plan,
+            created_at = $signup.created_at RETURN NONE
+    }
+};";
+
 /// Of one address; whoever made more is known by the first.
-const MOST_LOOKED_AT: usize = 1_000;
+pub(crate) const MOST_LOOKED_AT: usize = 1_000;

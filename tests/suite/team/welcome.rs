@@ -61,12 +61,24 @@ async fn an_address_may_make_three_free_accounts() {
     sign_up(&world, &issuer, "dora", crowded).await;
     assert!(!may_begin(&world, crowded).await, "who signs up all the same is not refused");
 
-    // Four are there: one that is deleted and one that is upgraded count no more.
-    session(&world, &issuer, "anna", crowded).delete("/account").await.expect(200);
-    assert!(!may_begin(&world, crowded).await);
-    let path = format!("/admin/accounts/{}", ids[1]);
-    world.service.operator().patch(&path, json!({"plan": "pro"})).await.expect(200);
-    assert!(may_begin(&world, crowded).await);
+    // Four were made: those that are upgraded count no more.
+    for (nth, may) in [(1, false), (2, true)] {
+        let path = format!("/admin/accounts/{}", ids[nth]);
+        world.service.operator().patch(&path, json!({"plan": "pro"})).await.expect(200);
+        assert_eq!(may_begin(&world, crowded).await, may, "upgraded: {nth}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn accounts_that_were_deleted_count_on() {
+    let (world, issuer) = world("").await;
+    let address = "203.0.113.9";
+    for nth in 0..3 {
+        assert!(may_begin(&world, address).await, "{nth} were made and deleted");
+        sign_up(&world, &issuer, "anna", address).await;
+        session(&world, &issuer, "anna", address).delete("/account").await.expect(200);
+    }
+    assert!(!may_begin(&world, address).await);
 }
 
 #[tokio::test(flavor = "multi_thread")]

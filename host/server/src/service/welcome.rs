@@ -25,8 +25,8 @@ pub async fn judge(app: &App, edition: &Edition, address: IpAddr) -> Result<Opti
         return Ok(None);
     }
     let message = format!(
-        "this address made as many accounts on the {free} plan as it may ({most} in 30 days); \
-         use one of them, or upgrade it"
+        "this address made as many accounts on the {free} plan as it may ({most} in 30 days, \
+         deleted ones too); use or upgrade one that there is"
     );
     Ok(Some(Unwelcome { reason: TOO_MANY, message }))
 }

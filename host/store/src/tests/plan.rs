@@ -88,7 +88,7 @@ fn what_goes_with_an_account_is_found_by_an_index() {
             (crate::purge::BY_ACCOUNT_DELIVERIES, "delivery_account"),
             (crate::purge::BY_ACCOUNT_LETTERS, "delivery_account"),
             ("SELECT VALUE id FROM identity WHERE account = $account", "identity_account"),
-            ("SELECT VALUE id FROM signup WHERE account = $account", "signup_account"),
+            ("SELECT id, created_at FROM signup WHERE account = $account", "signup_account"),
         ] {
             let plan = plan(&store, statement).await;
             assert!(plan.contains(&format!("index: {index}")), "{statement}\n{plan}");

@@ -51,7 +51,7 @@ fn who_is_gone_is_not_welcomed() {
 }
 
 #[test]
-fn an_address_is_counted_by_its_accounts_that_are_there_free_and_of_late() {
+fn an_address_is_counted_by_its_accounts_of_late_that_are_free_or_were_when_they_were_deleted() {
     on_both(|store| async move {
         let (mine, other, since) = ("192.0.2.1", "2001:db8:1:2::", noon());
         assert_eq!(counted(&store, mine, since).await, 0);
@@ -66,7 +66,55 @@ fn an_address_is_counted_by_its_accounts_that_are_there_free_and_of_late() {
         assert!(store.set_plan(upgraded.id, "pro").await.unwrap());
         assert_eq!(counted(&store, mine, since).await, 2);
         store.close_account(deleted.id, 0).await.unwrap().unwrap();
-        assert_eq!(counted(&store, mine, since).await, 1);
+        assert_eq!(counted(&store, mine, since).await, 2, "it was made, and was free");
+        store.close_account(upgraded.id, 0).await.unwrap().unwrap();
+        assert_eq!(counted(&store, mine, since).await, 2);
+        let later = noon() + seconds(2);
+        assert_eq!(counted(&store, mine, later).await, 1, "it counts from when it was made");
+    });
+}
+
+#[test]
+fn whose_a_deleted_account_was_is_forgotten_with_it() {
+    on_both(|store| async move {
+        let goes = made(&store, "192.0.2.1", noon()).await;
+        let kept = || async {
+            let ids: Vec<surrealdb::types::RecordId> =
+                store.read("SELECT VALUE id FROM signup", Binds::new()).await.unwrap();
+            only(ids)
+        };
+        let before = kept().await;
+        store.close_account(goes.id, 0).await.unwrap().unwrap();
+        let after = kept().await;
+        assert_eq!(key::text_at(&after, 0).unwrap(), key::text_at(&before, 0).unwrap());
+        assert_ne!(key::uuid_at(&after, 1).unwrap(), goes.id.0);
+        let named: Vec<surrealdb::types::RecordId> = store
+            .read("SELECT VALUE account FROM signup WHERE account != NONE", Binds::new())
+            .await
+            .unwrap();
+        assert!(named.is_empty(), "{named:?}");
+    });
+}
+
+#[test]
+fn of_an_address_no_more_stays_than_is_looked_at() {
+    on_both(|store| async move {
+        let goes = made(&store, "192.0.2.1", noon()).await;
+        let most = i64::try_from(crate::welcome::MOST_LOOKED_AT).unwrap();
+        let mark = key::text_at(&store.signup(address("192.0.2.1"), goes.id), 0).unwrap();
+        let unit = "FOR $nth IN $others {
+            CREATE type::record('signup', [$mark, $nth]) SET plan = 'free', created_at = $now
+                RETURN NONE
+        }";
+        let binds = Binds::new()
+            .with("others", (1..most).collect::<Vec<i64>>())
+            .with("mark", mark)
+            .with("now", noon());
+        store.write(unit, binds).await.unwrap();
+        let since = noon() - seconds(1);
+        assert_eq!(counted(&store, "192.0.2.1", since).await, crate::welcome::MOST_LOOKED_AT);
+        store.close_account(goes.id, 0).await.unwrap().unwrap();
+        assert_eq!(counted(&store, "192.0.2.1", since).await, crate::welcome::MOST_LOOKED_AT - 1);
     });
 }
 

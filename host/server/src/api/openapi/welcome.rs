@@ -34,7 +34,8 @@ pub(super) fn operations() -> Vec<Operation> {
                 json!({
                     "error": "forbidden",
                     "message": "this address made as many accounts on the free plan as it may \
-                                (3 in 30 days); use one of them, or upgrade it",
+                                (3 in 30 days, deleted ones too); use or upgrade one that there \
+                                is",
                     "reason": "too_many_free_accounts",
                 }),
             ),
