@@ -44,6 +44,10 @@ pub enum Error {
     /// Our own trouble too, of the one kind that tells a client something: no DNS server answers us.
     #[error("the DNS servers of this service do not answer; the request can be tried again")]
     Offline(#[source] anyhow::Error),
+    /// Our own trouble as well: nobody can say whether a session token holds. Whoever asked for the
+    /// keys has told the log why there are none: anybody can write a token.
+    #[error("the keys of the identity provider are out of reach; the request can be tried again")]
+    NoSessionKeys,
     /// A source that a check asks is throttling, for so many seconds.
     #[error(
         "a source that this check asks wants it to wait; the request can be tried again in \

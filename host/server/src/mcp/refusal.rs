@@ -114,6 +114,7 @@ pub(super) fn told(error: &Error) -> Result<String, ErrorData> {
             tracing::error!(error = format!("{cause:#}"), "tool failed: {cause:#}");
             return Err(ErrorData::internal_error(error.to_string(), None));
         }
+        Error::NoSessionKeys => return Err(ErrorData::internal_error(error.to_string(), None)),
     };
     Ok(format!("{error}. {next}"))
 }
@@ -141,6 +142,7 @@ mod tests {
             (Error::Throttled { retry_after: 30 }, true),
             (Error::Internal(anyhow::anyhow!("the secret cause")), false),
             (Error::Offline(anyhow::anyhow!("the secret cause")), false),
+            (Error::NoSessionKeys, false),
         ];
         for (error, is_result) in cases {
             match told(&error) {

@@ -46,6 +46,8 @@ struct Inner {
 struct Known {
     set: Arc<KeySet>,
     fetched_at: Instant,
+    /// Whether the issuer has answered the last question.
+    is_latest: bool,
 }
 
 /// Why a token was not taken.
@@ -53,7 +55,8 @@ struct Known {
 pub(crate) enum Refused {
     /// It does not hold. Why is nobody's business.
     Token,
-    /// No key of the issuer is known, or none is believed any more: nobody can say whether it holds.
+    /// The issuer's keys are not to be had, and none that is known and believed signed it: nobody can
+    /// say whether it holds.
     NoKeys,
 }
 
@@ -103,7 +106,7 @@ impl Oidc {
         }
         let wanted = Wanted::of(token).ok_or(Refused::Token)?;
         let Some(set) = self.set_with(wanted.clone()).await else {
-            return Err(self.inner.known().map_or(Refused::NoKeys, |_| Refused::Token));
+            return Err(self.inner.unknown_key());
         };
         set.verify(token, &wanted, hash).await.ok_or(Refused::Token)
     }
@@ -137,6 +140,16 @@ impl Inner {
         self.known().filter(|set| set.has(wanted))
     }
 
+    /// What a token is whose key is not known: not good, where the issuer has told its keys; else it
+    /// may have been signed with one that we could not learn of.
+    fn unknown_key(&self) -> Refused {
+        let known = self.known.read();
+        match known.as_ref() {
+            Some(known) if known.is_latest && !known.believed_for().is_zero() => Refused::Token,
+            Some(_) | None => Refused::NoKeys,
+        }
+    }
+
     /// Asks the issuer for a key that it may have begun to use. Those who come meanwhile wait for
     /// the answer, which is theirs too.
     async fn look_for(&self, wanted: &Wanted) -> Option<Arc<KeySet>> {
@@ -165,6 +178,9 @@ impl Inner {
         match self.source.keys().await {
             Ok(keys) => self.learn(KeySet::new(keys)),
             Err(cause) => {
+                if let Some(known) = self.known.write().as_mut() {
+                    known.is_latest = false;
+                }
                 let (key, meanwhile) = (self.source.key(), meanwhile(self.believed_for()));
                 tracing::warn!(
                     issuer,
@@ -192,7 +208,7 @@ impl Inner {
             );
         }
         let set = same.unwrap_or_else(|| Arc::new(fetched));
-        *known = Some(Known { set, fetched_at: Instant::now() });
+        *known = Some(Known { set, fetched_at: Instant::now(), is_latest: true });
     }
 }
 

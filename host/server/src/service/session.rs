@@ -7,7 +7,7 @@
 
 use std::{net::IpAddr, sync::Arc};
 
-use anyhow::{Context, anyhow};
+use anyhow::Context;
 use serde_json::json;
 use vedette_model::{Account, Area, Edition, session::Claims};
 use vedette_store::{Error as StoreError, Person, Stamp};
@@ -19,8 +19,8 @@ use crate::{App, Error, Result, oidc::Refused};
 ///
 /// # Errors
 /// `Unauthenticated` for a token that does not hold, for somebody new without an address, and for
-/// somebody new where nobody new is let in. `Internal` while no key of the issuer is known: signing
-/// in again would not help.
+/// somebody new where nobody new is let in. `NoSessionKeys` while the issuer's keys are out of reach
+/// and none that is known signed it: signing in again would not help.
 pub(super) async fn authenticate(
     app: &App,
     edition: &'static Edition,
@@ -32,7 +32,7 @@ pub(super) async fn authenticate(
     };
     let claims = oidc.verify(token).await.map_err(|refused| match refused {
         Refused::Token => Error::Unauthenticated(INVALID.into()),
-        Refused::NoKeys => Error::Internal(anyhow!("no key of {} is known", oidc.issuer())),
+        Refused::NoKeys => Error::NoSessionKeys,
     })?;
     let identity = identity(edition, oidc.issuer(), &claims);
     if let Some(found) = app.store.person_of(&identity).await? {
