@@ -142,6 +142,8 @@ impl Store {
                 WHERE account = $account_id AND agent = $agent_id);
             LET $counted = (SELECT VALUE id FROM $counts WHERE record::id(id)[1] IN $sites);
             DELETE $counted RETURN NONE;
+            LET $about = (SELECT VALUE id FROM $windows WHERE site IN $sites);
+            DELETE $about RETURN NONE;
             FOR $target IN $targets {
                 CREATE type::record('purge', record::id($target)) RETURN NONE;
                 DELETE $target RETURN NONE;
@@ -154,7 +156,8 @@ impl Store {
             .with("account_id", account.0)
             .with("agent", key::agent(account, agent))
             .with("agent_id", agent.0)
-            .with("counts", key::of_account("alert_count", account));
+            .with("counts", key::of_account("alert_count", account))
+            .with("windows", key::maintenance_windows(account));
         Ok(gone_is_none(self.write(unit, binds).await)?.is_some())
     }
 }

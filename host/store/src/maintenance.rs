@@ -1,4 +1,5 @@
-//! Maintenance windows. The windows of a site go with the site.
+//! Maintenance windows. The windows of a site go with the site; what an agent looks at stands where a
+//! site stands, here too.
 
 use vedette_model::{AccountId, MaintenanceWindow, MaintenanceWindowId, SiteId, Timestamp};
 
@@ -48,7 +49,9 @@ impl Store {
         // Account and site are read for update: in conflict with their deletion.
         let unit = "IF (SELECT VALUE id FROM ONLY $account FOR UPDATE) = NONE { THROW 'gone' };
             IF $site != NONE {
-                IF (SELECT VALUE id FROM ONLY $site FOR UPDATE) = NONE { THROW 'gone' }
+                LET $site_read = (SELECT VALUE id FROM ONLY $site FOR UPDATE);
+                LET $target_read = (SELECT VALUE id FROM ONLY $target FOR UPDATE);
+                IF $site_read = NONE AND $target_read = NONE { THROW 'gone' }
             };
             UPSERT $maintenance SET made += 1 RETURN NONE;
             LET $have = (SELECT count() FROM $windows GROUP ALL)[0].count ?? 0;
@@ -57,6 +60,7 @@ impl Store {
         let binds = Binds::new()
             .with("account", key::account(account))
             .with("site", window.site_id.map(|site| key::site(account, site)))
+            .with("target", window.site_id.map(|site| key::agent_target(account, site)))
             .with("site_id", window.site_id.map(|site| site.0))
             .with("maintenance", key::maintenance(account))
             .with("windows", key::maintenance_windows(account))

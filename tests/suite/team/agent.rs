@@ -203,6 +203,41 @@ async fn a_deleted_agent_takes_its_certificates_and_alerts_along() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_incident_and_a_window_may_be_about_one_place_of_an_agent() {
+    let world = start().await;
+    world.hook().await;
+    let client = &world.owner.client;
+    let agent = Agent::make(client).await;
+    let report = async |days: i64| {
+        let places = [("db01", "aa01"), ("db02", "bb02")]
+            .map(|(host, fingerprint)| seen(host, 443, &[certificate(days, fingerprint)]));
+        agent.report(json!(places)).await
+    };
+    assert_eq!(report(60).await, (2, 0));
+    let listed = certs(&world).await;
+    let silent = listed.iter().find(|entry| entry["host"] == "db01").expect("it is listed");
+    let silent = &silent["id"];
+    let incident = json!({"title": "db01 moves", "affected_sites": [silent]});
+    let opened = client.post("/incidents", incident).await.expect(200);
+    assert_eq!(opened["incident"]["affected_sites"], json!([silent]));
+    let (starts, ends) = (rfc3339(in_days(-1)), rfc3339(in_days(1)));
+    let body = json!({"site_id": silent, "starts_at": starts, "ends_at": ends});
+    let stranger = world.account("team").await.client;
+    stranger.post("/maintenance-windows", body.clone()).await.expect(404);
+    let planned = client.post("/maintenance-windows", body).await.expect(200);
+    assert_eq!(&planned["window"]["site_id"], silent);
+
+    assert_eq!(report(5).await, (2, 2));
+    let alerts = world.open_alerts(2).await;
+    let held = alerts.iter().find(|alert| alert["site_id"] == *silent).expect("it is stored");
+    world.log(&text(&held["id"]), |log| log.iter().any(|one| one["state"] == "silenced")).await;
+    let told = world.lab.receiver.wait_for(1).await.expect("of the other").remove(0);
+    let told = told.json().expect("JSON")["alerts"].clone();
+    assert_eq!(told.as_array().map(Vec::len), Some(1), "{told}");
+    assert_eq!(told[0]["domain"], "db02:443");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn the_tool_lists_what_the_endpoint_lists() {
     let world = start().await;
     let agent = Agent::make(&world.owner.client).await;

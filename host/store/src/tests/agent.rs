@@ -303,6 +303,30 @@ fn what_an_agent_looks_at_is_judged_like_a_site_and_is_none() {
 }
 
 #[test]
+fn a_window_of_what_an_agent_looks_at_goes_with_the_agent() {
+    on_both(|store| async move {
+        let account = signed_up(&store).await;
+        let (agent, _) = with_agent(&store, &account).await;
+        let seen = sighting(&account, agent, "db01", noon());
+        let window = maintenance::window(&account, Some(seen.id), 0);
+        let early = store.create_maintenance_window(&window, 9).await;
+        assert!(matches!(early, Err(Error::Gone)), "{early:?}");
+        store.note_report(account.id, agent, std::slice::from_ref(&seen), 9, noon()).await.unwrap();
+        store.create_maintenance_window(&window, 9).await.unwrap();
+        let stranger = signed_up(&store).await;
+        let theirs = maintenance::window(&stranger, Some(seen.id), 0);
+        let theirs = store.create_maintenance_window(&theirs, 9).await;
+        assert!(matches!(theirs, Err(Error::Gone)), "{theirs:?}");
+        assert_eq!(store.maintenance_windows(account.id).await.unwrap(), [window]);
+
+        let of_all = maintenance::window(&account, None, 0);
+        store.create_maintenance_window(&of_all, 9).await.unwrap();
+        assert!(store.delete_agent(account.id, agent).await.unwrap());
+        assert_eq!(store.maintenance_windows(account.id).await.unwrap(), [of_all]);
+    });
+}
+
+#[test]
 fn a_deleted_agent_takes_along_what_it_looked_at() {
     on_both(|store| async move {
         let account = signed_up(&store).await;

@@ -51,7 +51,8 @@ fn of_callers() -> Vec<Operation> {
             .says(
                 "The leaves of each host and port (at most 1,000 of each agent), as they were seen \
                  last; those that expire first in front. One that a later look did not show, but \
-                 others, is gone. Alerts about one name its `id` as their `site_id`.",
+                 others, is gone. Alerts about one name its `id` as their `site_id`; \
+                 incidents and maintenance windows take it too.",
             )
             .answers(
                 "The certificates.",

@@ -15,7 +15,8 @@ use crate::{
 };
 
 pub(super) fn tools() -> Vec<Tool> {
-    let scope = or_null(said(uuid(), "The site, from list_sites; null or left out: all sites."));
+    let scope = "The site, from list_sites or an alert; null or left out: all sites.";
+    let scope = or_null(said(uuid(), scope));
     vec![
         tool(
             "list_maintenance_windows",
