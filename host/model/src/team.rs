@@ -204,6 +204,9 @@ impl Acceptance {
     pub fn parse(body: &Value) -> Result<Self, Invalid> {
         let body = Body::of(body)?;
         let token = body.required("token", parse::text)?.to_owned();
+        if token.is_empty() {
+            return Err(Invalid::new("token", "must not be empty"));
+        }
         let preview = body.optional("preview", parse::boolean)?.unwrap_or(false);
         Ok(Self { token, preview })
     }

@@ -412,6 +412,7 @@ async fn plan_comes_before_role_and_role_before_the_body() {
         (Method::DELETE, "/team", json!({}), 400, "member_id"),
         (Method::DELETE, "/team", json!({"member_id": owner.id}), 404, ""),
         (Method::POST, "/team/accept", json!({"preview": true}), 400, "token"),
+        (Method::POST, "/team/accept", json!({"token": ""}), 400, "token"),
         (Method::POST, "/team/accept", json!({"token": "x", "preview": 1}), 400, "preview"),
     ];
     for (method, path, body, status, field) in table {

@@ -130,6 +130,7 @@ fn an_acceptance_brings_a_token_and_is_meant_unless_it_says_otherwise() {
     for (body, field) in [
         (json!({}), "token"),
         (json!({"token": 1}), "token"),
+        (json!({"token": ""}), "token"),
         (json!({"token": "t0ken", "preview": "yes"}), "preview"),
         (json!({"token": "t0ken", "preview": null}), "preview"),
     ] {

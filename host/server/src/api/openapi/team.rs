@@ -84,6 +84,7 @@ fn change_role() -> Operation {
 }
 
 fn accept() -> Operation {
+    let token = json!({ "type": "string", "minLength": 1 });
     let preview = said(boolean(), "Whether to be told only, without accepting.");
     let accepted = record(json!({
         "success": boolean(),
@@ -98,7 +99,7 @@ fn accept() -> Operation {
              at most, and whoever has members of their own is in none.",
         )
         .takes(
-            object(&["token"], json!({ "token": text(), "preview": preview })),
+            object(&["token"], json!({ "token": token, "preview": preview })),
             json!({ "token": TOKEN }),
         )
         .answers(
