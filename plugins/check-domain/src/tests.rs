@@ -77,3 +77,20 @@ fn manifest_and_descriptor_agree() {
         [("domain.expiring", Severity::Warning), ("domain.expired", Severity::Critical)],
     );
 }
+
+#[test]
+fn days_that_are_over_are_not_left() {
+    for (days, said) in [
+        (1, "example.com: registered, 1 day left"),
+        (0, "example.com: registered, 0 days left"),
+        (-1, "example.com: registered, expired less than a day ago"),
+        (-3, "example.com: registered, expired 2 days ago"),
+    ] {
+        let result = DomainResult {
+            domain: "example.com".to_owned(),
+            days_remaining: Some(days),
+            ..DomainResult::default()
+        };
+        assert_eq!(summary(&result), said);
+    }
+}
