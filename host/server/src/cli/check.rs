@@ -9,7 +9,7 @@ use std::{
     sync::Arc,
 };
 
-use anyhow::{Context, anyhow, bail};
+use anyhow::{Context, anyhow, bail, ensure};
 use serde_json::{Map, Value, json};
 use toml::Table;
 use vedette_model::{
@@ -241,6 +241,12 @@ impl Given {
             Err(_) => given.to_owned(),
         };
         let table: Table = toml::from_str(&text).context("--config is neither a file nor TOML")?;
+        // What a file holds was told apart above.
+        ensure!(
+            table.is_empty() || !is_services(&text),
+            "--config takes the service's configuration as a file alone: write this into one and \
+             name that"
+        );
         Ok(Self::Own(serde_json::to_value(table)?))
     }
 }
@@ -401,6 +407,9 @@ mod tests {
         let own = Given::read("path = \"/health\"").expect("TOML");
         assert_eq!(own, Given::Own(json!({ "path": "/health" })));
         assert!(Given::read("/nowhere/some.toml").is_err());
+        let refused = Given::read("[plugins.ct]\nsources = []").expect_err("no file").to_string();
+        assert!(refused.contains("as a file alone"), "{refused}");
+        assert_eq!(Given::read("").expect("TOML"), Given::Own(json!({})));
     }
 
     #[test]
