@@ -59,7 +59,7 @@ pub(super) fn schemas(subject: &Subject<'_>) -> Vec<(String, Value)> {
         "type": "object",
         "additionalProperties": { "type": "object" },
         "description": "What is set for the channels of plugins, by channel; `true` stands for \
-                        what is secret.",
+                        what is secret, and for all that is set where the plugin is not there.",
     });
     shown["webhook_secret_set"] =
         said(boolean(), "Whether deliveries to the custom webhook are signed.");
