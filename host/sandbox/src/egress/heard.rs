@@ -21,7 +21,8 @@ pub(super) struct Heard {
     refusal: Option<Instant>,
     /// Names of which they said something, the newest last.
     known: VecDeque<Name>,
-    /// Top-level domains of public names that have records, the newest last.
+    /// Top-level domains of public names that have records, the newest last, or that which was tried
+    /// in vain.
     pub(super) domains: VecDeque<Name>,
     /// They are known to have lost their way to others: what they say they have only kept.
     pub(super) is_cut_off: bool,
@@ -78,6 +79,12 @@ impl Heard {
             self.domains.pop_front();
         }
         self.domains.push_back(domain);
+    }
+
+    pub(super) fn put_last(&mut self, domain: &Name) {
+        let place = self.domains.iter().position(|known| known == domain);
+        let domain = place.and_then(|place| self.domains.remove(place));
+        self.domains.extend(domain);
     }
 
     /// The newest name that was answered, of none of the owner's of `name`: who refuses that as well

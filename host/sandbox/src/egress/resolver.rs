@@ -225,9 +225,13 @@ impl Resolver {
     }
 
     /// Whether any server can find out anything at all. Where they never showed that they reach
-    /// others, they are asked for the root's name servers.
+    /// others, they are asked for the root's name servers. Whether they reach others again is for
+    /// [`is_resolving`](Self::is_resolving) to find out: who looks up a name does not wait for that.
     pub(crate) async fn is_alive(&self, deadline: Instant) -> bool {
-        match self.has_uplink().await {
+        if self.is_cut_off() {
+            return false;
+        }
+        match self.had_uplink().await {
             Some(has_uplink) => has_uplink,
             None => self.answers_for_root(deadline).await,
         }
@@ -255,7 +259,7 @@ impl Resolver {
         if self.was_heard_lately() {
             return true;
         }
-        let has_uplink = if self.is_cut_off() { self.has_uplink().await } else { None };
+        let has_uplink = if self.is_cut_off() { self.had_uplink().await } else { None };
         match has_uplink {
             Some(has_uplink) => has_uplink,
             None => self.answers_for_root(deadline).await && !self.heard.lock().is_refused(),

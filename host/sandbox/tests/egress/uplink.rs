@@ -2,7 +2,7 @@
 
 use std::{
     sync::{
-        Arc,
+        Arc, Mutex,
         atomic::{AtomicBool, Ordering::Relaxed},
     },
     time::{Duration, Instant},
@@ -35,6 +35,13 @@ async fn a_recursor_that_lives_on_what_it_has_kept_is_as_good_as_none() {
     assert_eq!(ask(&egress, "kept.example").await, None, "it answers from its cache");
     assert!(!egress.resolver().was_heard_lately());
     assert!(!egress.resolver().is_resolving(soon()).await);
+    // Whether it is back is for others to ask: who looks up a name waits for no more than that.
+    let (began, before) = (Instant::now(), made_up_beneath(&dns, ""));
+    while began.elapsed() < Duration::from_secs(6) {
+        assert_eq!(ask(&egress, "other.example").await, Some(code::RESOLVER_DOWN.to_owned()));
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    assert_eq!(made_up_beneath(&dns, ""), before);
 
     is_cut_off.store(false, Relaxed);
     let deadline = Instant::now() + PATIENCE;
@@ -43,6 +50,31 @@ async fn a_recursor_that_lives_on_what_it_has_kept_is_as_good_as_none() {
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
     assert!(!egress.resolver().is_cut_off());
+}
+
+#[tokio::test]
+async fn that_others_were_reached_before_somebody_came_to_ask_is_not_believed() {
+    let (dns, is_cut_off) = recursor().await;
+    let egress = proven(&dns).await;
+    let has_uplink = || egress.resolver().has_uplink();
+    assert_eq!(has_uplink().await, Some(true));
+    is_cut_off.store(true, Relaxed);
+    assert_eq!(has_uplink().await, Some(false));
+}
+
+#[tokio::test]
+async fn strangers_are_asked_once_a_second_however_many_want_to_know() {
+    let (dns, _) = recursor().await;
+    let egress = proven(&dns).await;
+    let (began, before) = (Instant::now(), made_up_beneath(&dns, ""));
+    for _ in 0..3 {
+        let all = join_all((0..20).map(|_| egress.resolver().has_uplink())).await;
+        assert!(all.iter().all(|has_uplink| *has_uplink == Some(true)), "{all:?}");
+    }
+    // What is not answered in time, as on a busy machine, is asked again.
+    let seconds = began.elapsed().as_secs() + 1;
+    let asked = made_up_beneath(&dns, "") - before;
+    assert!((3..=4 * seconds as usize).contains(&asked), "{asked} questions in {seconds} s");
 }
 
 #[tokio::test]
@@ -91,22 +123,27 @@ async fn a_top_level_domain_that_is_down_is_not_our_own_trouble() {
 
 #[tokio::test]
 async fn servers_that_refuse_to_look_for_nobody_say_nothing_of_their_way_out() {
-    let refuses = Arc::new(AtomicBool::new(false));
-    let refusing = Arc::clone(&refuses);
+    let said_of_nobody = Arc::new(Mutex::new(ResponseCode::NXDomain));
+    let said = Arc::clone(&said_of_nobody);
     let dns = Dns::new(move |asked, rtype, _| match asked {
         asked if KEPT.contains(&asked) => held(asked, rtype),
-        asked if asked.starts_with(MADE_UP) && refusing.load(Relaxed) => {
-            Reply::Code(ResponseCode::Refused)
-        }
-        asked if asked.starts_with(MADE_UP) => Reply::Code(ResponseCode::NXDomain),
+        asked if asked.starts_with(MADE_UP) => Reply::Code(*said.lock().unwrap()),
         _ => Reply::Code(ResponseCode::ServFail),
     })
     .await;
     let egress = proven(&dns).await;
-    refuses.store(true, Relaxed);
+    *said_of_nobody.lock().unwrap() = ResponseCode::Refused;
     assert_eq!(ask(&egress, "other.example").await, Some(code::DNS_FAILED.to_owned()));
     assert_eq!(egress.resolver().has_uplink().await, None);
     assert!(egress.resolver().is_resolving(soon()).await);
+
+    // Also where they had lost it before.
+    *said_of_nobody.lock().unwrap() = ResponseCode::ServFail;
+    has_uplink_in_time(&egress, Some(false)).await;
+    assert!(egress.resolver().is_cut_off());
+    *said_of_nobody.lock().unwrap() = ResponseCode::Refused;
+    has_uplink_in_time(&egress, None).await;
+    assert!(!egress.resolver().is_cut_off());
 }
 
 #[tokio::test]
@@ -160,12 +197,21 @@ async fn proven(dns: &Dns) -> Egress {
     for known in ["kept.example", "beside.test"] {
         assert_eq!(ask(&egress, known).await, None);
     }
-    while ["example", "test"].iter().any(|domain| made_up_beneath(dns, domain) == 0) {
-        assert!(Instant::now() < deadline, "it asks beneath both: {:?}", dns.asked());
+    while egress.resolver().proven_domains().await.len() < 2 {
+        assert!(Instant::now() < deadline, "both are answered beneath: {:?}", dns.asked());
         tokio::time::sleep(Duration::from_millis(50)).await;
         egress.resolver().is_resolving(soon()).await;
     }
     egress
+}
+
+/// What was found out stands for a moment.
+async fn has_uplink_in_time(egress: &Egress, expected: Option<bool>) {
+    let deadline = Instant::now() + PATIENCE;
+    while egress.resolver().has_uplink().await != expected {
+        assert!(Instant::now() < deadline, "in the end it is {expected:?}");
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
 }
 
 /// How often it was asked for names that nobody has, beneath this domain.

@@ -40,7 +40,7 @@ impl Resolver {
             return of_name;
         }
         let known = self.heard.lock().known_beside(name);
-        let refuse_all = match (self.has_uplink().await, known) {
+        let refuse_all = match (self.had_uplink().await, known) {
             (Some(false), _) => true,
             (Some(true) | None, Some(known)) => self.refuses(&known, bound).await,
             (Some(true) | None, None) => false,

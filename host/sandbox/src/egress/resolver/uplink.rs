@@ -9,7 +9,7 @@
 //! by failing.
 //!
 //! *Invariant:* strangers are asked seldom: once beneath each of two top-level domains while all is
-//! well, and twice in some seconds while something fails.
+//! well, and once a second at most, beneath both at most, while something fails.
 
 use std::{
     collections::VecDeque,
@@ -17,7 +17,7 @@ use std::{
 };
 
 use hickory_resolver::proto::rr::{Name, RecordType};
-use tokio::time::timeout;
+use tokio::time::{sleep_until, timeout};
 use uuid::Uuid;
 
 use super::{Resolver, Validation};
@@ -28,10 +28,21 @@ use crate::egress::answer::{is_knowledge, is_refusal};
 pub(super) struct Uplink {
     /// Top-level domains beneath which such a question was answered.
     proven: Vec<Name>,
-    /// What was found out last; none where it was refused.
-    last: Option<(Instant, Option<bool>)>,
+    /// When it was asked last whether they still do.
+    asked: Option<Instant>,
+    last: Option<Found>,
+    /// Since when they have not, without a break.
+    lost_at: Option<Instant>,
     /// When a top-level domain was tried in vain.
     tried: Option<Instant>,
+}
+
+/// What one question about the way out, with all that was asked for it, has found out.
+struct Found {
+    began: Instant,
+    ended: Instant,
+    /// None where it was refused.
+    has_uplink: Option<bool>,
 }
 
 /// What came of such a question.
@@ -51,27 +62,68 @@ impl Uplink {
         let lacks = |domain: &&Name| !self.proven.contains(domain);
         domains.iter().find(lacks).filter(|_| is_due && self.proven.len() < PLACES).cloned()
     }
+
+    /// What nobody reached for a day was another network: that it was reached says nothing any more.
+    fn note(&mut self, found: Found) {
+        self.lost_at = match found.has_uplink {
+            Some(false) => self.lost_at.or(Some(found.ended)),
+            Some(true) | None => None,
+        };
+        if self.lost_at.is_some_and(|at| found.ended.duration_since(at) >= FORGET) {
+            *self = Self::default();
+            return;
+        }
+        self.last = Some(found);
+    }
+}
+
+impl Found {
+    /// Whether it still says something to who came then. That others were reached was so when it was
+    /// asked, and may be so no more: `age` is how long before they came that may have been.
+    fn stands(&self, came: Instant, age: Duration) -> bool {
+        match self.has_uplink {
+            Some(true) => came <= self.began + age,
+            Some(false) | None => came < self.ended + LATELY,
+        }
+    }
 }
 
 impl Resolver {
-    /// Whether our servers reach others; none where that cannot be told. Asked once in some seconds,
-    /// whoever wants to know, and known within some ten.
+    /// Whether our servers reach others at this moment; none where that cannot be told. Asked once a
+    /// second at most, whoever wants to know, and known within some ten.
     pub async fn has_uplink(&self) -> Option<bool> {
+        self.uplink_seen(Duration::ZERO).await
+    }
+
+    /// Whether they do, or did a moment ago: for a lookup that failed, which took its time.
+    pub(super) async fn had_uplink(&self) -> Option<bool> {
+        self.uplink_seen(LATELY).await
+    }
+
+    /// Who waits while others ask takes what comes of the next question, together with all that wait.
+    async fn uplink_seen(&self, age: Duration) -> Option<bool> {
+        let came = Instant::now();
         let mut uplink = self.uplink.lock().await;
         if uplink.proven.is_empty() {
             return None;
         }
-        if let Some((at, known)) = uplink.last
-            && at.elapsed() < LATELY
-        {
-            return known;
+        if let Some(found) = uplink.last.as_ref().filter(|found| found.stands(came, age)) {
+            return found.has_uplink;
         }
-        let has = self.reaches_any(&uplink.proven).await;
-        uplink.last = Some((Instant::now(), has));
-        if let Some(has) = has {
-            self.heard.lock().is_cut_off = !has;
+        if let Some(asked) = uplink.asked {
+            sleep_until((asked + APART).into()).await;
         }
-        has
+        let began = Instant::now();
+        uplink.asked = Some(began);
+        let has_uplink = self.reaches_any(&uplink.proven).await;
+        uplink.note(Found { began, ended: Instant::now(), has_uplink });
+        self.heard.lock().is_cut_off = uplink.lost_at.is_some();
+        has_uplink
+    }
+
+    /// The top-level domains that are asked beneath: those that others were reached of.
+    pub async fn proven_domains(&self) -> Vec<Name> {
+        self.uplink.lock().await.proven.clone()
     }
 
     /// Whether our servers live on what they have kept, as far as is known.
@@ -88,7 +140,7 @@ impl Resolver {
         uplink.tried = Some(Instant::now());
         if self.ask_for_nobody(&domain).await != Said::Something {
             // Another one is tried then.
-            self.heard.lock().domains.rotate_left(1);
+            self.heard.lock().put_last(&domain);
             return;
         }
         tracing::info!(
@@ -132,11 +184,89 @@ impl Resolver {
     }
 }
 
-/// For how long an answer stands.
+/// For how long it stands that others are not reached.
 const LATELY: Duration = Duration::from_secs(5);
+/// Between two questions.
+const APART: Duration = Duration::from_secs(1);
 /// One question takes no longer: a recursor asks its way down from what it keeps of the domain.
 const QUESTION: Duration = Duration::from_secs(4);
 /// Top-level domains may be down, too: one is not enough.
 const PLACES: usize = 2;
 /// After an attempt in vain.
 const TRY_AGAIN: Duration = Duration::from_secs(60);
+/// Servers that live on what they have kept have little left by then.
+const FORGET: Duration = Duration::from_secs(24 * 60 * 60);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::egress::heard::Heard;
+
+    fn domains<const COUNT: usize>(texts: [&str; COUNT]) -> [Name; COUNT] {
+        texts.map(|text| Name::from_ascii(text).expect("a name"))
+    }
+
+    fn proven() -> Uplink {
+        Uplink { proven: domains(["example."]).to_vec(), ..Uplink::default() }
+    }
+
+    /// A question that took two seconds from then on.
+    fn found(began: Instant, has_uplink: Option<bool>) -> Found {
+        Found { began, ended: began + Duration::from_secs(2), has_uplink }
+    }
+
+    #[test]
+    fn what_was_reached_before_somebody_came_says_nothing_to_them() {
+        let began = Instant::now() + Duration::from_secs(60);
+        for (has_uplink, came, age, stands) in [
+            (Some(true), 0, 0, true),
+            (Some(true), 1, 0, false),
+            (Some(true), 5_000, 5, true),
+            (Some(true), 5_001, 5, false),
+            (Some(false), 6_999, 0, true),
+            (Some(false), 7_000, 0, false),
+            (None, 6_999, 0, true),
+            (None, 7_000, 5, false),
+        ] {
+            let found = found(began, has_uplink);
+            let came = began + Duration::from_millis(came);
+            let age = Duration::from_secs(age);
+            assert_eq!(found.stands(came, age), stands, "{has_uplink:?} {came:?} {age:?}");
+        }
+    }
+
+    #[test]
+    fn what_was_not_reached_for_a_day_was_not_lost_but_is_elsewhere() {
+        let began = Instant::now();
+        let hours = |hours: u64| began + Duration::from_secs(3_600 * hours);
+        let mut uplink = proven();
+        for (hour, has_uplink) in [(0, false), (23, false), (24, true), (25, false), (48, false)] {
+            uplink.note(found(hours(hour), Some(has_uplink)));
+            assert_eq!(uplink.lost_at.is_some(), !has_uplink, "hour {hour}");
+        }
+        assert_eq!(uplink.proven, domains(["example."]));
+        uplink.note(found(hours(49), Some(false)));
+        assert!(uplink.lost_at.is_none() && uplink.proven.is_empty());
+    }
+
+    #[test]
+    fn a_refusal_is_no_loss() {
+        let mut uplink = proven();
+        for has_uplink in [Some(false), None] {
+            uplink.note(found(Instant::now(), has_uplink));
+        }
+        assert!(uplink.lost_at.is_none());
+    }
+
+    #[test]
+    fn after_an_attempt_in_vain_it_is_another_ones_turn() {
+        let uplink = proven();
+        let [example, down, test] = domains(["example.", "down.", "test."]);
+        let mut heard = Heard::default();
+        heard.domains.extend([example.clone(), down.clone(), test.clone()]);
+        assert_eq!(uplink.untried(&heard.domains), Some(down.clone()));
+        heard.put_last(&down);
+        assert_eq!(uplink.untried(&heard.domains), Some(test.clone()));
+        assert_eq!(heard.domains, [example, test, down]);
+    }
+}
