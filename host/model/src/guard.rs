@@ -1,10 +1,10 @@
 //! Whether a run that found trouble can be believed, or the trouble may be our own.
 //!
 //! A monitor that loses its network sees every site down at once. Three signs speak against what
-//! a run found: our resolvers answer nobody (offline), our own threads are late (overloaded), and
-//! far too many sites failed at the same moment (a jump). The first two last as long as they
-//! last; a jump is held back only until the failures had time to prove that they stay, since many
-//! sites may really fail together, behind one provider.
+//! a run found: our resolvers answer nobody, or only what they have kept (offline), our own threads
+//! are late (overloaded), and far too many sites failed at the same moment (a jump). The first two
+//! last as long as they last; a jump is held back only until the failures had time to prove that they
+//! stay, since many sites may really fail together, behind one provider.
 //!
 //! A jump is seen in the sites that were looked at last, however many there are: of a thousand, most
 //! were well when they were looked at, a moment before the network was lost.
@@ -25,7 +25,7 @@ use crate::{SiteId, Timestamp};
 pub enum Verdict {
     /// Nothing speaks against what is found.
     Fit,
-    /// Our resolvers answer nobody.
+    /// Our resolvers answer nobody, or only what they have kept.
     Offline,
     /// Our threads are late.
     Overloaded,
@@ -93,7 +93,7 @@ impl Guard {
         }
     }
 
-    /// Whether any of our resolvers answered.
+    /// Whether any of our resolvers answered, and not only from what it has kept.
     pub fn resolved(&mut self, answered: bool) {
         self.offline = !answered;
     }
@@ -119,7 +119,7 @@ impl Guard {
         self.see_jump(now);
     }
 
-    /// Whether, as far as is known, no DNS server answers us.
+    /// Whether, as far as is known, no DNS server answers us but from what it has kept.
     pub fn is_offline(&self) -> bool {
         self.offline
     }
@@ -127,7 +127,8 @@ impl Guard {
     /// Whether what a run found can be believed.
     pub fn verdict(&mut self, now: Timestamp) -> Verdict {
         if self.offline {
-            // A network comes back piece by piece: what fails then is a jump that begins then.
+            // A network comes back piece by piece: what fails then is a jump that begins then. So what
+            // stays down is held back for as long as DNS comes and goes.
             self.jump = None;
         }
         self.forget(now);
@@ -171,9 +172,9 @@ impl Guard {
         }
     }
 
-    /// One jump is held back once. It is over when all are well again, or has not been seen for a
-    /// while: among few sites at a time the share of those that failed goes up and down by chance,
-    /// and failures that stay would be held back again and again.
+    /// One jump is held back once, unless we were offline meanwhile. It is over when all are well
+    /// again, or has not been seen for a while: among few sites at a time the share of those that failed
+    /// goes up and down by chance, and failures that stay would be held back again and again.
     fn see_jump(&mut self, now: Timestamp) {
         let (failed, _) = self.counts();
         if failed >= FEWEST {

@@ -41,8 +41,12 @@ pub enum Error {
     /// Our own trouble. The client learns only that it was ours.
     #[error("something went wrong on our side; the request can be tried again")]
     Internal(#[source] anyhow::Error),
-    /// Our own trouble too, of the one kind that tells a client something: no DNS server answers us.
-    #[error("the DNS servers of this service do not answer; the request can be tried again")]
+    /// Our own trouble too, of the one kind that tells a client something: no DNS server answers us,
+    /// or only what it has kept.
+    #[error(
+        "the DNS servers of this service do not answer, or find out nothing; the request can be \
+         tried again"
+    )]
     Offline(#[source] anyhow::Error),
     /// Our own trouble as well: nobody can say whether a session token holds. Whoever asked for the
     /// keys has told the log why there are none: anybody can write a token.

@@ -56,7 +56,8 @@ pub enum NetError {
 pub mod code {
     /// The name's servers failed (SERVFAIL, REFUSED, a loop of aliases): the target's trouble.
     pub const DNS_FAILED: &str = "dns-failed";
-    /// Our resolver answers nobody: our trouble, a run that says nothing about the target.
+    /// Our resolver answers nobody, or only what it has kept: our trouble, a run that says nothing
+    /// about the target.
     pub const RESOLVER_DOWN: &str = "resolver-down";
     /// Somebody on the way has no route to the address.
     pub const UNREACHABLE: &str = "unreachable";

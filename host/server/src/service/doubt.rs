@@ -42,7 +42,7 @@ pub(crate) async fn doubt(
 }
 
 /// Whether our DNS servers answer us, and not only from what they have kept; none where nothing new is
-/// known of them. They are asked for what is `news`.
+/// known of them. They are asked for what is `news`, after the run that found it.
 async fn is_answered(app: &App, news: bool) -> Option<bool> {
     let resolver = app.sandbox.egress().resolver();
     let has_uplink = if news { resolver.has_uplink().await } else { None };
@@ -65,7 +65,7 @@ pub(crate) fn is_offline(app: &App) -> bool {
     app.sandbox.egress().resolver().is_cut_off() || app.guard.lock().is_offline()
 }
 
-/// Our resolvers answered nobody.
+/// Our resolvers answered nobody, or only what they had kept.
 pub(crate) const OFFLINE: &str = "offline";
 /// It came with too many others at once, see [`vedette_model::guard`].
 pub(crate) const HELD_BACK: &str = "held_back";

@@ -34,7 +34,7 @@ pub(super) async fn run(app: Arc<App>, shutdown: CancellationToken) {
             (guard.verdict(now), guard.counts())
         };
         if verdict != last {
-            tell(&app, verdict, failed, seen);
+            tell(&app, verdict, failed, seen).await;
             last = verdict;
         }
     }
@@ -57,11 +57,11 @@ fn show(verdict: Verdict) {
     }
 }
 
-fn tell(app: &App, verdict: Verdict, failed: usize, seen: usize) {
+async fn tell(app: &App, verdict: Verdict, failed: usize, seen: usize) {
     show(verdict);
     match verdict {
         Verdict::Fit => tracing::info!("what the checks find is believed again"),
-        Verdict::Offline => tell_offline(),
+        Verdict::Offline => tell_offline(app).await,
         Verdict::Overloaded => tracing::error!(
             "this machine is late by {} or more: what fails now is stored as unknown; give it more \
              CPU or fewer sites",
@@ -77,17 +77,31 @@ fn tell(app: &App, verdict: Verdict, failed: usize, seen: usize) {
 }
 
 /// Without a descriptor no question leaves, whoever would answer it.
-fn tell_offline() {
-    match shortage::of_descriptors() {
-        Some(cause) => tracing::error!(
+async fn tell_offline(app: &App) {
+    if let Some(cause) = shortage::of_descriptors() {
+        tracing::error!(
             "no DNS server can be asked: {cause}: what fails now is stored as unknown; {}",
             shortage::advice(&cause)
-        ),
-        None => tracing::error!(
-            "the DNS servers answer nobody: what fails now is stored as unknown; look at the \
-             network of this machine and at dns_server"
-        ),
+        );
+        return;
     }
+    let resolver = app.sandbox.egress().resolver();
+    if resolver.is_cut_off() {
+        let domains: Vec<_> =
+            resolver.proven_domains().await.iter().map(ToString::to_string).collect();
+        let domains = domains.join(" and ");
+        tracing::error!(
+            domains,
+            "the DNS servers answer what they have kept, at most, and fail for names beneath \
+             {domains} that they were never asked for: what fails now is stored as unknown; look at \
+             the network of this machine, at dns_server and at whom those servers ask"
+        );
+        return;
+    }
+    tracing::error!(
+        "the DNS servers answer nobody: what fails now is stored as unknown; look at the network of \
+         this machine and at dns_server"
+    );
 }
 
 /// How late a task of this runtime wakes up.

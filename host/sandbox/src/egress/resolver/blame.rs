@@ -23,7 +23,11 @@ impl Resolver {
         if self.is_alive(bound).await {
             return of_name;
         }
-        NetError::other(code::RESOLVER_DOWN, "the DNS servers do not answer, whatever is asked")
+        let message = match self.is_cut_off() {
+            true => "the DNS servers find out nothing: they answer what they have kept, at most",
+            false => "the DNS servers do not answer, whatever is asked",
+        };
+        NetError::other(code::RESOLVER_DOWN, message)
     }
 
     /// Servers that refuse a name may refuse whatever we ask since a moment ago. The root is asked
