@@ -4,7 +4,7 @@
 //! which saw none neither resolves nor forgets what the registry said before; expiry goes on by
 //! the calendar meanwhile. So it does where a source that publishes no date stands in for the one
 //! that told it. That a name is registered no more counts once both sources say so, or one says it
-//! three times in a row.
+//! twice in a row.
 //! A run that saw nothing is `unknown` only where nothing is due: what the host is told beside
 //! `unknown` it leaves alone, and a date that has come is known without the registry.
 //!

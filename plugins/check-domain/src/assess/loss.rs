@@ -19,7 +19,7 @@ pub(super) struct Loss {
 
 impl Loss {
     /// Of one source, until it is believed: a registry may have forgotten everybody for a moment.
-    pub(super) const CONFIRMATIONS: u8 = 3;
+    pub(super) const CONFIRMATIONS: u8 = 2;
 
     pub(super) fn new(source: Option<Source>, is_reserved: bool) -> Self {
         let by_both = source == Some(Source::RdapAndWhois);
