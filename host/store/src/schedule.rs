@@ -102,20 +102,22 @@ impl Store {
             return Ok(Vec::new());
         }
         let _turn = self.inner.scheduling.lock().await;
+        let has_peers = self.inner.has_peers.load(Ordering::Relaxed);
         let mut binds = Binds::new()
             .with("node", node)
             .with("now", now)
             .with("until", now + lease)
-            .with("is_alone", !self.inner.has_peers.load(Ordering::Relaxed))
+            .with("is_alone", !has_peers)
             .with("own", now - CLOCKS_DIFFER)
-            .with("limit", limit);
+            .with("room", limit)
+            .with("limit", if has_peers { limit + OTHERS_FIRST } else { limit });
         let rechecks = per_type(DUE_RECHECKS, types, &mut binds);
         let candidates = per_type(DUE, types, &mut binds);
         let unit = format!(
             "LET $due = array::distinct(array::flatten([{rechecks}, {candidates}]));
             LET $first = (SELECT id, recheck, due_at FROM $due
                 WHERE $is_alone OR recheck = false OR seen_by != $node OR due_at <= $own
-                ORDER BY recheck DESC, due_at LIMIT $limit);
+                ORDER BY recheck DESC, due_at LIMIT $room);
             RETURN (UPDATE $first.id SET due_at = $until, owner = $node, epoch += 1 RETURN AFTER)"
         );
         let rows: Vec<LeaseRow> = self.tx(&unit, binds).await?;
@@ -348,6 +350,9 @@ pub(crate) const DUE_RECHECKS: &str = "SELECT id, recheck, seen_by, due_at FROM 
 
 pub(crate) const NEXT_DUE: &str =
     "SELECT VALUE due_at FROM schedule WHERE check_type = $type ORDER BY due_at LIMIT 1";
+
+/// Behind so many that are left to other nodes one's own work is found.
+const OTHERS_FIRST: usize = 64;
 
 const PLANNED_AFTER: &str = "SELECT VALUE site FROM schedule
     WHERE check_type = $type AND due_at > $horizon AND owner = ''

@@ -35,6 +35,40 @@ fn second_look_is_left_to_another_node_while_one_is_at_work() {
 }
 
 #[test]
+fn second_look_that_had_no_answer_leaves_the_next_to_another_node_still() {
+    on_both(|first| async move {
+        let second = first.without_memory();
+        let (account, site) = with_site(&first).await;
+        both_sign_on(&first, &second).await;
+        let lease = only(taken(&first, "a", noon()).await);
+        ended(&first, &account, &site, &lease, noon(), 1).await;
+        let lease = only(taken(&second, "b", noon()).await);
+        let at = noon() + seconds(1);
+        let decision = decided(&second, &account, &site, at, 1).await;
+        let record = CheckRecord { status: CheckStatus::Unknown, ..decision.record.clone() };
+        settled(&second, &account, &lease, at, &Decision { record, ..decision }).await;
+        assert!(taken(&first, "a", at).await.is_empty());
+        assert!(only(taken(&second, "b", at).await).recheck);
+    });
+}
+
+#[test]
+fn what_is_left_to_others_is_not_in_the_way_of_what_is_due() {
+    on_both(|first| async move {
+        let second = first.without_memory();
+        let (account, site) = with_site(&first).await;
+        both_sign_on(&first, &second).await;
+        let lease = only(taken(&first, "a", noon()).await);
+        ended(&first, &account, &site, &lease, noon(), 1).await;
+        let at = noon() + seconds(1);
+        let other = super::site(&account, "other.example");
+        first.create_site(&other, 9, &[(ssl(), at)]).await.unwrap();
+        let lease = only(first.lease_due("a", &[ssl()], at, LEASE, 1).await.unwrap());
+        assert_eq!(lease.site_id, other.id);
+    });
+}
+
+#[test]
 fn what_a_run_on_demand_found_is_left_to_another_node_too() {
     on_both(|first| async move {
         let second = first.without_memory();
@@ -100,11 +134,31 @@ async fn ended(
     at: Timestamp,
     unconfirmed_runs: u32,
 ) {
+    let decision = decided(store, account, site, at, unconfirmed_runs).await;
+    settled(store, account, lease, at, &decision).await;
+}
+
+async fn decided(
+    store: &Store,
+    account: &Account,
+    site: &Site,
+    at: Timestamp,
+    unconfirmed_runs: u32,
+) -> Decision {
     let context = store.check_context(account.id, site.id, &ssl()).await.unwrap().unwrap();
     let decision = decide(&context, record(site, &ssl(), at), Vec::new());
-    let decision = Decision { unconfirmed_runs, ..decision };
+    Decision { unconfirmed_runs, ..decision }
+}
+
+async fn settled(
+    store: &Store,
+    account: &Account,
+    lease: &Lease,
+    at: Timestamp,
+    decision: &Decision,
+) {
     let settle = Some(Settle { lease, next_due: at, asked_at: None });
-    let plain = plain(account, context.state.version, &decision);
+    let plain = plain(account, decision.state.version - 1, decision);
     store.commit(Commit { node: &lease.owner, settle, ..plain }).await.unwrap();
 }
 
