@@ -292,7 +292,8 @@ impl LeaseRow {
             owner: self.owner,
             epoch: self.epoch,
             due_at: self.planned_at,
-            ready_at: self.put_off_to.unwrap_or(self.planned_at),
+            // A version before planned anew without a word of it.
+            ready_at: self.put_off_to.map_or(self.planned_at, |at| at.max(self.planned_at)),
             recheck: self.recheck.unwrap_or_default(),
         })
     }
@@ -358,7 +359,7 @@ const PLANNED_AFTER: &str = "SELECT VALUE site FROM schedule
     WHERE check_type = $type AND due_at > $horizon AND owner = ''
         AND (asked_at = NONE OR asked_at > $now) LIMIT $limit";
 
-const HELD_AFTER: &str = "SELECT VALUE id FROM schedule
+pub(crate) const HELD_AFTER: &str = "SELECT VALUE id FROM schedule
     WHERE check_type = $type AND due_at > $horizon";
 
 const PLAN_ANEW: &str = "UPDATE $row# SET due_at = $at#, planned_at = $at#, put_off_to = NONE,

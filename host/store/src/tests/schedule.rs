@@ -1,7 +1,8 @@
 //! Leases on due checks.
 
 use super::*;
-use crate::{Lease, Settle};
+use crate::tx::Binds;
+use crate::{Lease, Settle, key};
 
 async fn many_sites(store: &Store, count: usize) -> Account {
     let account = signed_up(store).await;
@@ -120,6 +121,23 @@ fn what_is_put_off_stays_planned_for_when_it_was() {
         }
         let anew = noon() + seconds(60);
         store.release_lease(&lease, anew).await.unwrap();
+        let lease = first(anew).await;
+        assert_eq!((lease.due_at, lease.ready_at), (anew, anew));
+    });
+}
+
+#[test]
+fn what_a_version_before_planned_anew_was_ready_no_sooner() {
+    on_both(|store| async move {
+        let (_, site) = with_site(&store).await;
+        let first = async |at| only(store.lease_due("a", &[ssl()], at, LEASE, 9).await.unwrap());
+        let lease = first(noon()).await;
+        let later = noon() + seconds(2);
+        store.put_off_lease(&lease, later).await.unwrap();
+        let anew = noon() + seconds(3600);
+        let binds = Binds::new().with("row", key::schedule(site.id, &ssl())).with("anew", anew);
+        let unit = "UPDATE $row SET due_at = $anew, planned_at = $anew RETURN NONE";
+        store.write(unit, binds).await.unwrap();
         let lease = first(anew).await;
         assert_eq!((lease.due_at, lease.ready_at), (anew, anew));
     });
