@@ -332,7 +332,7 @@ const LATER: &str = "SELECT VALUE id FROM delivery
     WHERE waits = $waits AND finished = false AND due_at > $horizon AND outcome != $silenced
     AND owner = ''";
 
-const HELD_AFTER: &str = "SELECT VALUE id FROM delivery
+pub(crate) const HELD_AFTER: &str = "SELECT VALUE id FROM delivery
     WHERE waits = false AND finished = false AND due_at > $horizon";
 
 const DEPTH: &str = "RETURN [

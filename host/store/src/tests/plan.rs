@@ -98,6 +98,22 @@ fn what_goes_with_an_account_is_found_by_an_index() {
 }
 
 #[test]
+fn leases_that_end_too_late_are_found_by_an_index() {
+    runtime().block_on(async {
+        let store = memory().await;
+        for (held, index) in [
+            (crate::schedule::HELD_AFTER, "schedule_due"),
+            (crate::delivery::HELD_AFTER, "delivery_queue"),
+        ] {
+            let statement = format!("{held} AND {}", crate::node::OF_THE_GONE);
+            let plan = plan(&store, &statement).await;
+            assert!(plan.contains(&format!("index: {index}")), "{statement}\n{plan}");
+            assert!(!plan.contains("TableScan"), "{statement}\n{plan}");
+        }
+    });
+}
+
+#[test]
 fn rows_of_an_owner_are_a_range_of_ids_and_are_counted_by_their_keys() {
     runtime().block_on(async {
         let store = memory().await;
@@ -134,6 +150,8 @@ async fn plan(store: &Store, statement: &str) -> String {
         .with("status", "resolved")
         .with("near", -5_i64)
         .with("now", noon())
+        .with("horizon", noon())
+        .with("at_work", vec!["a".to_owned()])
         .with("forgotten", noon())
         .with("furthest", noon())
         .with("channel", "webhook")
