@@ -276,6 +276,13 @@ impl Delivery {
         }
     }
 
+    /// The delivery as it is given back at `now`, to be due at another moment: no attempt counts.
+    pub fn given_back(mut self, due_at: Timestamp, now: Timestamp) -> Self {
+        self.leave_out_absence(now);
+        self.due_at = due_at;
+        self
+    }
+
     /// The delivery after an attempt that ended at `now`.
     pub fn after(mut self, outcome: Outcome, now: Timestamp) -> Self {
         if self.state != DeliveryState::Pending {
@@ -327,8 +334,7 @@ impl Delivery {
         self.patient_since.or(self.gathered_at).unwrap_or(self.created_at)
     }
 
-    /// An attempt that ends so long after it was due follows on a time in which nobody ran, or the
-    /// machine slept.
+    /// What is so long after it was due follows on a time in which nobody ran, or the machine slept.
     fn leave_out_absence(&mut self, now: Timestamp) {
         let late = (now - self.due_at).to_std().unwrap_or_default();
         if late > ABSENCE {

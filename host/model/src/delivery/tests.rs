@@ -209,6 +209,16 @@ fn time_in_which_nobody_ran_is_no_part_of_the_day_that_our_own_trouble_may_last(
     }
 }
 
+#[test]
+fn time_in_which_nobody_ran_is_known_of_what_was_given_back_after_it() {
+    let monday = 3 * 24 * 3_600_000;
+    let back = pending().given_back(at(monday + 2_000), at(monday));
+    assert_eq!((back.due_at, back.attempt), (at(monday + 2_000), 0));
+    let unsent = Outcome::Unsent("no DNS server answers".into());
+    let waits = back.after(unsent, at(monday + 2_000));
+    assert_eq!((waits.state, waits.attempt), (DeliveryState::Pending, 0));
+}
+
 /// It is tried whenever it is due before a moment, and ends so each time.
 fn tried_until(mut waits: Delivery, until: Timestamp, ends: impl Fn() -> Outcome) -> Delivery {
     while waits.state == DeliveryState::Pending && waits.due_at < until {

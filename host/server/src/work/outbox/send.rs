@@ -281,7 +281,7 @@ pub(super) async fn give_all_back(app: &App, deliveries: Vec<Delivery>, due_at: 
 
 /// Gives a delivery back as it was, due at `due_at`.
 pub(super) async fn give_back(app: &App, delivery: Delivery, due_at: Timestamp) {
-    let delivery = Delivery { due_at, ..delivery };
+    let delivery = delivery.given_back(due_at, app.clock.now());
     if let Err(cause) = app.store.settle_delivery(&delivery).await {
         let id = delivery.id;
         tracing::warn!(delivery_id = %id, "delivery {id} stays leased until its lease ends: {cause}");

@@ -5,8 +5,10 @@ use std::{convert::Infallible, sync::Arc};
 use serde_json::json;
 use uuid::Uuid;
 use vedette_model::{
-    DeliveryState, InvitationId, NotificationSettings, Role, Secret, delivery::LETTER,
-    edition::STANDARD, team::Invitation,
+    DeliveryId, DeliveryState, InvitationId, NotificationSettings, Role, Secret,
+    delivery::{LETTER, Outcome},
+    edition::STANDARD,
+    team::Invitation,
 };
 use vedette_store::Look;
 
@@ -94,6 +96,28 @@ fn batches_that_are_due_are_leased_however_many_there_are() {
         assert!(left.expect("the store answers").is_empty());
         end(&mut outbox).await;
     });
+}
+
+#[test]
+fn batch_that_is_given_back_after_days_in_which_nobody_ran_waits_for_our_own_trouble_still() {
+    let monday = at(3 * 24 * 3_600);
+    let (clock, _) = Clock::manual(monday);
+    instance::with_idle_app(instance::config(), clock, |app| async move {
+        write(&app, 1).await;
+        let later = monday + Duration::from_secs(2);
+        send::give_back(&app, first_letter(&app, monday).await, later).await;
+        let unsent = Outcome::Unsent("no DNS server answers".to_owned());
+        let waits = first_letter(&app, later).await.after(unsent, later);
+        assert_eq!((waits.attempt, waits.state), (0, DeliveryState::Pending));
+    });
+}
+
+/// The first of those that [`write`] has be due, leased.
+async fn first_letter(app: &App, now: Timestamp) -> Delivery {
+    let due = app.store.lease_deliveries("another", now, LEASE, BATCH).await;
+    let id = DeliveryId(Uuid::from_u128(1));
+    let mut due = due.expect("the store answers").into_iter();
+    due.find(|delivery| delivery.id == id).expect("it is due")
 }
 
 /// Waits until all that was begun has ended.
