@@ -79,6 +79,9 @@ pub struct Delivery {
     pub due_at: Timestamp,
     /// Attempts made so far.
     pub attempt: u32,
+    /// How often it could not leave, for a trouble of our own.
+    #[serde(default)]
+    pub unsent: u32,
     /// Grows with every owner; only the latest may settle it.
     pub epoch: u64,
     pub state: DeliveryState,
@@ -207,6 +210,7 @@ pub fn queue(
             patient_since: None,
             due_at: now,
             attempt: 0,
+            unsent: 0,
             epoch: 0,
             state: DeliveryState::Pending,
             rendered: None,
@@ -238,6 +242,7 @@ pub fn letter(
         patient_since: None,
         due_at: now,
         attempt: 0,
+        unsent: 0,
         epoch: 0,
         state: DeliveryState::Pending,
         rendered: Some(vec![words]),
@@ -301,7 +306,8 @@ impl Delivery {
             Outcome::Retry { reason, after } => self.again(reason, after, now),
             Outcome::Unsent(reason) if self.may_wait(now) => {
                 self.last_error = Some(reason);
-                self.due_at = now + self.waited(now).clamp(SHORTEST_UNSENT, LONGEST_UNSENT);
+                self.due_at = now + unsent_wait(self.unsent);
+                self.unsent += 1;
             }
             Outcome::Unsent(reason) => self.again(reason, None, now),
         }
@@ -322,11 +328,7 @@ impl Delivery {
     }
 
     fn may_wait(&self, now: Timestamp) -> bool {
-        self.waited(now) < GIVE_UP
-    }
-
-    fn waited(&self, now: Timestamp) -> Duration {
-        (now - self.patience_began()).to_std().unwrap_or_default()
+        (now - self.patience_began()).to_std().unwrap_or_default() < GIVE_UP
     }
 
     /// When it became a batch, at first: maintenance may have held it back for days before.
@@ -353,10 +355,17 @@ impl Delivery {
     }
 }
 
+/// How long what could not leave so many times before waits to be tried again: as long as after an
+/// attempt at first, since most trouble is over in a moment, and then twice as long each time.
+fn unsent_wait(before: u32) -> Duration {
+    let [first, second] = RETRIES;
+    match before.checked_sub(1) {
+        None => first,
+        Some(doubled) => second.saturating_mul(2_u32.saturating_pow(doubled)).min(LONGEST_UNSENT),
+    }
+}
+
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
-/// How soon it is looked whether trouble of our own is over: when it has lasted as long again, since
-/// most of it is over in a moment.
-const SHORTEST_UNSENT: Duration = Duration::from_secs(1);
 const LONGEST_UNSENT: Duration = Duration::from_secs(30);
 /// For how long that is no attempt.
 const GIVE_UP: Duration = Duration::from_secs(24 * 3600);

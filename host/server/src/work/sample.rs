@@ -30,6 +30,7 @@ pub(super) fn delivery(account: u128, channel: &str, id: u128) -> Delivery {
         patient_since: None,
         due_at: at(0),
         attempt: 0,
+        unsent: 0,
         epoch: 1,
         state: DeliveryState::Pending,
         rendered: None,

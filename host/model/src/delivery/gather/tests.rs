@@ -57,6 +57,7 @@ fn delivery(id: u128, queued: i64, notices: Vec<Notice>) -> Delivery {
         patient_since: None,
         due_at: at(queued),
         attempt: 0,
+        unsent: 0,
         epoch: 0,
         state: DeliveryState::Pending,
         rendered: None,
