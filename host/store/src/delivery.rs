@@ -38,18 +38,23 @@ struct Written {
 }
 
 impl Store {
-    /// Takes up to `limit` batches that are due, those that have waited longest, for `lease`. The
-    /// epoch of what is answered is this owner's. One that cannot be read is not answered, and keeps
-    /// no other from being sent.
-    pub async fn lease_deliveries(
+    /// Takes up to `limit` batches that are due, those that have waited longest, for `lease`; of
+    /// other channels than these only those that were due at `others_first`, and that nobody took who
+    /// has the channel. The epoch of what is answered is this owner's. One that cannot be read is not
+    /// answered, and keeps no other from being sent.
+    pub async fn lease_batches(
         &self,
+        channels: &[String],
+        others_first: Timestamp,
         node: &str,
         now: Timestamp,
         lease: Duration,
         limit: usize,
     ) -> Result<Vec<Delivery>> {
         let _turn = self.inner.sending.lock().await;
-        let rows: Vec<DeliveryRow> = self.take_due(DUE, node, now, lease, limit).await?;
+        let binds =
+            Binds::new().with("channels", channels.to_vec()).with("others_first", others_first);
+        let rows: Vec<DeliveryRow> = self.take_due((DUE, binds), node, now, lease, limit).await?;
         let opened = rows.into_iter().filter_map(|row| {
             let opened = row.open(&self.inner.seal);
             opened.inspect_err(|cause| tracing::error!("a delivery is not sent: {cause}")).ok()
@@ -315,8 +320,10 @@ pub(crate) const SUMMARISED: &str = "summarised";
 /// What a [`DeliveryRow`] is made of.
 pub(crate) const COLUMNS: &str = "SELECT epoch, doc, waits, finished, due_at, outcome, joined";
 
+/// What is left to others is passed over, for the seconds that it is.
 pub(crate) const DUE: &str = "SELECT id, due_at FROM delivery
-    WHERE waits = false AND finished = false AND due_at <= $now ORDER BY due_at LIMIT $limit";
+    WHERE waits = false AND finished = false AND due_at <= $now
+    AND (due_at <= $others_first OR channel IN $channels) ORDER BY due_at LIMIT $limit";
 
 /// With [`letters`] as `$letters`.
 pub(crate) const QUEUE_LETTERS: &str = "INSERT IGNORE INTO delivery $letters RETURN NONE;";

@@ -96,7 +96,7 @@ impl Store {
         lease: Duration,
         limit: usize,
     ) -> Result<Vec<RenewalLease>> {
-        let rows: Vec<JobRow> = self.take_due(DUE, node, now, lease, limit).await?;
+        let rows: Vec<JobRow> = self.take_due((DUE, Binds::new()), node, now, lease, limit).await?;
         Ok(rows.into_iter().map(JobRow::into_lease).collect())
     }
 

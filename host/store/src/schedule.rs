@@ -128,10 +128,11 @@ impl Store {
     }
 
     /// Makes `node` the owner, for `lease`, of the rows that a statement finds due; the statement
-    /// binds `$now` and `$limit`, and answers ids. The epoch grows with every owner.
+    /// has `$now` and `$limit` besides its own `binds`, and answers ids. The epoch grows with every
+    /// owner.
     pub(crate) async fn take_due<T: SurrealValue>(
         &self,
-        due: &str,
+        (due, binds): (&str, Binds),
         node: &str,
         now: Timestamp,
         lease: Duration,
@@ -141,7 +142,7 @@ impl Store {
             "LET $due = ({due});
             RETURN (UPDATE $due.id SET due_at = $until, owner = $node, epoch += 1 RETURN AFTER)"
         );
-        let binds = Binds::new()
+        let binds = binds
             .with("node", node)
             .with("now", now)
             .with("until", now + lease)

@@ -63,10 +63,17 @@ pub(super) async fn run(app: Arc<App>, shutdown: CancellationToken) {
 /// Has the attempts and failures of every installed channel, and of letters, be counted from 0: else
 /// the first one would be no growth for Prometheus, and alert nobody.
 pub(super) fn begin_counting(app: &App) {
-    for channel in app.sandbox.channels().into_iter().chain([LETTER.to_owned()]) {
+    for channel in channels(app) {
         send::begin_counting(&channel);
         metrics::counter!("vedette_deliveries_failed_total", "channel" => channel).increment(0);
     }
+}
+
+/// On which this process can send.
+fn channels(app: &App) -> Vec<String> {
+    let mut channels = app.sandbox.channels();
+    channels.push(LETTER.to_owned());
+    channels
 }
 
 struct Outbox {
@@ -240,6 +247,9 @@ fn earliest<const N: usize>(moments: [Option<Timestamp>; N]) -> Option<Timestamp
     moments.into_iter().flatten().min()
 }
 
+/// How long what is due on a channel whose plugin is not here is left to nodes that have it, which look
+/// every second. Well within what a lane may rest.
+const OTHERS_FIRST: Duration = Duration::from_secs(5);
 /// What other nodes have queued, and what a lost hint was about, is found this soon.
 const POLL: Duration = Duration::from_secs(1);
 /// A request of an attempt takes ten seconds at most.

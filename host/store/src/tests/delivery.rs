@@ -130,6 +130,25 @@ fn four_senders_take_each_delivery_once() {
 }
 
 #[test]
+fn batch_of_a_channel_that_a_sender_lacks_is_left_to_others_first() {
+    on_both(|store| async move {
+        let (account, site) = with_site(&store).await;
+        queued(&store, &account, &site, 3).await;
+        let due = noon() + seconds(1);
+        // One is under way, and two are due.
+        gathered(&store, &account, due, 1).await;
+        let now = due + seconds(5);
+        for (channel, others_first, taken) in
+            [("pager", noon(), 0), ("webhook", noon(), 1), ("pager", due, 1)]
+        {
+            let channels = [channel.to_owned()];
+            let leased = store.lease_batches(&channels, others_first, "b", now, LEASE, 1).await;
+            assert_eq!(leased.unwrap().len(), taken, "{channel}");
+        }
+    });
+}
+
+#[test]
 fn a_delivery_that_failed_is_due_again_and_finishes_once() {
     on_both(|store| async move {
         let (account, site) = with_site(&store).await;

@@ -254,6 +254,19 @@ fn changed(fingerprint: &str) -> Finding {
     Finding { details: Some(details), ..finding("certificate.changed", fingerprint) }
 }
 
+impl Store {
+    /// Batches of whatever channel.
+    async fn lease_deliveries(
+        &self,
+        node: &str,
+        now: Timestamp,
+        lease: Duration,
+        limit: usize,
+    ) -> Result<Vec<vedette_model::Delivery>> {
+        self.lease_batches(&[], now, node, now, lease, limit).await
+    }
+}
+
 /// What the model decides of a run, from a context of this store.
 fn decide(context: &CheckContext, record: CheckRecord, findings: Vec<Finding>) -> Decision {
     let at = record.checked_at;

@@ -26,7 +26,6 @@ fn pages_and_queues_walk_one_index_up_to_their_limit() {
             (crate::schedule::DUE, "schedule_due"),
             (crate::schedule::DUE_RECHECKS, "schedule_recheck"),
             (crate::schedule::NEXT_DUE, "schedule_due"),
-            (crate::delivery::DUE, "delivery_queue"),
             (crate::delivery::NEXT_DUE, "delivery_queue"),
             (&*told, "delivery_alert"),
             (crate::lane::WAITING, "delivery_queue"),
@@ -54,6 +53,18 @@ fn open_alerts_are_found_by_their_index() {
         let plan = plan(&memory().await, crate::check::OPEN).await;
         assert!(plan.contains("index: alert_open"), "{plan}");
         assert_no_detour(crate::check::OPEN, &plan);
+    });
+}
+
+#[test]
+fn batches_that_are_due_are_found_by_one_index_whoever_they_are_left_to() {
+    runtime().block_on(async {
+        let plan = plan(&memory().await, crate::delivery::DUE).await;
+        let access = "index: delivery_queue, access: [false, false] LessThan";
+        assert!(plan.contains(access), "{plan}");
+        for detour in ["Bitmap", "TableScan", "Sort"] {
+            assert!(!plan.contains(detour), "{plan}");
+        }
     });
 }
 
@@ -154,6 +165,8 @@ async fn plan(store: &Store, statement: &str) -> String {
         .with("at_work", vec!["a".to_owned()])
         .with("forgotten", noon())
         .with("furthest", noon())
+        .with("others_first", noon())
+        .with("channels", vec!["webhook".to_owned()])
         .with("channel", "webhook")
         .with("limit", 50)
         .with("start", 10)

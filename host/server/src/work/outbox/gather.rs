@@ -11,7 +11,7 @@ use vedette_model::{
 };
 use vedette_store::{Claim, Error as StoreError, LaneContext};
 
-use super::{Ended, Held, lease::Lease, send};
+use super::{Ended, Held, OTHERS_FIRST, lease::Lease, send};
 use crate::{
     App, Result,
     service::channel::Unwritten,
@@ -98,9 +98,9 @@ fn decide(
     (receiver, versions, plan)
 }
 
-/// Until when a lane is left to nodes that have its channel's plugin, which this one lacks: they look
-/// every second. What nobody has taken up by then becomes a batch all the same. As one it is in the way
-/// of no other lane, and waits for whoever can write it, as long as trouble of our own may last.
+/// Until when a lane is left to nodes that have its channel's plugin, which this one lacks. What nobody
+/// has taken up by then becomes a batch all the same. As one it is in the way of no other lane, and
+/// waits for whoever can write it, as long as trouble of our own may last.
 fn others_first(waiting: &[Delivery], now: Timestamp) -> Option<Timestamp> {
     let until = waiting.iter().map(|delivery| delivery.created_at).min()? + OTHERS_FIRST;
     (now < until).then_some(until.min(now + OTHERS_FIRST))
@@ -200,8 +200,6 @@ fn report(channel: &str, gathering: &Gathering) {
     }
 }
 
-/// Well within what a lane may rest.
-const OTHERS_FIRST: Duration = Duration::from_secs(5);
 /// The database is looked for every second.
 const ASK_AGAIN: Duration = Duration::from_millis(500);
 

@@ -8,7 +8,7 @@ use vedette_model::{Delivery, Timestamp, delivery::Plan};
 use vedette_store::Error as StoreError;
 
 use super::{
-    Outbox, POLL, earliest,
+    OTHERS_FIRST, Outbox, POLL, channels, earliest,
     gather::{self, Plans},
     send,
 };
@@ -171,13 +171,15 @@ impl Outbox {
     }
 
     /// Leases batches whose attempt is due, as far as there is room; whether there may be more that
-    /// find some.
+    /// find some. Those that this process cannot send wait for whoever can, each time that they are due.
     async fn lease(&mut self, now: Timestamp) -> Result<bool> {
         let wanted = self.lanes.room().min(BATCH);
         if wanted == 0 {
             return Ok(false);
         }
-        let leased = self.app.store.lease_deliveries(&self.app.node, now, LEASE, wanted).await?;
+        let (channels, others_first) = (channels(&self.app), now - OTHERS_FIRST);
+        let (store, node) = (&self.app.store, &self.app.node);
+        let leased = store.lease_batches(&channels, others_first, node, now, LEASE, wanted).await?;
         let count = leased.len();
         let mut too_many = Vec::new();
         for delivery in leased {

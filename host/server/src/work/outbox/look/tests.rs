@@ -63,26 +63,47 @@ fn lanes_of_a_channel_that_is_not_here_are_left_to_others_first_and_hold_nobody_
 fn batch_of_a_channel_that_is_on_no_node_waits_as_for_any_trouble_of_ours() {
     let (clock, _) = Clock::manual(at(10));
     instance::with_idle_app(instance::config(), clock, |app| async move {
-        let owner = instance::owner(&app, &STANDARD).await;
-        let account = owner.account.id;
-        let pager = json!({ "pager_url": "https://pager.example/" });
-        let pager = pager.as_object().cloned().expect("an object");
-        let set = |settings: &mut NotificationSettings| {
-            settings.plugin_channels.insert("pager".to_owned(), Secret::new(pager.clone()));
-            Ok::<(), Infallible>(())
-        };
-        let changed = app.store.update_settings(account, set).await;
-        assert!(changed.is_ok_and(|changed| changed.is_ok()));
-        queue(&app, &owner, &[telling(account, "pager", 1)]).await;
-        let mut outbox = Outbox::new(Arc::clone(&app));
+        let mut outbox = paging(&app).await;
         outbox.take_up().await;
         end(&mut outbox).await;
-        let due = app.store.lease_deliveries("another", at(11), LEASE, 9).await;
-        let batch = due.expect("the store answers").pop().expect("it is due again");
+        let batch = leased(&app, at(11)).await.pop().expect("it is due again");
         assert_eq!((batch.attempt, batch.state), (0, DeliveryState::Pending));
         let reason = "no plugin for the channel pager is installed";
         assert_eq!(batch.last_error.as_deref(), Some(reason));
     });
+}
+
+#[test]
+fn batch_of_a_channel_that_is_not_here_is_left_to_others_whenever_it_is_due() {
+    let (clock, hand) = Clock::manual(at(10));
+    instance::with_idle_app(instance::config(), clock, |app| async move {
+        let mut outbox = paging(&app).await;
+        // It becomes a batch, which is due again at 11.
+        for (moment, is_left) in [(10, false), (11, true), (15, true), (16, false)] {
+            hand.set(at(moment));
+            outbox.know(Some(at(moment)));
+            outbox.take_up().await;
+            end(&mut outbox).await;
+            let look = app.store.look_at_outbox(at(moment), 1).await.expect("the store answers");
+            assert_eq!(look.batches, is_left, "{moment}");
+        }
+    });
+}
+
+/// With something to tell on a channel whose plugin is not here.
+async fn paging(app: &Arc<App>) -> Outbox {
+    let owner = instance::owner(app, &STANDARD).await;
+    let account = owner.account.id;
+    let pager = json!({ "pager_url": "https://pager.example/" });
+    let pager = pager.as_object().cloned().expect("an object");
+    let set = |settings: &mut NotificationSettings| {
+        settings.plugin_channels.insert("pager".to_owned(), Secret::new(pager.clone()));
+        Ok::<(), Infallible>(())
+    };
+    let changed = app.store.update_settings(account, set).await;
+    assert!(changed.is_ok_and(|changed| changed.is_ok()));
+    queue(app, &owner, &[telling(account, "pager", 1)]).await;
+    Outbox::new(Arc::clone(app))
 }
 
 #[test]
@@ -92,8 +113,7 @@ fn batches_that_are_due_are_leased_however_many_there_are() {
         write(&app, 3 * BATCH + 8).await;
         let mut outbox = Outbox::new(Arc::clone(&app));
         outbox.take_up().await;
-        let left = app.store.lease_deliveries("another", app.clock.now(), LEASE, 1).await;
-        assert!(left.expect("the store answers").is_empty());
+        assert!(leased(&app, app.clock.now()).await.is_empty());
         end(&mut outbox).await;
     });
 }
@@ -114,10 +134,15 @@ fn batch_that_is_given_back_after_days_in_which_nobody_ran_waits_for_our_own_tro
 
 /// The first of those that [`write`] has be due, leased.
 async fn first_letter(app: &App, now: Timestamp) -> Delivery {
-    let due = app.store.lease_deliveries("another", now, LEASE, BATCH).await;
     let id = DeliveryId(Uuid::from_u128(1));
-    let mut due = due.expect("the store answers").into_iter();
+    let mut due = leased(app, now).await.into_iter();
     due.find(|delivery| delivery.id == id).expect("it is due")
+}
+
+/// What another node takes of the batches that are due.
+async fn leased(app: &App, now: Timestamp) -> Vec<Delivery> {
+    let due = app.store.lease_batches(&[], now, "another", now, LEASE, BATCH).await;
+    due.expect("the store answers")
 }
 
 /// Waits until all that was begun has ended.
