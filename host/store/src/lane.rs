@@ -56,6 +56,8 @@ pub struct LaneContext {
     pub alerts: Vec<Alert>,
     /// The sites that batches of the lane speak of which are not through, on whichever node.
     pub behind: Vec<SiteId>,
+    /// When the first of these batches is tried; none where one is under way, or there are none.
+    pub tried_at: Option<Timestamp>,
 }
 
 /// A decision about a lane, and for whom it is made real.
@@ -227,6 +229,7 @@ impl Store {
 
 impl LaneRow {
     fn into_lane(self, account_id: AccountId, channel: &str) -> Result<LaneContext> {
+        let tried: Option<Vec<Timestamp>> = self.ahead.iter().map(AheadRow::tried_at).collect();
         Ok(LaneContext {
             account_id,
             channel: channel.to_owned(),
@@ -237,6 +240,7 @@ impl LaneRow {
             windows_version: self.windows_version,
             alerts: row::read_all("alert", &self.alerts)?,
             behind: self.ahead.into_iter().flat_map(AheadRow::sites).collect(),
+            tried_at: tried.and_then(|moments| moments.into_iter().min()),
         })
     }
 }

@@ -23,6 +23,8 @@ use crate::{Store, key};
 #[derive(SurrealValue)]
 pub(crate) struct AheadRow {
     sites: Option<Vec<Uuid>>,
+    owner: String,
+    due_at: Timestamp,
 }
 
 impl Store {
@@ -36,6 +38,11 @@ impl Store {
 }
 
 impl AheadRow {
+    /// When it is tried; of one that is under way nobody knows its end.
+    pub(crate) fn tried_at(&self) -> Option<Timestamp> {
+        self.owner.is_empty().then_some(self.due_at)
+    }
+
     pub(crate) fn sites(self) -> impl Iterator<Item = SiteId> {
         self.sites.into_iter().flatten().map(SiteId)
     }
@@ -47,7 +54,7 @@ pub(crate) fn awaited(binds: Binds, now: Timestamp) -> Binds {
 }
 
 /// Of the lane of a group, whose number is to stand for `#`.
-pub(crate) const AHEAD: &str = "SELECT sites FROM delivery
+pub(crate) const AHEAD: &str = "SELECT sites, owner, due_at FROM delivery
     WHERE account = $account# AND waits = false AND finished = false AND due_at <= $furthest
     AND gathered_at > $forgotten AND channel = $channel#";
 

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use super::judge::Judge;
 use super::many;
-use super::{Delivery, DeliveryState, Notice};
+use super::{Delivery, DeliveryState, Notice, RETRIES};
 use crate::maintenance::{silenced_until, silences};
 use crate::{Alert, AlertId, DeliveryId, MaintenanceWindow, SiteId, Timestamp};
 
@@ -37,6 +37,8 @@ pub struct Lane<'a> {
     pub batch_max: usize,
     /// The sites that batches speak of which are not through.
     pub behind: &'a [SiteId],
+    /// When the first of these batches is tried; none where one is under way.
+    pub tried_at: Option<Timestamp>,
 }
 
 /// What to do with a lane.
@@ -105,8 +107,7 @@ pub fn plan(lane: &Lane<'_>, now: Timestamp) -> Plan {
     let judged = waiting.len();
     waiting.retain(|delivery| !lane.is_behind(delivery));
     if waiting.is_empty() {
-        // What is about other sites may come in at any time, and does not wait for these.
-        return if judged == 0 { Plan::Nothing } else { Plan::Rest(now + WINDOW) };
+        return if judged == 0 { Plan::Nothing } else { Plan::Rest(lane.looked_at_again(now)) };
     }
     if let Some(until) = open.and_then(|over| many::held_back(&waiting, over, now)) {
         return Plan::Rest(until);
@@ -149,6 +150,15 @@ impl Lane<'_> {
     /// before that it was down.
     fn is_behind(&self, delivery: &Delivery) -> bool {
         delivery.site().is_some_and(|site| self.behind.contains(&site))
+    }
+
+    /// When there may be something to gather, where all that waits is behind batches. What is about
+    /// other sites may come in at any time, and does not wait for these: unless they wait for longer
+    /// than receivers are given, since nothing leaves, or the receiver asked for it.
+    fn looked_at_again(&self, now: Timestamp) -> Timestamp {
+        let [.., longest] = RETRIES;
+        let late = self.tried_at.filter(|at| *at > now + longest);
+        late.map_or(now + WINDOW, |at| at.min(now + many::FLOOD_WINDOW))
     }
 }
 

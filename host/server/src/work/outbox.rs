@@ -210,7 +210,7 @@ impl Outbox {
     }
 
     /// What waited for a batch to be tried again goes at once when that is through. What waits for
-    /// one of another node's is looked at every two seconds.
+    /// one of another node's is looked at every two seconds, or when that is tried again.
     fn settled(&mut self, receiver: &Receiver, held: &Held, again: Option<Timestamp>) {
         let was_tried = held.lock().as_ref().is_some_and(Delivery::was_tried);
         if was_tried && again.is_none() {

@@ -26,6 +26,7 @@ pub(super) fn decided(context: &LaneContext, now: Timestamp, size: usize) -> Gat
         alerts: &context.alerts,
         batch_max: size,
         behind: &[],
+        tried_at: None,
     };
     match plan(&lane, now) {
         Plan::Gather(gathering) => gathering,

@@ -28,6 +28,7 @@ fn free(context: &LaneContext, now: Timestamp) -> Vec<DeliveryId> {
         alerts: &context.alerts,
         batch_max: 100,
         behind: &context.behind,
+        tried_at: context.tried_at,
     };
     match plan(&lane, now) {
         Plan::Gather(gathering) => gathering.deliveries(),
@@ -65,14 +66,14 @@ fn what_is_about_a_site_waits_for_its_batch_on_another_node_and_other_sites_do_n
         // Under way, by nobody that the other node knows.
         let first = begun(&store, &account, &all[0]).await;
         let seen = lane(&other, &account, later(4)).await;
-        assert_eq!(seen.behind, [site.id]);
+        assert_eq!((&seen.behind[..], seen.tried_at), (&[site.id][..], None));
         assert_eq!(free(&seen, later(4)), [apart.id]);
         assert_eq!(behind(&store, &stranger, later(4)).await, NOTHING);
 
         // It failed, and is to be tried again; then the other node does that.
         assert!(store.settle_delivery(&first.after(retry(), later(3))).await.unwrap());
         let seen = lane(&other, &account, later(4)).await;
-        assert_eq!(seen.behind, [site.id]);
+        assert_eq!((&seen.behind[..], seen.tried_at), (&[site.id][..], Some(later(4))));
         assert_eq!(free(&seen, later(4)), [apart.id]);
         let second = only(other.lease_deliveries("b", later(4), LEASE, 9).await.unwrap());
         let seen = lane(&store, &account, later(5)).await;

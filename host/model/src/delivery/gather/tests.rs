@@ -101,6 +101,7 @@ const EMPTY: Lane<'_> = Lane {
     alerts: &[],
     batch_max: LISTED,
     behind: &[],
+    tried_at: None,
 };
 const LISTED: usize = many::LISTED;
 
@@ -429,6 +430,11 @@ fn what_is_about_a_site_goes_after_a_batch_of_that_site_that_is_not_through() {
     let alone = [own.clone()];
     let lane = Lane { waiting: &alone, behind: &behind, ..EMPTY };
     assert_eq!(plan(&lane, at(1)), Plan::Rest(at(3)), "others may come in meanwhile");
+    // As long as a receiver is given it may be through at any moment.
+    for (tried_at, looked_at) in [(0, 3), (2, 3), (4, 3), (7, 7), (61, 11)] {
+        let lane = Lane { tried_at: Some(at(tried_at)), ..lane };
+        assert_eq!(plan(&lane, at(1)), Plan::Rest(at(looked_at)), "{tried_at}");
+    }
     let both = [own, other];
     let Plan::Gather(gathering) = plan(&Lane { waiting: &both, ..lane }, at(1)) else {
         panic!("the other site waits for nobody");

@@ -92,6 +92,7 @@ fn decide(
         alerts: &context.alerts,
         batch_max: usize::try_from(batch_max).unwrap_or(usize::MAX),
         behind: &context.behind,
+        tried_at: context.tried_at,
     };
     let plan = others_first.map_or_else(|| plan(&lane, now), Plan::Rest);
     let versions = Versions { lane: context.version, windows: context.windows_version };
