@@ -103,6 +103,62 @@ async fn relay_that_turns_us_away_is_not_asked_twice() {
 }
 
 #[tokio::test]
+async fn relay_that_lets_in_nobody_is_dialled_anew_after_a_moment_only() {
+    let reason = "the mail relay turned us away: 554 not now".to_owned();
+    let away: Result<(), NotSent> = Err(NotSent::TurnedAway(reason));
+    // A busy machine may take longer than the moment.
+    for _ in 0..5 {
+        let server = OldRelay::new("554 not now\r\n").await;
+        let egress = egress(Policy::default(), None);
+        let relay = Relay::new(egress, &server.url(""), "alerts@watch.example").unwrap();
+        let dialled = || server.verbs().iter().filter(|verb| *verb == "EHLO").count();
+        let begun = Instant::now();
+        let both = [send_by(&relay).await, send_by(&relay).await];
+        let in_time = begun.elapsed() < Duration::from_millis(500);
+        assert_eq!(both, [away.clone(), away.clone()]);
+        if in_time {
+            assert_eq!(dialled(), 1);
+            while dialled() == 1 {
+                tokio::time::sleep(Duration::from_millis(50)).await;
+                assert_eq!(send_by(&relay).await, away);
+            }
+            return;
+        }
+    }
+    panic!("two mails took half a second each time");
+}
+
+#[tokio::test]
+async fn relay_that_takes_mail_has_shut_out_only_what_came_beside_it() {
+    let (first, count) = (Arc::new(Barrier::new(2)), AtomicUsize::new(0));
+    let taken = Arc::clone(&first);
+    let (address, _server) = serve(move |stream| {
+        let nth = count.fetch_add(1, Ordering::Relaxed);
+        let taken = Arc::clone(&taken);
+        async move {
+            match nth {
+                0 => one_mail(stream, &taken).await,
+                1 => converse(stream, "554 one at a time\n", &Mutex::default(), None).await,
+                _ => converse(stream, "250 hello\n", &Mutex::default(), None).await,
+            }
+        }
+    })
+    .await;
+    let egress = egress(Policy::default(), None);
+    let relay = Relay::new(egress, &format!("smtp://{address}"), "alerts@watch.example").unwrap();
+    let beside = async {
+        first.wait().await;
+        let sent = send_by(&relay).await;
+        first.wait().await;
+        sent
+    };
+    let (sent, turned_away) = tokio::join!(send_by(&relay), beside);
+    assert_eq!(sent, Ok(()));
+    assert!(matches!(turned_away, Err(NotSent::TurnedAway(_))), "{turned_away:?}");
+    assert_eq!(send_by(&relay).await, Ok(()), "by a connection of its own");
+}
+
+#[tokio::test]
 async fn relay_that_is_silent_before_its_greeting_lets_nobody_in() {
     let (address, _server) = serve(|stream| async move {
         let _open = stream;
@@ -229,6 +285,25 @@ async fn converse(
             _ => "250 ok\n",
         };
     }
+}
+
+/// A relay that takes one mail and hangs up; at its sender it waits for somebody twice.
+async fn one_mail(stream: TcpStream, beside: &Barrier) {
+    let (mut stream, mut line) = (BufReader::new(stream), String::new());
+    for answer in ["220 hello\n", "250 hello\n", "250 ok\n", "250 ok\n", "354 go on\n"] {
+        stream.write_all(answer.as_bytes()).await.unwrap();
+        line.clear();
+        stream.read_line(&mut line).await.unwrap();
+        if line.starts_with("MAIL") {
+            beside.wait().await;
+            beside.wait().await;
+        }
+    }
+    while line != ".\r\n" {
+        line.clear();
+        assert!(stream.read_line(&mut line).await.unwrap() > 0);
+    }
+    stream.write_all(b"250 taken\n").await.unwrap();
 }
 
 /// Why there was no connection that takes mail.

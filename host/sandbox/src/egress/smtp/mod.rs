@@ -47,6 +47,8 @@ pub struct Relay {
     hello: ClientId,
     /// Connections that wait for the next mail, and since when.
     idle: Mutex<Vec<(AsyncSmtpConnection, Instant)>>,
+    /// Why the last connection that was tried was not let in, and since when.
+    shut: Mutex<Option<(String, Instant)>>,
     /// How many mails may be on their way at a time.
     turns: Semaphore,
 }
@@ -96,6 +98,7 @@ impl Relay {
             from: sender(from)?,
             hello: ClientId::default(),
             idle: Mutex::default(),
+            shut: Mutex::default(),
             turns: Semaphore::new(MOST_AT_A_TIME),
         })
     }
@@ -119,8 +122,7 @@ impl Relay {
         let never = |reason: &str| NotSent::Never(reason.to_owned());
         let to: Address = mail.to.parse().map_err(|_| never("is no address that mail goes to"))?;
         let bytes = message::bytes(&self.from, &to, mail).map_err(|reason| never(&reason))?;
-        let connection = timeout_at(deadline.into(), self.connection(deadline)).await;
-        let connection = connection.unwrap_or_else(|_| Err(away(SILENT)))?;
+        let connection = self.connection(deadline).await?;
         let sent = timeout_at(deadline.into(), self.hand_over(connection, to, &bytes)).await;
         sent.unwrap_or_else(|_| Err(NotSent::Later(SILENT.to_owned())))
     }
@@ -132,17 +134,45 @@ impl Relay {
         message: &[u8],
     ) -> Result<(), NotSent> {
         let sent = self.exchange(&mut connection, to, message).await;
+        if sent.is_ok() {
+            // Whoever was turned away meanwhile was one beside it.
+            *self.shut.lock() = None;
+        }
         if !sent.as_ref().is_err_and(|Failed(_, cause)| has_hung_up(cause)) {
             self.keep(connection);
         }
         sent.map_err(|failed| self.refusal(&failed))
     }
 
-    /// One that is open and answers, else a new one.
+    /// One that is open and answers, else a new one; for a moment after one was not let in, none: all
+    /// that waits for a relay would else knock at its door, which may keep us out for that.
     async fn connection(&self, deadline: Instant) -> Result<AsyncSmtpConnection, NotSent> {
         if let Some(connection) = self.still_there().await {
             return Ok(connection);
         }
+        if let Some(reason) = self.just_shut() {
+            return Err(NotSent::TurnedAway(reason));
+        }
+        let let_in = timeout_at(deadline.into(), self.let_in(deadline)).await;
+        let let_in = let_in.unwrap_or_else(|_| Err(away(SILENT)));
+        *self.shut.lock() = match &let_in {
+            Err(NotSent::TurnedAway(reason)) => Some((reason.clone(), Instant::now())),
+            Ok(_)
+            | Err(NotSent::Later(_) | NotSent::HungUp(_) | NotSent::Never(_) | NotSent::Ours(_)) => {
+                None
+            }
+        };
+        let_in
+    }
+
+    fn just_shut(&self) -> Option<String> {
+        let shut = self.shut.lock();
+        let (reason, _) = shut.as_ref().filter(|(_, since)| since.elapsed() < STAYS_SHUT)?;
+        Some(reason.clone())
+    }
+
+    /// A new one that takes mail.
+    async fn let_in(&self, deadline: Instant) -> Result<AsyncSmtpConnection, NotSent> {
         let mut connection = self.greeted(deadline).await?;
         if let Some(credentials) = self.server.credentials() {
             let known = connection.auth(DEFAULT_MECHANISMS, &credentials).await;
@@ -167,8 +197,8 @@ impl Relay {
         None
     }
 
-    /// A new one, with HELO where the relay knows no EHLO (RFC 5321 section 3.2). A login is an
-    /// extension, and there are none without EHLO.
+    /// One that was greeted, with HELO where the relay knows no EHLO (RFC 5321 section 3.2). A login is
+    /// an extension, and there are none without EHLO.
     async fn greeted(&self, deadline: Instant) -> Result<AsyncSmtpConnection, NotSent> {
         let refused = match self.greet(Hello::Extended, deadline).await? {
             Ok(connection) => return Ok(connection),
@@ -315,6 +345,8 @@ const MOST_AT_A_TIME: usize = 20;
 const MOST_IDLE: usize = 10;
 /// Relays end idle connections after minutes, and what stands between ends them sooner.
 const LONGEST_IDLE: Duration = Duration::from_secs(30);
+/// Less than the shortest pause between two attempts of one mail.
+const STAYS_SHUT: Duration = Duration::from_millis(800);
 /// What stands between may also forget a connection and drop what comes on it: then nobody answers.
 const ANSWERS_WITHIN: Duration = Duration::from_secs(2);
 
