@@ -337,23 +337,31 @@ fn of_an_alert_that_was_told_often_the_latest_deliveries_are_read() {
 fn a_delivery_that_is_queued_is_not_queued_again() {
     on_both(|store| async move {
         let (account, site) = with_site(&store).await;
-        let first = ssl_run(&store, &account, &site, noon(), vec![changed("f1")]).await;
+        let context = store.check_context(account.id, site.id, &ssl()).await.unwrap().unwrap();
+        let decision = decide(&context, record(&site, &ssl(), noon()), vec![changed("f1")]);
         let settings = vedette_model::NotificationSettings {
             custom_webhook_url: Some("https://hooks.example.com/x".to_owned().into()),
             ..Default::default()
         };
-        let deliveries = queue(&first, &account, &settings, noon());
-        for version in 1..3 {
-            let decision = ssl_decision(&store, &account, &site).await;
-            let commit = Commit { deliveries: &deliveries, ..plain(&account, version, &decision) };
-            store.commit(commit).await.unwrap();
-            let waiting = delivery::lane(&store, &account, noon()).await.waiting;
-            // The second time it is at work and stays so.
-            assert_eq!(waiting.len(), usize::from(version == 1));
-            if version == 1 {
-                delivery::gathered(&store, &account, noon(), 100).await;
-            }
-        }
+        let deliveries = queue(&decision, &account, &settings, noon());
+        let commit = Commit { deliveries: &deliveries, ..plain(&account, 0, &decision) };
+        store.commit(commit).await.unwrap();
+        assert_eq!(delivery::gathered(&store, &account, noon(), 100).await.len(), 1);
+
+        // It comes a second time, where nobody had heard what became of it.
+        let again = store.commit(commit).await;
+        assert!(matches!(again, Err(Error::Stale)), "{again:?}");
+        // The id of a delivery is made from its record's: another record does not queue it. Nor may it,
+        // or what is under way would be told twice, or what the other has to tell not at all.
+        let other = ssl_decision(&store, &account, &site).await;
+        let of_another = Commit { deliveries: &deliveries, ..plain(&account, 1, &other) };
+        let refused = store.commit(of_another).await;
+        assert!(matches!(refused, Err(Error::Duplicate)), "{refused:?}");
+
+        let after = store.check_context(account.id, site.id, &ssl()).await.unwrap().unwrap();
+        assert_eq!(after.state.version, 1, "they were refused as a whole");
+        let context = delivery::lane(&store, &account, noon()).await;
+        assert_eq!((context.waiting.len(), context.behind), (0, vec![site.id]), "it is under way");
     });
 }
 
