@@ -4,7 +4,10 @@ use serde_json::{Value, json};
 use vedette_tests::{Client, Response};
 
 use super::Operated;
-use crate::{guest::Guest, world::text};
+use crate::{
+    guest::Guest,
+    world::{text, until},
+};
 
 const SETTINGS: &str = "/settings/notifications";
 const NOT_INSTALLED: &str = "no plugin for the channel pager is installed";
@@ -226,6 +229,11 @@ async fn a_channel_whose_plugin_is_taken_out_waits_for_it() {
     let told: Vec<&Value> = log.iter().filter(|one| one["channel"] == "pager").collect();
     let waits = told.iter().map(|one| (&one["state"], &one["attempts"]));
     assert_eq!(waits.collect::<Vec<_>>(), [(&json!("pending"), &json!(0))], "{log:?}");
+    until("what to do in the log", async || {
+        let said = world.service.output();
+        said.contains("ask the account to take the channel out of its settings").then_some(())
+    })
+    .await;
 
     paging.0.change(&["enable", "acme.pager"]).await;
     assert_eq!(paging.shown().await, before);

@@ -188,11 +188,11 @@ fn count_attempt(app: &App, delivery: &Delivery, outcome: &Outcome) {
         Outcome::Unsent(reason) => {
             let trouble = format!("{channel}: {reason}");
             if app.unsent.lock().is_news(&trouble, Instant::now()) {
-                let remedy = remedy(channel);
+                let (remedy, account_id) = (remedy(app, channel), delivery.account_id);
                 tracing::warn!(
-                    delivery_id = %id, channel, reason,
-                    "delivery {id} on channel {channel} could not leave, and waits for a day at most: \
-                     {reason}; {remedy}"
+                    delivery_id = %id, %account_id, channel, reason,
+                    "delivery {id} of {account_id} on channel {channel} could not leave, and waits for \
+                     a day at most: {reason}; {remedy}"
                 );
             }
             UNSENT
@@ -216,9 +216,14 @@ fn attempts(channel: &str, outcome: &'static str) -> metrics::Counter {
 }
 
 /// What whoever runs us can see to.
-fn remedy(channel: &str) -> &'static str {
+fn remedy(app: &App, channel: &str) -> &'static str {
     match channel {
-        "email" | LETTER => "see to the mail relay, to [smtp], and to the network of this machine",
+        LETTER => RELAY,
+        _ if app.sandbox.channel(channel).is_none() => {
+            "see to its plugin (vedette plugin list); where that is gone for good, ask the account to \
+             take the channel out of its settings, as all is tried for a day until then"
+        }
+        "email" => RELAY,
         _ => {
             "see to the network of this machine, to its plugins (vedette plugin list), or to what the \
              log said before"
@@ -292,6 +297,7 @@ const DELIVERED: &str = "delivered";
 const RETRY: &str = "retry";
 const REJECTED: &str = "rejected";
 const UNSENT: &str = "unsent";
+const RELAY: &str = "see to the mail relay, to [smtp], and to the network of this machine";
 const UNREAD: &str = "the account or its settings could not be read";
 const NOT_IN_PLAN: &str = "the plan does not include this channel any more";
 /// How long after that moment it is looked whether the attempt has succeeded.
