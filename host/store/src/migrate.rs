@@ -333,26 +333,31 @@ mod tests {
     fn what_was_known_of_payments_is_kept_by_subscription() {
         tests::runtime().block_on(async {
             let store = at_version(37).await;
-            let [paid, paused, ended, in_doubt] =
-                [1, 2, 3, 4].map(|nth| AccountId(Uuid::from_u128(nth)));
+            let [paid, paused, ended, in_doubt, refunded, unknown] =
+                [1, 2, 3, 4, 5, 6].map(|nth| AccountId(Uuid::from_u128(nth)));
             let at = |second: i64| DateTime::from_timestamp(1_790_000_000 + second, 0);
             let unit = "
                 FOR $row IN [[$paid, 'pro', 's1'], [$paused, 'free', 's1'],
-                    [$ended, 'free', NONE], [$in_doubt, 'free', NONE]] {
-                    CREATE type::record('account', [$row[0]]) SET email = 'anna@example.com',
+                    [$ended, 'free', NONE], [$in_doubt, 'free', NONE], [$refunded, 'free', 's1'],
+                    [$unknown, 'pro', NONE]] {
+                    CREATE type::record('account', $row[0]) SET email = 'anna@example.com',
                         edition = 'team', plan = $row[1], created_at = $at, sites = 0, api_keys = 0;
-                    CREATE type::record('billing', [$row[0]]) SET version = 7, plan = 'pro',
+                    CREATE type::record('billing', $row[0]) SET version = 7, plan = 'pro',
                         subscription_id = $row[2], newest_at = $at,
-                        customer = type::record('billing_customer', ['cus_1']);
+                        customer = type::record('billing_customer', 'cus_1');
                 };
-                UPDATE type::record('billing', [$ended]) SET ended_subscription_id = 's1',
+                UPDATE type::record('billing', $ended) SET ended_subscription_id = 's1',
                     succeeded_after = $before, ended_at = $at;
-                UPDATE type::record('billing', [$in_doubt]) SET ended_subscription_id = 's1';";
+                UPDATE type::record('billing', $in_doubt) SET ended_subscription_id = 's1';
+                UPDATE type::record('billing', $refunded) SET revoked_at = $before;
+                UPDATE type::record('billing', $unknown) SET plan = NONE;";
             let binds = Binds::new()
                 .with("paid", paid.0)
                 .with("paused", paused.0)
                 .with("ended", ended.0)
                 .with("in_doubt", in_doubt.0)
+                .with("refunded", refunded.0)
+                .with("unknown", unknown.0)
                 .with("before", at(1))
                 .with("at", at(9));
             store.write(unit, binds).await.unwrap();
@@ -372,10 +377,14 @@ mod tests {
                 (paused, vec![known(9, stop(false))]),
                 (ended, vec![known(1, stop(true))]),
                 (in_doubt, vec![doubt, known(9, stop(true))]),
+                (refunded, vec![known(1, stop(false))]),
+                (unknown, Vec::new()),
             ] {
                 let billing = store.billing(account).await.unwrap();
                 assert_eq!((billing.version, billing.subscriptions), (7, expected));
                 assert_eq!(billing.customer_id.as_deref(), Some("cus_1"));
+                let revoked_at = at(1).filter(|_| account == refunded);
+                assert_eq!(billing.revoked_at, revoked_at);
             }
         });
     }
