@@ -4,7 +4,8 @@
 //! read off. It changes the account where it says how things stand now, or where it changes what is
 //! read off.
 //!
-//! *Invariant:* events of another subscription than the present one neither grant nor take away.
+//! *Invariant:* events of another subscription than the present one neither grant nor take away: one
+//! that was replaced is the present one again only where it is paid for once the other is over.
 //! *Invariant:* once the payment was taken back only another one grants a plan again: events of the
 //! subscription do so where they say that they are newer.
 //! *Invariant:* a change of plan changes a plan that is paid for: after an end it grants none, unless
@@ -92,13 +93,22 @@ impl Billing {
 
         let mut place = self.place_of(event);
         let subscription = &mut self.subscriptions[place];
-        subscription.pay(at, revives);
+        let is_doubtful = event.subscription_id.is_none() && subscription.stays_over(at, revives);
+        // Of one that was bought already it may as well be the purchase of the next.
+        let is_its_own = !is_doubtful || subscription.bought_at.is_none();
+        if is_its_own {
+            subscription.pay(at, revives);
+        }
         match told {
             Ok(Some(plan)) => subscription.set_plan(plan.id, at),
             Ok(None) if subscription.plan.is_none() => subscription.plan = bought_last,
             Ok(None) | Err(_) => {}
         }
-        if is_purchase {
+        if is_purchase && at.is_none() {
+            self.revoked_at = None;
+        }
+        let is_instead = at.is_none() && revives && self.goes_on_instead(place);
+        if is_instead || (is_purchase && is_its_own) {
             place = self.buy(place, at);
         }
         let is_present = self.present_place() == Some(place);
@@ -107,7 +117,7 @@ impl Billing {
         {
             self.customer_id = Some(customer.clone());
         }
-        if event.subscription_id.is_none() && self.subscriptions[place].is_over() {
+        if is_doubtful {
             self.doubt(place);
             return Ok(false);
         }

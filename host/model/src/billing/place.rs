@@ -12,8 +12,8 @@ impl Billing {
     pub const LONGEST: usize = 8;
 
     /// The subscription whose plan the account is on: the one bought last. Once that is over, one
-    /// that was paid for since is it, while its purchase has not been told; and so is the first of an
-    /// account of which no purchase was told.
+    /// that was paid for since is it, first of all one whose purchase has not been told; and so is the
+    /// first of an account of which no purchase was told.
     pub fn present(&self) -> Option<&Subscription> {
         self.subscriptions.get(self.present_place()?)
     }
@@ -43,11 +43,11 @@ impl Billing {
         if bought.is_some_and(|bought| !bought.is_over()) {
             return Some(last);
         }
-        let succeeds = |it: &Subscription| {
-            let follows = bought.is_none_or(|bought| it.follows(bought));
-            it.bought_at.is_none() && it.goes_on() && follows
-        };
-        Some(self.subscriptions.iter().position(succeeds).unwrap_or(last))
+        let succeeds =
+            |it: &Subscription| it.goes_on() && bought.is_none_or(|bought| it.follows(bought));
+        let waits = |it: &Subscription| it.bought_at.is_none() && succeeds(it);
+        let paid_again = || self.subscriptions.iter().rposition(succeeds);
+        Some(self.subscriptions.iter().position(waits).or_else(paid_again).unwrap_or(last))
     }
 
     /// Where the one stands that an event is about: the one that it names, else the present one. It
@@ -81,23 +81,21 @@ impl Billing {
     }
 
     /// Where the one stands that a purchase without a name is of, if that began before it was told,
-    /// or if it is older than what was told of the present one.
+    /// or if it is older than what was told of the present one. Of one moment it replaces that.
     fn place_begun(&self, event: &PaymentEvent) -> Option<usize> {
         let at = event.created_at;
-        let is_later = |it: &Subscription| at.is_some() && it.newest_at() >= at;
         let has_begun = |it: &Subscription| {
-            it.bought_at.is_none() && (is_later(it) || (at.is_none() && !it.is_over()))
+            let is_told = if at.is_some() { it.newest_at() >= at } else { !it.is_over() };
+            it.bought_at.is_none() && is_told
         };
-        let present = || self.present_place().filter(|place| is_later(&self.subscriptions[*place]));
+        let is_older = |it: &Subscription| at.is_some() && it.newest_at() > at;
+        let present = || self.present_place().filter(|place| is_older(&self.subscriptions[*place]));
         self.subscriptions.iter().rposition(has_begun).or_else(present)
     }
 
     /// Notes a purchase, and answers where its subscription stands from now on. Without a moment it
     /// comes after those that were told before.
     pub(super) fn buy(&mut self, place: usize, at: Option<Timestamp>) -> usize {
-        if at.is_none() {
-            self.revoked_at = None;
-        }
         let last = self.subscriptions.last().and_then(|last| last.bought_at);
         let at = at.or(last).unwrap_or(Timestamp::UNIX_EPOCH);
         if self.subscriptions[place].bought_at > Some(at) {
@@ -106,6 +104,14 @@ impl Billing {
         let mut bought = self.subscriptions.remove(place);
         bought.bought_at = Some(at);
         self.put(bought)
+    }
+
+    /// Whether what is paid for without a moment goes on in place of the one that was bought last: it
+    /// was bought before that, which is over by now.
+    pub(super) fn goes_on_instead(&self, place: usize) -> bool {
+        let is_over = self.present().is_some_and(Subscription::is_over);
+        let it = &self.subscriptions[place];
+        is_over && it.bought_at.is_some() && it.goes_on()
     }
 
     /// What was paid for and does not bring back the one that is over may be for another one, where

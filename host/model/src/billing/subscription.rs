@@ -17,7 +17,8 @@ pub struct Subscription {
     pub plan: Option<String>,
     /// The moment of the event that told the plan.
     pub planned_at: Option<Timestamp>,
-    /// When it was bought; none while its purchase has not been told.
+    /// When it was bought, or paid for again in place of one bought later; none while its purchase has
+    /// not been told.
     pub bought_at: Option<Timestamp>,
     /// The newest moment at which it was bought or went on.
     pub paid_at: Option<Timestamp>,
@@ -47,11 +48,19 @@ impl Subscription {
         self.paid_at.max(self.stopped.and_then(|stop| stop.at))
     }
 
-    /// Whether it was paid for after another that is over. Where that has no id, both may be the
-    /// same: then only what is newer than its end tells.
+    /// Whether it was paid for after another that is over. What is newer than that one's end tells
+    /// so; where it was bought since, as far as anybody knows, and is not the same by another name,
+    /// what is as new as its last payment does.
     pub(super) fn follows(&self, other: &Self) -> bool {
-        let since = if other.id.is_some() { other.paid_at } else { other.newest_at() };
-        self.paid_at.is_none() || self.paid_at > since
+        let is_new = self.bought_at.is_none();
+        let is_since = is_new && other.id.is_some() && self.paid_at >= other.paid_at;
+        (is_new && self.paid_at.is_none()) || is_since || self.paid_at > other.newest_at()
+    }
+
+    /// Whether it is over, and still is with what was paid at a moment.
+    pub(super) fn stays_over(&self, at: Option<Timestamp>, revives: bool) -> bool {
+        let ended_at = self.stopped.and_then(|stop| stop.at);
+        self.is_over() && if at.is_none() { !revives } else { at <= ended_at }
     }
 
     /// Without a moment it begins what has stopped again only where it `revives`.

@@ -96,6 +96,91 @@ fn one_whose_purchase_is_not_told_follows_the_end_of_the_one_before() {
 }
 
 #[test]
+fn what_was_replaced_is_granted_again_once_it_is_paid_for_after_the_end_of_the_other() {
+    let bought = [
+        dated(1, of("checkout.completed", "pro", "s1")),
+        dated(10, of("checkout.completed", "team", "s2")),
+    ];
+    let ended = dated(20, of("subscription.canceled", "team", "s2"));
+    for (paid_at, plan) in [(25, "pro"), (20, "free"), (15, "free")] {
+        let paid = dated(paid_at, of("subscription.paid", "pro", "s1"));
+        for told in orders(&[&bought[..], &[ended.clone(), paid]].concat()) {
+            let left = after(&told);
+            let present = if plan == "pro" { "s1" } else { "s2" };
+            let found = (left.plan, left.present(), left.is_charged());
+            assert_eq!(found, (plan, Some(present), true), "{told:?}");
+        }
+    }
+}
+
+#[test]
+fn what_was_replaced_is_paid_for_again_without_a_moment() {
+    let events = [
+        of("checkout.completed", "pro", "s1"),
+        of("checkout.completed", "team", "s2"),
+        of("subscription.canceled", "team", "s2"),
+    ];
+    let moments: Vec<_> =
+        events.iter().cloned().zip(1..).map(|(event, at)| dated(at, event)).collect();
+    for told in [&events[..], &moments] {
+        let before = after(told);
+        for (kind, plan) in [
+            ("subscription.active", "pro"),
+            ("subscription.paid", "pro"),
+            // It may be told along with the end.
+            ("subscription.update", "free"),
+        ] {
+            let mut left = before.clone();
+            left.tell(&of(kind, "pro", "s1")).expect("it can be told");
+            assert_eq!(left.plan, plan, "{kind}");
+            left.tell(&of("subscription.canceled", "pro", "s1")).expect("it can be told");
+            assert_eq!((left.plan, left.is_charged()), ("free", false), "{kind}");
+        }
+        // Not so once the payment was taken back, nor before the end.
+        let paid = of("subscription.paid", "pro", "s1");
+        for first in ["refund.created", "dispute.created"] {
+            let taken_back = [told, &[of(first, "team", "s2"), paid.clone()]].concat();
+            assert_eq!(after(&taken_back).plan, "free", "{taken_back:?}");
+        }
+        let early = [&told[..2], &[paid], &told[2..]].concat();
+        assert_eq!(after(&early).plan, "free", "{early:?}");
+    }
+}
+
+#[test]
+fn purchase_without_a_subscription_replaces_one_that_ends_at_that_moment_or_later() {
+    let first = [
+        silent(dated(1, of("checkout.completed", "pro", ""))),
+        dated(2, of("subscription.active", "pro", "s1")),
+    ];
+    let bought = silent(dated(10, of("checkout.completed", "team", "")));
+    for (end, active) in [(10, 10), (11, 10), (11, 9)] {
+        let mut events = vec![
+            dated(end, of("subscription.canceled", "pro", "s1")),
+            bought.clone(),
+            dated(active, of("subscription.active", "team", "s2")),
+        ];
+        for updated in [false, true] {
+            if updated {
+                events.push(dated(active, of("subscription.update", "pro", "s1")));
+            }
+            for told in orders(&events) {
+                let left = after(&[&first[..], &told].concat());
+                assert_eq!((left.plan, left.is_charged()), ("team", true), "{told:?}");
+                // What began before it was bought is not known to be the same.
+                assert!(active == 9 || left.present() == Some("s2"), "{told:?}");
+            }
+        }
+    }
+    // It is granted before its subscription is named.
+    let ended = dated(10, of("subscription.canceled", "pro", "s1"));
+    for told in orders(&[bought, ended]) {
+        let left = after(&[&first[..], &told].concat());
+        assert_eq!((left.plan, left.present()), ("team", None), "{told:?}");
+    }
+}
+
+#[test]
 fn no_more_are_known_than_fit_and_the_present_one_is_among_them() {
     let mut left = Left::new();
     for nth in 0..20 {
@@ -197,18 +282,26 @@ impl History {
         (goes_on.then_some(plan), paid_at)
     }
 
-    fn is_over(&self) -> bool {
-        matches!(self.steps.last(), Some((_, Step::Ended(_))))
+    fn over_at(&self) -> Option<i64> {
+        let (when, step) = self.steps.last()?;
+        matches!(step, Step::Ended(_)).then_some(*when)
     }
 }
 
 /// What must be left: the plan of the one bought last, while it goes on and its payment was not taken
-/// back; and whether anything is charged.
+/// back, and once that is over of the last that goes on and was paid for since; and whether anything
+/// is charged.
 fn expected(histories: &[History], taken_back: Option<i64>) -> (&'static str, bool) {
-    let last = histories.iter().max_by_key(|history| history.bought_at).expect("one at least");
-    let (plan, paid_at) = last.end();
+    let bought_last = |history: &&History| history.bought_at;
+    let last = histories.iter().max_by_key(bought_last).expect("one at least");
+    let paid_since = |history: &&History| {
+        let (plan, paid_at) = history.end();
+        plan.is_some() && last.over_at().is_some_and(|over_at| paid_at > over_at)
+    };
+    let present = histories.iter().filter(paid_since).max_by_key(bought_last).unwrap_or(last);
+    let (plan, paid_at) = present.end();
     let paid = plan.filter(|_| taken_back.is_none_or(|at| at < paid_at));
-    (paid.unwrap_or("free"), histories.iter().any(|history| !history.is_over()))
+    (paid.unwrap_or("free"), histories.iter().any(|history| history.over_at().is_none()))
 }
 
 proptest! {
