@@ -8,7 +8,9 @@
 //! off what is known of all of them: the plan of the one that was bought last, while it goes on.
 //!
 //! *Invariant:* events that name their subscription and say when they happened leave the same
-//! whatever order they come in. Others count where they come: of those nobody can tell.
+//! whatever order they come in, but for two purchases of one moment, and two plans that are told of a
+//! subscription at one moment: there the one that comes last counts. So it does among others, of which
+//! nobody can tell.
 
 mod checkout;
 mod event;

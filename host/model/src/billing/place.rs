@@ -8,8 +8,10 @@ use super::{Billing, EventKind, Offer, PaymentEvent, Stop, Subscription};
 use crate::{Plan, Timestamp};
 
 impl Billing {
-    /// How many subscriptions are known of an account at most. What is over goes first.
-    pub const LONGEST: usize = 8;
+    /// How many subscriptions are known of an account at most. What is over goes first, then what has
+    /// waited longest for its purchase, then what was bought first. Of what is forgotten nothing is
+    /// cancelled with the account: these are more than anybody is charged for.
+    pub const LONGEST: usize = 32;
 
     /// The subscription whose plan the account is on: the one bought last. Once that is over, one
     /// that was paid for since is it, first of all one whose purchase has not been told; and so is the

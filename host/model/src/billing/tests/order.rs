@@ -183,7 +183,7 @@ fn purchase_without_a_subscription_replaces_one_that_ends_at_that_moment_or_late
 #[test]
 fn no_more_are_known_than_fit_and_the_present_one_is_among_them() {
     let mut left = Left::new();
-    for nth in 0..20 {
+    for nth in 0..40 {
         let id = format!("s{nth}");
         left.tell(&dated(nth, of("checkout.completed", "pro", &id))).expect("it can be told");
         if nth % 3 == 0 {
