@@ -36,6 +36,7 @@ struct BillingRow {
 #[derive(SurrealValue)]
 struct SubscriptionRow {
     id: Option<String>,
+    customer_id: Option<String>,
     plan: Option<String>,
     planned_at: Option<Timestamp>,
     bought_at: Option<Timestamp>,
@@ -147,6 +148,7 @@ impl SubscriptionRow {
         let stopped = known.stopped.map(|Stop { at, is_over }| StopRow { at, is_over });
         Self {
             id: known.id.clone(),
+            customer_id: known.customer_id.clone(),
             plan: known.plan.clone(),
             planned_at: known.planned_at,
             bought_at: known.bought_at,
@@ -159,6 +161,7 @@ impl SubscriptionRow {
         let stopped = self.stopped.map(|StopRow { at, is_over }| Stop { at, is_over });
         Subscription {
             id: self.id,
+            customer_id: self.customer_id,
             plan: self.plan,
             planned_at: self.planned_at,
             bought_at: self.bought_at,

@@ -137,6 +137,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0039_subscriptions.surql"),
     include_str!("migrations/0040_nodes.surql"),
     include_str!("migrations/0041_signups.surql"),
+    include_str!("migrations/0042_payers.surql"),
 ];
 
 #[cfg(test)]
@@ -364,6 +365,7 @@ mod tests {
             store.migrate().await.unwrap();
             let known = |since: i64, stopped| Subscription {
                 id: Some("s1".to_owned()),
+                customer_id: None,
                 plan: Some("pro".to_owned()),
                 planned_at: at(9),
                 bought_at: at(since),

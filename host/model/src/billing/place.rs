@@ -25,6 +25,12 @@ impl Billing {
         self.subscriptions.iter().filter(|it| !it.is_over())
     }
 
+    /// Whether another one was bought in place of one that has a name.
+    pub fn is_replaced(&self, subscription: &Subscription) -> bool {
+        let is_known = subscription.id.is_some() && subscription.bought_at.is_some();
+        is_known && self.present() != Some(subscription)
+    }
+
     /// The plan that is paid for, else the lowest.
     pub(super) fn plan(&self, offer: &Offer<'_>) -> &'static Plan {
         let paid = self.present().filter(|it| it.goes_on() && !self.is_taken_back());
@@ -65,7 +71,11 @@ impl Billing {
         };
         let place = found.unwrap_or_else(|| self.put(Subscription::default()));
         if named.is_some() {
-            self.subscriptions[place].id.clone_from(&event.subscription_id);
+            let subscription = &mut self.subscriptions[place];
+            subscription.id.clone_from(&event.subscription_id);
+            if event.customer_id.is_some() {
+                subscription.customer_id.clone_from(&event.customer_id);
+            }
         }
         place
     }

@@ -13,6 +13,8 @@ use crate::Timestamp;
 pub struct Subscription {
     /// The provider's; none where it names none.
     pub id: Option<String>,
+    /// Who pays for it, as the provider names them: an account may have had several.
+    pub customer_id: Option<String>,
     /// What is paid for; none where no event has told.
     pub plan: Option<String>,
     /// The moment of the event that told the plan.

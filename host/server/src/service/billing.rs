@@ -90,9 +90,11 @@ pub(crate) async fn cancel(app: &App, account: AccountId, done: &mut Cancelled) 
     }
     for subscription in billing.charged() {
         let was_cancelled = done.subscriptions.contains(&subscription.id);
+        let payer = subscription.customer_id.as_ref().or(billing.customer_id.as_ref());
         let ended = Ended {
-            customer: billing.customer_id.as_deref(),
+            customer: payer.map(String::as_str),
             subscription: subscription.id.as_deref(),
+            is_replaced: billing.is_replaced(subscription),
         };
         let is_left = match ended.subscription {
             Some(_) => !was_cancelled,

@@ -91,6 +91,7 @@ fn a_purchase_reads_back_with_its_plan_its_customer_and_its_letter() {
         take(&store, account, &bought).await.unwrap();
         let subscription = Subscription {
             id: Some("sub_1".to_owned()),
+            customer_id: Some("cus_1".to_owned()),
             plan: Some("pro".to_owned()),
             planned_at: created_at,
             bought_at: created_at,
@@ -152,6 +153,7 @@ fn each_subscription_reads_back_in_its_place() {
         let at = |ago: i64| Some(noon() - seconds(ago));
         let known = |id: Option<&str>, bought_at, paid_at, stopped| Subscription {
             id: id.map(str::to_owned),
+            customer_id: id.map(|_| "cus_1".to_owned()),
             plan: Some("pro".to_owned()),
             planned_at: paid_at,
             bought_at,

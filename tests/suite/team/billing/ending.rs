@@ -194,6 +194,46 @@ async fn an_answer_that_may_mean_that_it_goes_on_keeps_the_account() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_was_replaced_keeps_no_account_where_it_cannot_be_cancelled() {
+    let shop = Shop::open().await;
+    let of = |id: &str| json!({"subscription": {"id": id}});
+    for (status, expected, asked) in
+        [(400, 200, 2), (409, 200, 2), (422, 200, 2), (401, 500, 1), (429, 500, 1), (503, 500, 1)]
+    {
+        let account = shop.world.account("free").await;
+        for id in ["sub_1", "sub_2"] {
+            let bought = purchase(&account, &format!("evt_{}_{id}", account.id));
+            shop.told(&with(bought, of(id))).await;
+        }
+        let before = shop.provider.received().len();
+        shop.provider.answer_next(Response::Status(status, Vec::new()));
+        let deleted = account.client.delete("/account").await;
+        assert_eq!(deleted.status, expected, "after {status}: {}", deleted.text);
+        let told = shop.provider.received().split_off(before);
+        let paths: Vec<&str> = told.iter().map(|asked| asked.path.as_str()).collect();
+        let all = ["/v1/subscriptions/sub_1/cancel", "/v1/subscriptions/sub_2/cancel"];
+        assert_eq!(paths, all[..asked], "after {status}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_subscription_is_cancelled_for_the_customer_who_pays_for_it() {
+    let shop = Shop::open().await;
+    let account = shop.world.account("free").await;
+    let bought = [("sub_1", "cus_1"), ("sub_2", "cus_2")];
+    for (id, customer) in bought {
+        let members = json!({"subscription": {"id": id}, "customer": {"id": customer}});
+        shop.told(&with(purchase(&account, &format!("evt_{id}")), members)).await;
+    }
+    account.client.delete("/account").await.expect(200);
+    let asked = shop.provider.received();
+    let bodies: Vec<Value> = asked.iter().map(|asked| asked.json().expect("JSON")).collect();
+    let expected =
+        bought.map(|(id, customer)| json!({"customer_id": customer, "subscription_id": id}));
+    assert_eq!(bodies, expected);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_customer_without_a_known_subscription_is_cancelled_as_a_whole() {
     let shop = Shop::open().await;
     let account = shop.world.account("free").await;

@@ -34,6 +34,7 @@ fn purchase_is_remembered_and_its_end_leaves_the_customer() {
     let told = Some(at(1));
     let bought = Subscription {
         id: Some("s1".into()),
+        customer_id: Some("c".into()),
         plan: Some("pro".into()),
         planned_at: told,
         bought_at: told,

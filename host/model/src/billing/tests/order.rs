@@ -181,6 +181,40 @@ fn purchase_without_a_subscription_replaces_one_that_ends_at_that_moment_or_late
 }
 
 #[test]
+fn each_is_known_with_the_customer_who_pays_for_it() {
+    let by = |customer: Option<&str>, event| PaymentEvent {
+        customer_id: customer.map(str::to_owned),
+        ..event
+    };
+    let left = after(&[
+        by(Some("c1"), of("checkout.completed", "pro", "s1")),
+        by(Some("c2"), of("checkout.completed", "team", "s2")),
+        by(None, of("subscription.paid", "pro", "s1")),
+    ]);
+    let payers = left.billing.subscriptions.iter();
+    let payers: Vec<_> = payers.map(|it| (it.id.as_deref(), it.customer_id.as_deref())).collect();
+    assert_eq!(payers, [(Some("s1"), Some("c1")), (Some("s2"), Some("c2"))]);
+    assert_eq!(left.billing.customer_id.as_deref(), Some("c2"));
+}
+
+#[test]
+fn replaced_is_what_was_bought_before_the_present_one() {
+    let mut left = after(&[
+        dated(1, of("checkout.completed", "pro", "s1")),
+        dated(10, of("checkout.completed", "team", "s2")),
+        dated(11, of("subscription.active", "team", "s3")),
+    ]);
+    let replaced = |left: &Left| {
+        let known = left.billing.subscriptions.iter();
+        let replaced = known.filter(|it| left.billing.is_replaced(it));
+        replaced.filter_map(|it| it.id.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(replaced(&left), ["s1"], "what waits for its purchase may be bought next");
+    left.tell(&dated(12, silent(of("checkout.completed", "pro", "")))).expect("it can be told");
+    assert_eq!(replaced(&left), ["s1", "s2"], "what has no name is all that the customer has");
+}
+
+#[test]
 fn no_more_are_known_than_fit_and_the_present_one_is_among_them() {
     let mut left = Left::new();
     for nth in 0..40 {

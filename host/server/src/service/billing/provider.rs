@@ -19,7 +19,8 @@ pub(super) trait Payments {
     /// Answers the address of the page on which the order is paid.
     fn checkout(&self, order: &Order<'_>) -> impl Future<Output = anyhow::Result<String>> + Send;
 
-    /// Ends a subscription; one that is not known, or is gone, has ended.
+    /// Ends a subscription; one that is not known, or is gone, has ended, and so has one that was
+    /// replaced and cannot be cancelled.
     fn cancel(&self, ended: &Ended<'_>) -> impl Future<Output = anyhow::Result<()>> + Send;
 }
 
@@ -40,6 +41,8 @@ pub(super) struct Ended<'a> {
     pub(super) customer: Option<&'a str>,
     /// None = all that the customer has.
     pub(super) subscription: Option<&'a str>,
+    /// Another one was bought in its place.
+    pub(super) is_replaced: bool,
 }
 
 /// The provider of `[payments]`, over HTTP.
@@ -113,7 +116,20 @@ impl Payments for Provider<'_> {
             None => self.post(&["subscriptions", "cancel"], &body).await?,
         };
         let status = answer.status;
-        if is_good(status) || GONE.contains(&status) { Ok(()) } else { Err(refused(status)) }
+        if is_good(status) || GONE.contains(&status) {
+            return Ok(());
+        }
+        if !(ended.is_replaced && REFUSED.contains(&status)) {
+            return Err(refused(status));
+        }
+        let id = ended.subscription.unwrap_or_default();
+        tracing::warn!(
+            subscription_id = id,
+            status,
+            "the payment provider answered {status} to cancelling subscription {id}, in whose place \
+             another was bought: it is taken to have ended"
+        );
+        Ok(())
     }
 }
 
@@ -153,9 +169,11 @@ const NOT_CONFIGURED: &str = "payments are not configured; \
      the operator sets payments.api_base and payments.api_key";
 const TIMEOUT: Duration = Duration::from_secs(10);
 const LONGEST: u32 = 64 << 10;
-/// A 409 or a 422 may mean that it has ended, or as well that it cannot be cancelled just now: who is
-/// deleted then would pay on. Of an end the provider's event tells.
 const GONE: [u16; 2] = [404, 410];
+/// They may mean that it has ended, or as well that it cannot be cancelled just now: who is deleted
+/// then would pay on. Of an end the provider's event tells. Where that of one that was replaced is
+/// still to come, it most likely never will, and the account would stay for ever.
+const REFUSED: [u16; 3] = [400, 409, 422];
 
 #[cfg(test)]
 mod tests {
