@@ -72,6 +72,13 @@ impl Store {
         account.map(|account| key::uuid_at(&account, 0).map(AccountId)).transpose()
     }
 
+    /// The account of which a subscription of the payment provider's is known.
+    pub async fn account_of_subscription(&self, subscription: &str) -> Result<Option<AccountId>> {
+        let binds = Binds::new().with("subscription", subscription);
+        let found: Vec<RecordId> = self.read(BY_SUBSCRIPTION, binds).await?;
+        found.first().map(|billing| key::uuid_at(billing, 0).map(AccountId)).transpose()
+    }
+
     /// How an account pays, what it is on, and whether it was told of this event.
     pub async fn billing_context(&self, account: AccountId, event: &str) -> Result<BillingContext> {
         let statement = "RETURN {
@@ -170,6 +177,9 @@ impl SubscriptionRow {
         }
     }
 }
+
+pub(crate) const BY_SUBSCRIPTION: &str =
+    "SELECT VALUE id FROM billing WHERE subscriptions.*.id CONTAINS $subscription LIMIT 1";
 
 /// The account is read for update: in conflict with its deletion.
 const TAKE: &str = "IF record::exists($taken) { THROW 'duplicate' };

@@ -388,6 +388,9 @@ mod tests {
                 let revoked_at = at(1).filter(|_| account == refunded);
                 assert_eq!(billing.revoked_at, revoked_at);
             }
+            // The index has what was there before it.
+            let found = store.account_of_subscription("s1").await.unwrap();
+            assert!(found.is_some_and(|account| account != unknown), "{found:?}");
         });
     }
 

@@ -307,6 +307,27 @@ fn a_customer_is_of_the_account_that_bought_last_and_an_account_has_one() {
 }
 
 #[test]
+fn a_subscription_is_of_the_account_that_it_was_told_of() {
+    on_both(|store| async move {
+        let (one, other) = (customer(&store).await, customer(&store).await);
+        assert_eq!(store.account_of_subscription("sub_1").await.unwrap(), None);
+        take(&store, one, &purchase("evt_1")).await.unwrap();
+        take(&store, one, &of_second(purchase("evt_2"))).await.unwrap();
+        let silent = PaymentEvent { subscription_id: None, ..purchase("evt_3") };
+        take(&store, other, &silent).await.unwrap();
+        for (subscription, account) in
+            [("sub_1", Some(one)), ("sub_2", Some(one)), ("sub_3", None), ("", None)]
+        {
+            let found = store.account_of_subscription(subscription).await.unwrap();
+            assert_eq!(found, account, "{subscription}");
+        }
+        let paid = store.billing(one).await.unwrap().version;
+        assert!(store.close_account(one, paid).await.unwrap().is_some());
+        assert_eq!(store.account_of_subscription("sub_1").await.unwrap(), None);
+    });
+}
+
+#[test]
 fn names_of_every_kind_are_told_apart() {
     on_both(|store| async move {
         let ids = ["7", "7.0", "⟨7⟩", "0199c1de-3f00-7a10-8c21-5f0a4c9d1e00", "x'); THROW 'gone"];

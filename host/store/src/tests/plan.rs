@@ -98,6 +98,7 @@ fn what_goes_with_an_account_is_found_by_an_index() {
         for (statement, index) in [
             (crate::purge::BY_ACCOUNT_DELIVERIES, "delivery_account"),
             (crate::purge::BY_ACCOUNT_LETTERS, "delivery_account"),
+            (crate::billing::BY_SUBSCRIPTION, "billing_subscription"),
             ("SELECT VALUE id FROM identity WHERE account = $account", "identity_account"),
             ("SELECT id, created_at FROM signup WHERE account = $account", "signup_account"),
         ] {
@@ -172,6 +173,7 @@ async fn plan(store: &Store, statement: &str) -> String {
         .with("start", 10)
         .with("batch", 500)
         .with("plugin", "domain")
+        .with("subscription", "sub_1")
         .with("most", 500)
         .with("old", -5_i64)
         .with("old_end", -5_i64)

@@ -234,6 +234,31 @@ async fn each_subscription_is_cancelled_for_the_customer_who_pays_for_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_a_customer_pays_for_another_account_stays_that_accounts() {
+    let shop = Shop::open().await;
+    let (first, second) = (shop.world.account("free").await, shop.world.account("free").await);
+    let customer = json!({"id": format!("cus_{}", first.id)});
+    let of = |id: &str| json!({"subscription": {"id": id}, "customer": customer});
+    shop.told(&with(purchase(&first, "evt_1"), of("sub_1"))).await;
+    shop.told(&with(purchase(&second, "evt_2"), of("sub_2"))).await;
+    // It does not say for which account it is, and the customer bought for the second last.
+    let of_nobody = |id: &str, kind: &str| {
+        let event = with(event(&first, id, kind), of("sub_1"));
+        with(event, json!({"metadata": null}))
+    };
+    shop.told(&of_nobody("evt_3", "subscription.paid")).await;
+    second.client.delete("/account").await.expect(200);
+    let paths = || shop.provider.received().into_iter().map(|asked| asked.path);
+    assert_eq!(paths().collect::<Vec<_>>(), ["/v1/subscriptions/sub_2/cancel"]);
+    assert_eq!(shop.plan(&first).await, "pro");
+
+    shop.told(&of_nobody("evt_4", "subscription.canceled")).await;
+    assert_eq!(shop.plan(&first).await, "free");
+    first.client.delete("/account").await.expect(200);
+    assert_eq!(paths().count(), 1, "it is over");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_customer_without_a_known_subscription_is_cancelled_as_a_whole() {
     let shop = Shop::open().await;
     let account = shop.world.account("free").await;

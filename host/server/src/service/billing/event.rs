@@ -2,14 +2,15 @@
 //! taken once.
 //!
 //! *Invariant:* nothing of a body is looked at before its signature was found good.
-//! *Invariant:* an event counts for the account that it was carried along for, else for the one
-//! whose customer it names; an e-mail address, which anybody can type, leads to nobody.
+//! *Invariant:* an event counts for the account that it was carried along for, else for the one of
+//! which its subscription is known, else for the one whose customer it names; an e-mail address, which
+//! anybody can type, leads to nobody.
 
 use aws_lc_rs::hmac;
 use backon::BackoffBuilder;
 use serde_json::Value;
 use vedette_model::{
-    Account, Delivery, Edition,
+    Account, AccountId, Delivery, Edition,
     billing::{Effect, Mail, PaymentEvent, Told, judge},
 };
 use vedette_store::Error as StoreError;
@@ -87,10 +88,21 @@ async fn find(app: &App, edition: &Edition, event: &PaymentEvent) -> Result<Opti
     {
         return Ok(Some(account));
     }
-    let Some(customer) = &event.customer_id else { return Ok(None) };
-    let Some(id) = app.store.account_of_customer(customer).await? else { return Ok(None) };
+    let Some(id) = payer(app, event).await? else { return Ok(None) };
     let account = app.store.account(id).await?;
     Ok(account.filter(|account| account.edition == edition.id))
+}
+
+/// Who pays for what an event is about. A customer may have bought for another account since: the
+/// subscriptions of before are still those of the first.
+async fn payer(app: &App, event: &PaymentEvent) -> Result<Option<AccountId>> {
+    if let Some(subscription) = &event.subscription_id
+        && let Some(id) = app.store.account_of_subscription(subscription).await?
+    {
+        return Ok(Some(id));
+    }
+    let Some(customer) = &event.customer_id else { return Ok(None) };
+    Ok(app.store.account_of_customer(customer).await?)
 }
 
 /// Judges an event from what is known now, and makes that real; the inner error is what the store
