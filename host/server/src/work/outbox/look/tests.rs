@@ -122,7 +122,7 @@ fn batches_that_are_due_are_leased_however_many_there_are() {
 fn batch_that_is_given_back_after_days_in_which_nobody_ran_waits_for_our_own_trouble_still() {
     let monday = at(3 * 24 * 3_600);
     let (clock, _) = Clock::manual(monday);
-    instance::with_idle_app(instance::config(), clock, |app| async move {
+    instance::with_idle_app(instance::config(), clock, move |app| async move {
         write(&app, 1).await;
         let later = monday + Duration::from_secs(2);
         send::give_back(&app, first_letter(&app, monday).await, later).await;
