@@ -124,9 +124,7 @@ impl Unit {
             }
         };
         self.binds.bind("schedule", key::schedule(record.site_id, &record.check_type));
-        // Who had no answer has found nothing: it is another's that is to be confirmed.
-        let seen_by = (record.status != CheckStatus::Unknown).then(|| commit.node.to_owned());
-        self.binds.bind("seen_by", seen_by);
+        self.binds.bind("node", commit.node);
         self.binds.bind("next_due", next_due);
         self.binds.bind("recheck", awaits_confirmation(commit.decision.unconfirmed_runs));
     }
@@ -240,12 +238,11 @@ UPSERT $day_row SET day = $day, runs += 1, ok += $ok, degraded += $degraded, dow
 
 const SETTLE: &str = "
 LET $settled = (UPDATE $schedule SET due_at = $next_due, planned_at = $next_due,
-    put_off_to = NONE, asked_at = $asked_at, recheck = $recheck,
-    seen_by = $seen_by ?? seen_by, owner = ''
+    put_off_to = NONE, asked_at = $asked_at, recheck = $recheck, seen_by = $node, owner = ''
     WHERE owner = $owner AND epoch = $epoch RETURN AFTER);
 IF array::len($settled) != 1 { THROW 'fenced' };";
 
 const SOONER: &str = "
 UPDATE $schedule SET due_at = $next_due, planned_at = $next_due, put_off_to = NONE,
-    asked_at = NONE, recheck = $recheck, seen_by = $seen_by ?? seen_by
+    asked_at = NONE, recheck = $recheck, seen_by = $node
     WHERE owner = '' AND due_at > $next_due RETURN NONE;";
