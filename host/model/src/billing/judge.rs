@@ -130,7 +130,8 @@ impl Billing {
         if counts && !(told.is_ok() && is_sold) {
             return Err(untold(event));
         }
-        if !is_present && self.is_foreign(place) {
+        // Where none was named, a later event of it may tell what it is of.
+        if !is_present && told.is_err() && self.is_foreign(place) {
             self.subscriptions.remove(place);
         }
         Ok(counts)

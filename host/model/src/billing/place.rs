@@ -25,10 +25,13 @@ impl Billing {
         self.subscriptions.iter().filter(|it| !it.is_over())
     }
 
-    /// Whether another one was bought in place of one that has a name.
+    /// Whether another one was bought in place of one that has a name, which was not paid for since.
     pub fn is_replaced(&self, subscription: &Subscription) -> bool {
         let is_known = subscription.id.is_some() && subscription.bought_at.is_some();
-        is_known && self.present() != Some(subscription)
+        let is_before = |present: &Subscription| {
+            present != subscription && subscription.paid_at <= present.bought_at
+        };
+        is_known && self.present().is_some_and(is_before)
     }
 
     /// The plan that is paid for, else the lowest.

@@ -212,6 +212,21 @@ fn replaced_is_what_was_bought_before_the_present_one() {
     assert_eq!(replaced(&left), ["s1"], "what waits for its purchase may be bought next");
     left.tell(&dated(12, silent(of("checkout.completed", "pro", "")))).expect("it can be told");
     assert_eq!(replaced(&left), ["s1", "s2"], "what has no name is all that the customer has");
+    left.tell(&dated(13, of("subscription.paid", "pro", "s1"))).expect("it can be told");
+    assert_eq!(replaced(&left), ["s2"], "what is paid for has not ended unheard");
+}
+
+#[test]
+fn what_names_no_product_waits_for_the_purchase_that_does() {
+    let unnamed = |kind, subscription| PaymentEvent { plan_id: None, ..of(kind, "", subscription) };
+    let left = after(&[
+        dated(8, unnamed("refund.created", "s2")),
+        dated(5, of("subscription.active", "pro", "s2")),
+        dated(11, unnamed("subscription.paid", "s1")),
+        dated(3, of("checkout.completed", "pro", "s2")),
+        dated(5, of("checkout.completed", "pro", "s1")),
+    ]);
+    assert_eq!((left.plan, left.present()), ("pro", Some("s1")));
 }
 
 #[test]
