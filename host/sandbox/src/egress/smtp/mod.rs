@@ -49,6 +49,8 @@ pub struct Relay {
     idle: Mutex<Vec<(AsyncSmtpConnection, Instant)>>,
     /// Why the last connection that was tried was not let in, and since when.
     shut: Mutex<Option<(String, Instant)>>,
+    /// Who tries whether it is open again: one at a time.
+    knock: Semaphore,
     /// How many mails may be on their way at a time.
     turns: Semaphore,
 }
@@ -99,6 +101,7 @@ impl Relay {
             hello: ClientId::default(),
             idle: Mutex::default(),
             shut: Mutex::default(),
+            knock: Semaphore::new(1),
             turns: Semaphore::new(MOST_AT_A_TIME),
         })
     }
@@ -144,15 +147,23 @@ impl Relay {
         sent.map_err(|failed| self.refusal(&failed))
     }
 
-    /// One that is open and answers, else a new one; for a moment after one was not let in, none: all
-    /// that waits for a relay would else knock at its door, which may keep us out for that.
+    /// One that is open and answers, else a new one. After one was not let in, none for a moment, and
+    /// then one at a time until one is: all that waits for a relay would else knock at its door, which
+    /// may keep us out for that.
     async fn connection(&self, deadline: Instant) -> Result<AsyncSmtpConnection, NotSent> {
         if let Some(connection) = self.still_there().await {
             return Ok(connection);
         }
-        if let Some(reason) = self.just_shut() {
-            return Err(NotSent::TurnedAway(reason));
-        }
+        let shut = self.shut.lock().clone();
+        let _knock = match shut {
+            None => None,
+            Some((reason, since)) => {
+                let turned_away = || NotSent::TurnedAway(reason);
+                let is_over = since.elapsed() >= STAYS_SHUT;
+                let knock = is_over.then(|| self.knock.try_acquire().ok()).flatten();
+                Some(knock.ok_or_else(turned_away)?)
+            }
+        };
         let let_in = timeout_at(deadline.into(), self.let_in(deadline)).await;
         let let_in = let_in.unwrap_or_else(|_| Err(away(SILENT)));
         *self.shut.lock() = match &let_in {
@@ -163,12 +174,6 @@ impl Relay {
             }
         };
         let_in
-    }
-
-    fn just_shut(&self) -> Option<String> {
-        let shut = self.shut.lock();
-        let (reason, _) = shut.as_ref().filter(|(_, since)| since.elapsed() < STAYS_SHUT)?;
-        Some(reason.clone())
     }
 
     /// A new one that takes mail.
