@@ -189,12 +189,13 @@ const LATELY: Duration = Duration::from_secs(5);
 /// Between two questions.
 const APART: Duration = Duration::from_secs(1);
 /// One question takes no longer: a recursor asks its way down from what it keeps of the domain.
-const QUESTION: Duration = Duration::from_secs(4);
+const QUESTION: Duration = Duration::from_secs(3);
 /// Top-level domains may be down, too: one is not enough.
 const PLACES: usize = 2;
 /// After an attempt in vain.
 const TRY_AGAIN: Duration = Duration::from_secs(60);
-/// Servers that live on what they have kept have little left by then.
+/// From then on the network is taken for one that has no way out, where what fails inside must be told;
+/// and so for everybody's trouble where it has lost it indeed, while servers keep the root (six days).
 const FORGET: Duration = Duration::from_secs(24 * 60 * 60);
 
 #[cfg(test)]
