@@ -104,20 +104,10 @@ fn observe(result: DomainResult, again_in: Option<Duration>) -> Observation<Doma
 fn summary(result: &DomainResult) -> String {
     let mut said = result.error.clone().unwrap_or_else(|| "registered".to_owned());
     if let Some(days) = result.days_remaining {
-        said = format!("{said}, {}", left(days));
+        said = format!("{said}, {}", vedette_sdk::date::left(days));
     }
     if let Some(registrar) = &result.registrar {
         said = format!("{said}, registrar {registrar}");
     }
     format!("{}: {said}", result.domain)
-}
-
-/// `60 days left`, `expired 2 days ago`. Days are rounded down: -1 is less than a day ago.
-fn left(days: i64) -> String {
-    let of = |days: i64| if days == 1 { "1 day".to_owned() } else { format!("{days} days") };
-    match days {
-        0.. => format!("{} left", of(days)),
-        -1 => "expired less than a day ago".to_owned(),
-        _ => format!("expired {} ago", of(-(days + 1))),
-    }
 }

@@ -14,7 +14,7 @@
 //! that was inspected.
 
 use vedette_sdk::{
-    Assessment, Check, CheckError, Cx, Descriptor, Evidence, Job, MetricDef, Observation,
+    Assessment, Check, CheckError, Cx, Descriptor, Evidence, Job, MetricDef, Observation, date,
 };
 
 pub use config::Config;
@@ -112,17 +112,7 @@ fn summary(seen: &Seen) -> String {
     let note =
         if seen.lacks_staple { "; it demands a staple that the server does not send" } else { "" };
     let issuer = vedette_sdk::text::cut(&result.issuer, MAX_ISSUER);
-    format!("{verdict}, {}, issued by {issuer}{note}", left(days))
-}
-
-/// `60 days left`, `expired 2 days ago`. Days are rounded down: -1 is less than a day ago.
-fn left(days: i64) -> String {
-    let of = |days: i64| if days == 1 { "1 day".to_owned() } else { format!("{days} days") };
-    match days {
-        0.. => format!("{} left", of(days)),
-        -1 => "expired less than a day ago".to_owned(),
-        _ => format!("expired {} ago", of(-(days + 1))),
-    }
+    format!("{verdict}, {}, issued by {issuer}{note}", date::left(days))
 }
 
 /// Of an issuer in the summary, in characters: the host refuses summaries beyond 1 KiB.

@@ -253,17 +253,3 @@ fn result_is_judged_at_the_time_of_the_run() {
     let summary = "certificate_expired, expired less than a day ago, issued by R11";
     assert_eq!(seen.summary, summary);
 }
-
-#[test]
-fn days_that_are_over_are_not_left() {
-    for (days, said) in [
-        (2, "2 days left"),
-        (1, "1 day left"),
-        (0, "0 days left"),
-        (-1, "expired less than a day ago"),
-        (-2, "expired 1 day ago"),
-        (-3, "expired 2 days ago"),
-    ] {
-        assert_eq!(left(days), said);
-    }
-}

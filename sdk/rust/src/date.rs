@@ -30,6 +30,17 @@ pub fn minute(at: i64) -> String {
     utc(at).format("%Y-%m-%d %H:%M UTC").to_string()
 }
 
+/// For people: `60 days left`, `expired 2 days ago`; of [`days_until`], where -1 is less than a day
+/// ago.
+pub fn left(days: i64) -> String {
+    let of = |days: i64| if days == 1 { "1 day".to_owned() } else { format!("{days} days") };
+    match days {
+        0.. => format!("{} left", of(days)),
+        -1 => "expired less than a day ago".to_owned(),
+        _ => format!("expired {} ago", of(-(days + 1))),
+    }
+}
+
 /// Unix seconds of what a result's `date-time` may hold: a [`moment`], or a day, which is its first
 /// second.
 pub fn parse(text: &str) -> Option<i64> {
@@ -95,6 +106,20 @@ mod tests {
         assert_eq!(parse("2026-01-01"), Some(NOW));
         for text in ["", "soon", "2026", "2026-13-01", "2026-01-01T", "2026-01-01T25:00:00"] {
             assert_eq!(parse(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn days_that_are_over_are_not_left() {
+        for (days, said) in [
+            (2, "2 days left"),
+            (1, "1 day left"),
+            (0, "0 days left"),
+            (-1, "expired less than a day ago"),
+            (-2, "expired 1 day ago"),
+            (-3, "expired 2 days ago"),
+        ] {
+            assert_eq!(left(days), said);
         }
     }
 
