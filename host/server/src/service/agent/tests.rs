@@ -27,12 +27,7 @@ fn whoever_has_too_many_or_none_is_told_what_to_do() {
 #[test]
 fn an_agent_that_is_full_is_judged_on_and_what_it_left_makes_room() {
     with_agent(|app, owner, agent, hand| async move {
-        let noon = app.clock.now();
-        let soon = noon + TimeDelta::days(10);
-        saw(&app, &agent, 0..1, soon).await.expect("there is room");
-        let before = shown(&app, &owner, "h0").await;
-        hand.advance(HOUR);
-        fill(&app, &agent, 1..MOST_PLACES, noon + TimeDelta::days(90)).await;
+        let (soon, before) = fill_behind_one(&app, &owner, &agent, &hand).await;
 
         hand.advance(HOUR);
         let refused = saw(&app, &agent, 999..1_002, soon).await.expect_err("two are new");
@@ -58,11 +53,7 @@ fn an_agent_that_is_full_is_judged_on_and_what_it_left_makes_room() {
 fn what_a_report_names_stays_however_old_its_look_is() {
     with_agent(|app, owner, agent, hand| async move {
         let noon = app.clock.now();
-        let soon = noon + TimeDelta::days(10);
-        saw(&app, &agent, 0..1, soon).await.expect("there is room");
-        let before = shown(&app, &owner, "h0").await;
-        hand.advance(HOUR);
-        fill(&app, &agent, 1..MOST_PLACES, noon + TimeDelta::days(90)).await;
+        let (soon, before) = fill_behind_one(&app, &owner, &agent, &hand).await;
 
         hand.advance(8 * 24 * HOUR);
         let mut body = told_of(&agent, 0..1, soon, noon);
@@ -84,11 +75,7 @@ fn what_a_report_names_stays_however_old_its_look_is() {
 fn what_another_report_named_stays_however_old_its_look_is() {
     with_agent(|app, owner, agent, hand| async move {
         let noon = app.clock.now();
-        let soon = noon + TimeDelta::days(10);
-        saw(&app, &agent, 0..1, soon).await.expect("there is room");
-        let before = shown(&app, &owner, "h0").await;
-        hand.advance(HOUR);
-        fill(&app, &agent, 1..MOST_PLACES, noon + TimeDelta::days(90)).await;
+        let (soon, before) = fill_behind_one(&app, &owner, &agent, &hand).await;
 
         hand.advance(8 * 24 * HOUR);
         let first = told_of(&agent, 0..1, soon, noon);
@@ -105,11 +92,7 @@ fn what_another_report_named_stays_however_old_its_look_is() {
 fn what_was_let_go_is_judged_by_every_look_that_brings_it_back() {
     with_agent(|app, owner, agent, hand| async move {
         let noon = app.clock.now();
-        let soon = noon + TimeDelta::days(10);
-        saw(&app, &agent, 0..1, soon).await.expect("there is room");
-        let before = shown(&app, &owner, "h0").await;
-        hand.advance(HOUR);
-        fill(&app, &agent, 1..MOST_PLACES, noon + TimeDelta::days(90)).await;
+        let (soon, before) = fill_behind_one(&app, &owner, &agent, &hand).await;
 
         hand.advance(8 * 24 * HOUR);
         saw(&app, &agent, MOST_PLACES..1_001, soon).await.expect("h0 makes room");
@@ -166,6 +149,23 @@ fn with_agent<F: Future<Output = ()> + Send + 'static>(
         let agent = authenticate(&app, &TEAM, &made.agent_key).await.expect("its key");
         test(app, owner, agent, hand).await;
     });
+}
+
+/// Fills an agent, an hour after it saw `h0`: answers until when the certificates there are valid, and
+/// how that one is shown.
+async fn fill_behind_one(
+    app: &App,
+    owner: &Caller,
+    agent: &Agent,
+    hand: &ManualClock,
+) -> (Timestamp, Option<Value>) {
+    let noon = app.clock.now();
+    let soon = noon + TimeDelta::days(10);
+    saw(app, agent, 0..1, soon).await.expect("there is room");
+    let before = shown(app, owner, "h0").await;
+    hand.advance(HOUR);
+    fill(app, agent, 1..MOST_PLACES, noon + TimeDelta::days(90)).await;
+    (soon, before)
 }
 
 /// How many places make room and did not come back.
