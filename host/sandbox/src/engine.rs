@@ -48,6 +48,8 @@ pub(crate) struct Room {
     pub(crate) memory: usize,
     pub(crate) handles: usize,
     pub(crate) file: usize,
+    /// Of what a call has written, so much is cleaned in place; the rest is given back, and each page
+    /// of it fetched again, which stops all processors.
     keep_resident: usize,
 }
 
@@ -106,7 +108,7 @@ impl Class {
                 memory: 16 << 20,
                 handles: 64,
                 file: 4 << 20,
-                keep_resident: 64 << 10,
+                keep_resident: 256 << 10,
             },
             Self::Heavy => Room {
                 slots: 32,
