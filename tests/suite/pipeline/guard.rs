@@ -219,36 +219,6 @@ async fn many_sites_that_fall_at_once_are_held_back_and_then_believed() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_falls_together_after_our_own_trouble_is_held_back_too() {
-    // The hold is two rechecks: all are looked at twice in it, also on a busy machine.
-    let world =
-        World::with(|settings| settings.toml = "[confirm]\nrecheck = \"60s\"\n".into()).await;
-    let pages = open_pages().await;
-    // Found by their own address, without DNS.
-    let members = json!({"monitoring_enabled": false, "origin_ip": "127.0.0.1"});
-    let fleet = Fleet::register(&world, &pages, 24, members).await;
-    fleet.run().await;
-    assert!(fleet.latest().await.iter().all(|record| record["status"] == "ok"));
-    world.lab.dns.fall_silent();
-    guard_says(&world, "offline", true).await;
-    pages.at("/", Script::reset());
-    fleet.run().await;
-    for record in fleet.latest().await {
-        assert!(is_doubted(&record, "offline"), "{record:#}");
-    }
-    // DNS is back a moment before the rest is.
-    world.lab.dns.answer_again();
-    guard_says(&world, "offline", false).await;
-    for _ in 0..2 {
-        fleet.run().await;
-    }
-    for record in fleet.latest().await {
-        assert!(is_doubted(&record, "held_back"), "{record:#}");
-    }
-    assert_eq!(fleet.alerts().await, [] as [Value; 0]);
-}
-
-#[tokio::test(flavor = "multi_thread")]
 async fn the_scheduler_looks_again_at_what_was_held_back() {
     let world = World::with(|settings| {
         settings.toml =

@@ -234,7 +234,7 @@ async fn an_incident_and_a_window_may_be_about_one_place_of_an_agent() {
     let told = world.lab.receiver.wait_for(1).await.expect("of the other").remove(0);
     let told = told.json().expect("JSON")["alerts"].clone();
     assert_eq!(told.as_array().map(Vec::len), Some(1), "{told}");
-    assert_eq!(told[0]["domain"], "db02:443");
+    assert_eq!(told[0]["domain"], "db02");
 }
 
 #[tokio::test(flavor = "multi_thread")]
