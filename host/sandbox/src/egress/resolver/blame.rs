@@ -23,9 +23,10 @@ impl Resolver {
         if self.is_alive(bound).await {
             return of_name;
         }
-        let message = match self.is_cut_off() {
-            true => "the DNS servers find out nothing: they answer what they have kept, at most",
-            false => "the DNS servers do not answer, whatever is asked",
+        let message = if self.is_cut_off() {
+            "the DNS servers find out nothing: they answer what they have kept, at most"
+        } else {
+            "the DNS servers do not answer, whatever is asked"
         };
         NetError::other(code::RESOLVER_DOWN, message)
     }

@@ -50,7 +50,7 @@ pub struct Relay {
     /// Why the last connection that was tried was not let in, and since when.
     shut: Mutex<Option<(String, Instant)>>,
     /// Who tries whether it is open again: one at a time.
-    knock: Semaphore,
+    door: Semaphore,
     /// How many mails may be on their way at a time.
     turns: Semaphore,
 }
@@ -101,7 +101,7 @@ impl Relay {
             hello: ClientId::default(),
             idle: Mutex::default(),
             shut: Mutex::default(),
-            knock: Semaphore::new(1),
+            door: Semaphore::new(1),
             turns: Semaphore::new(MOST_AT_A_TIME),
         })
     }
@@ -154,16 +154,7 @@ impl Relay {
         if let Some(connection) = self.still_there().await {
             return Ok(connection);
         }
-        let shut = self.shut.lock().clone();
-        let _knock = match shut {
-            None => None,
-            Some((reason, since)) => {
-                let turned_away = || NotSent::TurnedAway(reason);
-                let is_over = since.elapsed() >= STAYS_SHUT;
-                let knock = is_over.then(|| self.knock.try_acquire().ok()).flatten();
-                Some(knock.ok_or_else(turned_away)?)
-            }
-        };
+        let _knock = self.knock()?;
         let let_in = timeout_at(deadline.into(), self.let_in(deadline)).await;
         let let_in = let_in.unwrap_or_else(|_| Err(away(SILENT)));
         *self.shut.lock() = match &let_in {
@@ -174,6 +165,17 @@ impl Relay {
             }
         };
         let_in
+    }
+
+    /// The turn to try a relay that was shut; none where it was not.
+    fn knock(&self) -> Result<Option<SemaphorePermit<'_>>, NotSent> {
+        let Some((reason, since)) = self.shut.lock().clone() else { return Ok(None) };
+        if since.elapsed() >= STAYS_SHUT
+            && let Ok(turn) = self.door.try_acquire()
+        {
+            return Ok(Some(turn));
+        }
+        Err(NotSent::TurnedAway(reason))
     }
 
     /// A new one that takes mail.
