@@ -23,7 +23,7 @@ use super::{
 };
 use crate::{
     App, Error, Result, metric_help, service,
-    work::{self, Trouble},
+    work::{self, Unwell},
 };
 
 /// Everything that is counted in this process, whichever of its servers counts it.
@@ -115,9 +115,9 @@ fn is_port(text: &str) -> bool {
 /// The process runs, its work is not behind, and what it finds is believed.
 #[handler]
 async fn health(app: State, res: &mut Response) {
-    match work::trouble(&app) {
+    match work::unwell(&app) {
         None => res.render(Json(json!({ "status": "ok" }))),
-        Some(Trouble { what, span }) => {
+        Some(Unwell { what, span }) => {
             res.status_code(StatusCode::SERVICE_UNAVAILABLE);
             res.render(Json(json!({ "status": what, "seconds": span.as_secs() })));
         }

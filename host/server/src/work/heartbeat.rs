@@ -10,7 +10,7 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 use vedette_sandbox::egress::HttpRequest;
 
-use super::{Trouble, trouble};
+use super::{Unwell, unwell};
 use crate::App;
 
 pub(super) async fn run(app: Arc<App>, shutdown: CancellationToken) {
@@ -25,7 +25,7 @@ pub(super) async fn run(app: Arc<App>, shutdown: CancellationToken) {
 
 async fn beat(app: &App) {
     let Some(url) = &app.config.heartbeat.url else { return };
-    if let Some(Trouble { what, span }) = trouble(app) {
+    if let Some(Unwell { what, span }) = unwell(app) {
         let seconds = span.as_secs();
         tracing::error!(what, seconds, "no heartbeat: this node is {what} ({seconds} s)");
         return;
@@ -109,14 +109,14 @@ mod tests {
             heard.recv_timeout(PATIENCE).expect("a router that restarts is nothing");
 
             pass(10);
-            let Trouble { what, span } = trouble(&app).expect("it lasts");
+            let Unwell { what, span } = unwell(&app).expect("it lasts");
             assert_eq!((what, span), ("offline", Duration::from_secs(300)));
             beat(&app).await;
             assert!(heard.try_recv().is_err(), "silence is the alarm");
 
             app.guard.lock().resolved(true);
             pass(30);
-            assert!(trouble(&app).is_none());
+            assert!(unwell(&app).is_none());
             beat(&app).await;
             heard.recv_timeout(PATIENCE).expect("it is well again");
         });

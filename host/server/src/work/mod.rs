@@ -69,20 +69,20 @@ pub(crate) fn start(app: &Arc<App>, tasks: &TaskTracker, shutdown: &Cancellation
 }
 
 /// Why this node does not do its work, in a word, and since how long; none while it is well.
-pub(crate) struct Trouble {
+pub(crate) struct Unwell {
     pub(crate) what: &'static str,
     pub(crate) span: Duration,
 }
 
 /// The scheduler is behind, or trouble that checks find has not been believed for minutes: then no
 /// outage is told, whatever keeps us from it.
-pub(crate) fn trouble(app: &App) -> Option<Trouble> {
+pub(crate) fn unwell(app: &App) -> Option<Unwell> {
     let now = app.clock.now();
     if let Some(span) = app.pulse.behind(now) {
-        return Some(Trouble { what: "behind", span });
+        return Some(Unwell { what: "behind", span });
     }
     let (why, span) = app.guard.lock().doubted_for_long(now)?;
-    guard::word(why).map(|what| Trouble { what, span })
+    guard::word(why).map(|what| Unwell { what, span })
 }
 
 /// Runs a loop, and runs it again should it ever panic: what it held comes back by its leases.
