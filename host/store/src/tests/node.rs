@@ -7,10 +7,7 @@ use crate::{Lease, Settle};
 fn second_look_is_left_to_another_node_while_one_is_at_work() {
     on_both(|first| async move {
         let second = first.without_memory();
-        let (account, site) = with_site(&first).await;
-        both_sign_on(&first, &second).await;
-        let lease = only(taken(&first, "a", noon()).await);
-        ended(&first, &account, &site, &lease, noon(), 1).await;
+        let (account, site) = found_by_the_first(&first, &second).await;
         assert!(taken(&first, "a", noon()).await.is_empty());
         let lease = only(taken(&second, "b", noon()).await);
         assert!(lease.recheck);
@@ -38,10 +35,7 @@ fn second_look_is_left_to_another_node_while_one_is_at_work() {
 fn next_look_after_one_that_had_no_answer_is_another_nodes() {
     on_both(|first| async move {
         let second = first.without_memory();
-        let (account, site) = with_site(&first).await;
-        both_sign_on(&first, &second).await;
-        let lease = only(taken(&first, "a", noon()).await);
-        ended(&first, &account, &site, &lease, noon(), 1).await;
+        let (account, site) = found_by_the_first(&first, &second).await;
         let lease = only(taken(&second, "b", noon()).await);
         let at = noon() + seconds(1);
         let decision = decided(&second, &account, &site, at, 1).await;
@@ -56,10 +50,7 @@ fn next_look_after_one_that_had_no_answer_is_another_nodes() {
 fn what_is_left_to_others_is_not_in_the_way_of_what_is_due() {
     on_both(|first| async move {
         let second = first.without_memory();
-        let (account, site) = with_site(&first).await;
-        both_sign_on(&first, &second).await;
-        let lease = only(taken(&first, "a", noon()).await);
-        ended(&first, &account, &site, &lease, noon(), 1).await;
+        let (account, _) = found_by_the_first(&first, &second).await;
         let at = noon() + seconds(1);
         let other = super::site(&account, "other.example");
         first.create_site(&other, 9, &[(ssl(), at)]).await.unwrap();
@@ -111,6 +102,15 @@ fn node_that_is_alone_looks_again_at_once() {
         ended(&first, &account, &site, &lease, at, 1).await;
         only(taken(&first, "a", at).await);
     });
+}
+
+/// A site that the first of two nodes at work has found something at, which awaits confirmation.
+async fn found_by_the_first(first: &Store, second: &Store) -> (Account, Site) {
+    let (account, site) = with_site(first).await;
+    both_sign_on(first, second).await;
+    let lease = only(taken(first, "a", noon()).await);
+    ended(first, &account, &site, &lease, noon(), 1).await;
+    (account, site)
 }
 
 /// Each knows of the other then.
