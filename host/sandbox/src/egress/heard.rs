@@ -24,8 +24,6 @@ pub(super) struct Heard {
     /// Top-level domains of public names that have records, the newest last, or that which was tried
     /// in vain.
     pub(super) domains: VecDeque<Name>,
-    /// They are known to have lost their way to others: what they say they have only kept.
-    pub(super) is_cut_off: bool,
 }
 
 impl Heard {
@@ -95,7 +93,7 @@ impl Heard {
     }
 
     pub(super) fn answered_lately(&self) -> bool {
-        !self.is_cut_off && self.answer.is_some_and(|at| at.elapsed() < LATELY)
+        self.answer.is_some_and(|at| at.elapsed() < LATELY)
     }
 
     /// Whether all that was heard since the last answer is refusals.

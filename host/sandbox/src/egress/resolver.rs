@@ -59,7 +59,7 @@ pub struct Resolver {
     anchors: Arc<TrustAnchors>,
     trust: Trust,
     heard: Mutex<Heard>,
-    uplink: tokio::sync::Mutex<Uplink>,
+    uplink: Uplink,
     /// Zones, and whether a signature holds over their keys, looked up lately.
     keys: Mutex<HashMap<Name, (Instant, bool)>>,
 }
@@ -121,7 +121,7 @@ impl Resolver {
             anchors,
             trust,
             heard: Mutex::default(),
-            uplink: tokio::sync::Mutex::default(),
+            uplink: Uplink::default(),
             keys: Mutex::default(),
         })
     }
@@ -268,7 +268,7 @@ impl Resolver {
 
     /// Whether a server has answered something lately that it need not have kept.
     pub fn was_heard_lately(&self) -> bool {
-        self.heard.lock().answered_lately()
+        !self.is_cut_off() && self.heard.lock().answered_lately()
     }
 
     /// Whether a chain of trust can begin. Where the servers say that the root has no keys there is

@@ -1,6 +1,7 @@
 //! Recursors that have lost their way to others, and names whose own servers fail.
 
 use std::{
+    collections::BTreeSet,
     sync::{
         Arc, Mutex,
         atomic::{AtomicBool, Ordering::Relaxed},
@@ -75,6 +76,49 @@ async fn strangers_are_asked_once_a_second_however_many_want_to_know() {
     let seconds = began.elapsed().as_secs() + 1;
     let asked = made_up_beneath(&dns, "") - before;
     assert!((3..=4 * seconds as usize).contains(&asked), "{asked} questions in {seconds} s");
+}
+
+#[tokio::test]
+async fn one_look_for_others_in_vain_answers_all_that_want_to_know() {
+    let (dns, is_cut_off) = recursor().await;
+    let egress = proven(&dns).await;
+    let before = made_up(&dns);
+    is_cut_off.store(true, Relaxed);
+    let all = join_all((0..20).map(|_| egress.resolver().has_uplink())).await;
+    assert!(all.iter().all(|has_uplink| *has_uplink == Some(false)), "{all:?}");
+    let after = made_up(&dns);
+    let asked: Vec<_> = after.difference(&before).collect();
+    assert_eq!(asked.len(), 2, "once beneath each top-level domain: {asked:?}");
+}
+
+#[tokio::test]
+async fn what_is_known_is_told_while_strangers_are_asked_and_who_leaves_leaves_the_turn() {
+    let is_silent = Arc::new(AtomicBool::new(false));
+    let says_nothing = Arc::clone(&is_silent);
+    let dns = Dns::new(move |asked, rtype, _| match asked {
+        asked if KEPT.contains(&asked) => held(asked, rtype),
+        _ if says_nothing.load(Relaxed) => Reply::Silence,
+        _ => Reply::Code(ResponseCode::NXDomain),
+    })
+    .await;
+    let egress = proven(&dns).await;
+    let before = made_up(&dns);
+    is_silent.store(true, Relaxed);
+    let asks = egress.clone();
+    let asking = tokio::spawn(async move { asks.resolver().has_uplink().await });
+    let deadline = Instant::now() + PATIENCE;
+    while made_up(&dns) == before {
+        assert!(Instant::now() < deadline, "somebody is asked: {:?}", dns.asked());
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    assert_eq!(egress.resolver().proven_domains().len(), 2);
+    assert!(!egress.resolver().is_cut_off(), "nothing came of the question so far");
+    assert!(!asking.is_finished());
+
+    asking.abort();
+    is_silent.store(false, Relaxed);
+    let is_back = has_uplink_in_time(&egress, Some(true));
+    tokio::time::timeout(PATIENCE, is_back).await.expect("the next one asks");
 }
 
 #[tokio::test]
@@ -197,7 +241,7 @@ async fn proven(dns: &Dns) -> Egress {
     for known in ["kept.example", "beside.test"] {
         assert_eq!(ask(&egress, known).await, None);
     }
-    while egress.resolver().proven_domains().await.len() < 2 {
+    while egress.resolver().proven_domains().len() < 2 {
         assert!(Instant::now() < deadline, "both are answered beneath: {:?}", dns.asked());
         tokio::time::sleep(Duration::from_millis(50)).await;
         egress.resolver().is_resolving(soon()).await;
@@ -212,6 +256,12 @@ async fn has_uplink_in_time(egress: &Egress, expected: Option<bool>) {
         assert!(Instant::now() < deadline, "in the end it is {expected:?}");
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
+}
+
+/// The names that nobody has, and that it was asked for.
+fn made_up(dns: &Dns) -> BTreeSet<String> {
+    let names = dns.asked().into_iter().map(|(name, _)| name);
+    names.filter(|name| name.starts_with(MADE_UP)).collect()
 }
 
 /// How often it was asked for names that nobody has, beneath this domain.

@@ -34,7 +34,7 @@ pub(super) async fn run(app: Arc<App>, shutdown: CancellationToken) {
             (guard.verdict(now), guard.counts())
         };
         if verdict != last {
-            tell(&app, verdict, failed, seen).await;
+            tell(&app, verdict, failed, seen);
             last = verdict;
         }
     }
@@ -57,11 +57,11 @@ fn show(verdict: Verdict) {
     }
 }
 
-async fn tell(app: &App, verdict: Verdict, failed: usize, seen: usize) {
+fn tell(app: &App, verdict: Verdict, failed: usize, seen: usize) {
     show(verdict);
     match verdict {
         Verdict::Fit => tracing::info!("what the checks find is believed again"),
-        Verdict::Offline => tell_offline(app).await,
+        Verdict::Offline => tell_offline(app),
         Verdict::Overloaded => tracing::error!(
             "this machine is late by {} or more: what fails now is stored as unknown; give it more \
              CPU or fewer sites",
@@ -77,7 +77,7 @@ async fn tell(app: &App, verdict: Verdict, failed: usize, seen: usize) {
 }
 
 /// Without a descriptor no question leaves, whoever would answer it.
-async fn tell_offline(app: &App) {
+fn tell_offline(app: &App) {
     if let Some(cause) = shortage::of_descriptors() {
         tracing::error!(
             "no DNS server can be asked: {cause}: what fails now is stored as unknown; {}",
@@ -87,8 +87,7 @@ async fn tell_offline(app: &App) {
     }
     let resolver = app.sandbox.egress().resolver();
     if resolver.is_cut_off() {
-        let domains: Vec<_> =
-            resolver.proven_domains().await.iter().map(ToString::to_string).collect();
+        let domains: Vec<_> = resolver.proven_domains().iter().map(ToString::to_string).collect();
         let domains = domains.join(" and ");
         tracing::error!(
             domains,

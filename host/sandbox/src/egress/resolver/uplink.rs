@@ -10,6 +10,8 @@
 //!
 //! *Invariant:* strangers are asked seldom: once beneath each of two top-level domains while all is
 //! well, and once a second at most, beneath both at most, while something fails.
+//! *Invariant:* one question about the way out is under way at a time, and what is known of it changes
+//! by that alone; whoever only reads what is known waits for nobody.
 
 use std::{
     collections::VecDeque,
@@ -17,23 +19,33 @@ use std::{
 };
 
 use hickory_resolver::proto::rr::{Name, RecordType};
-use tokio::time::{sleep_until, timeout};
+use parking_lot::Mutex;
+use tokio::{
+    sync::{Semaphore, SemaphorePermit},
+    time::{sleep_until, timeout},
+};
 use uuid::Uuid;
 
 use super::{Resolver, Validation};
 use crate::egress::answer::{is_knowledge, is_refusal};
 
-/// What is known of the way out. Whoever asks holds the lock, and the others wait for the answer.
-#[derive(Default)]
+/// The way out: what is known of it, and the turn to ask about it.
 pub(super) struct Uplink {
+    known: Mutex<Known>,
+    /// Who waits for it looks first whether what came of the question before says something to them.
+    turn: Semaphore,
+}
+
+#[derive(Default)]
+struct Known {
     /// Top-level domains beneath which such a question was answered.
     proven: Vec<Name>,
     /// When it was asked last whether they still do.
     asked: Option<Instant>,
     last: Option<Found>,
-    /// Since when they have not, without a break.
+    /// Since when they have not, without a break; none = they are not known to be cut off.
     lost_at: Option<Instant>,
-    /// When a top-level domain was tried in vain.
+    /// When a top-level domain was tried last, unless it answered.
     tried: Option<Instant>,
 }
 
@@ -55,12 +67,33 @@ enum Said {
     Refused,
 }
 
+impl Default for Uplink {
+    fn default() -> Self {
+        Self { known: Mutex::default(), turn: Semaphore::new(1) }
+    }
+}
+
 impl Uplink {
-    /// The first of these that is to be tried.
-    fn untried(&self, domains: &VecDeque<Name>) -> Option<Name> {
-        let is_due = self.tried.is_none_or(|at| at.elapsed() >= TRY_AGAIN);
-        let lacks = |domain: &&Name| !self.proven.contains(domain);
-        domains.iter().find(lacks).filter(|_| is_due && self.proven.len() < PLACES).cloned()
+    async fn turn(&self) -> SemaphorePermit<'_> {
+        self.turn.acquire().await.expect("the semaphore is never closed")
+    }
+}
+
+impl Known {
+    /// The first of these that is to be tried, which it is now.
+    fn try_one(&mut self, domains: &VecDeque<Name>, now: Instant) -> Option<Name> {
+        let is_due = self.tried.is_none_or(|at| now.duration_since(at) >= TRY_AGAIN);
+        if !is_due || self.proven.len() >= PLACES {
+            return None;
+        }
+        let domain = domains.iter().find(|domain| !self.proven.contains(domain))?;
+        self.tried = Some(now);
+        Some(domain.clone())
+    }
+
+    /// What came of the last question, where it still says something to who came then.
+    fn found(&self, came: Instant, age: Duration) -> Option<&Found> {
+        self.last.as_ref().filter(|found| found.stands(came, age))
     }
 
     /// What nobody reached for a day was another network: that it was reached says nothing any more.
@@ -103,41 +136,44 @@ impl Resolver {
     /// Who waits while others ask takes what comes of the next question, together with all that wait.
     async fn uplink_seen(&self, age: Duration) -> Option<bool> {
         let came = Instant::now();
-        let mut uplink = self.uplink.lock().await;
-        if uplink.proven.is_empty() {
-            return None;
-        }
-        if let Some(found) = uplink.last.as_ref().filter(|found| found.stands(came, age)) {
-            return found.has_uplink;
-        }
-        if let Some(asked) = uplink.asked {
+        let _turn = self.uplink.turn().await;
+        let (proven, asked) = {
+            let known = self.uplink.known.lock();
+            if known.proven.is_empty() {
+                return None;
+            }
+            if let Some(found) = known.found(came, age) {
+                return found.has_uplink;
+            }
+            (known.proven.clone(), known.asked)
+        };
+        if let Some(asked) = asked {
             sleep_until((asked + APART).into()).await;
         }
         let began = Instant::now();
-        uplink.asked = Some(began);
-        let has_uplink = self.reaches_any(&uplink.proven).await;
-        uplink.note(Found { began, ended: Instant::now(), has_uplink });
-        self.heard.lock().is_cut_off = uplink.lost_at.is_some();
+        self.uplink.known.lock().asked = Some(began);
+        let has_uplink = self.reaches_any(&proven).await;
+        self.uplink.known.lock().note(Found { began, ended: Instant::now(), has_uplink });
         has_uplink
     }
 
     /// The top-level domains that are asked beneath: those that others were reached of.
-    pub async fn proven_domains(&self) -> Vec<Name> {
-        self.uplink.lock().await.proven.clone()
+    pub fn proven_domains(&self) -> Vec<Name> {
+        self.uplink.known.lock().proven.clone()
     }
 
     /// Whether our servers live on what they have kept, as far as is known.
     pub fn is_cut_off(&self) -> bool {
-        self.heard.lock().is_cut_off
+        self.uplink.known.lock().lost_at.is_some()
     }
 
     /// Asks beneath the top-level domains that names were found in, as long as too few have answered:
-    /// later, their failure will say something.
+    /// later, their failure will say something. Where others ask about the way out, not now.
     pub(super) async fn prove_uplink(&self) {
+        let Ok(_turn) = self.uplink.turn.try_acquire() else { return };
         let domains = self.heard.lock().domains.clone();
-        let Ok(mut uplink) = self.uplink.try_lock() else { return };
-        let Some(domain) = uplink.untried(&domains) else { return };
-        uplink.tried = Some(Instant::now());
+        let domain = self.uplink.known.lock().try_one(&domains, Instant::now());
+        let Some(domain) = domain else { return };
         if self.ask_for_nobody(&domain).await != Said::Something {
             // Another one is tried then.
             self.heard.lock().put_last(&domain);
@@ -148,8 +184,9 @@ impl Resolver {
             "the DNS servers reach others, those of {domain}: once they fail to, nothing that fails \
              here is believed"
         );
-        uplink.tried = None;
-        uplink.proven.push(domain);
+        let mut known = self.uplink.known.lock();
+        known.tried = None;
+        known.proven.push(domain);
     }
 
     /// A single domain is asked beneath twice: a datagram may be lost. Who refuses what he answered
@@ -207,8 +244,8 @@ mod tests {
         texts.map(|text| Name::from_ascii(text).expect("a name"))
     }
 
-    fn proven() -> Uplink {
-        Uplink { proven: domains(["example."]).to_vec(), ..Uplink::default() }
+    fn proven() -> Known {
+        Known { proven: domains(["example."]).to_vec(), ..Known::default() }
     }
 
     /// A question that took two seconds from then on.
@@ -240,34 +277,36 @@ mod tests {
     fn what_was_not_reached_for_a_day_was_not_lost_but_is_elsewhere() {
         let began = Instant::now();
         let hours = |hours: u64| began + Duration::from_secs(3_600 * hours);
-        let mut uplink = proven();
+        let mut known = proven();
         for (hour, has_uplink) in [(0, false), (23, false), (24, true), (25, false), (48, false)] {
-            uplink.note(found(hours(hour), Some(has_uplink)));
-            assert_eq!(uplink.lost_at.is_some(), !has_uplink, "hour {hour}");
+            known.note(found(hours(hour), Some(has_uplink)));
+            assert_eq!(known.lost_at.is_some(), !has_uplink, "hour {hour}");
         }
-        assert_eq!(uplink.proven, domains(["example."]));
-        uplink.note(found(hours(49), Some(false)));
-        assert!(uplink.lost_at.is_none() && uplink.proven.is_empty());
+        assert_eq!(known.proven, domains(["example."]));
+        known.note(found(hours(49), Some(false)));
+        assert!(known.lost_at.is_none() && known.proven.is_empty());
     }
 
     #[test]
     fn a_refusal_is_no_loss() {
-        let mut uplink = proven();
+        let mut known = proven();
         for has_uplink in [Some(false), None] {
-            uplink.note(found(Instant::now(), has_uplink));
+            known.note(found(Instant::now(), has_uplink));
         }
-        assert!(uplink.lost_at.is_none());
+        assert!(known.lost_at.is_none());
     }
 
     #[test]
-    fn after_an_attempt_in_vain_it_is_another_ones_turn() {
-        let uplink = proven();
+    fn after_an_attempt_in_vain_it_is_another_ones_turn_a_minute_later() {
+        let (mut known, now) = (proven(), Instant::now());
         let [example, down, test] = domains(["example.", "down.", "test."]);
         let mut heard = Heard::default();
         heard.domains.extend([example.clone(), down.clone(), test.clone()]);
-        assert_eq!(uplink.untried(&heard.domains), Some(down.clone()));
+        assert_eq!(known.try_one(&heard.domains, now), Some(down.clone()));
         heard.put_last(&down);
-        assert_eq!(uplink.untried(&heard.domains), Some(test.clone()));
+        assert_eq!(known.try_one(&heard.domains, now + Duration::from_secs(59)), None);
+        let later = now + Duration::from_secs(60);
+        assert_eq!(known.try_one(&heard.domains, later), Some(test.clone()));
         assert_eq!(heard.domains, [example, test, down]);
     }
 }
