@@ -17,6 +17,7 @@ use crate::{
     oidc::Oidc,
     plugins::Operators,
     pulse::Pulse,
+    server_clock::ServerClock,
     service::{
         check::Places,
         cron::Cron,
@@ -37,6 +38,8 @@ pub struct App {
     /// The operator's own plugins.
     pub(crate) plugins: Operators,
     pub clock: Clock,
+    /// That of the database server, where nodes share one.
+    pub(crate) server_clock: ServerClock,
     pub(crate) limits: Limits,
     /// Who issues session tokens; none where no issuer is configured.
     pub(crate) oidc: Option<Oidc>,

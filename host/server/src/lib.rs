@@ -30,6 +30,7 @@ mod plugins;
 mod pulse;
 mod schema;
 mod seal_key;
+mod server_clock;
 mod shortage;
 mod start;
 mod status_page;

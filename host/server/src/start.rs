@@ -35,6 +35,7 @@ use crate::{
     plugins::{self, Folder, Operators},
     pulse::Pulse,
     seal_key::SealKey,
+    server_clock::ServerClock,
     service::{
         self,
         account::CreatedAccount,
@@ -170,6 +171,7 @@ pub(crate) async fn assemble(
         site_lists: SiteList::memory(),
         domains: Domains::default(),
         overviews: Overview::memory(),
+        server_clock: ServerClock::default(),
         pulse: Pulse::new(clock.now()),
         planned: Planned::new(),
         places: Places::default(),

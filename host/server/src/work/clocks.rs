@@ -1,33 +1,25 @@
-//! Holds the clock of this machine against that of the database server, which all nodes ask. A lease
-//! is a node's until a moment: another whose clock is ahead takes that for over, and does the same
-//! work again.
+//! Holds the clock of this machine against that of the database server, at each reading of that. A
+//! lease is a node's until a moment: another whose clock is ahead takes that for over, and does the
+//! same work again.
 //!
 //! *Invariant:* it tells, and changes nothing.
 
-use std::{
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::sync::Arc;
 
 use chrono::TimeDelta;
 use tokio_util::sync::CancellationToken;
-use vedette_model::Timestamp;
 use vedette_store::CLOCKS_DIFFER;
 
 use crate::App;
 
 /// Runs until `shutdown`.
 pub(super) async fn run(app: Arc<App>, shutdown: CancellationToken) {
-    let mut pace = tokio::time::interval(PACE);
+    let mut readings = app.server_clock.readings();
     let mut differ = false;
-    loop {
-        tokio::select! {
-            () = shutdown.cancelled() => return,
-            _ = pace.tick() => {}
-        }
-        let Some(ahead) = look(&app).await else { continue };
+    while let Some(Ok(())) = shutdown.run_until_cancelled(readings.changed()).await {
+        let Some(ahead) = *readings.borrow_and_update() else { continue };
         metrics::gauge!("vedette_clock_ahead_seconds").set(seconds(ahead));
-        let differed = std::mem::replace(&mut differ, seconds(ahead).abs() > MOST);
+        let differed = std::mem::replace(&mut differ, !agree(ahead));
         if differ != differed {
             tell(ahead, differ);
         }
@@ -35,21 +27,12 @@ pub(super) async fn run(app: Arc<App>, shutdown: CancellationToken) {
 }
 
 /// Whether the clock of this machine is known to be right, as far as the server's is.
-pub(super) async fn is_right(app: &App) -> bool {
-    look(app).await.is_some_and(|ahead| seconds(ahead).abs() <= MOST)
+pub(super) fn is_right(app: &App) -> bool {
+    app.server_clock.ahead().is_some_and(agree)
 }
 
-/// By how much the clock is ahead of the server's; none where that cannot be said. A database that is
-/// away is told of elsewhere.
-async fn look(app: &App) -> Option<TimeDelta> {
-    let (asked, since) = (app.clock.now(), Instant::now());
-    let shown = app.store.server_time().await.ok().flatten()?;
-    ahead(asked, shown, since.elapsed())
-}
-
-/// The server looked at its clock at some moment between the question and its answer.
-fn ahead(asked: Timestamp, shown: Timestamp, took: Duration) -> Option<TimeDelta> {
-    (took <= PATIENCE).then(|| asked + took / 2 - shown)
+fn agree(ahead: TimeDelta) -> bool {
+    seconds(ahead).abs() <= MOST
 }
 
 fn seconds(span: TimeDelta) -> f64 {
@@ -71,28 +54,19 @@ fn tell(ahead: TimeDelta, differ: bool) {
     );
 }
 
-const PACE: Duration = Duration::from_secs(15);
-/// An answer that takes longer says too little of the moment it was given at.
-const PATIENCE: Duration = Duration::from_secs(2);
 /// In seconds.
 const MOST: f64 = CLOCKS_DIFFER.as_secs() as f64;
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::work::sample::at;
 
     #[test]
-    fn clock_is_compared_with_the_middle_between_question_and_answer() {
-        for (asked, shown, took, expected) in [
-            (100, 100, 0, Some(0)),
-            (100, 101, 2, Some(0)),
-            (220, 100, 0, Some(120)),
-            (97, 100, 0, Some(-3)),
-            (97, 100, 3, None),
-        ] {
-            let ahead = ahead(at(asked), at(shown), Duration::from_secs(took));
-            assert_eq!(ahead.map(|span| span.num_seconds()), expected, "{asked} {shown} {took}");
+    fn clocks_agree_within_five_seconds() {
+        for (ahead, expected) in
+            [(0, true), (5_000, true), (-5_000, true), (5_001, false), (-5_001, false)]
+        {
+            assert_eq!(agree(TimeDelta::milliseconds(ahead)), expected, "{ahead} ms");
         }
     }
 }

@@ -2,9 +2,9 @@
 //!
 //! due check → [`scheduler`] → `service::planned`; queued delivery → [`outbox`] → receiver; deleted
 //! site or account, and old history → [`purge`]; renewal that was asked for → [`renewal`]; our own
-//! network and threads → [`guard`]; of nodes that share a database who is at work → [`nodes`], and what
-//! time it is → [`clocks`]; and, where configured, the keys of session tokens → [`session_keys`] and a
-//! sign of life → [`heartbeat`].
+//! network and threads → [`guard`]; of nodes that share a database who is at work → [`nodes`], and
+//! whether this one's clock is right → [`clocks`]; and, where configured, the keys of session tokens →
+//! [`session_keys`] and a sign of life → [`heartbeat`].
 //!
 //! *Invariant:* work is taken by a lease in the store, and its result counts only under that
 //! lease's epoch: nothing here is remembered that a crash could lose.

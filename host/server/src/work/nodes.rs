@@ -1,5 +1,6 @@
 //! Says that this node is at work, to those that share its database, and learns whether there are
-//! others: then one of them confirms what this one found (`vedette_store::Store::lease_due`).
+//! others: then one of them confirms what this one found (`vedette_store::Store::lease_due`). Each time
+//! it reads the server's clock, for whoever goes by it ([`crate::server_clock`]).
 //!
 //! *Invariant:* moments are those of the server's clock, whatever the nodes' own show.
 
@@ -29,7 +30,8 @@ pub(super) async fn run(app: Arc<App>, shutdown: CancellationToken) {
 }
 
 async fn sign_on(app: &App) -> Result<()> {
-    let Some(now) = app.store.server_time().await? else { return Ok(()) };
+    let read = app.server_clock.read(&app.store, &app.clock);
+    let Some(now) = read.await? else { return Ok(()) };
     app.store.sign_on(&app.node, now, LASTS).await
 }
 

@@ -105,7 +105,7 @@ impl Scheduler {
             self.doubted = self.doubted.or(Some(Reach::Longest));
         }
         self.longest.extend(longest);
-        self.review().await;
+        self.review();
         let Some(reach) = self.doubted else { return };
         match set_back::plan_anew(&self.app, reach).await {
             Ok(0) => {}
@@ -125,12 +125,12 @@ impl Scheduler {
 
     /// Now and then doubts what other nodes have planned: one whose clock was ahead may be gone. Not by
     /// a clock that is wrong itself: all that the others plan would be too late by one that is behind.
-    async fn review(&mut self) {
+    fn review(&mut self) {
         if self.app.store.embedded() || self.reviewed.elapsed() < REVIEW {
             return;
         }
         self.reviewed = Instant::now();
-        if clocks::is_right(&self.app).await {
+        if clocks::is_right(&self.app) {
             self.doubted = self.doubted.or(Some(Reach::Longest));
         }
     }
