@@ -4,7 +4,7 @@
 use std::{sync::Arc, time::Instant};
 
 use serde_json::{Map, Value};
-use vedette_model::{Assessment, Evidence, delivery::Rendered};
+use vedette_model::{Assessment, CheckType, Evidence, delivery::Rendered};
 
 use crate::{
     Sandbox, accept,
@@ -15,13 +15,94 @@ use crate::{
     breaker::Subject,
     call::{End, Terms},
     channel::{Notification, Receipt, Verdict},
-    check::Problem,
-    error::{PluginError, Stop},
+    check::{CheckVersion, Problem},
+    error::{PluginError, Stop, ValidateError},
     output::{Forbidden, reason},
     registry::{Channel, Check, Plugin},
 };
 
 impl Sandbox {
+    /// Checks a check's configuration for a target and answers it normalised.
+    pub async fn validate(
+        &self,
+        check_type: &CheckType,
+        target: &str,
+        config: &Value,
+    ) -> Result<Value, ValidateError> {
+        let check = self.installed(check_type)?;
+        let problems = check.config.problems(config);
+        if !problems.is_empty() {
+            return Err(ValidateError::Problems(problems));
+        }
+        let about = Subject::of(target);
+        let (target, config) = (target.to_owned(), config.clone());
+        let work = async move |check: Arc<Check>| validate(&check, &target, &config).await;
+        self.purely(check, about, work).await?.map_err(ValidateError::Problems)
+    }
+
+    /// Checks a channel's settings and answers them normalised. The plugin is given `ref:<field>` in
+    /// place of every secret one, as in [`Self::render`], and so is its schema; what is answered
+    /// holds them as they came.
+    pub async fn validate_channel(
+        &self,
+        channel: &str,
+        config: &Value,
+    ) -> Result<Map<String, Value>, ValidateError> {
+        let channel = self.installed_channel(channel)?;
+        let given = referring(&channel, config);
+        let problems = channel.config.problems(&given);
+        if !problems.is_empty() {
+            return Err(ValidateError::Problems(problems));
+        }
+        let about = Subject::of_text(&config.to_string());
+        let work = async move |channel: Arc<Channel>| validate_channel(&channel, &given).await;
+        let normalised = self.purely(Arc::clone(&channel), about, work).await?;
+        let normalised = normalised.map_err(ValidateError::Problems)?;
+        Ok(restored(&channel, normalised, config)?)
+    }
+
+    /// Says what the evidence means that a run about `target` found, by one version of its check,
+    /// whether or not another has its place by now.
+    pub async fn assess(
+        &self,
+        version: &CheckVersion,
+        target: &str,
+        evidence: Evidence,
+    ) -> Result<Assessment, PluginError> {
+        let check = Arc::clone(version.check());
+        // Agents and clients send results too: what does not fit never reaches the plugin.
+        check.result.check(&evidence.current).map_err(PluginError::InvalidInput)?;
+        let work = async move |check: Arc<Check>| assess(&check, evidence).await;
+        self.purely(check, Subject::of(target), work).await
+    }
+
+    /// Has a channel write a notification. `ref:<field>` stays in the rendered URL for the caller
+    /// to resolve; the plugin is given it in place of every secret setting.
+    pub async fn render(
+        &self,
+        channel: &str,
+        notification: Notification,
+        config: &Value,
+    ) -> Result<Vec<Rendered>, PluginError> {
+        let channel = self.installed_channel(channel)?;
+        let about = notification.alerts.first().map_or("", |alert| &alert.domain);
+        let (about, config) = (Subject::of(about), config.clone());
+        let work = async move |channel: Arc<Channel>| render(&channel, notification, &config).await;
+        self.purely(channel, about, work).await
+    }
+
+    /// Has a channel read the reply that the receiver, a host, gave to one attempt.
+    pub async fn interpret(
+        &self,
+        channel: &str,
+        receiver: &str,
+        receipt: Receipt,
+    ) -> Result<Verdict, PluginError> {
+        let channel = self.installed_channel(channel)?;
+        let work = async move |channel: Arc<Channel>| interpret(&channel, receipt).await;
+        self.purely(channel, Subject::of(receiver), work).await
+    }
+
     /// Makes one pure call: a turn, the breaker, the call, how it ended.
     pub(crate) async fn purely<P, T, W, F>(
         &self,
@@ -97,7 +178,7 @@ pub(crate) async fn validate_channel(channel: &Channel, config: &Value) -> Resul
 }
 
 /// Says what the evidence means; the guest's clock stands at the evidence's own time.
-pub(crate) async fn assess(check: &Check, evidence: Evidence) -> Result<Assessment, End> {
+async fn assess(check: &Check, evidence: Evidence) -> Result<Assessment, End> {
     let plugin = &check.plugin;
     let terms = Terms::pure(plugin, evidence.current_at.timestamp_millis());
     let (pre, evidence) = (check.pure.clone(), wit::Evidence::from(evidence));
@@ -111,7 +192,7 @@ pub(crate) async fn assess(check: &Check, evidence: Evidence) -> Result<Assessme
 }
 
 /// Writes what is to be sent; the guest's clock stands at the notification's own time.
-pub(crate) async fn render(
+async fn render(
     channel: &Channel,
     notification: Notification,
     config: &Value,
@@ -133,7 +214,7 @@ pub(crate) async fn render(
 }
 
 /// Reads the reply to one attempt.
-pub(crate) async fn interpret(channel: &Channel, receipt: Receipt) -> Result<Verdict, End> {
+async fn interpret(channel: &Channel, receipt: Receipt) -> Result<Verdict, End> {
     let plugin = &channel.plugin;
     let (pre, receipt) = (channel.pure.clone(), wit_notifier::Receipt::from(receipt));
     let ended = plugin.enter(Terms::pure(plugin, 0), move |store| {
@@ -146,7 +227,7 @@ pub(crate) async fn interpret(channel: &Channel, receipt: Receipt) -> Result<Ver
 }
 
 /// The settings with `ref:<field>` in place of what the channel must not see.
-pub(crate) fn referring(channel: &Channel, config: &Value) -> Value {
+fn referring(channel: &Channel, config: &Value) -> Value {
     let mut config = config.clone();
     for field in &channel.descriptor.secret_fields {
         if let Some(value) = config.get_mut(field)
@@ -159,7 +240,7 @@ pub(crate) fn referring(channel: &Channel, config: &Value) -> Value {
 }
 
 /// The settings as the channel normalised them, with what it did not see as it is in `config`.
-pub(crate) fn restored(
+fn restored(
     channel: &Channel,
     normalised: Value,
     config: &Value,

@@ -1,4 +1,4 @@
-//! One run of a check, from the job to the observation.
+//! Runs of a check, each from the job to the observation.
 
 use std::{
     collections::BTreeSet,
@@ -7,10 +7,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use vedette_model::{Observation, domain_name::Target};
+use vedette_model::{CheckType, Observation, domain_name::Target};
 
 use crate::{
-    Inner, accept,
+    Sandbox, accept,
     bindings::check::exports::vedette::plugin::checker as wit,
     breaker::Subject,
     call::{End, Terms},
@@ -21,9 +21,58 @@ use crate::{
     host::{Clock, Run, mask},
     limits::Budget,
     output::reason,
-    prober::Prober,
+    prober::{Prober, Recorder, Recording},
     registry::Check,
+    sandbox::Inner,
+    underway::Question,
 };
+
+impl Sandbox {
+    /// Runs a check. A job that is no site's shares the run of another that asks the same and goes
+    /// on at this moment, and its ending.
+    pub async fn run(&self, check_type: &CheckType, job: Job) -> Result<Ran, RunError> {
+        let prober = Prober::Live { egress: self.inner.egress.clone(), recorder: None };
+        let Some(question) = Question::of(&job) else {
+            return self.run_with(check_type, job, prober).await;
+        };
+        let run = self.join(check_type, question, job, prober)?;
+        run.await.expect("the run did not panic; what it said is in the log")
+    }
+
+    /// The same, and has the recorder write down what is asked and answered. Random bytes are
+    /// those that a replay has: in a run for its author alone, nobody is to guess them.
+    pub async fn record(
+        &self,
+        check_type: &CheckType,
+        job: Job,
+        recorder: Arc<Recorder>,
+    ) -> Result<Ran, RunError> {
+        let prober = Prober::Live { egress: self.inner.egress.clone(), recorder: Some(recorder) };
+        self.run_with(check_type, job, prober).await
+    }
+
+    /// Runs a check without a network: its probes are answered from a recording, and a probe
+    /// that is not in it breaks the run. Its clock stands at the job's time.
+    pub async fn replay(
+        &self,
+        check_type: &CheckType,
+        job: Job,
+        recording: Arc<Recording>,
+    ) -> Result<Ran, RunError> {
+        self.run_with(check_type, job, Prober::Recorded(recording)).await
+    }
+
+    async fn run_with(
+        &self,
+        check_type: &CheckType,
+        job: Job,
+        prober: Prober,
+    ) -> Result<Ran, RunError> {
+        let check = self.inner.registry.check(check_type).ok_or(RunError::NotInstalled)?;
+        let inner = Arc::clone(&self.inner);
+        self.inner.runtime.run(async move { inner.run(&check, job, prober).await }).await
+    }
+}
 
 impl Inner {
     /// Runs a check: the schema, a turn, the egress policy, then the plugin.
