@@ -7,7 +7,7 @@ mod crowd;
 mod deploy;
 /// Components made to order, as the sandbox's own tests make them; not all of it is needed here.
 #[allow(dead_code)]
-#[path = "../../host/sandbox/tests/plugins/guest.rs"]
+#[path = "../../host/sandbox/tests/plugins/guest/mod.rs"]
 mod guest;
 mod health;
 mod log;
