@@ -7,18 +7,22 @@
 //! stay, since many sites may really fail together, behind one provider.
 //!
 //! A jump is seen in the sites that were looked at last, however many there are: of a thousand, most
-//! were well when they were looked at, a moment before the network was lost.
+//! were well when they were looked at, a moment before the network was lost. A site has failed while one
+//! of its checks says so: a name that resolves, from a cache perhaps, is no site that is up again.
 //!
 //! *Invariant:* pure; the same signs at the same moments give the same verdicts.
 //! *Invariant:* a sign counts for as long as it lasts and no longer, also where the clock is set
 //! back meanwhile: else a doubt would go on for as long as the clock was ahead.
 //! *Invariant:* what it remembers is bounded, whatever it is told.
 
-use std::{collections::VecDeque, time::Duration};
+use std::{
+    collections::{BTreeMap, VecDeque},
+    time::Duration,
+};
 
 use chrono::TimeDelta;
 
-use crate::{SiteId, Timestamp};
+use crate::{CheckType, SiteId, Timestamp};
 
 /// What the signs say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,13 +55,13 @@ pub struct Guard {
     doubted: Option<Doubted>,
 }
 
-/// The last that a run told of a site.
+/// The last that runs told of a site.
 #[derive(Debug)]
 struct Look {
     site: SiteId,
     at: Timestamp,
-    /// When it fell, where it has not been well since.
-    fell_at: Option<Timestamp>,
+    /// When its checks fell that have not been well since.
+    fallen: BTreeMap<CheckType, Timestamp>,
 }
 
 #[derive(Debug)]
@@ -105,17 +109,28 @@ impl Guard {
         }
     }
 
-    /// A run of a site told something: whether the site is down, and was not before.
-    pub fn told(&mut self, site: SiteId, fell: bool, is_down: bool, now: Timestamp) {
+    /// A run of a check of a site told something: whether the site is down by it, and was not before.
+    pub fn told(
+        &mut self,
+        site: SiteId,
+        check_type: &CheckType,
+        fell: bool,
+        is_down: bool,
+        now: Timestamp,
+    ) {
         self.forget(now);
         let before = self.lately.iter().position(|look| look.site == site);
         let before = before.and_then(|place| self.lately.remove(place));
-        let fell_at = before.and_then(|look| look.fell_at).filter(|_| is_down);
-        let fell_at = if fell { Some(now) } else { fell_at };
+        let mut fallen = before.map(|look| look.fallen).unwrap_or_default();
+        if fell {
+            fallen.insert(check_type.clone(), now);
+        } else if !is_down {
+            fallen.remove(check_type);
+        }
         if self.lately.len() == LOOKED_AT {
             self.lately.pop_front();
         }
-        self.lately.push_back(Look { site, at: now, fell_at });
+        self.lately.push_back(Look { site, at: now, fallen });
         self.see_jump(now);
     }
 
@@ -155,7 +170,7 @@ impl Guard {
 
     /// Sites that failed, of those that were looked at last.
     pub fn counts(&self) -> (usize, usize) {
-        let failed = self.lately.iter().filter(|look| look.fell_at.is_some()).count();
+        let failed = self.lately.iter().filter(|look| !look.fallen.is_empty()).count();
         (failed, self.lately.len())
     }
 
@@ -189,7 +204,7 @@ impl Guard {
         let window = self.window;
         self.lately.retain(|look| is_near(look.at, now, window));
         for look in &mut self.lately {
-            look.fell_at.take_if(|at| !is_near(*at, now, window));
+            look.fallen.retain(|_, at| is_near(*at, now, window));
         }
         self.see_jump(now);
     }

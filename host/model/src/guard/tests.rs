@@ -12,6 +12,15 @@ fn site(n: u128) -> SiteId {
     Uuid::from_u128(n).into()
 }
 
+fn check(name: &str) -> CheckType {
+    name.parse().expect("a check's name")
+}
+
+/// A run of the uptime check told something.
+fn tell(guard: &mut Guard, n: u128, fell: bool, is_down: bool, now: Timestamp) {
+    guard.told(site(n), &check("uptime"), fell, is_down, now);
+}
+
 fn guard() -> Guard {
     Guard::new(Duration::from_secs(20), Duration::from_secs(1))
 }
@@ -19,10 +28,10 @@ fn guard() -> Guard {
 /// Tells of `well` sites that stay well and `down` sites that fall at `second`.
 fn fall(guard: &mut Guard, well: u128, down: u128, second: i64) {
     for n in 0..well {
-        guard.told(site(n), false, false, at(second));
+        tell(guard, n, false, false, at(second));
     }
     for n in well..well + down {
-        guard.told(site(n), true, true, at(second));
+        tell(guard, n, true, true, at(second));
     }
 }
 
@@ -53,7 +62,7 @@ fn a_jump_that_goes_back_is_over() {
     fall(&mut guard, 10, 30, 0);
     assert_eq!(guard.verdict(at(1)), Verdict::HeldBack);
     for n in 10..40 {
-        guard.told(site(n), false, false, at(5));
+        tell(&mut guard, n, false, false, at(5));
     }
     assert_eq!(guard.verdict(at(5)), Verdict::Fit);
     fall(&mut guard, 10, 30, 30);
@@ -61,11 +70,32 @@ fn a_jump_that_goes_back_is_over() {
 }
 
 #[test]
+fn what_another_check_finds_well_takes_back_no_fall() {
+    let mut guard = guard();
+    for n in 0..20 {
+        tell(&mut guard, n, true, true, at(0));
+        guard.told(site(n), &check("dns"), false, false, at(0));
+    }
+    assert_eq!(guard.counts(), (20, 20));
+    assert_eq!(guard.verdict(at(1)), Verdict::HeldBack);
+    for n in 0..20 {
+        guard.told(site(n), &check("ssl"), true, true, at(2));
+        tell(&mut guard, n, false, false, at(3));
+    }
+    assert_eq!(guard.counts(), (20, 20), "each is counted once, for as long as a check is down");
+    for n in 0..20 {
+        guard.told(site(n), &check("ssl"), false, false, at(4));
+    }
+    assert_eq!(guard.counts(), (0, 20));
+    assert_eq!(guard.verdict(at(4)), Verdict::Fit);
+}
+
+#[test]
 fn a_few_of_many_are_no_jump() {
     let mut guard = guard();
     for n in 0..1_000 {
         let is_down = n % 10 == 0;
-        guard.told(site(n), is_down, is_down, at(0));
+        tell(&mut guard, n, is_down, is_down, at(0));
         assert_eq!(guard.verdict(at(0)), Verdict::Fit, "site {n}");
     }
 }
@@ -86,14 +116,14 @@ fn alerted_before_a_jump_is_seen(count: u128) -> usize {
     let mut guard = guard();
     let millis = |n: u128| TimeDelta::milliseconds((60_000 * n / count) as i64);
     for n in 0..count {
-        guard.told(site(n), false, false, at(-60) + millis(n));
+        tell(&mut guard, n, false, false, at(-60) + millis(n));
     }
     let mut seen = vec![Seen::Well; count as usize];
     for n in 0..count {
         // The run, and the second look at what it found, before the next site is looked at.
         for _ in 0..2 {
             let (found, now) = (&mut seen[n as usize], at(0) + millis(n));
-            guard.told(site(n), *found != Seen::Down, true, now);
+            tell(&mut guard, n, *found != Seen::Down, true, now);
             *found = match (guard.verdict(now), *found) {
                 (Verdict::HeldBack, _) => Seen::HeldBack,
                 (_, Seen::Down) => Seen::Alerted,
@@ -123,7 +153,7 @@ fn a_jump_whose_share_goes_up_and_down_is_held_back_once() {
     for second in 1..=60 {
         let down = if second / 10 % 2 == 0 { 15 } else { 5 };
         for nth in 0..20 {
-            guard.told(site(next), nth < down, nth < down, at(second));
+            tell(&mut guard, next, nth < down, nth < down, at(second));
             next += 1;
         }
         let held = if second < 20 { Verdict::HeldBack } else { Verdict::Fit };

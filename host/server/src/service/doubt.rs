@@ -4,20 +4,20 @@
 //! *Invariant:* what is not believed is stored as `unknown` and looked at again soon
 //! ([`super::due`]); nothing is dropped for good.
 
-use vedette_model::{Assessment, CheckState, CheckStatus, Health, SiteId, Source, guard::Verdict};
+use vedette_model::{Assessment, CheckState, CheckStatus, Health, Source, guard::Verdict};
 
+use super::pipeline::Arrival;
 use crate::App;
 
 /// Why the assessment of a result is not believed, as the token of its record. Results that
 /// others measured are theirs to believe.
 pub(crate) async fn doubt(
     app: &App,
-    source: Source,
-    site: SiteId,
+    arrival: &Arrival,
     state: &CheckState,
     assessment: &Assessment,
 ) -> Option<&'static str> {
-    match source {
+    match arrival.source {
         Source::Scheduler | Source::OnDemand | Source::Cron => {}
         Source::Api | Source::Agent => return None,
     }
@@ -26,7 +26,7 @@ pub(crate) async fn doubt(
     let answered = is_answered(app, is_news(state, assessment.health)).await;
     let now = app.clock.now();
     let mut guard = app.guard.lock();
-    guard.told(site, is_down && state.was_well(), is_down, now);
+    guard.told(arrival.site_id, &arrival.check_type, is_down && state.was_well(), is_down, now);
     if let Some(answered) = answered {
         guard.resolved(answered);
     }
