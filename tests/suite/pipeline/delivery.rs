@@ -111,6 +111,19 @@ async fn a_receiver_that_moved_inside_is_not_dialled() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn while_no_name_is_found_a_delivery_waits_and_no_attempt_is_counted() {
+    // As a recursor without its way out says at once; silence would be waited for.
+    waits_for_a_way_out(Reply::Failure(ResponseCode::ServFail)).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn while_our_way_out_is_lost_a_receiver_of_a_known_name_waits_and_no_attempt_is_counted() {
+    // Nobody listens there.
+    let elsewhere = "127.0.0.2".parse().expect("valid");
+    waits_for_a_way_out(Reply::address(elsewhere)).await;
+}
+
+/// `kept`: what DNS servers say of the receiver's name once they reach nobody.
+async fn waits_for_a_way_out(kept: Reply) {
     let world = World::start().await;
     let dns = &world.lab.dns;
     let loopback = Reply::address("127.0.0.1".parse().expect("valid"));
@@ -121,9 +134,8 @@ async fn while_no_name_is_found_a_delivery_waits_and_no_attempt_is_counted() {
     let site = world.quiet("shop.example").await;
 
     world.knows_a_way_out().await;
-    // As a recursor without its way out says at once; silence would be waited for.
     dns.lose_its_way_out();
-    dns.answer("hook.example", Reply::Failure(ResponseCode::ServFail));
+    dns.answer("hook.example", kept);
     world.report_days(&site, 3).await;
     let alert = text(&world.alerts("domain", 1).await[0]["id"]);
     let log = world.log(&alert, |log| log[0]["error"].is_string()).await;

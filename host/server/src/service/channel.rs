@@ -5,6 +5,8 @@
 //! of its own channel; the value is put in for each attempt anew, vetted by the egress policy, and
 //! never logged.
 //! *Invariant:* no redirect is followed, and a receiver has ten seconds for each part of an attempt.
+//! *Invariant:* a receiver that was not reached is to blame only while our own way out is not known to
+//! be lost.
 
 mod address;
 mod email;
@@ -169,14 +171,25 @@ async fn send(
         ..HttpRequest::new(method, &url, deadline, LONGEST_REPLY)
     };
     let answer = app.sandbox.egress().send_for_status(request, Audience::Authenticated).await;
-    if let Some(trouble) = answer.as_ref().err().and_then(NetError::own_trouble) {
-        return Outcome::Unsent(trouble.to_owned());
+    if let Some(trouble) = own_trouble(app, &answer).await {
+        return Outcome::Unsent(trouble);
     }
     match interpret(app, channel, &host(&url), receipt(answer)).await {
         Outcome::Rejected(reason) => Outcome::Rejected(veiled(&reason, &url)),
         // Their reasons are our own words.
         kept @ (Outcome::Delivered | Outcome::Retry { .. } | Outcome::Unsent(_)) => kept,
     }
+}
+
+/// Why nothing came back, where that is our own trouble. Behind a network that is gone every receiver is
+/// silent, also those whose names our DNS servers have kept: they are asked whether they reach others.
+async fn own_trouble(app: &App, answer: &Result<HttpResponse, NetError>) -> Option<String> {
+    let cause = answer.as_ref().err()?;
+    if let Some(trouble) = cause.own_trouble() {
+        return Some(trouble.to_owned());
+    }
+    let has_uplink = app.sandbox.egress().resolver().has_uplink().await;
+    (has_uplink == Some(false)).then(|| NO_WAY_OUT.to_owned())
 }
 
 /// What came back, as the plugin reads it.
@@ -239,6 +252,8 @@ fn token(cause: &NetError) -> &'static str {
 
 /// Constant in every payload; receivers check it (spec: Payload).
 const SOURCE: &str = "vedette";
+
+const NO_WAY_OUT: &str = "our own way out is lost: the DNS servers reach nobody";
 
 /// The channel whose receiver has the account's signing secret.
 const SIGNED: &str = "webhook";

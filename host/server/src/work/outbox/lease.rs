@@ -54,8 +54,9 @@ impl Lease {
     }
 }
 
-/// The mails of a part wait half a minute for their turns, and have ten seconds then; a request has
-/// as much, and a plugin to read the reply.
+/// The mails of a part wait half a minute for their turns, and have ten seconds then. A request has as
+/// much; where it fails, whether our own way out is lost is known within twenty more; and a plugin reads
+/// the reply.
 const LONGEST_PART: Duration = Duration::from_secs(45);
 
 #[cfg(test)]
