@@ -1,9 +1,10 @@
 //! What is due is done by one node; what a node that dies had begun is finished by the other; and
 //! when the database goes away the nodes stay.
 
-use std::{collections::BTreeSet, time::Duration};
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use serde_json::{Value, json};
+use tokio::sync::Notify;
 use vedette_tests::{Received, Response, Script};
 
 use super::{Cluster, PATIENCE, PROGRAMS, until};
@@ -162,6 +163,41 @@ async fn what_one_node_still_tells_of_a_site_the_other_does_not_overtake() {
     let entries = payloads.flat_map(|told| told["alerts"].as_array().cloned().unwrap_or_default());
     let status: Vec<String> = entries.map(|entry| text(&entry["status"])).collect();
     assert_eq!(status, ["raised", "raised", "raised", "resolved"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_delivered_while_the_database_was_away_is_not_sent_again() {
+    if !installed(PROGRAMS) {
+        return;
+    }
+    let _turn = turn().await;
+    let mut cluster = Cluster::start("[intervals]\nuptime = \"24h\"\ndns = \"24h\"\n")
+        .await
+        .expect("the database and two nodes start");
+    cluster.hook().await;
+    let body = json!({"domain": "reported.example", "monitoring_enabled": false});
+    let site = cluster.site(body).await;
+    let taken = Arc::new(Notify::new());
+    cluster.lab.receiver.answer_next(Response::Held(Arc::clone(&taken)));
+    let body = json!({"site_id": site, "check_type": "domain", "result": ending_in(3)});
+    cluster.at(0).post("/checks", body).await.expect(200);
+    cluster.lab.receiver.wait_for(1).await.expect("the delivery begins");
+    cluster.database.kill().await.expect("killed");
+    taken.notify_one();
+    // As a restart takes on a busy machine, and well within a lease.
+    tokio::time::sleep(Duration::from_secs(15)).await;
+
+    cluster.database.start_again().await.expect("it starts on what it had written");
+    let log = until("the delivery to end", END_OF_LEASES, async || {
+        let page = cluster.at(1).get("/alerts").await;
+        let alert = page.json()["alerts"][0]["id"].as_str()?.to_owned();
+        let log = cluster.at(1).get(&format!("/alerts/{alert}/deliveries")).await.json();
+        let delivery = log["deliveries"][0].clone();
+        (delivery["state"] == "delivered").then_some(delivery)
+    })
+    .await;
+    assert_eq!(log["attempts"], json!(1), "{log}");
+    assert_eq!(cluster.lab.receiver.received().len(), 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -15,11 +15,13 @@
 //! *Invariant:* what is about a site goes after a batch about that site that is not through, whichever
 //! node sends it; the store knows (its `order.rs`).
 //! *Invariant:* delivery is at least once: only a settled attempt counts, and what was leased by
-//! a process that died is leased again. What was not made a batch yet is gathered again.
+//! a process that died is leased again. What was not made a batch yet is gathered again. A database
+//! that is away for less than a lease makes nobody send again what was sent ([`patience`]).
 
 mod gather;
 mod lease;
 mod look;
+mod patience;
 mod send;
 
 use std::{collections::HashMap, sync::Arc, time::Duration};

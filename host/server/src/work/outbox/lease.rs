@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use vedette_model::{Delivery, Timestamp, delivery::Rendered};
 
-use super::Held;
+use super::{Held, patience::until_written};
 use crate::{App, work::lanes::LEASE};
 
 /// The right to send a batch.
@@ -35,15 +35,13 @@ impl Lease {
         app: &App,
         delivery: &Delivery,
     ) -> vedette_store::Result<bool> {
-        let until = app.clock.now() + LEASE;
-        let kept = app.store.keep_delivery(delivery, until).await?;
-        if kept {
-            self.until = until;
-            if let Some(held) = self.held.lock().as_mut() {
-                held.rendered.clone_from(&delivery.rendered);
-            }
+        let kept = until_written(|| keep(app, delivery)).await?;
+        let Some(until) = kept else { return Ok(false) };
+        self.until = until;
+        if let Some(held) = self.held.lock().as_mut() {
+            held.rendered.clone_from(&delivery.rendered);
         }
-        Ok(kept)
+        Ok(true)
     }
 
     /// A part is through: a batch that is given back now is given back without it.
@@ -52,6 +50,13 @@ impl Lease {
             delivery.rendered = Some(parts.to_vec());
         }
     }
+}
+
+/// Until when it is leased from now on; none when it was lost.
+async fn keep(app: &App, delivery: &Delivery) -> vedette_store::Result<Option<Timestamp>> {
+    let until = app.clock.now() + LEASE;
+    let kept = app.store.keep_delivery(delivery, until).await?;
+    Ok(kept.then_some(until))
 }
 
 /// The mails of a part wait half a minute for their turns, and have ten seconds then. A request has as

@@ -14,7 +14,7 @@ use vedette_model::{
 use vedette_sandbox::{PluginError, Stop};
 use vedette_store::Error as StoreError;
 
-use super::lease::Lease;
+use super::{lease::Lease, patience::until_written};
 use crate::{
     App,
     service::channel::{self, Errand, Message, Sending, Unwritten},
@@ -149,10 +149,11 @@ async fn send(app: &App, mut delivery: Delivery, mut lease: Lease) -> Settled {
                 return Ok(lost(&delivery));
             }
         }
-        if let Some(outcome) = sending.part(app, &settings, &errand).await {
+        let ended = sending.part(app, &settings, &errand).await;
+        lease.left(sending.left());
+        if let Some(outcome) = ended {
             break outcome;
         }
-        lease.left(sending.left());
     };
     count_attempt(app, &delivery, &outcome);
     delivery.rendered = Some(sending.left().to_vec());
@@ -231,18 +232,10 @@ fn remedy(app: &App, channel: &str) -> &'static str {
     }
 }
 
-/// Writes what became of an attempt. Tried a few times: what is not written down happens again.
+/// Writes what became of an attempt: what is not written down happens again.
 async fn settle(app: &App, delivery: &Delivery) -> Settled {
-    let mut tries = 0;
-    let settled = loop {
-        match app.store.settle_delivery(delivery).await {
-            Ok(settled) => break settled,
-            Err(cause) if tries == SETTLE_TRIES => return Err((delivery.id, cause.into())),
-            Err(_) => tries += 1,
-        }
-        tokio::time::sleep(SETTLE_WAIT).await;
-    };
-    if !settled {
+    let settled = until_written(|| app.store.settle_delivery(delivery)).await;
+    if !settled.map_err(|cause| (delivery.id, cause.into()))? {
         return Ok(lost(delivery));
     }
     let (id, channel) = (delivery.id, delivery.channel.as_str());
@@ -304,8 +297,6 @@ const NOT_IN_PLAN: &str = "the plan does not include this channel any more";
 const LOOK_AFTER: Duration = Duration::from_secs(1);
 /// How many are given back at a time.
 const AT_ONCE: usize = 64;
-const SETTLE_TRIES: u32 = 5;
-const SETTLE_WAIT: Duration = Duration::from_millis(500);
 
 #[cfg(test)]
 mod tests {

@@ -1,0 +1,74 @@
+//! What was sent is written down, or it is sent again: for a database that is away somebody waits.
+//!
+//! *Invariant:* what is written late counts only while nobody else has the batch: the epoch tells.
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+use vedette_store::{Error, Result};
+
+/// Has something written, as often as it takes within [`Patience`].
+pub(super) async fn until_written<T, F>(write: impl Fn() -> F) -> Result<T>
+where
+    F: Future<Output = Result<T>>,
+{
+    let mut patience = Patience::from(Instant::now());
+    loop {
+        match write().await {
+            Err(cause) if patience.lasts(&cause, Instant::now()) => {}
+            written => return written,
+        }
+        tokio::time::sleep(TRY_AGAIN).await;
+    }
+}
+
+/// How long it is tried.
+struct Patience {
+    /// So long for a database that is away.
+    until: Instant,
+    /// So often, where it is there.
+    tries: u32,
+}
+
+impl Patience {
+    fn from(now: Instant) -> Self {
+        Self { until: now + AWAY, tries: TRIES }
+    }
+
+    /// Whether it is tried once more after this.
+    fn lasts(&mut self, cause: &Error, now: Instant) -> bool {
+        if matches!(cause, Error::Unavailable(_)) {
+            return now < self.until;
+        }
+        let left = self.tries.checked_sub(1);
+        self.tries = left.unwrap_or_default();
+        left.is_some()
+    }
+}
+
+/// Between two tries: much sooner than a lease ends, so that who comes first after the return of the
+/// database is who has something to write.
+const TRY_AGAIN: Duration = Duration::from_millis(500);
+/// Beyond the lease, since nobody else can have taken the batch while nobody reaches the database; and
+/// not for ever, since one that never takes this would keep its room.
+const AWAY: Duration = Duration::from_secs(10 * 60);
+const TRIES: u32 = 5;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn database_that_is_away_is_waited_for_beyond_a_lease_and_one_that_refuses_is_not() {
+        let start = Instant::now();
+        let mut patience = Patience::from(start);
+        let away = Error::Unavailable("the connection broke".to_owned());
+        for (second, lasts) in [(0, true), (59, true), (300, true), (599, true), (600, false)] {
+            let now = start + Duration::from_secs(second);
+            assert_eq!(patience.lasts(&away, now), lasts, "{second} s");
+        }
+        for (nth, lasts) in [true, true, true, true, true, false, false].into_iter().enumerate() {
+            assert_eq!(patience.lasts(&Error::Conflict, start), lasts, "{nth}");
+        }
+    }
+}
