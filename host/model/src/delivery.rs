@@ -166,6 +166,8 @@ pub enum Outcome {
     Rejected(String),
     /// Nothing could leave, for a trouble of our own: that is no attempt.
     Unsent(String),
+    /// We stop: what is left goes as soon as somebody is at work. That is no attempt either.
+    Stopped,
 }
 
 /// The id of what one check record sends to one channel: the same however often the record is judged
@@ -310,6 +312,7 @@ impl Delivery {
                 self.unsent += 1;
             }
             Outcome::Unsent(reason) => self.again(reason, None, now),
+            Outcome::Stopped => self.due_at = now,
         }
         self
     }

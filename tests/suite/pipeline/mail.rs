@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use serde_json::json;
-use tokio::sync::Notify;
+use tokio::{net::TcpStream, sync::Notify};
 use vedette_tests::{Authority, Lab, Leaf, Mailbox, Mailed, Reply, Service, Verdict, relay_toml};
 
 use crate::world::{World, in_some_round, text, until, waited};
@@ -295,6 +295,40 @@ async fn one_connection_brings_it_to_all() -> bool {
     let told = (&log[0]["attempts"], mailbox.turned_away());
     println!("{order:?}, attempts and connections turned away: {told:?}");
     order == who_was_turned_away_is_last && told == (&json!(1), 1)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stop_begins_no_further_mail_and_nobody_is_told_twice() {
+    let five = ["a@x.example", "b@x.example", "c@x.example", "d@x.example", "e@x.example"];
+    let (mailbox, mut world) = start(&five).await;
+    let under_way = [(); 2].map(|()| Arc::new(Notify::new()));
+    for taken in &under_way {
+        mailbox.answer_next(Verdict::Held(Arc::clone(taken)));
+    }
+    let site = world.site("stopped.example", 5).await;
+    world.watch("stopped.example", &site).await;
+    mailbox.wait_for(2).await.expect("one, and one beside it");
+    let alert = text(&world.open_alerts(1).await[0]["id"]);
+
+    let api = world.service.api;
+    let taken = async {
+        // Its listeners close with the stop.
+        until("the stop to begin", async || TcpStream::connect(api).await.is_err().then_some(()))
+            .await;
+        for taken in &under_way {
+            taken.notify_one();
+        }
+    };
+    let (code, ()) = tokio::join!(world.service.stop(), taken);
+    assert_eq!(code.expect("stops"), Some(0));
+    assert_eq!(mailbox.arrived().len(), 2);
+
+    world.service = world.service.start_again().await.expect("starts again");
+    world.owner.client = world.service.client().with_key(&world.owner.key);
+    mailbox.wait_for(5).await.expect("the others get theirs");
+    let log = world.log(&alert, |log| log[0]["state"] == "delivered").await;
+    assert_eq!(log[0]["attempts"], 1, "{log:?}");
+    assert_eq!(five.map(|to| mailbox.named(to)), [1; 5]);
 }
 
 #[tokio::test(flavor = "multi_thread")]

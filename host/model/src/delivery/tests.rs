@@ -182,6 +182,15 @@ fn trouble_of_our_own_costs_no_attempt_for_a_day() {
 }
 
 #[test]
+fn attempt_that_a_stop_ended_counts_for_nothing_and_is_due_at_once() {
+    let begun = pending().after(retry(None), at(0));
+    for before in [pending(), begun] {
+        let stopped = before.clone().after(Outcome::Stopped, at(5_000));
+        assert_eq!(stopped, Delivery { due_at: at(5_000), ..before });
+    }
+}
+
+#[test]
 fn what_could_not_leave_is_tried_when_attempts_are_and_then_ever_more_seldom() {
     // A relay that is silent takes ten seconds for each.
     for takes in [0, 10] {

@@ -16,6 +16,7 @@ mod sending;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
 use vedette_model::{
     AccountId, DeliveryId, Notice, NotificationSettings, Timestamp,
     delivery::{ATTEMPT_TIMEOUT, LETTER, Outcome, Rendered},
@@ -69,6 +70,8 @@ pub(crate) struct Errand<'a> {
     /// Whom a letter is for; none for notifications.
     pub(crate) to: Option<&'a str>,
     pub(crate) created_at: Timestamp,
+    /// From then on nothing more is begun: no further part, and no mail to a further recipient.
+    pub(crate) stop: &'a CancellationToken,
 }
 
 /// What the plugin of an account's channel is configured with. Those of the documented channels are
@@ -136,7 +139,7 @@ pub(crate) async fn attempt(
 ) -> Outcome {
     let mut sending = Sending::of(parts);
     loop {
-        if let Some(outcome) = sending.part(app, settings, errand).await {
+        if let Some(outcome) = sending.part(app, settings, errand, |_| {}).await {
             return outcome;
         }
     }
@@ -177,7 +180,10 @@ async fn send(
     match interpret(app, channel, &host(&url), receipt(answer)).await {
         Outcome::Rejected(reason) => Outcome::Rejected(veiled(&reason, &url)),
         // Their reasons are our own words.
-        kept @ (Outcome::Delivered | Outcome::Retry { .. } | Outcome::Unsent(_)) => kept,
+        kept @ (Outcome::Delivered
+        | Outcome::Retry { .. }
+        | Outcome::Unsent(_)
+        | Outcome::Stopped) => kept,
     }
 }
 

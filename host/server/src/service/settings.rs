@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use futures::future::join_all;
 use serde::Serialize;
 use serde_json::{Map, Value};
+use tokio_util::sync::CancellationToken;
 use vedette_model::{
     AccountId, DeliveryId, Notice, NotificationSettings, Plan, Severity, SiteId, Timestamp,
     alert::NoticeStatus,
@@ -236,12 +237,15 @@ async fn try_out(
             });
         }
     };
-    let errand = Errand { id, account, channel, to: None, created_at: now };
+    // Whoever asked waits for it, and a stop gives requests their time.
+    let stop = CancellationToken::new();
+    let errand = Errand { id, account, channel, to: None, created_at: now, stop: &stop };
     match channel::attempt(app, settings, &errand, parts).await {
         Outcome::Delivered => None,
         Outcome::Retry { reason, .. } | Outcome::Rejected(reason) | Outcome::Unsent(reason) => {
             Some(format!("{channel}: {reason}"))
         }
+        Outcome::Stopped => Some(format!("{channel}: the service stops, try again in a moment")),
     }
 }
 

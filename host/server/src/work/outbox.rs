@@ -46,7 +46,7 @@ use crate::{App, trouble::Trouble};
 
 /// The loop. After `shutdown` it finishes what is on its way and gives back the rest.
 pub(super) async fn run(app: Arc<App>, shutdown: CancellationToken) {
-    let mut outbox = Outbox::new(app);
+    let mut outbox = Outbox::new(app, shutdown.clone());
     while !shutdown.is_cancelled() {
         let next = outbox.take_up().await;
         let app = Arc::clone(&outbox.app);
@@ -94,6 +94,8 @@ struct Outbox {
     /// When what is not finished was counted last, by a clock that nobody sets.
     counted: Option<Instant>,
     unread: Trouble,
+    /// From then on nothing more is begun.
+    stop: CancellationToken,
 }
 
 struct Work {
@@ -119,7 +121,7 @@ enum Ended {
 }
 
 impl Outbox {
-    fn new(app: Arc<App>) -> Self {
+    fn new(app: Arc<App>, stop: CancellationToken) -> Self {
         let now = app.clock.now();
         Self {
             lanes: Lanes::default(),
@@ -132,6 +134,7 @@ impl Outbox {
             rested: None,
             counted: None,
             unread: Trouble::default(),
+            stop,
             app,
         }
     }
@@ -148,7 +151,8 @@ impl Outbox {
         self.lanes.rest(&receiver, gathering.quiet_at.min(now + WINDOW));
         let held = Held::default();
         let decided = gather::Decided { receiver: receiver.clone(), versions, gathering };
-        let task = gather::carry_out(Arc::clone(&self.app), decided, Arc::clone(&held));
+        let (app, stop) = (Arc::clone(&self.app), self.stop.clone());
+        let task = gather::carry_out(app, decided, Arc::clone(&held), stop);
         let id = self.tasks.spawn(task).id();
         self.out.insert(id, Work { receiver, held });
     }
@@ -156,7 +160,7 @@ impl Outbox {
     fn start(&mut self, delivery: Delivery, leased: Timestamp) {
         let receiver = receiver(&delivery);
         let held = Arc::new(Mutex::new(Some(delivery.clone())));
-        let lease = Lease::since(leased, Arc::clone(&held));
+        let lease = Lease::since(leased, Arc::clone(&held), self.stop.clone());
         let app = Arc::clone(&self.app);
         let task = async move {
             if let Some(at) = send::goes_after(&app, &delivery).await {
@@ -225,8 +229,8 @@ impl Outbox {
         self.app.wake.outbox.keep([receiver.clone()]);
     }
 
-    /// Attempts that are on their way get ten seconds, and what is left of them is given back, as
-    /// what waits is meanwhile; nothing new is begun.
+    /// Attempts that are on their way end with the part or the mail that they are at, for which they
+    /// have ten seconds, and what is left of them is given back, as what waits is meanwhile.
     async fn finish(mut self) {
         let now = self.app.clock.now();
         let app = Arc::clone(&self.app);
@@ -254,5 +258,6 @@ fn earliest<const N: usize>(moments: [Option<Timestamp>; N]) -> Option<Timestamp
 const OTHERS_FIRST: Duration = Duration::from_secs(5);
 /// What other nodes have queued, and what a lost hint was about, is found this soon.
 const POLL: Duration = Duration::from_secs(1);
-/// A request of an attempt takes ten seconds at most.
-const DRAIN: Duration = Duration::from_secs(10);
+/// A request or a mail that is under way takes ten seconds at most, and one more to write that down.
+/// What is given back after that has another second, before the process ends.
+const DRAIN: Duration = Duration::from_secs(11);

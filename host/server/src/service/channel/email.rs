@@ -8,6 +8,7 @@
 //!
 //! *Invariant:* who has a mail, or was refused it for good, is written down with the delivery and
 //! gets no further attempt.
+//! *Invariant:* after a stop no mail is begun.
 
 use std::{
     collections::VecDeque,
@@ -33,13 +34,14 @@ pub(super) struct Words<'a> {
     pub(super) html: Option<&'a str>,
 }
 
-/// Sends to everybody who is not in `told` yet, and adds whom that settled.
+/// Sends to everybody who is not in `told` yet; `tell` is shown who is by then, after each mail.
 pub(super) async fn send(
     app: &App,
     settings: &NotificationSettings,
     errand: &Errand<'_>,
     words: &Words<'_>,
-    told: &mut Vec<Told>,
+    told: &[Told],
+    mut tell: impl FnMut(&[Told]),
 ) -> Outcome {
     let Some(relay) = &app.relay else {
         return Outcome::Rejected(NO_RELAY.to_owned());
@@ -50,35 +52,48 @@ pub(super) async fn send(
     };
     recipients.retain(|address| !told.iter().any(|told| told.address == *address));
     let turn_by = Instant::now() + TURN;
-    let mut round = Round::of(recipients, told);
+    let mut told = told.to_vec();
+    let mut round = Round::of(recipients, &mut told);
     let mut out = FuturesUnordered::new();
     loop {
+        if errand.stop.is_cancelled() {
+            round.stop();
+        }
         if let Some(address) = round.next(out.len()) {
             out.push(mail(relay, errand, words, address, turn_by));
         }
         let ended = timeout(BESIDE, out.next()).await;
         match ended {
-            Ok(Some((address, sent))) => round.take(address, sent, out.len()),
+            Ok(Some((address, Some(sent)))) => {
+                round.take(address, sent, out.len());
+                tell(round.told.as_slice());
+            }
+            Ok(Some((address, None))) => round.put_back(address),
             Ok(None) => return round.outcome(),
             Err(_) => {}
         }
     }
 }
 
-/// One mail, with ten seconds of its own from its turn on; none once the time for turns is over.
+/// One mail, with ten seconds of its own from its turn on; none once the time for turns is over. How it
+/// ended; nothing where it had no turn before a stop.
 async fn mail(
     relay: &Relay,
     errand: &Errand<'_>,
     words: &Words<'_>,
     address: String,
     turn_by: Instant,
-) -> (String, Result<(), NotSent>) {
+) -> (String, Option<Result<(), NotSent>>) {
     if Instant::now() >= turn_by {
         let reason = "the mail relay took too long for the mails before";
-        return (address, Err(NotSent::Later(reason.to_owned())));
+        return (address, Some(Err(NotSent::Later(reason.to_owned()))));
     }
-    let Some(turn) = relay.turn(turn_by).await else {
-        return (address, Err(NotSent::Ours("too much mail waits for the relay".to_owned())));
+    let Some(turn) = errand.stop.run_until_cancelled(relay.turn(turn_by)).await else {
+        return (address, None);
+    };
+    let Some(turn) = turn else {
+        let reason = "too much mail waits for the relay";
+        return (address, Some(Err(NotSent::Ours(reason.to_owned()))));
     };
     let mail = Mail {
         to: &address,
@@ -90,7 +105,7 @@ async fn mail(
         created_at: errand.created_at,
     };
     let sent = relay.send(&turn, &mail, Instant::now() + ATTEMPT_TIMEOUT).await;
-    (address, sent)
+    (address, Some(sent))
 }
 
 /// Whom a letter names; else `alert_emails`, or the account's own address where there are none
@@ -139,17 +154,30 @@ struct Round<'a> {
     later: Vec<(String, String)>,
     /// A trouble of our own, or of the relay for everybody.
     ours: Option<String>,
+    /// We stop: nobody comes next.
+    is_over: bool,
 }
 
 impl<'a> Round<'a> {
     fn of(recipients: Vec<String>, told: &'a mut Vec<Told>) -> Self {
         let left = recipients.into();
-        Self { told, left, at_a_time: MOST_AT_A_TIME, later: Vec::new(), ours: None }
+        let (later, ours) = (Vec::new(), None);
+        Self { told, left, at_a_time: MOST_AT_A_TIME, later, ours, is_over: false }
+    }
+
+    fn stop(&mut self) {
+        self.is_over = true;
     }
 
     /// Who comes next, while so many mails are on their way.
     fn next(&mut self, on_their_way: usize) -> Option<String> {
-        if on_their_way < self.at_a_time { self.left.pop_front() } else { None }
+        let has_room = on_their_way < self.at_a_time && !self.is_over;
+        if has_room { self.left.pop_front() } else { None }
+    }
+
+    /// Nothing was begun for him.
+    fn put_back(&mut self, address: String) {
+        self.left.push_front(address);
     }
 
     /// Takes in how a mail ended, while so many others are on their way. Who is turned away beside
@@ -179,6 +207,9 @@ impl<'a> Round<'a> {
     /// Delivered once everybody has it; as long as somebody may still get it, there is a next
     /// attempt. Whoever has it not is named, with the reason.
     fn outcome(self) -> Outcome {
+        if self.is_over && !self.left.is_empty() {
+            return Outcome::Stopped;
+        }
         if let Some(reason) = self.ours {
             return Outcome::Unsent(reason);
         }
@@ -305,6 +336,33 @@ mod tests {
         round.take(a.to_owned(), Err(NotSent::TurnedAway(away.clone())), 0);
         assert_eq!(round.next(0), None, "the others would not be let in either");
         assert_eq!(round.outcome(), Outcome::Unsent(away));
+    }
+
+    #[test]
+    fn after_a_stop_nobody_comes_next_and_it_is_an_attempt_only_where_nobody_is_left() {
+        let [a, b, c] = ["a@x.example", "b@x.example", "c@x.example"];
+        let ended = |recipients: &[&str], waits: Option<&str>| {
+            let mut told = Vec::new();
+            let recipients = recipients.iter().map(|address| (*address).to_owned());
+            let mut round = Round::of(recipients.collect(), &mut told);
+            assert_eq!(round.next(0).as_deref(), Some(a));
+            let waiting = waits.map(|address| {
+                assert_eq!(round.next(1).as_deref(), Some(address));
+                address.to_owned()
+            });
+            round.stop();
+            assert_eq!(round.next(0), None);
+            round.take(a.to_owned(), Ok(()), 0);
+            if let Some(address) = waiting {
+                round.put_back(address);
+            }
+            let outcome = round.outcome();
+            assert_eq!(told, [self::told(a, None)]);
+            outcome
+        };
+        assert_eq!(ended(&[a, b, c], None), Outcome::Stopped);
+        assert_eq!(ended(&[a, b], Some(b)), Outcome::Stopped, "it had no turn");
+        assert_eq!(ended(&[a], None), Outcome::Delivered);
     }
 
     #[test]

@@ -1,10 +1,11 @@
 //! An attempt, part by part: whoever sends may look around between two of them.
 //!
 //! *Invariant:* a part that was delivered is not sent again, and what is left keeps its order.
+//! *Invariant:* after a stop no part is begun.
 
 use vedette_model::{
     NotificationSettings,
-    delivery::{Outcome, Rendered},
+    delivery::{Outcome, Rendered, Told},
 };
 
 use super::{
@@ -33,36 +34,54 @@ impl Sending {
 
     /// Sends the next part; answers how the attempt ended, and nothing while there is more to
     /// send. A mail that some of its recipients are refused stays, and keeps the next one from
-    /// nobody.
+    /// nobody. `left` is shown what a further attempt sends, whenever that is less: also after each
+    /// recipient of a mail.
     pub(crate) async fn part(
         &mut self,
         app: &App,
         settings: &NotificationSettings,
         errand: &Errand<'_>,
+        mut left: impl FnMut(&[Rendered]),
     ) -> Option<Outcome> {
-        let Some(part) = self.parts.get_mut(self.next) else { return Some(self.ended()) };
-        let (outcome, is_mail) = match part {
+        let Some(part) = self.parts.get(self.next).cloned() else { return Some(self.ended()) };
+        if errand.stop.is_cancelled() {
+            return Some(Outcome::Stopped);
+        }
+        let (outcome, is_mail) = match &part {
             Rendered::Email { subject, text, html, told } => {
                 let words = Words { subject, text, html: html.as_deref() };
-                (email::send(app, settings, errand, &words, told).await, true)
+                let tell = |told: &[Told]| {
+                    self.tell(told);
+                    left(&self.parts);
+                };
+                (email::send(app, settings, errand, &words, told, tell).await, true)
             }
             Rendered::Http { .. } => {
-                (super::send(app, settings, errand.id, errand.channel, part).await, false)
+                (super::send(app, settings, errand.id, errand.channel, &part).await, false)
             }
         };
         match outcome {
             Outcome::Delivered => {
                 self.parts.remove(self.next);
+                left(&self.parts);
             }
             Outcome::Rejected(reason) if is_mail => {
                 self.refused.get_or_insert(reason);
                 self.next += 1;
             }
-            failed @ (Outcome::Retry { .. } | Outcome::Rejected(_) | Outcome::Unsent(_)) => {
-                return Some(failed);
-            }
+            ended @ (Outcome::Retry { .. }
+            | Outcome::Rejected(_)
+            | Outcome::Unsent(_)
+            | Outcome::Stopped) => return Some(ended),
         }
         (self.next == self.parts.len()).then(|| self.ended())
+    }
+
+    /// So many recipients of the mail that is being sent need no further attempt by now.
+    fn tell(&mut self, settled: &[Told]) {
+        if let Some(Rendered::Email { told, .. }) = self.parts.get_mut(self.next) {
+            *told = settled.to_vec();
+        }
     }
 
     /// How it ended, after the last part.

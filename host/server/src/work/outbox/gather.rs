@@ -5,6 +5,7 @@
 use std::{sync::Arc, time::Duration};
 
 use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
 use vedette_model::{
     AccountId, AlertId, Delivery, Timestamp,
     delivery::{Gathering, Lane, Plan, asks, plan},
@@ -109,7 +110,12 @@ fn others_first(waiting: &[Delivery], now: Timestamp) -> Option<Timestamp> {
 
 /// Has the notifications written, makes them batches, and sends the first. The others are due at
 /// once, and follow when this one is on its way.
-pub(super) async fn carry_out(app: Arc<App>, decided: Decided, held: Held) -> Ended {
+pub(super) async fn carry_out(
+    app: Arc<App>,
+    decided: Decided,
+    held: Held,
+    stop: CancellationToken,
+) -> Ended {
     let Decided { receiver: (account_id, channel), versions, mut gathering } = decided;
     let first_failed = render(&app, &mut gathering).await;
     // Writing it may have taken a while, and the lease is for sending.
@@ -148,7 +154,7 @@ pub(super) async fn carry_out(app: Arc<App>, decided: Decided, held: Held) -> En
         let again = send::not_written(&app, delivery, &cause).await;
         return Ended::Unwritten { again, next };
     }
-    let again = send::step(&app, delivery, Lease::since(now, held)).await;
+    let again = send::step(&app, delivery, Lease::since(now, held, stop)).await;
     Ended::Tried { again, next }
 }
 

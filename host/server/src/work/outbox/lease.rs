@@ -5,6 +5,7 @@
 
 use std::time::Duration;
 
+use tokio_util::sync::CancellationToken;
 use vedette_model::{Delivery, Timestamp, delivery::Rendered};
 
 use super::{Held, patience::until_written};
@@ -14,12 +15,14 @@ use crate::{App, work::lanes::LEASE};
 pub(super) struct Lease {
     until: Timestamp,
     held: Held,
+    /// From then on no part is begun.
+    pub(super) stop: CancellationToken,
 }
 
 impl Lease {
     /// The lease of a batch that was taken at a moment.
-    pub(super) fn since(taken: Timestamp, held: Held) -> Self {
-        Self { until: taken + LEASE, held }
+    pub(super) fn since(taken: Timestamp, held: Held, stop: CancellationToken) -> Self {
+        Self { until: taken + LEASE, held, stop }
     }
 
     /// Whether the next part ends before it does. One that is longer than any was given by a clock
@@ -44,7 +47,8 @@ impl Lease {
         Ok(true)
     }
 
-    /// A part is through: a batch that is given back now is given back without it.
+    /// A part is through, or a mail to one of many: a batch that is given back now is given back
+    /// without it.
     pub(super) fn left(&self, parts: &[Rendered]) {
         if let Some(delivery) = self.held.lock().as_mut() {
             delivery.rendered = Some(parts.to_vec());
@@ -71,7 +75,7 @@ mod tests {
 
     #[test]
     fn part_is_begun_only_within_a_lease_that_outlasts_it() {
-        let lease = Lease::since(at(0), Held::default());
+        let lease = Lease::since(at(0), Held::default(), CancellationToken::new());
         for (now, outlasts) in [
             (-3600, false),
             (-1, false),

@@ -134,12 +134,14 @@ async fn send(app: &App, mut delivery: Delivery, mut lease: Lease) -> Settled {
         return settle(app, &given_up).await;
     }
     let mut sending = Sending::of(delivery.rendered.take().unwrap_or_default());
+    let stop = lease.stop.clone();
     let errand = Errand {
         id: delivery.id,
         account: delivery.account_id,
         channel: &delivery.channel,
         to: delivery.to.as_deref(),
         created_at: delivery.created_at,
+        stop: &stop,
     };
     let outcome = loop {
         if !lease.outlasts_a_part(app.clock.now()) {
@@ -149,9 +151,8 @@ async fn send(app: &App, mut delivery: Delivery, mut lease: Lease) -> Settled {
                 return Ok(lost(&delivery));
             }
         }
-        let ended = sending.part(app, &settings, &errand).await;
-        lease.left(sending.left());
-        if let Some(outcome) = ended {
+        let left = |parts: &[Rendered]| lease.left(parts);
+        if let Some(outcome) = sending.part(app, &settings, &errand, left).await {
             break outcome;
         }
     };
@@ -198,6 +199,7 @@ fn count_attempt(app: &App, delivery: &Delivery, outcome: &Outcome) {
             }
             UNSENT
         }
+        Outcome::Stopped => return,
     };
     attempts(channel, label).increment(1);
 }

@@ -3,6 +3,7 @@
 use std::{convert::Infallible, sync::Arc};
 
 use serde_json::json;
+use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 use vedette_model::{
     DeliveryId, DeliveryState, InvitationId, NotificationSettings, Role, Secret,
@@ -27,7 +28,7 @@ fn lanes_that_are_due_are_taken_up_however_many_there_are() {
     instance::with_idle_app(instance::config(), clock, |app| async move {
         let owner = instance::owner(&app, &STANDARD).await;
         queue(&app, &owner, &each_of_its_own(LOOK + 44, "webhook")).await;
-        let mut outbox = Outbox::new(Arc::clone(&app));
+        let mut outbox = outbox(&app);
         work_off(&mut outbox, &hand).await;
         let left = left(&app).await;
         assert_eq!((left.waiting.len(), left.batches), (0, false));
@@ -42,7 +43,7 @@ fn lanes_of_a_channel_that_is_not_here_are_left_to_others_first_and_hold_nobody_
         let mut waiting = each_of_its_own(LOOK + 44, "pager");
         waiting.push(telling(owner.account.id, "webhook", 1_000));
         queue(&app, &owner, &waiting).await;
-        let mut outbox = Outbox::new(Arc::clone(&app));
+        let mut outbox = outbox(&app);
         // They are of the moment 0.
         while app.clock.now() < at(4) {
             outbox.take_up().await;
@@ -103,7 +104,7 @@ async fn paging(app: &Arc<App>) -> Outbox {
     let changed = app.store.update_settings(account, set).await;
     assert!(changed.is_ok_and(|changed| changed.is_ok()));
     queue(app, &owner, &[telling(account, "pager", 1)]).await;
-    Outbox::new(Arc::clone(app))
+    outbox(app)
 }
 
 #[test]
@@ -111,7 +112,7 @@ fn batches_that_are_due_are_leased_however_many_there_are() {
     let (clock, _) = Clock::manual(at(0));
     instance::with_idle_app(instance::config(), clock, |app| async move {
         write(&app, 3 * BATCH + 8).await;
-        let mut outbox = Outbox::new(Arc::clone(&app));
+        let mut outbox = outbox(&app);
         outbox.take_up().await;
         assert!(leased(&app, app.clock.now()).await.is_empty());
         end(&mut outbox).await;
@@ -130,6 +131,11 @@ fn batch_that_is_given_back_after_days_in_which_nobody_ran_waits_for_our_own_tro
         let waits = first_letter(&app, later).await.after(unsent, later);
         assert_eq!((waits.attempt, waits.state), (0, DeliveryState::Pending));
     });
+}
+
+/// One that nobody stops.
+fn outbox(app: &Arc<App>) -> Outbox {
+    Outbox::new(Arc::clone(app), CancellationToken::new())
 }
 
 /// The first of those that [`write`] has be due, leased.
