@@ -66,12 +66,12 @@ impl Store {
 
     /// Writes a batch after an attempt and gives it back: due again at its `due_at`, or finished.
     /// False, and nothing written, when it has got another owner meanwhile or its site was
-    /// deleted.
+    /// deleted. Who was not answered may call again: what stands there already is written.
     pub async fn settle_delivery(&self, delivery: &Delivery) -> Result<bool> {
         // Who may send it is there: it holds back what is about its sites for another day (`order.rs`).
         let unit = "RETURN array::len(UPDATE $id SET finished = $finished, due_at = $due_at,
             gathered_at = $due_at, owner = '', doc = $doc, sealed = $sealed
-            WHERE epoch = $epoch AND owner != '' RETURN AFTER)";
+            WHERE epoch = $epoch AND (owner != '' OR doc = $doc) RETURN AFTER)";
         let Written { doc, sealed } = Written::of(delivery, &self.inner.seal)?;
         let binds = Binds::new()
             .with("id", key::delivery(delivery.id))
