@@ -9,7 +9,7 @@ use surrealdb::types::{RecordId, SurrealValue};
 use vedette_model::delivery::LETTER;
 use vedette_model::{AccountId, SiteId};
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::tx::Binds;
 use crate::{Store, key, row};
 
@@ -26,13 +26,20 @@ struct AccountPurgeRow {
 
 impl Store {
     /// Removes up to `batch` rows of one site or account that was deleted; false when nothing is
-    /// left of any. Some 500 rows keep a transaction short and small.
+    /// left of any. Some 500 rows keep a transaction short and small. One that cannot be removed is
+    /// passed over, and what is said of it is answered when there is nothing else to remove.
     pub async fn purge_next(&self, batch: usize) -> Result<bool> {
-        Ok(self.purge_site(batch).await? || self.purge_account(batch).await?)
+        let sites = first_that_goes(|passed| self.purge_site(passed, batch)).await;
+        if matches!(sites, Ok(true) | Err(Error::Unavailable(_))) {
+            return sites;
+        }
+        let accounts = first_that_goes(|passed| self.purge_account(passed, batch)).await;
+        Ok(accounts? || sites?)
     }
 
-    async fn purge_site(&self, batch: usize) -> Result<bool> {
-        let next: Vec<PurgeRow> = self.read("SELECT id FROM purge LIMIT 1", Binds::new()).await?;
+    async fn purge_site(&self, passed: usize, batch: usize) -> Result<bool> {
+        let next = "SELECT id FROM purge LIMIT 1 START $passed";
+        let next: Vec<PurgeRow> = self.read(next, Binds::new().with("passed", passed)).await?;
         let Some(purge) = next.into_iter().next() else { return Ok(false) };
         let account = AccountId(key::uuid_at(&purge.id, 0)?);
         let site = SiteId(key::uuid_at(&purge.id, 1)?);
@@ -49,9 +56,10 @@ impl Store {
     }
 
     /// Its sites have purges of their own.
-    async fn purge_account(&self, batch: usize) -> Result<bool> {
+    async fn purge_account(&self, passed: usize, batch: usize) -> Result<bool> {
+        let next = "SELECT id, email FROM account_purge LIMIT 1 START $passed";
         let next: Vec<AccountPurgeRow> =
-            self.read("SELECT id, email FROM account_purge LIMIT 1", Binds::new()).await?;
+            self.read(next, Binds::new().with("passed", passed)).await?;
         let Some(purge) = next.into_iter().next() else { return Ok(false) };
         let account = AccountId(key::uuid_at(&purge.id, 0)?);
         for leftover in of_account(account, &purge.email)? {
@@ -74,6 +82,25 @@ impl Store {
         );
         self.tx(&unit, leftover.binds.with("batch", batch)).await
     }
+}
+
+/// Has the first go that can, of those behind so many that cannot; false when there is none, and what
+/// was said of the first that cannot.
+async fn first_that_goes<F>(purge: impl Fn(usize) -> F) -> Result<bool>
+where
+    F: Future<Output = Result<bool>>,
+{
+    let mut failed = Ok(false);
+    for passed in 0..MOST_PASSED {
+        match purge(passed).await {
+            Ok(true) => return Ok(true),
+            Ok(false) => break,
+            // Of every other the same would be said.
+            Err(away @ Error::Unavailable(_)) => return Err(away),
+            Err(cause) => failed = failed.and(Err(cause)),
+        }
+    }
+    failed
 }
 
 /// Rows of one table, found by an index or by their ids.
@@ -136,6 +163,9 @@ fn of_account(account: AccountId, email: &str) -> Result<Vec<Leftover>> {
     .map(|table| Leftover::keyed(key::of_account(table, account)));
     Ok(deliveries.into_iter().chain(keyed).collect())
 }
+
+/// More than this is no damage to one of them, but to all.
+const MOST_PASSED: usize = 64;
 
 pub(crate) const BY_SITE_CHECKS: &str = "SELECT VALUE id FROM check WHERE site = $of LIMIT $batch";
 const BY_SITE_ALERTS: &str = "SELECT VALUE id FROM alert WHERE site = $of LIMIT $batch";

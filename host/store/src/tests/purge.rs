@@ -71,6 +71,28 @@ fn a_purge_leaves_nothing_of_the_site_and_everything_of_others() {
 }
 
 #[test]
+fn what_cannot_be_purged_keeps_nothing_else() {
+    on_both(|store| async move {
+        // They come first, and no version knows what they stand for.
+        let strange = "CREATE purge:[1, 2] RETURN NONE; CREATE purge:[1, 3] RETURN NONE;
+            CREATE account_purge:[1] SET email = 'ops@example.com' RETURN NONE";
+        store.write(strange, Binds::new()).await.unwrap();
+        let before = rows(&store).await;
+        let (account, site) = with_site(&store).await;
+        busy(&store, &account, &site).await;
+        close(&store, &account).await;
+        let error = loop {
+            match store.purge_next(500).await {
+                Ok(more) => assert!(more, "these are left"),
+                Err(error) => break error,
+            }
+        };
+        assert!(matches!(error, Error::Corrupt { .. }), "{error}");
+        assert_eq!(rows(&store).await, before);
+    });
+}
+
+#[test]
 fn sites_deleted_while_they_are_checked_leave_nothing() {
     on_both(|store| async move {
         let account = signed_up(&store).await;
