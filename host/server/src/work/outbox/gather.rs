@@ -136,10 +136,7 @@ pub(super) async fn carry_out(
         // It is ours until its lease ends, and nobody else's to send.
         Err(StoreError::Unavailable(_)) if is_claimed(&app, &gathering).await => {}
         Err(cause) => {
-            tracing::error!(
-                %account_id, channel, error = format!("{cause:#?}"),
-                "channel {channel} of {account_id} was not gathered: {cause}"
-            );
+            not_gathered(&app, account_id, &channel, &cause);
             return Ended::Failed;
         }
     }
@@ -156,6 +153,18 @@ pub(super) async fn carry_out(
     }
     let again = send::step(&app, delivery, Lease::since(now, held, stop)).await;
     Ended::Tried { again, next }
+}
+
+/// A lane is tried again every second, and what one meets most others meet, such as a disk without
+/// room.
+fn not_gathered(app: &App, account_id: AccountId, channel: &str, cause: &StoreError) {
+    let error = format!("{cause:#?}");
+    if app.unsent.lock().is_news(&error, Instant::now()) {
+        tracing::error!(
+            %account_id, channel, error,
+            "channel {channel} of {account_id} was not gathered, and perhaps others: {cause}"
+        );
+    }
 }
 
 /// Whether a claim was written of which the database did not say what became of it. Asked until the
