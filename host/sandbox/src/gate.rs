@@ -14,7 +14,7 @@ use std::{
     sync::Arc,
 };
 
-use tokio::{sync::Semaphore, task::block_in_place};
+use tokio::task::block_in_place;
 use wasmtime::{
     Engine,
     component::{Component, InstancePre, Linker},
@@ -38,6 +38,7 @@ use crate::{
     manifest::{Kind, Manifest, ManifestError, Settings},
     pure,
     registry::{Channel, Check, Installed, Plugin},
+    slots::Runs,
     underway::Underway,
 };
 
@@ -183,7 +184,7 @@ pub(crate) async fn admit(
         secrets: Arc::new(granted.collect()),
         grants: Arc::new(grants),
         settings: settings_of(&manifest, settings),
-        runs: Arc::new(Semaphore::new(PLUGIN_RUNS[class as usize])),
+        runs: Runs::of(PLUGIN_RUNS[class as usize]),
         breaker: Breaker::default().into(),
     };
     let installed = match manifest.kind {

@@ -9,7 +9,6 @@ use std::{
 
 use arc_swap::ArcSwap;
 use parking_lot::Mutex;
-use tokio::sync::Semaphore;
 use vedette_model::CheckType;
 use wasmtime::Engine;
 
@@ -25,6 +24,7 @@ use crate::{
     host::Guest,
     limits::Limits,
     schema::Schema,
+    slots::Runs,
     standstill::Standstill,
     underway::Underway,
 };
@@ -84,7 +84,7 @@ pub(crate) struct Plugin {
     /// What the operator set for it, a JSON object.
     pub(crate) settings: Arc<str>,
     /// Runs at a time.
-    pub(crate) runs: Arc<Semaphore>,
+    pub(crate) runs: Runs,
     pub(crate) breaker: Mutex<Breaker>,
 }
 

@@ -10,7 +10,9 @@ use tokio::{
 };
 use vedette_model::domain_name::Target;
 
-use crate::{Job, call::End, engine::Class, limits::TARGET_RUNS, registry::Plugin};
+use crate::{
+    Job, call::End, egress::Audience, engine::Class, limits::TARGET_RUNS, registry::Plugin,
+};
 
 /// The slots of both engines, and the targets that runs are about.
 pub(crate) struct Slots {
@@ -20,8 +22,17 @@ pub(crate) struct Slots {
     targets: Mutex<HashMap<(Target, bool), Arc<Semaphore>>>,
 }
 
+/// Runs that may go on at a time. Those that are planned have room of their own, which nobody takes
+/// by asking; and of the room for those that somebody asked for, only a part is for people without
+/// an account.
+pub(crate) struct Runs {
+    planned: Arc<Semaphore>,
+    asked: Arc<Semaphore>,
+    public: Arc<Semaphore>,
+}
+
 struct Engine {
-    runs: Arc<Semaphore>,
+    runs: Runs,
     pure: Arc<Semaphore>,
 }
 
@@ -36,6 +47,8 @@ const PURE_WAIT: Duration = Duration::from_secs(5);
 const RUN_WAIT: Duration = Duration::from_secs(5);
 /// Targets without a run are forgotten once there are this many.
 const TARGETS: usize = 4096;
+/// One in so many of the runs that somebody asked for may be of people without an account.
+const PUBLIC_SHARE: usize = 3;
 
 impl Slots {
     pub(crate) fn new() -> Self {
@@ -52,7 +65,8 @@ impl Slots {
     /// for it.
     pub(crate) async fn run(&self, plugin: &Plugin, job: &Job) -> Result<Turn, End> {
         let target = plugin.grants.reaches_target().then(|| self.target(job));
-        let room = [Arc::clone(&plugin.runs), Arc::clone(&self.engine(plugin).runs)];
+        let room = [&plugin.runs, &self.engine(plugin).runs];
+        let room = room.into_iter().flat_map(|runs| runs.queues(job.watched, job.audience));
         let queues: Vec<_> = target.into_iter().chain(room).collect();
         take(plugin, &queues, plugin.limits.wall + RUN_WAIT).await
     }
@@ -79,12 +93,35 @@ impl Slots {
     }
 }
 
+impl Runs {
+    /// So many that are planned, and as many that somebody asked for.
+    pub(crate) fn of(each: usize) -> Self {
+        let semaphore = |runs| Arc::new(Semaphore::new(runs));
+        Self {
+            planned: semaphore(each),
+            asked: semaphore(each),
+            public: semaphore(each / PUBLIC_SHARE),
+        }
+    }
+
+    /// What such a run takes a permit of, in this order.
+    fn queues(&self, watched: bool, audience: Audience) -> Vec<Arc<Semaphore>> {
+        let queues = match (watched, audience) {
+            (true, _) => vec![&self.planned],
+            (false, Audience::Authenticated) => vec![&self.asked],
+            (false, Audience::Public) => vec![&self.public, &self.asked],
+        };
+        queues.into_iter().cloned().collect()
+    }
+}
+
 impl Engine {
     fn of(class: Class) -> Self {
         let room = class.room();
-        let semaphore = |slots: u32| Arc::new(Semaphore::new(slots as usize));
         // One slot of the pool is the gate's.
-        Self { runs: semaphore(room.slots - room.pure_slots - 1), pure: semaphore(room.pure_slots) }
+        let runs = (room.slots - room.pure_slots - 1) as usize;
+        let pure = Arc::new(Semaphore::new(room.pure_slots as usize));
+        Self { runs: Runs::of(runs / 2), pure }
     }
 }
 
@@ -103,4 +140,44 @@ async fn take(plugin: &Plugin, queues: &[Arc<Semaphore>], patience: Duration) ->
             .increment(1);
         End::Overloaded
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The turns of as many such runs as find room.
+    fn fill(runs: &Runs, watched: bool, audience: Audience) -> Vec<Turn> {
+        let turn = || {
+            let queues = runs.queues(watched, audience).into_iter();
+            let permits = queues.map(|queue| queue.try_acquire_owned().ok());
+            Some(Turn { _permits: permits.collect::<Option<_>>()? })
+        };
+        std::iter::from_fn(turn).collect()
+    }
+
+    #[test]
+    fn whoever_asks_takes_no_room_of_what_is_planned_and_strangers_take_a_third_of_what_is_asked() {
+        let runs = Runs::of(48);
+        let strangers = fill(&runs, false, Audience::Public);
+        let accounts = fill(&runs, false, Audience::Authenticated);
+        let planned = fill(&runs, true, Audience::Authenticated);
+        assert_eq!([strangers.len(), accounts.len(), planned.len()], [16, 32, 48]);
+        drop((strangers, accounts));
+        assert_eq!(fill(&runs, false, Audience::Authenticated).len(), 48);
+    }
+
+    #[test]
+    fn everybody_finds_some_room_in_both_engines() {
+        for class in [Class::Light, Class::Heavy] {
+            let Engine { runs, .. } = Engine::of(class);
+            for (watched, audience) in [
+                (true, Audience::Authenticated),
+                (false, Audience::Authenticated),
+                (false, Audience::Public),
+            ] {
+                assert!(!fill(&runs, watched, audience).is_empty(), "{class:?} {audience:?}");
+            }
+        }
+    }
 }

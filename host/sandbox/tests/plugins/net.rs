@@ -7,11 +7,12 @@ use serde_json::json;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpListener,
+    task::JoinSet,
     time::timeout,
 };
 use vedette_sandbox::{
     Grant, Job, Probe, RunError, Sandbox, Stop,
-    egress::{Policy, Refusal},
+    egress::{Audience, Policy, Refusal},
 };
 use wasm_encoder::{BlockType, MemArg};
 
@@ -29,6 +30,10 @@ const PROTOCOL: i32 = 7;
 const BUDGET_EXHAUSTED: i32 = 9;
 /// How often a run is tried that a busy machine may end before its plugin does.
 const ROUNDS: usize = 3;
+/// Runs of one small plugin at a time that somebody asked for, and of them those of people without an
+/// account.
+const RUNS_ASKED_FOR: u16 = 48;
+const RUNS_OF_STRANGERS: usize = 16;
 
 /// A check that makes `calls` exchanges with `host:port` and traps unless the last one ends with
 /// `expected`: none = an answer, some = that case of `net-error`.
@@ -244,6 +249,51 @@ async fn a_crowd_that_asks_the_same_costs_its_target_one_connection() {
         let another = timeout(Duration::ZERO, listener.accept()).await;
         assert!(another.is_err(), "somebody else connected");
     }
+}
+
+/// The next that connects is answered; all that did before wait on.
+async fn answer_one(listener: &TcpListener) {
+    let (mut peer, _) = listener.accept().await.expect("a guest");
+    peer.write_all(b"hi").await.expect("sent");
+}
+
+#[tokio::test]
+async fn who_asks_for_runs_that_hang_keeps_neither_others_nor_what_is_planned_waiting() {
+    let tarpit = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let port = tarpit.local_addr().expect("bound").port();
+    let mut guest = exchanging("127.0.0.1", port, 1, None);
+    // It asks somebody else about its target, so that the target's own limit is none of its.
+    guest.manifest = guest.manifest.replace("target:*", &format!("127.0.0.1:{port}"));
+    guest.manifest = guest.manifest.replace("wall = \"2s\"", "wall = \"30s\"");
+    let loopback = vec!["127.0.0.0/8".parse().expect("a range")];
+    let sandbox =
+        with(Policy { allow: loopback.clone(), public_allow: loopback, ..Policy::default() });
+    sandbox.install(&guest.build(), Grant::AsAsked).expect("installed");
+    let (check, mut asked, mut held) = (test(), JoinSet::new(), Vec::new());
+    // Each asks something else, so that none shares another's run.
+    let hang = |asked: &mut JoinSet<_>, audience| {
+        for port in 1..=RUNS_ASKED_FOR {
+            let (sandbox, check) = (sandbox.clone(), test());
+            let job = Job { port: Some(port), audience, ..job("127.0.0.1") };
+            asked.spawn(async move { sandbox.run(&check, job).await });
+        }
+    };
+    let finds_room = async |job: Job| {
+        let both = async { tokio::join!(sandbox.run(&check, job), answer_one(&tarpit)) };
+        let (ran, ()) = timeout(Duration::from_secs(20), both).await.expect("it finds room");
+        ran.expect("an observation");
+    };
+
+    hang(&mut asked, Audience::Public);
+    while held.len() < RUNS_OF_STRANGERS {
+        held.push(tarpit.accept().await.expect("a guest"));
+    }
+    finds_room(job("127.0.0.1")).await;
+    hang(&mut asked, Audience::Authenticated);
+    while held.len() < usize::from(RUNS_ASKED_FOR) {
+        held.push(tarpit.accept().await.expect("a guest"));
+    }
+    finds_room(Job { watched: true, ..job("127.0.0.1") }).await;
 }
 
 #[tokio::test]

@@ -289,7 +289,7 @@ pub(crate) const LEASE: Duration = Duration::from_secs(90);
 pub(crate) const LONGEST_LEASE: Duration = Duration::from_secs(3 * 60);
 /// Before a check that had to wait is tried again, at least.
 const PUT_OFF: Duration = Duration::from_secs(1);
-/// Fewer than the sandbox has slots for one plugin: checks on demand find some free.
+/// As many planned runs as the sandbox has room for of one plugin; checks on demand have their own.
 pub(crate) const MOST_RUNS: usize = 48;
 const RUNS_PER_ACCOUNT: u32 = 16;
 const AFTER_ERROR: Duration = Duration::from_secs(10);

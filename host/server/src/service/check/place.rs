@@ -1,5 +1,5 @@
 //! Places of an account for its checks on demand: whoever asks for many of slow targets waits for
-//! his own, and nobody else does.
+//! his own, and nobody else waits for him. What is planned has room of its own in the sandbox.
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
@@ -52,7 +52,7 @@ impl Places {
     }
 }
 
-/// Together with planned runs they are as many as the sandbox has slots for one plugin.
+/// A third of the runs of one plugin that the sandbox has room for beside those that are planned.
 const RUNS_PER_ACCOUNT: usize = 16;
 /// No check takes longer once it runs: whoever waits gets the place of one that began before.
 pub(super) const PATIENCE: Duration = Duration::from_secs(30);
