@@ -6,6 +6,7 @@ use vedette_model::{
     CheckRecord, CheckType, Decision, Edition, Plan, SiteId, Timestamp,
     schedule::{Intervals, next_due, put_off, recheck_after, retry_after},
 };
+use vedette_store::Lease;
 
 use super::{doubt, unanswered};
 use crate::App;
@@ -121,6 +122,21 @@ fn retry(
     Some(put_off(record.site_id, &record.check_type, least))
 }
 
+/// How soon a check is tried again that could not be done, so that nothing is known of its plan: like
+/// one with our own trouble, and no later than any plan has it run.
+pub(crate) fn after_failure(app: &App, lease: &Lease) -> Duration {
+    let (shortest, _) = bounds(app, &lease.check_type);
+    let waited = (lease.ready_at - lease.due_at).to_std().unwrap_or_default();
+    let least = until_next_try(waited, app.config.confirm.recheck, shortest);
+    put_off(lease.site_id, &lease.check_type, least)
+}
+
+/// Each time longer, after `waited` since the run was planned. Whether it passes at once for all checks,
+/// as a database's does, or stays, as a damaged row's, is not known.
+fn until_next_try(waited: Duration, recheck: Duration, interval: Duration) -> Duration {
+    retry_after(Some(waited), recheck).min(interval.min(LONGEST_RETRY).max(recheck))
+}
+
 const LONGEST_RETRY: Duration = Duration::from_secs(5 * 60);
 const SHORTEST_HINT: Duration = Duration::from_secs(5);
 const LONGEST_HINT: Duration = Duration::from_secs(24 * 3600);
@@ -187,6 +203,23 @@ mod tests {
             let in_time = wait.is_some_and(|wait| (least..2 * least).contains(&wait));
             assert!(in_time, "{error} after {since} s: {wait:?}");
         }
+    }
+
+    #[test]
+    fn what_cannot_be_done_is_tried_less_and_less_often_and_no_less_often_than_it_runs() {
+        let interval = |minutes: u64| Duration::from_secs(60 * minutes);
+        for (waited, interval, expected) in [
+            (0, interval(1), 10),
+            (12, interval(1), 24),
+            (40, interval(1), 60),
+            (40, interval(60), 80),
+            (86_400, interval(60), 300),
+        ] {
+            let wait = until_next_try(Duration::from_secs(waited), RECHECK, interval);
+            assert_eq!(wait, Duration::from_secs(expected), "{waited} s, {interval:?}");
+        }
+        let recheck = Duration::from_secs(120);
+        assert_eq!(until_next_try(Duration::ZERO, recheck, interval(1)), recheck);
     }
 
     #[test]

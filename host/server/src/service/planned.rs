@@ -9,13 +9,19 @@
 //! asks others about a host (DNS, registries, logs) does not wait for that host.
 //! *Invariant:* a run that tells nothing of its target is `unknown`; it is due again like any other,
 //! or sooner where the trouble was our own.
+//! *Invariant:* a check that cannot be done at all, as where its row is damaged, stays planned for when
+//! it was: it is the later the longer that lasts, and the log says so.
 
 mod busy;
 
 use std::{collections::HashSet, sync::Arc, time::Duration};
 
 use moka::{future::Cache, sync};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use parking_lot::Mutex;
+use tokio::{
+    sync::{OwnedSemaphorePermit, Semaphore},
+    time::Instant,
+};
 use vedette_model::{
     AccountId, CheckStatus, CheckType, Edition, Plan, Site, SiteId, Source, Target, Timestamp,
     schedule,
@@ -29,13 +35,15 @@ use super::{
     pipeline::{self, Arrival, Seen},
     plan, unanswered,
 };
-use crate::{App, Error, Result};
+use crate::{App, Error, Result, trouble::Trouble};
 
 /// What all planned runs of a process share.
 pub(crate) struct Planned {
     turns: Arc<Semaphore>,
     hosts: Busy<String>,
     accounts: Busy<AccountId>,
+    /// What was told lately of checks that cannot be done.
+    undone: Mutex<Trouble>,
     /// How often in a row a check asked to be run later. Of sites that are gone it is forgotten.
     waits: sync::Cache<(SiteId, CheckType), u32>,
     /// Sites over the limit of the plan, by account and where it stood: any change of its plan or
@@ -59,7 +67,7 @@ struct Places {
 pub(crate) enum Ending {
     /// The check was run and its record stored, with so many alerts raised.
     Stored { status: CheckStatus, raised: usize },
-    /// Our own machinery failed; the check is due again soon.
+    /// Our own machinery failed; the check stays planned for when it was, and is tried again.
     Failed,
     /// Nothing was stored and nothing went wrong: the site is gone or is not watched, the check
     /// asked to be run later, or the lease has gone to another owner.
@@ -74,6 +82,7 @@ impl Planned {
             turns: Arc::new(Semaphore::new(MOST_RUNS)),
             hosts: Busy::new(TARGET_RUNS),
             accounts: Busy::new(RUNS_PER_ACCOUNT),
+            undone: Mutex::default(),
             waits: sync::Cache::builder().time_to_idle(KEEP_WAITS).build(),
             over_limit: Cache::builder().max_capacity(10_000).time_to_live(KEEP_LIMITS).build(),
         }
@@ -101,6 +110,11 @@ impl Planned {
         Some(Places { _host: host, _account: self.accounts.take(account)? })
     }
 
+    /// Whether the log has to say this of a check that cannot be done: each is tried again and again.
+    fn is_news(&self, said: &str) -> bool {
+        self.undone.lock().is_news(said, Instant::now())
+    }
+
     /// Counts a wish to be run later; three in a row are granted. Whoever holds the lease is alone
     /// with the count.
     fn may_wait(&self, lease: &Lease) -> bool {
@@ -113,41 +127,49 @@ impl Planned {
 
 /// Runs a leased check to its end, for a record with this `source`; whoever calls has a [`Turn`].
 /// The lease is settled or given back, but for [`Ending::PutOff`]. When our own machinery fails the
-/// check is due again soon.
+/// check is late, and is tried again soon, then less and less often.
 pub(crate) async fn run(app: &App, lease: &Lease, source: Source) -> Ending {
     let cause = match see_to(app, lease, source).await {
         Ok(ending) => return ending,
         Err(cause) => cause,
     };
     let Lease { site_id, check_type, .. } = lease;
-    tracing::error!(
-        %site_id, %check_type, error = format!("{cause:#?}"),
-        "check {check_type} of {site_id} could not be done: {cause}"
-    );
-    plan_anew(app, lease, app.clock.now() + AFTER_ERROR).await;
+    unanswered::count(check_type, unanswered::NOT_DONE);
+    let now = app.clock.now();
+    let again = due::after_failure(app, lease);
+    let said = format!("check {check_type} of {site_id} could not be done: {cause}");
+    if app.planned.is_news(&said) {
+        let (late, wait) = (app.pulse.late(lease.due_at, now).as_secs(), again.as_secs());
+        tracing::error!(
+            %site_id, %check_type, error = format!("{cause:#?}"),
+            "{said}; it is {late} s late, and is tried again in {wait} s"
+        );
+    }
+    give_back(app, lease, now + again).await;
     Ending::Failed
 }
 
 /// Gives a check back unrun, as it was planned, to be taken from `due_at` on.
 pub(crate) async fn give_back(app: &App, lease: &Lease, due_at: Timestamp) {
     if let Err(cause) = app.store.put_off_lease(lease, due_at).await {
-        report_held(lease, &cause);
+        report_held(app, lease, &cause);
     }
 }
 
 /// Gives a check back unrun, and plans its run anew, for `due_at`.
 async fn plan_anew(app: &App, lease: &Lease, due_at: Timestamp) {
     if let Err(cause) = app.store.release_lease(lease, due_at).await {
-        report_held(lease, &cause);
+        report_held(app, lease, &cause);
     }
 }
 
-fn report_held(lease: &Lease, cause: &vedette_store::Error) {
+fn report_held(app: &App, lease: &Lease, cause: &vedette_store::Error) {
     let Lease { site_id, check_type, .. } = lease;
-    tracing::warn!(
-        %site_id, %check_type,
-        "check {check_type} of {site_id} stays leased until its lease ends: {cause}"
-    );
+    let said =
+        format!("check {check_type} of {site_id} stays leased until its lease ends: {cause}");
+    if app.planned.is_news(&said) {
+        tracing::warn!(%site_id, %check_type, "{said}");
+    }
 }
 
 /// After how long a check that had to wait for its host or its account is tried again.
@@ -292,7 +314,6 @@ const PUT_OFF: Duration = Duration::from_secs(1);
 /// As many planned runs as the sandbox has room for of one plugin; checks on demand have their own.
 pub(crate) const MOST_RUNS: usize = 48;
 const RUNS_PER_ACCOUNT: u32 = 16;
-const AFTER_ERROR: Duration = Duration::from_secs(10);
 const KEEP_LIMITS: Duration = Duration::from_secs(60);
 const MOST_WAITS: u32 = 3;
 /// Longer than a check waits for its next run.

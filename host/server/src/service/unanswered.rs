@@ -36,11 +36,7 @@ pub(crate) fn own_trouble(record: &CheckRecord) -> Option<&str> {
 /// Tells the operator of a scheduled run that says nothing about its target; `offline` as for its
 /// [`token`].
 pub(crate) fn report(check_type: &CheckType, domain: &str, cause: &RunError, offline: bool) {
-    let token = token(cause, offline);
-    metrics::counter!(
-        "vedette_checks_unknown_total", "check_type" => check_type.to_string(), "error" => token
-    )
-    .increment(1);
+    count(check_type, token(cause, offline));
     match cause {
         RunError::Overloaded => {
             metrics::counter!("vedette_checks_skipped_overload_total").increment(1);
@@ -70,6 +66,14 @@ pub(crate) fn report(check_type: &CheckType, domain: &str, cause: &RunError, off
             tracing::info!(%check_type, domain, %cause, "check {check_type} of {domain}: {cause}");
         }
     }
+}
+
+/// Counts a scheduled run that brought no result, by a [`token`] or [`NOT_DONE`].
+pub(crate) fn count(check_type: &CheckType, why: &'static str) {
+    metrics::counter!(
+        "vedette_checks_unknown_total", "check_type" => check_type.to_string(), "error" => why
+    )
+    .increment(1);
 }
 
 /// Has what the alerting rules ask of runs without a result begin at 0, so that the first one is
@@ -132,6 +136,8 @@ pub(crate) const PLUGIN_FAILED: &str = "plugin_failed";
 /// There is no plugin here, or it is paused because it broke too often.
 pub(crate) const PLUGIN_UNAVAILABLE: &str = "plugin_unavailable";
 pub(crate) const OVERLOADED: &str = "overloaded";
+/// Nothing was stored: what the check needs could not be read, or what it brought not be written.
+pub(crate) const NOT_DONE: &str = "not_done";
 
 #[cfg(test)]
 mod tests {

@@ -1,42 +1,31 @@
-//! A check that has to wait for its host.
+//! A check that has to wait, for its host or for trouble of ours to pass.
 
 use serde_json::json;
 use vedette_model::edition::STANDARD;
 
 use super::*;
-use crate::{Clock, Config, config::Egress, instance, service};
+use crate::{Caller, Clock, Config, config::Egress, instance, service};
 
 #[test]
 fn check_that_waits_for_its_host_is_late_and_the_node_is_not_behind() {
     let (clock, hand) = Clock::manual("2026-11-20T12:00:00Z".parse().expect("a moment"));
     instance::with_idle_app(config(), clock, |app| async move {
         let owner = instance::owner(&app, &STANDARD).await;
-        // Nobody listens there.
-        let body = json!({
-            "domain": "shop.example", "origin_ip": "127.0.0.1", "custom_port": 1,
-            "check_types": ["ssl"],
-        });
-        let site = service::site::create(&app, &owner, &body).await.expect("a good body");
+        let site = site(&app, &owner).await;
         let planned_for = app.clock.now();
-        let uptime: [CheckType; 1] = ["uptime".parse().expect("a check's name")];
-        let take = async || {
-            let now = app.clock.now();
-            let leased = app.store.lease_due(&app.node, &uptime, now, LEASE, 1).await;
-            leased.expect("the schedule is read").pop().expect("it is due")
-        };
 
         let host = site.domain.as_str().to_owned();
         let busy: Vec<_> = (0..TARGET_RUNS).map(|_| app.planned.hosts.take(&host)).collect();
         // For longer than twice its interval.
         for _ in 0..70 {
-            let lease = take().await;
+            let lease = take(&app).await;
             let ending = run(&app, &lease, Source::Scheduler).await;
             assert!(matches!(ending, Ending::PutOff), "{ending:?}");
             give_back(&app, &lease, app.clock.now() + put_off(&lease)).await;
             hand.advance(Duration::from_secs(2));
         }
         drop(busy);
-        let (lease, now) = (take().await, app.clock.now());
+        let (lease, now) = (take(&app).await, app.clock.now());
         assert_eq!(lease.due_at, planned_for);
         assert_eq!(app.pulse.late(lease.due_at, now), Duration::from_secs(140));
         app.pulse.looked(now, false);
@@ -44,6 +33,57 @@ fn check_that_waits_for_its_host_is_late_and_the_node_is_not_behind() {
         assert!(matches!(ending, Ending::Stored { .. }), "{ending:?}");
         assert_eq!(app.pulse.behind(now), None);
     });
+}
+
+#[test]
+fn check_that_cannot_be_done_waits_longer_and_longer_and_is_the_later() {
+    let (clock, hand) = Clock::manual("2026-11-20T12:00:00Z".parse().expect("a moment"));
+    instance::with_idle_app(config(), clock, |app| async move {
+        let owner = instance::owner(&app, &STANDARD).await;
+        site(&app, &owner).await;
+        let planned_for = app.clock.now();
+        let account = owner.account.id;
+        // What bounds its checks cannot be told.
+        app.store.set_plan(account, "gone").await.expect("it is written");
+        // In seconds: after `confirm.recheck`, twice what was waited, as often as it runs at most;
+        // up to as long again by site.
+        for [least, most] in [[10, 20], [20, 80], [60, 120], [60, 120]] {
+            let lease = take(&app).await;
+            assert_eq!(lease.due_at, planned_for);
+            let ending = run(&app, &lease, Source::Scheduler).await;
+            assert!(matches!(ending, Ending::Failed), "{ending:?}");
+            let again = app.store.next_due(&uptime()).await.expect("the schedule is read");
+            let wait = again.expect("it is planned") - app.clock.now();
+            let wait = wait.to_std().expect("it is not tried at once");
+            assert!((least..most).contains(&wait.as_secs()), "{wait:?}, not {least} to {most} s");
+            hand.advance(wait);
+        }
+        app.store.set_plan(account, STANDARD.highest_plan().id).await.expect("it is written");
+        let lease = take(&app).await;
+        let ending = run(&app, &lease, Source::Scheduler).await;
+        assert!(matches!(ending, Ending::Stored { .. }), "{ending:?}");
+        let late = app.pulse.late(lease.due_at, app.clock.now());
+        assert!(late >= Duration::from_secs(150), "{late:?}");
+    });
+}
+
+/// Where nobody listens.
+async fn site(app: &App, owner: &Caller) -> Site {
+    let body = json!({
+        "domain": "shop.example", "origin_ip": "127.0.0.1", "custom_port": 1,
+        "check_types": ["ssl"],
+    });
+    service::site::create(app, owner, &body).await.expect("a good body")
+}
+
+/// The uptime check, which is due.
+async fn take(app: &App) -> Lease {
+    let leased = app.store.lease_due(&app.node, &uptime(), app.clock.now(), LEASE, 1).await;
+    leased.expect("the schedule is read").pop().expect("it is due")
+}
+
+fn uptime() -> [CheckType; 1] {
+    ["uptime".parse().expect("a check's name")]
 }
 
 fn config() -> Config {
