@@ -186,19 +186,12 @@ impl Call {
         }
     }
 
-    async fn run(&self, mut lease: Lease, room: Room) -> Ending {
-        let Room { place: _place, mut turn } = room;
-        loop {
-            let ending = planned::run(&self.app, &lease, Source::Cron).await;
-            if !matches!(ending, Ending::PutOff) {
-                return ending;
-            }
-            drop(turn);
-            lease.ready_at = self.app.clock.now() + planned::put_off(&lease);
-            turn = match self.later(&lease).await {
-                Some(turn) => turn,
-                None => return self.give_back(&lease).await,
-            };
+    /// What waits for its host or its account does so until the time is over.
+    async fn run(&self, lease: Lease, room: Room) -> Ending {
+        let Room { place: _place, turn } = room;
+        match planned::run(&self.app, &lease, Source::Cron, turn, self.over()).await {
+            Ending::PutOff => self.give_back(&lease).await,
+            ending => ending,
         }
     }
 
@@ -229,19 +222,6 @@ impl Call {
     fn free_room(&self) -> Option<Room> {
         let place = Arc::clone(&self.app.cron.places).try_acquire_owned().ok()?;
         Some(Room { place, turn: self.app.planned.free_turn()? })
-    }
-
-    /// The next turn of a check that had to wait; none when the time is over.
-    async fn later(&self, lease: &Lease) -> Option<Turn> {
-        let again = async {
-            sleep(planned::put_off(lease)).await;
-            self.app.planned.turn().await
-        };
-        tokio::select! {
-            biased;
-            () = self.over() => None,
-            turn = again => Some(turn),
-        }
     }
 
     /// Ends when nothing is to be begun any more.

@@ -5,14 +5,16 @@
 //! again.
 //!
 //! *Invariant:* at most two runs connect to one host at a time, and of one account, as of the
-//! process, only so many go on; what has to wait stays with whoever holds its lease. A check that
-//! asks others about a host (DNS, registries, logs) does not wait for that host.
+//! process, only so many go on. What has to wait for its host or its account has no turn meanwhile;
+//! in a process rechecks go first, and then what was planned first. A check that asks others about a
+//! host (DNS, registries, logs) does not wait for that host.
 //! *Invariant:* a run that tells nothing of its target is `unknown`; it is due again like any other,
 //! or sooner where the trouble was our own.
 //! *Invariant:* a check that cannot be done at all, as where its row is damaged, stays planned for when
 //! it was: it is the later the longer that lasts, and the log says so.
 
 mod busy;
+mod places;
 
 use std::{collections::HashSet, sync::Arc, time::Duration};
 
@@ -26,10 +28,13 @@ use vedette_model::{
     AccountId, CheckStatus, CheckType, Edition, Plan, Site, SiteId, Source, Target, Timestamp,
     schedule,
 };
-use vedette_sandbox::{Job, RunError, TARGET_RUNS, egress::Audience};
+use vedette_sandbox::{Job, RunError, egress::Audience};
 use vedette_store::{Lease, Stamp};
 
-use self::busy::{Busy, Place};
+use self::{
+    busy::Rank,
+    places::{Places, Taken, Wanted},
+};
 use super::{
     doubt, due,
     pipeline::{self, Arrival, Seen},
@@ -40,8 +45,9 @@ use crate::{App, Error, Result, trouble::Trouble};
 /// What all planned runs of a process share.
 pub(crate) struct Planned {
     turns: Arc<Semaphore>,
-    hosts: Busy<String>,
-    accounts: Busy<AccountId>,
+    places: Places,
+    /// For those who wait for places.
+    seats: Semaphore,
     /// What was told lately of checks that cannot be done.
     undone: Mutex<Trouble>,
     /// How often in a row a check asked to be run later. Of sites that are gone it is forgotten.
@@ -56,12 +62,6 @@ pub(crate) struct Turn {
     _permit: OwnedSemaphorePermit,
 }
 
-/// The places of one run; dropping them makes room for another.
-struct Places {
-    _host: Option<Place<String>>,
-    _account: Place<AccountId>,
-}
-
 /// What became of a lease.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Ending {
@@ -72,16 +72,23 @@ pub(crate) enum Ending {
     /// Nothing was stored and nothing went wrong: the site is gone or is not watched, the check
     /// asked to be run later, or the lease has gone to another owner.
     Nothing,
-    /// The host or the account has all its places in use. The lease is held still.
+    /// The host or the account had all its places in use. The lease is held still.
     PutOff,
+}
+
+/// What became of one go at a check.
+enum Go {
+    Ended(Ending),
+    /// Where it found no place.
+    Busy(Wanted),
 }
 
 impl Planned {
     pub(crate) fn new() -> Self {
         Self {
             turns: Arc::new(Semaphore::new(MOST_RUNS)),
-            hosts: Busy::new(TARGET_RUNS),
-            accounts: Busy::new(RUNS_PER_ACCOUNT),
+            places: Places::new(),
+            seats: Semaphore::new(MOST_WAITING),
             undone: Mutex::default(),
             waits: sync::Cache::builder().time_to_idle(KEEP_WAITS).build(),
             over_limit: Cache::builder().max_capacity(10_000).time_to_live(KEEP_LIMITS).build(),
@@ -100,14 +107,9 @@ impl Planned {
         Some(Turn { _permit: permit })
     }
 
-    /// What a run takes up while it goes on, at the host that it connects to and of its account;
-    /// none while either has nothing left.
-    fn places(&self, host: Option<&String>, account: &AccountId) -> Option<Places> {
-        let host = match host {
-            Some(host) => Some(self.hosts.take(host)?),
-            None => None,
-        };
-        Some(Places { _host: host, _account: self.accounts.take(account)? })
+    /// How many runs go on.
+    pub(crate) fn in_flight(&self) -> usize {
+        MOST_RUNS - self.turns.available_permits()
     }
 
     /// Whether the log has to say this of a check that cannot be done: each is tried again and again.
@@ -125,12 +127,43 @@ impl Planned {
     }
 }
 
-/// Runs a leased check to its end, for a record with this `source`; whoever calls has a [`Turn`].
-/// The lease is settled or given back, but for [`Ending::PutOff`]. When our own machinery fails the
-/// check is late, and is tried again soon, then less and less often.
-pub(crate) async fn run(app: &App, lease: &Lease, source: Source) -> Ending {
-    let cause = match see_to(app, lease, source).await {
-        Ok(ending) => return ending,
+/// Runs a leased check to its end, for a record with this `source`. Where its host or its account is
+/// busy it waits for them without its turn, until `over` ends, and is [`Ending::PutOff`] then. Else
+/// the lease is settled or given back. When our own machinery fails the check is late, and is tried
+/// again soon, then less and less often.
+pub(crate) async fn run(
+    app: &App,
+    lease: &Lease,
+    source: Source,
+    turn: Turn,
+    over: impl Future<Output = ()>,
+) -> Ending {
+    let wanted = match go(app, lease, source, None).await {
+        Go::Ended(ending) => return ending,
+        Go::Busy(wanted) => wanted,
+    };
+    drop(turn);
+    let room = async {
+        let _seat = app.planned.seats.try_acquire().ok()?;
+        let places = app.planned.places.wait(&wanted, Rank::of(lease)).await;
+        let ready_at = app.clock.now();
+        Some((places, ready_at, app.planned.turn().await))
+    };
+    let room = tokio::select! {
+        biased;
+        () = over => None,
+        room = room => room,
+    };
+    let Some((places, ready_at, _turn)) = room else { return Ending::PutOff };
+    match go(app, &Lease { ready_at, ..lease.clone() }, source, Some(places)).await {
+        Go::Ended(ending) => ending,
+        Go::Busy(_) => Ending::PutOff,
+    }
+}
+
+async fn go(app: &App, lease: &Lease, source: Source, places: Option<Taken>) -> Go {
+    let cause = match see_to(app, lease, source, places).await {
+        Ok(went) => return went,
         Err(cause) => cause,
     };
     let Lease { site_id, check_type, .. } = lease;
@@ -146,7 +179,7 @@ pub(crate) async fn run(app: &App, lease: &Lease, source: Source) -> Ending {
         );
     }
     give_back(app, lease, now + again).await;
-    Ending::Failed
+    Go::Ended(Ending::Failed)
 }
 
 /// Gives a check back unrun, as it was planned, to be taken from `due_at` on.
@@ -172,27 +205,31 @@ fn report_held(app: &App, lease: &Lease, cause: &vedette_store::Error) {
     }
 }
 
-/// After how long a check that had to wait for its host or its account is tried again.
+/// After how long a check that waited in vain for its host or its account is tried again.
 pub(crate) fn put_off(lease: &Lease) -> Duration {
     schedule::put_off(lease.site_id, &lease.check_type, PUT_OFF)
 }
 
-async fn see_to(app: &App, lease: &Lease, source: Source) -> Result<Ending> {
+/// With the `places` that were waited for, or such as are free.
+async fn see_to(app: &App, lease: &Lease, source: Source, places: Option<Taken>) -> Result<Go> {
     let Lease { account_id, site_id, check_type, .. } = lease;
     let context = app.store.check_context(*account_id, *site_id, check_type).await?;
     // Deleted meanwhile, and its schedule with it.
-    let Some(context) = context else { return Ok(Ending::Nothing) };
+    let Some(context) = context else { return Ok(Go::Ended(Ending::Nothing)) };
     let (site, plan) = (context.site, plan::of(&context.account)?);
     let now = app.clock.now();
     if !is_watched(app, context.stamp, plan, &site).await? {
         let regular = due::regular(app, *site_id, check_type, plan, now);
         plan_anew(app, lease, regular).await;
-        return Ok(Ending::Nothing);
+        return Ok(Go::Ended(Ending::Nothing));
     }
     let host = app.sandbox.reaches_target(check_type).then(|| site.domain.as_str().to_owned());
-    let Some(_places) = app.planned.places(host.as_ref(), account_id) else {
+    let wanted = Wanted { host, account: *account_id };
+    // Whoever waited may find that the site has moved to another host.
+    let places = places.filter(|places| places.wanted == wanted);
+    let Some(_places) = places.or_else(|| app.planned.places.take(&wanted)) else {
         metrics::counter!("vedette_runs_put_off_total").increment(1);
-        return Ok(Ending::PutOff);
+        return Ok(Go::Busy(wanted));
     };
     // A host that is slow, or an account that has much to run, holds up its own runs alone.
     app.pulse.begins(lease.ready_at, distance(app, lease, plan), now);
@@ -201,7 +238,7 @@ async fn see_to(app: &App, lease: &Lease, source: Source) -> Result<Ending> {
         .record(late.as_secs_f64());
     let edition = plan::edition_of(&context.account)?;
     let job = job(lease, &site, edition, now);
-    probe(app, lease, source, &site, plan, job).await
+    probe(app, lease, source, &site, plan, job).await.map(Go::Ended)
 }
 
 async fn probe(
@@ -305,15 +342,20 @@ fn job(lease: &Lease, site: &Site, edition: &Edition, now: Timestamp) -> Job {
     }
 }
 
-/// Longer than a run waits for its turn in the sandbox and then takes, together with the commit.
+/// Longer than a check waits for its places ([`WAIT`]), then in the sandbox, and then takes, together
+/// with the commit.
 pub(crate) const LEASE: Duration = Duration::from_secs(90);
 /// Longer than any lease of a check is, those of `POST /cron` too.
 pub(crate) const LONGEST_LEASE: Duration = Duration::from_secs(3 * 60);
-/// Before a check that had to wait is tried again, at least.
-const PUT_OFF: Duration = Duration::from_secs(1);
+/// For how long our own scheduler has a check wait for its host or its account. A lease and what is
+/// read of the site are two transactions more for each that waits, so it is not done anew each second.
+pub(crate) const WAIT: Duration = Duration::from_secs(15);
+/// Before a check that waited in vain is tried again, at least.
+const PUT_OFF: Duration = WAIT;
+/// At a time, some hundred bytes each; beyond them a check is given back at once.
+const MOST_WAITING: usize = 4096;
 /// As many planned runs as the sandbox has room for of one plugin; checks on demand have their own.
 pub(crate) const MOST_RUNS: usize = 48;
-const RUNS_PER_ACCOUNT: u32 = 16;
 const KEEP_LIMITS: Duration = Duration::from_secs(60);
 const MOST_WAITS: u32 = 3;
 /// Longer than a check waits for its next run.

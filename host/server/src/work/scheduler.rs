@@ -1,7 +1,7 @@
 //! Takes what is due from the schedule, as far as there is room, and has [`planned`] run it.
 //!
-//! *Invariant:* what has to wait for its host or its account is given back, so that it is in
-//! nobody's way.
+//! *Invariant:* what has to wait for its host or its account does so without a turn, and is given back
+//! after a while, so that it is in nobody's way.
 //! *Invariant:* a clock that is set back leaves nothing waiting for the time that it showed, nor does
 //! that of another node ([`set_back`]).
 
@@ -13,7 +13,7 @@ use std::{
 
 use tokio::{
     task::{Id, JoinError, JoinSet},
-    time::Instant,
+    time::{Instant, sleep},
 };
 use tokio_util::sync::CancellationToken;
 use vedette_model::{CheckType, Source};
@@ -39,7 +39,7 @@ pub(super) async fn run(app: Arc<App>, shutdown: CancellationToken) {
         tokio::select! {
             () = shutdown.cancelled() => {}
             () = app.wake.schedule.notified() => {}
-            () = tokio::time::sleep(POLL) => {}
+            () = sleep(POLL) => {}
             Some(ended) = scheduler.runs.join_next_with_id() => scheduler.ended(ended),
         }
         while let Some(ended) = scheduler.runs.try_join_next_with_id() {
@@ -162,19 +162,16 @@ impl Scheduler {
             };
             idle = leased.is_empty();
             for (lease, turn) in leased.into_iter().zip(turns) {
-                self.start(lease, turn);
+                self.start(lease, turn, shutdown);
             }
         }
         app.pulse.looked(app.clock.now(), idle);
-        metrics::gauge!("vedette_runs_in_flight").set(self.runs.len() as f64);
+        metrics::gauge!("vedette_runs_in_flight").set(app.planned.in_flight() as f64);
     }
 
-    fn start(&mut self, lease: Lease, turn: Turn) {
-        let (app, mine) = (Arc::clone(&self.app), lease.clone());
-        let run = async move {
-            see_to(&app, &mine).await;
-            drop(turn);
-        };
+    fn start(&mut self, lease: Lease, turn: Turn, shutdown: &CancellationToken) {
+        let (app, mine, shutdown) = (Arc::clone(&self.app), lease.clone(), shutdown.clone());
+        let run = async move { see_to(&app, &mine, turn, &shutdown).await };
         self.leases.insert(self.runs.spawn(run).id(), lease);
     }
 
@@ -205,10 +202,19 @@ impl Scheduler {
     }
 }
 
-/// Runs what is leased, or gives it back to be taken a little later.
-async fn see_to(app: &App, lease: &Lease) {
-    if let Ending::PutOff = planned::run(app, lease, Source::Scheduler).await {
-        planned::give_back(app, lease, app.clock.now() + planned::put_off(lease)).await;
+/// Runs what is leased, or gives it back: to be taken a little later, and after the shutdown at once.
+async fn see_to(app: &App, lease: &Lease, turn: Turn, shutdown: &CancellationToken) {
+    let waited = sleep(planned::WAIT);
+    let over = async {
+        tokio::select! {
+            () = waited => {}
+            () = shutdown.cancelled() => {}
+        }
+    };
+    if let Ending::PutOff = planned::run(app, lease, Source::Scheduler, turn, over).await {
+        let later = app.clock.now() + planned::put_off(lease);
+        let due_at = if shutdown.is_cancelled() { lease.ready_at } else { later };
+        planned::give_back(app, lease, due_at).await;
     }
 }
 

@@ -1,7 +1,11 @@
 //! A check that has to wait, for its host or for trouble of ours to pass.
 
+use std::future::{pending, ready};
+
 use serde_json::json;
+use tokio::task::yield_now;
 use vedette_model::edition::STANDARD;
+use vedette_sandbox::TARGET_RUNS;
 
 use super::*;
 use crate::{Caller, Clock, Config, config::Egress, instance, service};
@@ -14,24 +18,64 @@ fn check_that_waits_for_its_host_is_late_and_the_node_is_not_behind() {
         let site = site(&app, &owner).await;
         let planned_for = app.clock.now();
 
-        let host = site.domain.as_str().to_owned();
-        let busy: Vec<_> = (0..TARGET_RUNS).map(|_| app.planned.hosts.take(&host)).collect();
+        let busy = all_places(&app, &site);
         // For longer than twice its interval.
-        for _ in 0..70 {
+        for _ in 0..5 {
             let lease = take(&app).await;
-            let ending = run(&app, &lease, Source::Scheduler).await;
+            let ending = run_within(&app, &lease, ready(())).await;
             assert!(matches!(ending, Ending::PutOff), "{ending:?}");
             give_back(&app, &lease, app.clock.now() + put_off(&lease)).await;
-            hand.advance(Duration::from_secs(2));
+            hand.advance(2 * PUT_OFF);
         }
         drop(busy);
         let (lease, now) = (take(&app).await, app.clock.now());
         assert_eq!(lease.due_at, planned_for);
-        assert_eq!(app.pulse.late(lease.due_at, now), Duration::from_secs(140));
+        assert_eq!(app.pulse.late(lease.due_at, now), Duration::from_secs(150));
         app.pulse.looked(now, false);
-        let ending = run(&app, &lease, Source::Scheduler).await;
+        let ending = run_within(&app, &lease, ready(())).await;
         assert!(matches!(ending, Ending::Stored { .. }), "{ending:?}");
         assert_eq!(app.pulse.behind(now), None);
+    });
+}
+
+#[test]
+fn check_that_waits_for_its_host_has_no_turn_and_goes_on_when_there_is_a_place() {
+    let (clock, hand) = Clock::manual("2026-11-20T12:00:00Z".parse().expect("a moment"));
+    instance::with_idle_app(config(), clock, |app| async move {
+        let owner = instance::owner(&app, &STANDARD).await;
+        let site = site(&app, &owner).await;
+        let busy = all_places(&app, &site);
+        let lease = take(&app).await;
+        let makes_room = async {
+            // It takes its turn with the first step, and gives it back to wait.
+            while app.planned.in_flight() > 0 {
+                yield_now().await;
+            }
+            hand.advance(Duration::from_secs(150));
+            app.pulse.looked(app.clock.now(), false);
+            drop(busy);
+        };
+        let (ending, ()) = tokio::join!(run_within(&app, &lease, pending()), makes_room);
+        assert!(matches!(ending, Ending::Stored { .. }), "{ending:?}");
+        assert_eq!(app.pulse.behind(app.clock.now()), None, "the node had room for it");
+        assert_eq!(app.planned.in_flight(), 0);
+        drop(all_places(&app, &site));
+    });
+}
+
+#[test]
+fn check_whose_site_moved_while_it_waited_takes_a_place_of_its_host() {
+    let (clock, _) = Clock::manual("2026-11-20T12:00:00Z".parse().expect("a moment"));
+    instance::with_idle_app(config(), clock, |app| async move {
+        let owner = instance::owner(&app, &STANDARD).await;
+        let site = site(&app, &owner).await;
+        let waited_for = Wanted { host: Some("before.example".to_owned()), ..wanted(&site) };
+        let places = app.planned.places.take(&waited_for);
+        let busy = all_places(&app, &site);
+        let lease = take(&app).await;
+        let went = go(&app, &lease, Source::Scheduler, places).await;
+        assert!(matches!(went, Go::Busy(found) if found == wanted(&site)));
+        drop(busy);
     });
 }
 
@@ -50,7 +94,7 @@ fn check_that_cannot_be_done_waits_longer_and_longer_and_is_the_later() {
         for [least, most] in [[10, 20], [20, 80], [60, 120], [60, 120]] {
             let lease = take(&app).await;
             assert_eq!(lease.due_at, planned_for);
-            let ending = run(&app, &lease, Source::Scheduler).await;
+            let ending = run_within(&app, &lease, ready(())).await;
             assert!(matches!(ending, Ending::Failed), "{ending:?}");
             let again = app.store.next_due(&uptime()).await.expect("the schedule is read");
             let wait = again.expect("it is planned") - app.clock.now();
@@ -60,11 +104,25 @@ fn check_that_cannot_be_done_waits_longer_and_longer_and_is_the_later() {
         }
         app.store.set_plan(account, STANDARD.highest_plan().id).await.expect("it is written");
         let lease = take(&app).await;
-        let ending = run(&app, &lease, Source::Scheduler).await;
+        let ending = run_within(&app, &lease, ready(())).await;
         assert!(matches!(ending, Ending::Stored { .. }), "{ending:?}");
         let late = app.pulse.late(lease.due_at, app.clock.now());
         assert!(late >= Duration::from_secs(150), "{late:?}");
     });
+}
+
+async fn run_within(app: &App, lease: &Lease, over: impl Future<Output = ()>) -> Ending {
+    run(app, lease, Source::Scheduler, app.planned.turn().await, over).await
+}
+
+/// Those of its host.
+fn all_places(app: &App, site: &Site) -> Vec<Taken> {
+    let places = (0..TARGET_RUNS).map(|_| app.planned.places.take(&wanted(site)));
+    places.map(|places| places.expect("nobody has it")).collect()
+}
+
+fn wanted(site: &Site) -> Wanted {
+    Wanted { host: Some(site.domain.as_str().to_owned()), account: site.account_id }
 }
 
 /// Where nobody listens.
