@@ -5,9 +5,10 @@
 //! again.
 //!
 //! *Invariant:* at most two runs connect to one host at a time, and of one account, as of the
-//! process, only so many go on. What has to wait for its host or its account has no turn meanwhile;
-//! in a process rechecks go first, and then what was planned first. A check that asks others about a
-//! host (DNS, registries, logs) does not wait for that host.
+//! process, only so many go on; at most half of these are of checks that were slow the last time. What
+//! has to wait for one of them has no turn meanwhile; in a process rechecks go first, and then what was
+//! planned first. A check that asks others about a host (DNS, registries, logs) does not wait for that
+//! host.
 //! *Invariant:* a run that tells nothing of its target is `unknown`; it is due again like any other,
 //! or sooner where the trouble was our own.
 //! *Invariant:* a check that cannot be done at all, as where its row is damaged, stays planned for when
@@ -48,6 +49,8 @@ pub(crate) struct Planned {
     places: Places,
     /// For those who wait for places.
     seats: Semaphore,
+    /// Checks that took long the last time.
+    slow: sync::Cache<(SiteId, CheckType), ()>,
     /// What was told lately of checks that cannot be done.
     undone: Mutex<Trouble>,
     /// How often in a row a check asked to be run later. Of sites that are gone it is forgotten.
@@ -72,7 +75,8 @@ pub(crate) enum Ending {
     /// Nothing was stored and nothing went wrong: the site is gone or is not watched, the check
     /// asked to be run later, or the lease has gone to another owner.
     Nothing,
-    /// The host or the account had all its places in use. The lease is held still.
+    /// Its host, its account, or checks that were slow the last time, had all their places in use. The
+    /// lease is held still.
     PutOff,
 }
 
@@ -89,6 +93,7 @@ impl Planned {
             turns: Arc::new(Semaphore::new(MOST_RUNS)),
             places: Places::new(),
             seats: Semaphore::new(MOST_WAITING),
+            slow: sync::Cache::builder().max_capacity(MOST_SLOW).time_to_live(SLOW_FOR).build(),
             undone: Mutex::default(),
             waits: sync::Cache::builder().time_to_idle(KEEP_WAITS).build(),
             over_limit: Cache::builder().max_capacity(10_000).time_to_live(KEEP_LIMITS).build(),
@@ -112,6 +117,16 @@ impl Planned {
         MOST_RUNS - self.turns.available_permits()
     }
 
+    /// A run took so long.
+    fn learn(&self, lease: &Lease, took: Duration) {
+        let check = (lease.site_id, lease.check_type.clone());
+        if took < SLOW {
+            self.slow.invalidate(&check);
+        } else {
+            self.slow.insert(check, ());
+        }
+    }
+
     /// Whether the log has to say this of a check that cannot be done: each is tried again and again.
     fn is_news(&self, said: &str) -> bool {
         self.undone.lock().is_news(said, Instant::now())
@@ -127,10 +142,10 @@ impl Planned {
     }
 }
 
-/// Runs a leased check to its end, for a record with this `source`. Where its host or its account is
-/// busy it waits for them without its turn, until `over` ends, and is [`Ending::PutOff`] then. Else
-/// the lease is settled or given back. When our own machinery fails the check is late, and is tried
-/// again soon, then less and less often.
+/// Runs a leased check to its end, for a record with this `source`. Where it finds no place it waits
+/// for one without its turn, until `over` ends, and is [`Ending::PutOff`] then. Else the lease is
+/// settled or given back. When our own machinery fails the check is late, and is tried again soon,
+/// then less and less often.
 pub(crate) async fn run(
     app: &App,
     lease: &Lease,
@@ -205,7 +220,7 @@ fn report_held(app: &App, lease: &Lease, cause: &vedette_store::Error) {
     }
 }
 
-/// After how long a check that waited in vain for its host or its account is tried again.
+/// After how long a check that waited in vain for its places is tried again.
 pub(crate) fn put_off(lease: &Lease) -> Duration {
     schedule::put_off(lease.site_id, &lease.check_type, PUT_OFF)
 }
@@ -224,9 +239,10 @@ async fn see_to(app: &App, lease: &Lease, source: Source, places: Option<Taken>)
         return Ok(Go::Ended(Ending::Nothing));
     }
     let host = app.sandbox.reaches_target(check_type).then(|| site.domain.as_str().to_owned());
-    let wanted = Wanted { host, account: *account_id };
+    let is_slow = app.planned.slow.contains_key(&(*site_id, check_type.clone()));
+    let wanted = Wanted { host, account: *account_id, is_slow };
     // Whoever waited may find that the site has moved to another host.
-    let places = places.filter(|places| places.wanted == wanted);
+    let places = places.filter(|places| places.wanted.host == wanted.host);
     let Some(_places) = places.or_else(|| app.planned.places.take(&wanted)) else {
         metrics::counter!("vedette_runs_put_off_total").increment(1);
         return Ok(Go::Busy(wanted));
@@ -250,7 +266,9 @@ async fn probe(
     job: Job,
 ) -> Result<Ending> {
     let check_type = &lease.check_type;
+    let begun = Instant::now();
     let ran = app.sandbox.run(check_type, job).await;
+    app.planned.learn(lease, begun.elapsed());
     let (seen, took) = match ran {
         Ok(ran) => {
             let seen = Seen::Result {
@@ -347,11 +365,16 @@ fn job(lease: &Lease, site: &Site, edition: &Edition, now: Timestamp) -> Job {
 pub(crate) const LEASE: Duration = Duration::from_secs(90);
 /// Longer than any lease of a check is, those of `POST /cron` too.
 pub(crate) const LONGEST_LEASE: Duration = Duration::from_secs(3 * 60);
-/// For how long our own scheduler has a check wait for its host or its account. A lease and what is
-/// read of the site are two transactions more for each that waits, so it is not done anew each second.
+/// For how long our own scheduler has a check wait for its places. To give it back and to lease it anew
+/// are transactions, for each that waits: not to be done each second.
 pub(crate) const WAIT: Duration = Duration::from_secs(15);
 /// Before a check that waited in vain is tried again, at least.
 const PUT_OFF: Duration = WAIT;
+/// What takes this long is slow, until it is quick or was not looked at for a while.
+const SLOW: Duration = Duration::from_secs(5);
+const SLOW_FOR: Duration = Duration::from_secs(10 * 60);
+/// Some hundred bytes each.
+const MOST_SLOW: u64 = 16_384;
 /// At a time, some hundred bytes each; beyond them a check is given back at once.
 const MOST_WAITING: usize = 4096;
 /// As many planned runs as the sandbox has room for of one plugin; checks on demand have their own.

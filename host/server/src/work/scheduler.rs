@@ -1,7 +1,7 @@
 //! Takes what is due from the schedule, as far as there is room, and has [`planned`] run it.
 //!
-//! *Invariant:* what has to wait for its host or its account does so without a turn, and is given back
-//! after a while, so that it is in nobody's way.
+//! *Invariant:* what has to wait for its host, its account or others that are slow does so without a
+//! turn, and is given back after a while, so that it is in nobody's way.
 //! *Invariant:* a clock that is set back leaves nothing waiting for the time that it showed, nor does
 //! that of another node ([`set_back`]).
 

@@ -1,16 +1,23 @@
-//! Where a check takes up a place while it runs: at the host that it connects to, and of its account.
+//! Where a check takes up a place while it runs: at the host that it connects to, of its account, and
+//! among those that were slow the last time.
 //!
-//! *Invariant:* who waits for the one keeps nobody from the other meanwhile.
+//! *Invariant:* who waits for one of them keeps nobody from the others meanwhile.
+//! *Invariant:* what was slow the last time has half of the turns at most: however many sites hang, the
+//! others are looked at.
 
 use vedette_model::AccountId;
 use vedette_sandbox::TARGET_RUNS;
 
-use super::busy::{Busy, Place, Rank};
+use super::{
+    MOST_RUNS,
+    busy::{Busy, Place, Rank},
+};
 
 /// Who has which places.
 pub(super) struct Places {
     hosts: Busy<String>,
     accounts: Busy<AccountId>,
+    slow: Busy<()>,
 }
 
 /// Where a check wants a place.
@@ -19,57 +26,90 @@ pub(super) struct Wanted {
     /// None where it asks others about it.
     pub(super) host: Option<String>,
     pub(super) account: AccountId,
+    /// It took long the last time.
+    pub(super) is_slow: bool,
 }
 
 /// The places of one run; dropping them makes room for another.
 pub(super) struct Taken {
     pub(super) wanted: Wanted,
-    _host: Option<Place<String>>,
-    _account: Place<AccountId>,
+    host: Option<Place<String>>,
+    account: Option<Place<AccountId>>,
+    slow: Option<Place<()>>,
+}
+
+/// Where a check finds no place.
+enum Lack<'a> {
+    Host(&'a String),
+    Account,
+    Slow,
 }
 
 impl Places {
     pub(super) fn new() -> Self {
-        Self { hosts: Busy::new(TARGET_RUNS), accounts: Busy::new(RUNS_PER_ACCOUNT) }
+        Self {
+            hosts: Busy::new(TARGET_RUNS),
+            accounts: Busy::new(RUNS_PER_ACCOUNT),
+            slow: Busy::new(SLOW_RUNS),
+        }
     }
 
-    /// What is wanted; none while the host or the account has nothing left.
+    /// What is wanted; none while there is no room for some of it.
     pub(super) fn take(&self, wanted: &Wanted) -> Option<Taken> {
-        let host = match &wanted.host {
-            Some(host) => Some(self.hosts.take(host)?),
-            None => None,
-        };
-        let account = self.accounts.take(&wanted.account)?;
-        Some(Taken::new(wanted, host, account))
+        let mut taken = Taken::nothing(wanted);
+        self.fill(wanted, &mut taken).is_none().then_some(taken)
     }
 
     /// What is wanted as soon as there is room for it, after those who come first.
     pub(super) async fn wait(&self, wanted: &Wanted, rank: Rank) -> Taken {
-        loop {
-            let host = match &wanted.host {
-                Some(host) => Some(self.hosts.wait(host, rank).await),
-                None => None,
-            };
-            if let Some(account) = self.accounts.take(&wanted.account) {
-                return Taken::new(wanted, host, account);
-            }
-            drop(host);
-            let account = self.accounts.wait(&wanted.account, rank).await;
-            let Some(host) = &wanted.host else { return Taken::new(wanted, None, account) };
-            if let Some(host) = self.hosts.take(host) {
-                return Taken::new(wanted, Some(host), account);
+        let mut taken = Taken::nothing(wanted);
+        while let Some(lack) = self.fill(wanted, &mut taken) {
+            taken = Taken::nothing(wanted);
+            match lack {
+                Lack::Host(host) => taken.host = Some(self.hosts.wait(host, rank).await),
+                Lack::Account => {
+                    taken.account = Some(self.accounts.wait(&wanted.account, rank).await);
+                }
+                Lack::Slow => taken.slow = Some(self.slow.wait(&(), rank).await),
             }
         }
+        taken
+    }
+
+    /// Takes what is wanted besides what is taken, up to where there is no room.
+    fn fill<'a>(&self, wanted: &'a Wanted, taken: &mut Taken) -> Option<Lack<'a>> {
+        if let Some(host) = &wanted.host
+            && taken.host.is_none()
+        {
+            taken.host = self.hosts.take(host);
+            if taken.host.is_none() {
+                return Some(Lack::Host(host));
+            }
+        }
+        if taken.account.is_none() {
+            taken.account = self.accounts.take(&wanted.account);
+            if taken.account.is_none() {
+                return Some(Lack::Account);
+            }
+        }
+        if wanted.is_slow && taken.slow.is_none() {
+            taken.slow = self.slow.take(&());
+            if taken.slow.is_none() {
+                return Some(Lack::Slow);
+            }
+        }
+        None
     }
 }
 
 impl Taken {
-    fn new(wanted: &Wanted, host: Option<Place<String>>, account: Place<AccountId>) -> Self {
-        Self { wanted: wanted.clone(), _host: host, _account: account }
+    fn nothing(wanted: &Wanted) -> Self {
+        Self { wanted: wanted.clone(), host: None, account: None, slow: None }
     }
 }
 
 const RUNS_PER_ACCOUNT: u32 = 16;
+const SLOW_RUNS: u32 = MOST_RUNS as u32 / 2;
 
 #[cfg(test)]
 mod tests {
@@ -80,7 +120,8 @@ mod tests {
     use super::*;
 
     fn wanted(host: &str, account: u128) -> Wanted {
-        Wanted { host: Some(host.to_owned()), account: AccountId(Uuid::from_u128(account)) }
+        let account = AccountId(Uuid::from_u128(account));
+        Wanted { host: Some(host.to_owned()), account, is_slow: false }
     }
 
     fn rank() -> Rank {
@@ -114,5 +155,20 @@ mod tests {
         assert!(strangers.iter().all(Option::is_some), "nobody keeps them from the host");
         drop((more, others));
         assert!(waits.now_or_never().is_some(), "it goes on with the first that came free");
+    }
+
+    #[test]
+    fn what_was_slow_has_half_of_the_turns_and_the_others_find_room() {
+        let places = Places::new();
+        let nth = |nth: u32, is_slow| {
+            let host = format!("{nth}.example");
+            places.take(&Wanted { is_slow, ..wanted(&host, nth.into()) })
+        };
+        let hanging: Vec<_> = (0..SLOW_RUNS).map(|number| nth(number, true)).collect();
+        assert!(hanging.iter().all(Option::is_some));
+        assert!(nth(SLOW_RUNS, true).is_none());
+        assert!(nth(SLOW_RUNS, false).is_some());
+        drop(hanging);
+        assert!(nth(SLOW_RUNS, true).is_some());
     }
 }

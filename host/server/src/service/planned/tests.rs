@@ -4,6 +4,7 @@ use std::future::{pending, ready};
 
 use serde_json::json;
 use tokio::task::yield_now;
+use uuid::Uuid;
 use vedette_model::edition::STANDARD;
 use vedette_sandbox::TARGET_RUNS;
 
@@ -80,6 +81,37 @@ fn check_whose_site_moved_while_it_waited_takes_a_place_of_its_host() {
 }
 
 #[test]
+fn check_that_was_slow_waits_for_others_that_were_until_it_is_quick() {
+    let (clock, hand) = Clock::manual("2026-11-20T12:00:00Z".parse().expect("a moment"));
+    instance::with_idle_app(config(), clock, |app| async move {
+        let owner = instance::owner(&app, &STANDARD).await;
+        site(&app, &owner).await;
+        // Sites of others hang, each at a host of its own, and have all turns of those that are slow.
+        let hang = |nth: usize| {
+            let account = AccountId(Uuid::from_u128(nth as u128));
+            let host = Some(format!("{nth}.example"));
+            let places = app.planned.places.take(&Wanted { host, account, is_slow: true });
+            places.expect("there is room")
+        };
+        let mut hanging: Vec<_> = (0..MOST_RUNS / 2).map(hang).collect();
+        let lease = take(&app).await;
+        app.planned.learn(&lease, SLOW);
+        let ending = run_within(&app, &lease, ready(())).await;
+        assert!(matches!(ending, Ending::PutOff), "{ending:?}");
+        hanging.pop();
+        let ending = run_within(&app, &lease, ready(())).await;
+        assert!(matches!(ending, Ending::Stored { .. }), "{ending:?}");
+
+        hanging.push(hang(MOST_RUNS));
+        hand.advance(Duration::from_secs(3600));
+        let lease = take(&app).await;
+        let ending = run_within(&app, &lease, ready(())).await;
+        assert!(matches!(ending, Ending::Stored { .. }), "{ending:?}");
+        drop(hanging);
+    });
+}
+
+#[test]
 fn check_that_cannot_be_done_waits_longer_and_longer_and_is_the_later() {
     let (clock, hand) = Clock::manual("2026-11-20T12:00:00Z".parse().expect("a moment"));
     instance::with_idle_app(config(), clock, |app| async move {
@@ -122,7 +154,8 @@ fn all_places(app: &App, site: &Site) -> Vec<Taken> {
 }
 
 fn wanted(site: &Site) -> Wanted {
-    Wanted { host: Some(site.domain.as_str().to_owned()), account: site.account_id }
+    let host = Some(site.domain.as_str().to_owned());
+    Wanted { host, account: site.account_id, is_slow: false }
 }
 
 /// Where nobody listens.
