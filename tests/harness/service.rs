@@ -195,9 +195,7 @@ impl Service {
 
     /// SIGTERM, as an init system sends it; returns the exit code.
     pub async fn stop(&mut self) -> anyhow::Result<Option<i32>> {
-        if let Some(pid) = self.child.id() {
-            Command::new("kill").args(["-TERM", &pid.to_string()]).status().await?;
-        }
+        self.signal("-TERM").await?;
         let exit = tokio::time::timeout(STOP, self.child.wait()).await;
         Ok(exit.with_context(|| format!("still running after {STOP:?}"))??.code())
     }
@@ -205,6 +203,20 @@ impl Service {
     /// SIGKILL: a crash.
     pub async fn kill(&mut self) -> anyhow::Result<()> {
         Ok(self.child.kill().await?)
+    }
+
+    /// SIGSTOP, and SIGCONT after so long: what happens to a process whose machine is suspended or moved.
+    pub async fn stand_still(&self, span: Duration) -> anyhow::Result<()> {
+        self.signal("-STOP").await?;
+        tokio::time::sleep(span).await;
+        self.signal("-CONT").await
+    }
+
+    async fn signal(&self, signal: &str) -> anyhow::Result<()> {
+        if let Some(pid) = self.child.id() {
+            Command::new("kill").args([signal, &pid.to_string()]).status().await?;
+        }
+        Ok(())
     }
 
     pub fn pid(&self) -> Option<u32> {

@@ -117,6 +117,9 @@ pub struct Ran {
     pub duration: Duration,
     /// The part of `duration` spent inside host calls.
     pub host_time: Duration,
+    /// How long our process stood still meanwhile, at the longest; zero where it did not. What seemed
+    /// late by then may have been in time.
+    pub stood_still: Duration,
     pub cost: Cost,
 }
 

@@ -137,9 +137,15 @@ impl Inner {
             plugin.finish(begun, about, stopped, Instant::now());
         }
         let observation = outcome?;
-        let (duration, host_time) = (started.elapsed(), ended.host_time);
-        let version = CheckVersion::of(check);
-        Ok(Ran { version, observation, duration, host_time, cost: ended.cost })
+        let now = Instant::now();
+        Ok(Ran {
+            version: CheckVersion::of(check),
+            observation,
+            duration: now - started,
+            host_time: ended.host_time,
+            stood_still: plugin.standstill.longest(started, now),
+            cost: ended.cost,
+        })
     }
 
     fn reach(&self, check: &Check, job: &Job, vetted: Vec<IpAddr>, prober: Prober) -> Run {

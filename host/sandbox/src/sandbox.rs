@@ -1,6 +1,11 @@
 //! The sandbox itself: what it is built from, and what its handles share.
 
-use std::{fmt, path::PathBuf, sync::Arc, time::Duration};
+use std::{
+    fmt,
+    path::PathBuf,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use rustls_pki_types::CertificateDer;
 
@@ -103,6 +108,11 @@ impl Sandbox {
             started.elapsed().saturating_sub(sample)
         };
         self.inner.runtime.run(measure).await
+    }
+
+    /// How long our process has stood still since `since`, at the longest; zero where it has not.
+    pub fn stood_still(&self, since: Instant) -> Duration {
+        self.inner.engines.standstill().longest(since, Instant::now())
     }
 
     /// The egress layer: webhooks and whatever else the server sends go through it too.

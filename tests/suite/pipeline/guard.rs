@@ -1,6 +1,7 @@
-//! Our own trouble is nobody's alert: a network without DNS, and more sites that fall at once than
-//! fall by themselves.
+//! Our own trouble is nobody's alert: a network without DNS, a process that stood still, and more sites
+//! that fall at once than fall by themselves.
 
+mod standstill;
 mod way_out;
 
 use chrono::TimeDelta;

@@ -225,7 +225,12 @@ async fn judge(app: &App, agent: &Agent, look: &Look, at: Timestamp) -> Result<u
         account_id: account,
         site_id: look.place.id(account, agent.id),
         check_type: check_type(),
-        seen: Seen::Result { result: look.result(at), next_run_in_s: None, version: None },
+        seen: Seen::Result {
+            result: look.result(at),
+            next_run_in_s: None,
+            version: None,
+            stood_still: Duration::ZERO,
+        },
         checked_at: at,
         duration: Duration::ZERO,
         source: Source::Agent,

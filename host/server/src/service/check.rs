@@ -5,6 +5,8 @@ mod on_demand;
 mod place;
 mod view;
 
+use std::time::Duration;
+
 use serde_json::Value;
 use vedette_model::{
     CheckRecord, CheckType, SiteId, Source,
@@ -42,9 +44,10 @@ pub async fn record(app: &App, caller: &Caller, body: &Value) -> Result<CheckRec
             result: Value::Object(result.clone()),
             next_run_in_s: None,
             version: None,
+            stood_still: Duration::ZERO,
         },
         checked_at: app.clock.now(),
-        duration: std::time::Duration::ZERO,
+        duration: Duration::ZERO,
         source: Source::Api,
         lease: None,
         looked_at: None,

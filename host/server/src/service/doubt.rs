@@ -6,7 +6,7 @@
 
 use vedette_model::{Assessment, CheckState, CheckStatus, Health, Source, guard::Verdict};
 
-use super::pipeline::Arrival;
+use super::{pipeline::Arrival, unanswered::OVERLOADED};
 use crate::App;
 
 /// Why the assessment of a result is not believed, as the token of its record. Results that
@@ -32,12 +32,15 @@ pub(crate) async fn doubt(
     }
     let verdict = guard.verdict(now);
     drop(guard);
+    // The guard hears of a standstill that is over, and not of which runs had met it.
+    let stood_still = arrival.seen.stood_still() >= app.config.guard.late;
     match (verdict, assessment.health) {
-        (Verdict::Fit, _) | (_, Health::Ok | Health::Unknown) => None,
+        (_, Health::Ok | Health::Unknown) => None,
         (Verdict::Offline, _) => Some(OFFLINE),
-        (Verdict::Overloaded, _) => Some(super::unanswered::OVERLOADED),
+        (Verdict::Overloaded, _) => Some(OVERLOADED),
+        (Verdict::Fit | Verdict::HeldBack, _) if stood_still => Some(OVERLOADED),
         (Verdict::HeldBack, Health::Down) => Some(HELD_BACK),
-        (Verdict::HeldBack, Health::Degraded) => None,
+        (Verdict::HeldBack, Health::Degraded) | (Verdict::Fit, _) => None,
     }
 }
 

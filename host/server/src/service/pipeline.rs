@@ -49,8 +49,15 @@ pub(crate) struct Arrival {
 /// What a run brought.
 #[derive(Clone, Debug)]
 pub(crate) enum Seen {
-    /// `next_run_in_s` is the plugin's wish, and `version` what ran; none where others measured.
-    Result { result: Value, next_run_in_s: Option<u32>, version: Option<CheckVersion> },
+    Result {
+        result: Value,
+        /// The plugin's wish.
+        next_run_in_s: Option<u32>,
+        /// What ran; none where others measured.
+        version: Option<CheckVersion>,
+        /// How long we stood still meanwhile, at the longest.
+        stood_still: Duration,
+    },
     /// Nothing about the target; a token says why (see [`super::unanswered::token`]).
     Unknown(&'static str),
 }
@@ -221,6 +228,14 @@ impl Seen {
         match self {
             Self::Result { next_run_in_s, .. } => *next_run_in_s,
             Self::Unknown(_) => None,
+        }
+    }
+
+    /// How long we stood still while it was found.
+    pub(super) fn stood_still(&self) -> Duration {
+        match self {
+            Self::Result { stood_still, .. } => *stood_still,
+            Self::Unknown(_) => Duration::ZERO,
         }
     }
 }

@@ -275,6 +275,7 @@ async fn probe(
                 result: ran.observation.result,
                 next_run_in_s: ran.observation.next_run_in_s,
                 version: Some(ran.version),
+                stood_still: ran.stood_still,
             };
             (seen, ran.duration)
         }

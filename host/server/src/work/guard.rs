@@ -21,8 +21,12 @@ use crate::{
 pub(super) async fn run(app: Arc<App>, shutdown: CancellationToken) {
     let mut last = Verdict::Fit;
     show(last);
+    let mut looked = std::time::Instant::now();
     while shutdown.run_until_cancelled(sleep(EVERY)).await.is_some() {
         let lag = own_lag().await.max(app.sandbox.lag(SAMPLE).await);
+        // What the samples miss: most of a second lies between them.
+        let since = std::mem::replace(&mut looked, std::time::Instant::now());
+        let lag = lag.max(app.sandbox.stood_still(since));
         metrics::gauge!("vedette_loop_lag_seconds").set(lag.as_secs_f64());
         let deadline = std::time::Instant::now() + PATIENCE;
         let answered = app.sandbox.egress().resolver().is_resolving(deadline).await;

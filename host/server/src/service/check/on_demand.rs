@@ -86,6 +86,7 @@ async fn store(
             result: ran.observation.result.clone(),
             next_run_in_s: ran.observation.next_run_in_s,
             version: Some(ran.version.clone()),
+            stood_still: ran.stood_still,
         },
         checked_at: seen_at,
         duration: ran.duration,
