@@ -1,10 +1,11 @@
 //! Whether a run that found trouble can be believed, or the trouble may be our own.
 //!
-//! A monitor that loses its network sees every site down at once. Three signs speak against what
-//! a run found: our resolvers answer nobody, or only what they have kept (offline), our own threads
-//! are late (overloaded), and far too many sites failed at the same moment (a jump). The first two
-//! last as long as they last; a jump is held back only until the failures had time to prove that they
-//! stay, since many sites may really fail together, behind one provider.
+//! A monitor that loses its network sees every site down at once, and one whose clock is wrong every
+//! certificate expired. Four signs speak against what a run found: our clock may be wrong, our resolvers
+//! answer nobody, or only what they have kept (offline), our own threads are late (overloaded), and
+//! far too many sites failed at the same moment (a jump). The first three last as long as they last; a jump
+//! is held back only until the failures had time to prove that they stay, since many sites may really
+//! fail together, behind one provider.
 //!
 //! A jump is seen in the sites that were looked at last, however many there are: of a thousand, most
 //! were well when they were looked at, a moment before the network was lost. A site has failed while one
@@ -15,6 +16,8 @@
 //! back meanwhile: else a doubt would go on for as long as the clock was ahead.
 //! *Invariant:* what it remembers is bounded, whatever it is told.
 
+mod own_clock;
+
 use std::{
     collections::{BTreeMap, VecDeque},
     time::Duration,
@@ -22,6 +25,7 @@ use std::{
 
 use chrono::TimeDelta;
 
+use self::own_clock::OwnClock;
 use crate::{CheckType, SiteId, Timestamp};
 
 /// What the signs say.
@@ -29,6 +33,8 @@ use crate::{CheckType, SiteId, Timestamp};
 pub enum Verdict {
     /// Nothing speaks against what is found.
     Fit,
+    /// Our clock may be wrong.
+    ClockDoubted,
     /// Our resolvers answer nobody, or only what they have kept.
     Offline,
     /// Our threads are late.
@@ -46,6 +52,7 @@ pub struct Guard {
     window: TimeDelta,
     /// From which lag on our threads are late.
     late: Duration,
+    clock: OwnClock,
     offline: bool,
     /// When a thread of ours was late the last time.
     late_at: Option<Timestamp>,
@@ -89,12 +96,29 @@ impl Guard {
             hold,
             window: hold.max(WINDOW),
             late,
+            clock: OwnClock::default(),
             offline: false,
             late_at: None,
             lately: VecDeque::new(),
             jump: None,
             doubted: None,
         }
+    }
+
+    /// Our clock was believed when it showed `last`, in a process before this one; now the machine is
+    /// `up` for so long, by a clock that nobody sets.
+    pub fn resumed(&mut self, last: Timestamp, up: Duration, now: Timestamp) {
+        self.clock.resumed(last, up, now);
+    }
+
+    /// Our clock shows `now`, and the machine is `up` for so long.
+    pub fn shown(&mut self, up: Duration, now: Timestamp) {
+        self.clock.shown(up, now);
+    }
+
+    /// The same, and whether the clock of the database server agrees.
+    pub fn compared(&mut self, agrees: bool, up: Duration, now: Timestamp) {
+        self.clock.compared(agrees, up, now);
     }
 
     /// Whether any of our resolvers answered, and not only from what it has kept.
@@ -134,6 +158,11 @@ impl Guard {
         self.see_jump(now);
     }
 
+    /// Whether our clock may be wrong.
+    pub fn is_clock_doubted(&self) -> bool {
+        self.clock.is_doubted()
+    }
+
     /// Whether, as far as is known, no DNS server answers us but from what it has kept.
     pub fn is_offline(&self) -> bool {
         self.offline
@@ -151,7 +180,7 @@ impl Guard {
         let doubted = self.doubted.take().filter(|doubted| is_near(doubted.seen_at, now, CALM));
         self.doubted = match verdict {
             Verdict::Fit => doubted,
-            Verdict::Offline | Verdict::Overloaded | Verdict::HeldBack => {
+            Verdict::ClockDoubted | Verdict::Offline | Verdict::Overloaded | Verdict::HeldBack => {
                 let since = doubted.map_or(now, |doubted| doubted.since.min(now));
                 Some(Doubted { why: verdict, since, seen_at: now })
             }
@@ -175,6 +204,9 @@ impl Guard {
     }
 
     fn judge(&self, now: Timestamp) -> Verdict {
+        if self.clock.is_doubted() {
+            return Verdict::ClockDoubted;
+        }
         if self.offline {
             return Verdict::Offline;
         }

@@ -6,6 +6,7 @@
 use std::time::Duration;
 
 use chrono::{SubsecRound, Utc};
+use rustix::time::{ClockId, clock_gettime};
 use tokio::sync::watch;
 use vedette_model::Timestamp;
 
@@ -19,13 +20,21 @@ pub enum Clock {
 /// A clock that stands still until it is moved.
 #[derive(Clone, Debug)]
 pub struct ManualClock {
-    time: std::sync::Arc<watch::Sender<Timestamp>>,
+    time: std::sync::Arc<watch::Sender<Face>>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Face {
+    shown: Timestamp,
+    /// How far it was moved forward, and not set.
+    passed: Duration,
 }
 
 impl Clock {
     /// A manual clock that shows `now`; keep a clone of the [`ManualClock`] to move it.
     pub fn manual(now: Timestamp) -> (Self, ManualClock) {
-        let clock = ManualClock { time: std::sync::Arc::new(watch::Sender::new(now)) };
+        let face = Face { shown: now, passed: Duration::ZERO };
+        let clock = ManualClock { time: std::sync::Arc::new(watch::Sender::new(face)) };
         (Self::Manual(clock.clone()), clock)
     }
 
@@ -34,6 +43,14 @@ impl Clock {
         match self {
             Self::System => Utc::now().trunc_subsecs(3),
             Self::Manual(clock) => clock.now(),
+        }
+    }
+
+    /// For how long the machine is up, its sleep included: what nobody sets.
+    pub(crate) fn up(&self) -> Duration {
+        match self {
+            Self::System => Duration::try_from(clock_gettime(UNSET)).unwrap_or_default(),
+            Self::Manual(clock) => clock.time.borrow().passed,
         }
     }
 
@@ -51,7 +68,7 @@ impl Clock {
             Self::Manual(clock) => {
                 let mut time = clock.time.subscribe();
                 // The sender lives in `clock`, so the channel cannot close meanwhile.
-                let _ = time.wait_for(|now| *now >= at).await;
+                let _ = time.wait_for(|face| face.shown >= at).await;
             }
         }
     }
@@ -64,19 +81,28 @@ impl Clock {
 
 impl ManualClock {
     pub fn now(&self) -> Timestamp {
-        *self.time.borrow()
+        self.time.borrow().shown
     }
 
-    /// Moves the time forward and wakes what waited for it.
+    /// Moves the time forward and wakes what waited for it: so much time has passed.
     pub fn advance(&self, by: Duration) {
-        self.time.send_modify(|now| *now += by);
+        self.time.send_modify(|face| {
+            face.shown += by;
+            face.passed += by;
+        });
     }
 
-    /// Sets the time, also backwards, as a clock that is corrected does.
+    /// Sets the time, also backwards, as somebody who corrects a clock does: no time has passed.
     pub fn set(&self, to: Timestamp) {
-        self.time.send_replace(to);
+        self.time.send_modify(|face| face.shown = to);
     }
 }
+
+#[cfg(target_os = "linux")]
+const UNSET: ClockId = ClockId::Boottime;
+/// It stands still while the machine sleeps, which then passes for a leap.
+#[cfg(not(target_os = "linux"))]
+const UNSET: ClockId = ClockId::Monotonic;
 
 #[cfg(test)]
 mod tests {
@@ -101,6 +127,16 @@ mod tests {
         assert!(!sleeper.is_finished());
         hand.advance(Duration::from_secs(5400));
         assert_eq!(sleeper.await.unwrap(), before + Duration::from_secs(7200));
+    }
+
+    #[test]
+    fn time_passes_where_a_clock_is_moved_and_not_where_it_is_set() {
+        let (clock, hand) = Clock::manual(Timestamp::UNIX_EPOCH);
+        hand.advance(Duration::from_secs(60));
+        hand.set(Timestamp::UNIX_EPOCH);
+        assert_eq!((clock.now(), clock.up()), (Timestamp::UNIX_EPOCH, Duration::from_secs(60)));
+        let before = Clock::System.up();
+        assert!(!before.is_zero() && before <= Clock::System.up());
     }
 
     #[test]

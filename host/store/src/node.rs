@@ -2,7 +2,8 @@
 //!
 //! A node says again and again that it is. Who has not for a while is gone, and whoever comes next
 //! takes its row away. What the gone had leased ends by itself, unless by a clock that was ahead:
-//! [`OF_THE_GONE`] finds that.
+//! [`OF_THE_GONE`] finds that. Of an embedded database it is always one, whose row says what its clock
+//! showed.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -31,7 +32,24 @@ impl Store {
     pub async fn sign_off(&self, node: &str) -> Result<()> {
         self.write("DELETE $row RETURN NONE", Binds::new().with("row", key::live_node(node))).await
     }
+
+    /// Says that the one node of an embedded database is at work, and that its clock shows `now`.
+    pub async fn sign_on_alone(&self, now: Timestamp) -> Result<()> {
+        let binds = Binds::new().with("row", key::live_node(ALONE)).with("name", ALONE);
+        let unit = "UPSERT $row SET name = $name, seen_at = $now RETURN NONE";
+        self.write(unit, binds.with("now", now)).await
+    }
+
+    /// What its clock showed when it said so last, in this process or in one before; none = it never
+    /// has.
+    pub async fn signed_on_alone_at(&self) -> Result<Option<Timestamp>> {
+        let binds = Binds::new().with("row", key::live_node(ALONE));
+        self.read("RETURN $row.seen_at", binds).await
+    }
 }
+
+/// The node of an embedded database has no others to be told apart from.
+const ALONE: &str = "";
 
 /// Whether a row is leased by a node that is not at work, and is not this one (`$node`). Within a unit
 /// that begins with [`AT_WORK`].

@@ -113,7 +113,7 @@ fn retry(
         // A jump is believed or over within a few rechecks.
         doubt::HELD_BACK => return Some(recheck),
         // It passes at once for all checks.
-        doubt::OFFLINE | unanswered::OVERLOADED => LONGEST_RETRY,
+        doubt::CLOCK_DOUBTED | doubt::OFFLINE | unanswered::OVERLOADED => LONGEST_RETRY,
         _ => Duration::MAX,
     };
     let before = before.filter(|before| unanswered::own_trouble(before).is_some());
@@ -194,6 +194,7 @@ mod tests {
             ("offline", 12, 24),
             ("offline", 3_600, 300),
             ("overloaded", 3_600, 300),
+            ("clock_doubted", 3_600, 300),
             ("plugin_failed", 3_600, 7_200),
             ("plugin_unavailable", 3_600, 7_200),
         ] {

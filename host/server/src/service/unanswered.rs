@@ -7,7 +7,7 @@ use anyhow::anyhow;
 use vedette_model::{CheckRecord, CheckStatus, CheckType};
 use vedette_sandbox::{Problem, RunError, Stop};
 
-use super::doubt::{HELD_BACK, OFFLINE};
+use super::doubt::{CLOCK_DOUBTED, HELD_BACK, OFFLINE};
 use crate::{App, Error};
 
 /// The token that stands in `error` of an `unknown` record, one snake_case word; `offline` while no
@@ -29,7 +29,7 @@ pub(crate) fn token(cause: &RunError, offline: bool) -> &'static str {
 /// its configuration brought about is none.
 pub(crate) fn own_trouble(record: &CheckRecord) -> Option<&str> {
     let error = record.error.as_deref().filter(|_| record.status == CheckStatus::Unknown);
-    let ours = [OFFLINE, OVERLOADED, HELD_BACK, PLUGIN_FAILED, PLUGIN_UNAVAILABLE];
+    let ours = [CLOCK_DOUBTED, OFFLINE, OVERLOADED, HELD_BACK, PLUGIN_FAILED, PLUGIN_UNAVAILABLE];
     error.filter(|error| ours.contains(error))
 }
 

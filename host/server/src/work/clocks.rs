@@ -1,24 +1,72 @@
-//! Holds the clock of this machine against that of the database server, at each reading of that. A
-//! lease is a node's until a moment: another whose clock is ahead takes that for over, and does the
-//! same work again.
+//! Holds the clock of this machine against another: where nodes share a database against that of its
+//! server, at each reading of that; else against what it showed in the process before this one.
 //!
-//! *Invariant:* it tells, and changes nothing.
+//! A lease is a node's until a moment: another whose clock is ahead takes that for over, and does the
+//! same work again. And by a clock that is far from right every certificate has expired: the guard hears
+//! of it ([`vedette_model::guard`]).
+//!
+//! *Invariant:* nothing is judged before the clock was looked at.
+//! *Invariant:* a clock that is doubted is not what the next process goes by.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use chrono::TimeDelta;
 use tokio_util::sync::CancellationToken;
 use vedette_store::CLOCKS_DIFFER;
 
-use crate::App;
+use crate::{App, trouble::Trouble};
 
-/// Runs until `shutdown`.
+/// The first look, before anything else begins.
+pub(super) async fn look(app: &App) -> vedette_store::Result<()> {
+    if !app.store.embedded() {
+        app.server_clock.read(&app.store, &app.clock).await?;
+        if let Some(ahead) = app.server_clock.ahead() {
+            compare(app, ahead);
+        }
+        return Ok(());
+    }
+    let last = app.store.signed_on_alone_at().await?;
+    let (up, now) = (app.clock.up(), app.clock.now());
+    let mut guard = app.guard.lock();
+    if let Some(last) = last {
+        guard.resumed(last, up, now);
+    }
+    // What it is held against from here on.
+    guard.shown(up, now);
+    Ok(())
+}
+
+/// Where nobody shares the database: writes down what the clock shows, until `shutdown`.
+pub(super) async fn keep(app: Arc<App>, shutdown: CancellationToken) {
+    let mut pace = tokio::time::interval(PACE);
+    let mut untold = Trouble::default();
+    while shutdown.run_until_cancelled(pace.tick()).await.is_some() {
+        let Err(cause) = note(&app).await else { continue };
+        let text = cause.to_string();
+        if untold.is_news(&text, tokio::time::Instant::now()) {
+            tracing::warn!("what the clock shows is not written down: {text}");
+        }
+    }
+}
+
+async fn note(app: &App) -> vedette_store::Result<()> {
+    let now = app.clock.now();
+    let is_doubted = {
+        let mut guard = app.guard.lock();
+        guard.shown(app.clock.up(), now);
+        guard.is_clock_doubted()
+    };
+    if is_doubted { Ok(()) } else { app.store.sign_on_alone(now).await }
+}
+
+/// Where nodes share the database. Runs until `shutdown`.
 pub(super) async fn run(app: Arc<App>, shutdown: CancellationToken) {
     let mut readings = app.server_clock.readings();
     let mut differ = false;
     while let Some(Ok(())) = shutdown.run_until_cancelled(readings.changed()).await {
         let Some(ahead) = *readings.borrow_and_update() else { continue };
         metrics::gauge!("vedette_clock_ahead_seconds").set(seconds(ahead));
+        compare(&app, ahead);
         let differed = std::mem::replace(&mut differ, !agree(ahead));
         if differ != differed {
             tell(ahead, differ);
@@ -29,6 +77,12 @@ pub(super) async fn run(app: Arc<App>, shutdown: CancellationToken) {
 /// Whether the clock of this machine is known to be right, as far as the server's is.
 pub(super) fn is_right(app: &App) -> bool {
     app.server_clock.ahead().is_some_and(agree)
+}
+
+/// Has the guard know what a reading has found.
+fn compare(app: &App, ahead: TimeDelta) {
+    let agrees = ahead.abs() <= DOUBTED;
+    app.guard.lock().compared(agrees, app.clock.up(), app.clock.now());
 }
 
 fn agree(ahead: TimeDelta) -> bool {
@@ -56,10 +110,65 @@ fn tell(ahead: TimeDelta, differ: bool) {
 
 /// In seconds.
 const MOST: f64 = CLOCKS_DIFFER.as_secs() as f64;
+/// From here on what depends on the time is not believed.
+const DOUBTED: TimeDelta = TimeDelta::minutes(1);
+/// So much of the time that a process runs is unknown to the next one.
+const PACE: Duration = Duration::from_secs(60);
 
 #[cfg(test)]
 mod tests {
+    use vedette_model::{Timestamp, guard::Verdict};
+
     use super::*;
+    use crate::{Clock, instance, work::sample::at};
+
+    const MONTH: i64 = 30 * 24 * 3_600;
+
+    #[test]
+    fn clock_that_begins_behind_what_the_process_before_saw_is_doubted_until_it_is_put_right() {
+        let (clock, hand) = Clock::manual(at(0));
+        instance::with_idle_app(instance::config(), clock, |app| async move {
+            look(&app).await.expect("nobody has looked before");
+            note(&app).await.expect("it is written down");
+            hand.set(at(-MONTH));
+            look(&app).await.expect("the store answers");
+            assert_eq!(verdict(&app), Verdict::ClockDoubted);
+            note(&app).await.expect("nothing is written down");
+            assert_eq!(written(&app).await, Some(at(0)));
+
+            hand.set(at(MONTH));
+            assert_eq!(verdict(&app), Verdict::Fit);
+            note(&app).await.expect("it is written down");
+            assert_eq!(written(&app).await, Some(at(MONTH)));
+        });
+    }
+
+    #[test]
+    fn clock_is_doubted_while_it_is_more_than_a_minute_from_the_servers() {
+        let (clock, _) = Clock::manual(at(0));
+        instance::with_idle_app(instance::config(), clock, |app| async move {
+            for (ahead, expected) in [
+                (60_000, Verdict::Fit),
+                (60_001, Verdict::ClockDoubted),
+                (-60_001, Verdict::ClockDoubted),
+                (-60_000, Verdict::Fit),
+            ] {
+                compare(&app, TimeDelta::milliseconds(ahead));
+                assert_eq!(verdict(&app), expected, "{ahead} ms");
+            }
+        });
+    }
+
+    async fn written(app: &App) -> Option<Timestamp> {
+        app.store.signed_on_alone_at().await.expect("the store answers")
+    }
+
+    fn verdict(app: &App) -> Verdict {
+        let now = app.clock.now();
+        let mut guard = app.guard.lock();
+        guard.shown(app.clock.up(), now);
+        guard.verdict(now)
+    }
 
     #[test]
     fn clocks_agree_within_five_seconds() {

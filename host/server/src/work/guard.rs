@@ -11,7 +11,7 @@ use crate::{
     App,
     config::span_text,
     service::{
-        doubt::{HELD_BACK, OFFLINE},
+        doubt::{CLOCK_DOUBTED, HELD_BACK, OFFLINE},
         unanswered::OVERLOADED,
     },
     shortage,
@@ -35,6 +35,7 @@ pub(super) async fn run(app: Arc<App>, shutdown: CancellationToken) {
             let mut guard = app.guard.lock();
             guard.resolved(answered);
             guard.lagged(lag, now);
+            guard.shown(app.clock.up(), now);
             (guard.verdict(now), guard.counts())
         };
         if verdict != last {
@@ -48,6 +49,7 @@ pub(super) async fn run(app: Arc<App>, shutdown: CancellationToken) {
 pub(super) fn word(verdict: Verdict) -> Option<&'static str> {
     match verdict {
         Verdict::Fit => None,
+        Verdict::ClockDoubted => Some(CLOCK_DOUBTED),
         Verdict::Offline => Some(OFFLINE),
         Verdict::Overloaded => Some(OVERLOADED),
         Verdict::HeldBack => Some(HELD_BACK),
@@ -55,7 +57,7 @@ pub(super) fn word(verdict: Verdict) -> Option<&'static str> {
 }
 
 fn show(verdict: Verdict) {
-    for state in [OFFLINE, OVERLOADED, HELD_BACK] {
+    for state in [CLOCK_DOUBTED, OFFLINE, OVERLOADED, HELD_BACK] {
         let is_on = if word(verdict) == Some(state) { 1.0 } else { 0.0 };
         metrics::gauge!("vedette_guard", "state" => state).set(is_on);
     }
@@ -65,6 +67,7 @@ fn tell(app: &App, verdict: Verdict, failed: usize, seen: usize) {
     show(verdict);
     match verdict {
         Verdict::Fit => tracing::info!("what the checks find is believed again"),
+        Verdict::ClockDoubted => tell_clock_doubted(app),
         Verdict::Offline => tell_offline(app),
         Verdict::Overloaded => tracing::error!(
             "this machine is late by {} or more: what fails now is stored as unknown; give it more \
@@ -78,6 +81,22 @@ fn tell(app: &App, verdict: Verdict, failed: usize, seen: usize) {
              looked at again before anybody is alerted; look at the network of this machine"
         ),
     }
+}
+
+fn tell_clock_doubted(app: &App) {
+    if app.store.embedded() {
+        tracing::error!(
+            "the clock of this machine has leapt by more than an hour, or shows an earlier time than \
+             before this service was started: what fails now, and what is well again, is stored as \
+             unknown until it is put right, or for an hour; see that something keeps its time (NTP)"
+        );
+        return;
+    }
+    tracing::error!(
+        "the clock of this machine has leapt, or is more than a minute from the database server's: \
+         what fails now, and what is well again, is stored as unknown until they agree; see that \
+         something keeps the time of both (NTP)"
+    );
 }
 
 /// Without a descriptor no question leaves, whoever would answer it.

@@ -2,9 +2,9 @@
 //!
 //! due check → [`scheduler`] → `service::planned`; queued delivery → [`outbox`] → receiver; deleted
 //! site or account, and old history → [`purge`]; renewal that was asked for → [`renewal`]; our own
-//! network and threads → [`guard`]; of nodes that share a database who is at work → [`nodes`], and
-//! whether this one's clock is right → [`clocks`]; and, where configured, the keys of session tokens →
-//! [`session_keys`] and a sign of life → [`heartbeat`].
+//! network and threads → [`guard`], and our clock → [`clocks`]; of nodes that share a database who is at
+//! work → [`nodes`]; and, where configured, the keys of session tokens → [`session_keys`] and a sign of
+//! life → [`heartbeat`].
 //!
 //! *Invariant:* work is taken by a lease in the store, and its result counts only under that
 //! lease's epoch: nothing here is remembered that a crash could lose.
@@ -36,8 +36,9 @@ use crate::{
 };
 
 /// Before [`start`]: on an embedded store the leases of the process before, which is dead, end at
-/// once.
+/// once. And the clock is looked at, by which all else goes.
 pub(crate) async fn take_over(app: &App) -> Result<()> {
+    clocks::look(app).await?;
     let recovered = app.store.recover_leases(app.clock.now()).await?;
     if recovered > 0 {
         tracing::info!(recovered, "{recovered} leases of a process that ended were taken over");
@@ -56,7 +57,9 @@ pub(crate) fn start(app: &Arc<App>, tasks: &TaskTracker, shutdown: &Cancellation
     keep(tasks, "guard", app, shutdown, guard::run);
     keep(tasks, "purge", app, shutdown, purge::run);
     keep(tasks, "renewal", app, shutdown, renewal::run);
-    if !app.store.embedded() {
+    if app.store.embedded() {
+        keep(tasks, "clocks", app, shutdown, clocks::keep);
+    } else {
         keep(tasks, "nodes", app, shutdown, nodes::run);
         keep(tasks, "clocks", app, shutdown, clocks::run);
     }

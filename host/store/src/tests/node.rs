@@ -79,6 +79,19 @@ fn what_a_run_on_demand_found_is_left_to_another_node_too() {
 }
 
 #[test]
+fn what_the_clock_of_an_only_node_showed_last_is_known_to_the_next_process() {
+    on_both(|first| async move {
+        let second = first.without_memory();
+        assert_eq!(second.signed_on_alone_at().await.unwrap(), None);
+        // A clock that was put right shows less than before.
+        for at in [noon(), noon() + seconds(60), noon() - seconds(3_600)] {
+            first.sign_on_alone(at).await.unwrap();
+            assert_eq!(second.signed_on_alone_at().await.unwrap(), Some(at));
+        }
+    });
+}
+
+#[test]
 fn node_that_is_alone_looks_again_at_once() {
     on_both(|first| async move {
         let second = first.without_memory();

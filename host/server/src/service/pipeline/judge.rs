@@ -48,7 +48,7 @@ pub(super) async fn judge(
     };
     let is_judged = told.is_some();
     let doubted = match &told {
-        Some(told) => doubt(app, arrival, &context.state, told).await,
+        Some(told) => doubt(app, arrival, context, told).await,
         None => None,
     };
     let at = app.clock.now();
