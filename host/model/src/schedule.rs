@@ -88,6 +88,20 @@ pub fn retry_after(since_last: Option<Duration>, recheck: Duration) -> Duration 
     since_last.map_or(recheck, |since| recheck.max(since.saturating_mul(2)))
 }
 
+/// When a check runs whose plugin asked to run again in `wait`. What told something of its target is
+/// looked at again when it is regular at the latest: it may ask for a look that is sooner, and whoever
+/// set a short interval keeps it. Who could tell nothing (of a registry that throttles) may ask to be
+/// left alone for longer.
+pub fn asked_for(
+    wait: Duration,
+    could_tell: bool,
+    regular: Timestamp,
+    now: Timestamp,
+) -> Timestamp {
+    let asked = now + wait;
+    if could_tell { asked.min(regular) } else { asked }
+}
+
 /// A wait that a plugin asks for, between 5 seconds and the check's own interval.
 pub fn wait_of(seconds: u32, interval: Duration) -> Duration {
     Duration::from_secs(u64::from(seconds)).max(SHORTEST_WAIT).min(interval.max(SHORTEST_WAIT))

@@ -13,6 +13,8 @@
 //! *Invariant:* once a handshake was finished, every connection of the run goes to the address
 //! that was inspected.
 
+use std::time::Duration;
+
 use vedette_sdk::{
     Assessment, Check, CheckError, Cx, Descriptor, Evidence, Job, MetricDef, Observation, date,
 };
@@ -91,6 +93,7 @@ impl Check for Ssl {
 fn observe(seen: Seen) -> Observation<SslResult> {
     let summary = summary(&seen);
     let days = seen.result.days_remaining;
+    let again_in = (!seen.result.valid).then_some(AGAIN);
     let mut observation = Observation::new(seen.result, summary);
     if let Some(days) = days {
         observation = observation.metric(DAYS_REMAINING, days as f64);
@@ -98,8 +101,13 @@ fn observe(seen: Seen) -> Observation<SslResult> {
     if let Some(micros) = seen.timing.and_then(|timing| timing.tls_us) {
         observation = observation.metric(HANDSHAKE, f64::from(micros) / 1e6);
     }
+    observation.next_run_in = again_in;
     observation
 }
+
+/// What is not valid is told at once, and may be over as soon: a server that was caught in a reload, or
+/// its owner who has mended it. Six hours would be long to read of what is no longer so.
+const AGAIN: Duration = Duration::from_secs(10 * 60);
 
 /// `valid, 60 days left, issued by R11`.
 fn summary(seen: &Seen) -> String {

@@ -80,6 +80,7 @@ fn good_server_is_seen_in_one_handshake_and_one_request() {
     assert_eq!(SslResult { mixed_content: None, ..seen.facts.clone() }, expected);
     assert_eq!(seen.facts.mixed_content.map(|mixed| mixed.active_count), Some(1));
     assert_eq!(seen.summary, "valid, 60 days left, issued by R11");
+    assert_eq!(seen.next_run_in, None);
     let metrics: Vec<(String, f64)> = seen.metrics.into_iter().map(|m| (m.name, m.value)).collect();
     assert_eq!(metrics, [(DAYS_REMAINING.to_owned(), 60.0), (HANDSHAKE.to_owned(), 0.002)],);
     let asked = asked.borrow();
@@ -112,6 +113,7 @@ fn server_that_is_away_is_a_result() {
     let seen = Ssl::run(&host.cx(), job(None)).expect("the check works");
     assert_eq!(seen.facts, facts::of_failure(DOMAIN, "connection_refused"));
     assert_eq!(seen.summary, "connection_refused");
+    assert_eq!(seen.next_run_in, Some(AGAIN));
     assert_eq!((seen.facts.hsts, seen.facts.mixed_content), (None, None));
 }
 
@@ -250,6 +252,7 @@ fn result_is_judged_at_the_time_of_the_run() {
     let seen = Ssl::run(&host.cx(), job(None)).expect("the check works");
     assert_eq!(seen.facts.days_remaining, Some(-1));
     assert_eq!(seen.facts.error.as_deref(), Some("certificate_expired"));
+    assert_eq!(seen.next_run_in, Some(AGAIN));
     let summary = "certificate_expired, expired less than a day ago, issued by R11";
     assert_eq!(seen.summary, summary);
 }

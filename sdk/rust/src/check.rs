@@ -103,7 +103,8 @@ pub struct Observation<F> {
     /// Finite values only; the host refuses others.
     pub metrics: Vec<Metric>,
     /// A hint: how long until the next run. Not sooner than `min-interval` of the manifest (5 s without
-    /// one) and what the plan allows, and not later than a day.
+    /// one) and what the plan allows, and not later than a day; where the verdict is not
+    /// `Health::Unknown`, not later than the regular one either.
     pub next_run_in: Option<Duration>,
 }
 

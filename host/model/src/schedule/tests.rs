@@ -40,6 +40,20 @@ fn the_grid_of_a_site_never_moves() {
 }
 
 #[test]
+fn plugin_that_could_tell_asks_for_sooner_and_one_that_could_not_for_later_too() {
+    let (now, regular) = (at(0), at(3_600_000));
+    for (minutes, could_tell, due) in [
+        (10, true, at(600_000)),
+        (10, false, at(600_000)),
+        (120, true, regular),
+        (120, false, at(7_200_000)),
+    ] {
+        let wait = Duration::from_secs(60 * minutes);
+        assert_eq!(asked_for(wait, could_tell, regular, now), due, "{minutes} {could_tell}");
+    }
+}
+
+#[test]
 fn sites_made_in_one_moment_are_spread_over_the_interval() {
     let interval = Duration::from_secs(60);
     let mut tenths = [0; 10];

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use vedette_model::{
-    CheckRecord, CheckType, Decision, Edition, Plan, SiteId, Timestamp,
-    schedule::{Intervals, next_due, put_off, recheck_after, retry_after},
+    CheckRecord, CheckStatus, CheckType, Decision, Edition, Plan, SiteId, Timestamp,
+    schedule::{Intervals, asked_for, next_due, put_off, recheck_after, retry_after},
 };
 use vedette_store::Lease;
 
@@ -57,7 +57,8 @@ pub(crate) fn regular(
 
 /// The next run after one that led to `decision`: soon, when a finding awaits confirmation or our
 /// own trouble kept it from an answer; when the plugin asked for it, within the bounds of plan and
-/// plugin; else when it is regular. `before` is the record before this one.
+/// plugin, and no later than is regular where it could tell something; else when it is regular.
+/// `before` is the record before this one.
 pub(crate) fn after(
     app: &App,
     decision: &Decision,
@@ -75,7 +76,12 @@ pub(crate) fn after(
     let descriptor = app.sandbox.check(check_type);
     let shortest = descriptor.and_then(|check| check.min_interval).unwrap_or(SHORTEST_HINT);
     let shortest = shortest.max(plan.min_interval(check_type));
-    now + Duration::from_secs(seconds.into()).min(LONGEST_HINT).max(shortest)
+    let wait = Duration::from_secs(seconds.into()).min(LONGEST_HINT).max(shortest);
+    let could_tell = match decision.record.status {
+        CheckStatus::Ok | CheckStatus::Degraded | CheckStatus::Down => true,
+        CheckStatus::Unknown => false,
+    };
+    asked_for(wait, could_tell, regular, now)
 }
 
 /// When to look again before the regular run: for the confirmation of a finding, or because our own
@@ -143,7 +149,7 @@ const LONGEST_HINT: Duration = Duration::from_secs(24 * 3600);
 
 #[cfg(test)]
 mod tests {
-    use vedette_model::{CheckState, CheckStatus};
+    use vedette_model::CheckState;
 
     use super::*;
     use crate::service::sample;
