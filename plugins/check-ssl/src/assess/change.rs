@@ -25,6 +25,9 @@ pub(super) struct Change {
     pub(super) kind: ChangeType,
     pub(super) before: Leaf,
     fingerprint: String,
+    /// The same names, a later end and the same authority: what a renewal is, were it not for the
+    /// intermediate.
+    is_from_sibling: bool,
 }
 
 /// The record that the certificate history keeps (spec: Certificate history result). It changed
@@ -52,11 +55,22 @@ impl ChangeType {
 
 impl Change {
     pub(super) fn new(before: &Leaf, after: &Leaf) -> Self {
+        let kind = ChangeType::between(before, after);
         Self {
-            kind: ChangeType::between(before, after),
+            kind,
             before: before.clone(),
             fingerprint: after.fingerprint.clone(),
+            is_from_sibling: kind == ChangeType::IssuerChange
+                && before.has_authority_of(after)
+                && before.names == after.names
+                && after.expires_at > before.expires_at,
         }
+    }
+
+    /// Whether another intermediate of the same authority renewed the certificate. Anybody can write
+    /// an authority's name into a certificate; one that is valid comes from there.
+    pub(super) fn is_renewal_by_sibling(&self, current: &SslResult) -> bool {
+        self.is_from_sibling && current.valid
     }
 
     /// The change, and for a renewal that worked the good news. `settled`: the last settled
@@ -75,10 +89,12 @@ impl Change {
             issuer: &cut(&current.issuer, MAX_ISSUER),
         };
         let message = wording::changed(self, current, settled, now);
+        let by_sibling = self.is_renewal_by_sibling(current);
+        let means = if by_sibling { ChangeType::Renewal } else { self.kind };
         let changed = Finding::new(&events::CHANGED, self.fingerprint.clone(), message)
-            .suggestion(wording::after_change(self.kind))
+            .suggestion(wording::after_change(means))
             .details(&details);
-        let renewed = (self.kind == ChangeType::Renewal && worked(current, last))
+        let renewed = (means == ChangeType::Renewal && worked(current, last))
             .then(|| wording::renewed(current, &self.fingerprint, now));
         renewed.into_iter().chain([changed]).collect()
     }

@@ -37,6 +37,9 @@ pub(super) struct Leaf {
     /// Digest of what the result itself calls the issuer; empty where that is not known.
     #[serde(default)]
     named_issuer: String,
+    /// Digest of the issuer's organisation; empty where that is not known.
+    #[serde(default)]
+    organisation: String,
     /// Digest of the set of names: a leaf may have thousands.
     pub(super) names: String,
     pub(super) expires_at: Option<i64>,
@@ -63,7 +66,7 @@ impl Memory {
         self.forget(now);
         if let Some(at) = self.leaves.iter().position(|known| known.fingerprint == leaf.fingerprint)
         {
-            self.meet_again(at, now);
+            self.meet_again(at, &leaf);
             return None;
         }
         let change = self.closest(&leaf).map(|before| Change::new(before, &leaf));
@@ -79,13 +82,16 @@ impl Memory {
         self.leaves.extend(latest);
     }
 
-    fn meet_again(&mut self, at: usize, now: i64) {
+    fn meet_again(&mut self, at: usize, met: &Leaf) {
         let alternates = at + 1 < self.leaves.len();
         if let Some(latest) = self.leaves.last_mut() {
             latest.shared |= alternates;
         }
         let mut leaf = self.leaves.remove(at);
-        leaf.seen_at = now;
+        leaf.seen_at = met.seen_at;
+        if leaf.organisation.is_empty() {
+            leaf.organisation.clone_from(&met.organisation);
+        }
         leaf.shared |= alternates;
         self.leaves.push(leaf);
     }
@@ -111,11 +117,8 @@ impl Leaf {
         Some(Self {
             fingerprint: bounded(result.fingerprint()?),
             issuer: bounded(issuer),
-            named_issuer: if result.issuer.is_empty() {
-                String::new()
-            } else {
-                digest(std::iter::once(result.issuer.as_str()))
-            },
+            named_issuer: name_digest(&result.issuer),
+            organisation: name_digest(result.issuer_org.as_deref().unwrap_or_default()),
             names: digest(result.san.iter().map(String::as_str)),
             expires_at: seen::expires_at(result, at),
             seen_at: at,
@@ -128,6 +131,12 @@ impl Leaf {
     pub(super) fn has_issuer_of(&self, other: &Self) -> bool {
         let known = !self.named_issuer.is_empty() && !other.named_issuer.is_empty();
         self.issuer == other.issuer && (!known || self.named_issuer == other.named_issuer)
+    }
+
+    /// Whether both come from one organisation: authorities issue from several intermediates, and
+    /// some choose among them at random.
+    pub(super) fn has_authority_of(&self, other: &Self) -> bool {
+        !self.organisation.is_empty() && self.organisation == other.organisation
     }
 }
 
@@ -146,6 +155,11 @@ fn bounded(text: &str) -> String {
         return text.to_owned();
     }
     digest(std::iter::once(text))
+}
+
+/// Of a name, however long; empty where there is none.
+fn name_digest(name: &str) -> String {
+    if name.is_empty() { String::new() } else { digest(std::iter::once(name)) }
 }
 
 /// FNV-1a of 128 bits over the sorted set: recognises a set, and need not resist anyone, since
@@ -173,6 +187,7 @@ mod tests {
                 result.chain[0].fingerprint = format!("{n:064x}");
                 result.chain[0].issuer = issuer.clone();
                 result.issuer = issuer.clone();
+                result.issuer_org = Some(issuer.clone());
                 result.san = vec![issuer.clone()];
                 memory.observe(&result, NOW);
                 memory.last = Seen::of(&result, NOW);

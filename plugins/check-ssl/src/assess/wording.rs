@@ -92,7 +92,12 @@ pub(super) fn changed(
             let before = settled
                 .map(issuer_of)
                 .unwrap_or_else(|| name(dn::Name::read(&change.before.issuer).label()));
-            format!("certificate comes from another issuer (before: {before})")
+            let what = if change.is_renewal_by_sibling(current) {
+                "certificate was renewed, by another intermediate of the same authority"
+            } else {
+                "certificate comes from another issuer"
+            };
+            format!("{what} (before: {before})")
         }
     };
     let until = seen::expires_at(current, now).map(date::day);

@@ -72,11 +72,7 @@ fn renewal_of_what_was_never_trusted_is_one_all_the_same() {
 
 #[test]
 fn kind_of_change_follows_its_precedence() {
-    let issuer = |result: SslResult| {
-        let mut other = SslResult { issuer: "E7".to_owned(), ..result };
-        other.chain[0].issuer = "CN=E7,O=Let's Encrypt,C=US".to_owned();
-        other
-    };
+    let issuer = |result| from("WE1", "Google Trust Services", result);
     let names = |result: SslResult| {
         let san = ["www.example.com", "shop.example.com"].map(str::to_owned).to_vec();
         SslResult { san, ..result }
@@ -112,13 +108,74 @@ fn kind_of_change_follows_its_precedence() {
     assert_eq!(
         message(issuer(later())),
         "www.example.com: certificate comes from another issuer (before: R11, Let's Encrypt), valid \
-         until 2026-05-31 instead of 2026-03-02, issued by E7, Let's Encrypt",
+         until 2026-05-31 instead of 2026-03-02, issued by WE1, Google Trust Services",
     );
+}
+
+/// What an authority issues that has several intermediates.
+fn from(issuer: &str, organisation: &str, result: SslResult) -> SslResult {
+    let names = (issuer.to_owned(), Some(organisation.to_owned()));
+    let mut other = SslResult { issuer: names.0, issuer_org: names.1, ..result };
+    other.chain[0].issuer = format!("CN={issuer},O={organisation},C=US");
+    other
+}
+
+#[test]
+fn renewal_by_another_intermediate_is_told_as_one_and_listed_by_its_issuer() {
+    let later = || leaf("aa02", NOW + 150 * DAY, NOW);
+    let assessment = change(fixture::result(), from("R10", "Let's Encrypt", later()));
+    assert_eq!(events(&assessment), ["ssl.renewed", "certificate.changed"]);
+    let changed = &assessment.findings[1];
+    assert_eq!(details(changed)["change_type"], "issuer_change");
+    assert_eq!(
+        changed.message,
+        "www.example.com: certificate was renewed, by another intermediate of the same authority \
+         (before: R11, Let's Encrypt), valid until 2026-05-31 instead of 2026-03-02, issued by R10, \
+         Let's Encrypt",
+    );
+    let planned = wording::after_change(change::ChangeType::Renewal);
+    assert_eq!(changed.suggestion.as_deref(), Some(planned));
+}
+
+#[test]
+fn name_of_an_authority_alone_makes_no_renewal() {
+    let (earlier, later) = (NOW + 20 * DAY, NOW + 150 * DAY);
+    let other = |end| from("R10", "Let's Encrypt", leaf("aa02", end, NOW));
+    let untrusted =
+        |result| SslResult { valid: false, error: Some("untrusted_root".to_owned()), ..result };
+    let names = |result| SslResult { san: vec!["www.example.com".to_owned()], ..result };
+    let nameless = |result| SslResult { issuer_org: None, ..result };
+    for (before, after) in [
+        (fixture::result(), other(earlier)),
+        (fixture::result(), names(other(later))),
+        (fixture::result(), untrusted(other(later))),
+        (untrusted(fixture::result()), untrusted(other(later))),
+        (nameless(fixture::result()), nameless(other(later))),
+    ] {
+        let assessment = change(before, after);
+        assert!(!events(&assessment).contains(&"ssl.renewed"), "{:?}", assessment.findings);
+        let changed = assessment.findings.last().expect("a change was found");
+        assert!(changed.message.contains("comes from another issuer"), "{}", changed.message);
+        let asks = changed.suggestion.as_deref().is_some_and(|text| text.contains("who can issue"));
+        assert!(asks, "{:?}", changed.suggestion);
+    }
+}
+
+#[test]
+fn organisation_is_learned_of_a_certificate_that_was_remembered_without() {
+    let mut site = Site::new();
+    site.judge(SslResult { issuer_org: None, ..fixture::result() }, NOW);
+    site.judge(fixture::result(), NOW + 60);
+    let renewed = from("R10", "Let's Encrypt", leaf("aa02", NOW + 150 * DAY, NOW));
+    let assessment = site.judge(renewed, NOW + 120);
+    assert_eq!(events(&assessment), ["ssl.renewed", "certificate.changed"]);
 }
 
 #[test]
 fn issuer_that_only_the_result_names_is_compared_too() {
-    let after = SslResult { issuer: "E7".to_owned(), ..leaf("aa02", NOW + 150 * DAY, NOW) };
+    let after = leaf("aa02", NOW + 150 * DAY, NOW);
+    let after =
+        SslResult { issuer: "E7".to_owned(), issuer_org: Some("Another".to_owned()), ..after };
     let assessment = change(fixture::result(), after);
     assert_eq!(events(&assessment), ["certificate.changed"]);
     let changed = details(&assessment.findings[0]);
