@@ -12,7 +12,8 @@ use super::{
 
 use crate::result::SslResult;
 
-/// Certificates served within this time are one fleet: to meet one of them again is no change.
+/// Certificates served within this time are one fleet: to meet one of them again is no change. Those
+/// that were seen to alternate are one until they expire: of few looks a day many miss a member.
 const FLEET_SPAN: i64 = DAY;
 /// A fleet of more is remembered by its most recent members. Keeps the memory below 64 KiB.
 const MAX_LEAVES: usize = 64;
@@ -78,7 +79,10 @@ impl Memory {
 
     fn forget(&mut self, now: i64) {
         let latest = self.leaves.pop();
-        self.leaves.retain(|leaf| now.saturating_sub(leaf.seen_at) <= FLEET_SPAN);
+        self.leaves.retain(|leaf| {
+            let is_recent = now.saturating_sub(leaf.seen_at) <= FLEET_SPAN;
+            is_recent || (leaf.shared && leaf.expires_at.is_some_and(|at| now <= at))
+        });
         self.leaves.extend(latest);
     }
 

@@ -49,3 +49,22 @@ fn certificate_unseen_for_a_day_is_a_change_again() {
     let assessment = site.judge(leaf("aa01", NOW + 60 * DAY, NOW), NOW + DAY + 1);
     assert!(events(&assessment).contains(&"certificate.changed"));
 }
+
+#[test]
+fn member_of_a_fleet_is_known_until_it_expires() {
+    let mut site = Site::new();
+    let here = || leaf("aa01", NOW + 60 * DAY, NOW);
+    let there = || leaf("aa02", NOW + 50 * DAY, NOW);
+    site.judge(here(), NOW);
+    site.judge(there(), NOW + 6 * 3_600);
+    site.judge(here(), NOW + 12 * 3_600);
+    // Whoever looks four times a day misses one of two for days.
+    for days in [1, 2, 3, 20] {
+        assert_eq!(events(&site.judge(here(), NOW + days * DAY)), [""; 0]);
+    }
+    assert_eq!(events(&site.judge(there(), NOW + 25 * DAY)), [""; 0]);
+    site.judge(here(), NOW + 30 * DAY);
+    site.judge(here(), NOW + 50 * DAY + 1);
+    let expired = site.judge(there(), NOW + 50 * DAY + 2);
+    assert_eq!(events(&expired).last(), Some(&"certificate.changed"));
+}
