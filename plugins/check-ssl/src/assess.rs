@@ -2,7 +2,8 @@
 //!
 //! A fold over time: each assessment remembers the certificates that were served and how the last
 //! one was found, so that a run which saw none neither resolves nor raises what only a certificate
-//! can tell. Expiry goes on by the calendar meanwhile.
+//! can tell. Expiry goes on by the calendar meanwhile. Of certificates that are served by turns, one
+//! that has something wrong counts while the others are met: half of the visitors meet it.
 //!
 //! *Invariant:* pure; the only clock is the evidence's own time.
 
@@ -31,13 +32,22 @@ pub(crate) fn assess(evidence: Evidence<Config, SslResult>) -> Assessment {
     }
 
     let seen = Seen::of(current, now);
+    let change = memory.observe(current, now);
+    let found = |certificate: &Seen| condition(certificate, evidence.alert_days, now);
     let certificate = seen.as_ref().or(memory.last.as_ref());
-    let mut findings = certificate
-        .map(|certificate| condition(certificate, evidence.alert_days, now))
-        .unwrap_or_default();
+    let mut findings = certificate.map(found).unwrap_or_default();
     let health = health(seen.as_ref(), &findings);
+    let of_others = memory.troubled_besides(current, now).map(found).unwrap_or_default();
+    if let Some(seen) = &seen {
+        memory.note(current, seen, !findings.is_empty());
+    }
+    for finding in of_others {
+        if findings.iter().all(|own| own.dedup_key != finding.dedup_key) {
+            findings.push(wording::of_another(finding));
+        }
+    }
 
-    if let Some(change) = memory.observe(current, now) {
+    if let Some(change) = change {
         let before = settled.map(|settled| &settled.facts);
         findings.extend(change.findings(current, before, memory.last.as_ref(), now));
     }

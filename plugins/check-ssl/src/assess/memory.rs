@@ -15,8 +15,14 @@ use crate::result::SslResult;
 /// Certificates served within this time are one fleet: to meet one of them again is no change. Those
 /// that were seen to alternate are one until they expire: of few looks a day many miss a member.
 const FLEET_SPAN: i64 = DAY;
+/// For how long a member that has something wrong counts when others are met: four looks, and what a
+/// run may be late.
+const TROUBLE_SPAN: i64 = DAY + DAY / 24;
+/// So often a certificate has to come back before it counts while others are served: one that was
+/// there for a moment, or once more by mistake, is over when it is gone.
+const TURNS: u8 = 2;
 /// A fleet of more is remembered by its most recent members. Keeps the memory below 64 KiB.
-const MAX_LEAVES: usize = 64;
+const MAX_LEAVES: usize = 48;
 /// In bytes.
 const MAX_TEXT: usize = 200;
 
@@ -27,6 +33,14 @@ pub(super) struct Memory {
     leaves: Vec<Leaf>,
     /// The last certificate that any result showed.
     pub(super) last: Option<Seen>,
+    troubled: Option<Troubled>,
+}
+
+/// The member of a fleet that was last found to have something wrong.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+struct Troubled {
+    fingerprint: String,
+    seen: Seen,
 }
 
 /// A leaf certificate, as far as telling changes needs.
@@ -47,6 +61,9 @@ pub(super) struct Leaf {
     seen_at: i64,
     /// It was seen to alternate with others.
     shared: bool,
+    /// How often it came back after another.
+    #[serde(default)]
+    returns: u8,
 }
 
 impl Memory {
@@ -71,6 +88,8 @@ impl Memory {
             return None;
         }
         let change = self.closest(&leaf).map(|before| Change::new(before, &leaf));
+        // Somebody is at work on the servers; a member that was passed over will be met again.
+        self.troubled = None;
         self.leaves.push(leaf);
         let surplus = self.leaves.len().saturating_sub(MAX_LEAVES);
         self.leaves.drain(..surplus);
@@ -97,7 +116,30 @@ impl Memory {
             leaf.organisation.clone_from(&met.organisation);
         }
         leaf.shared |= alternates;
+        leaf.returns = leaf.returns.saturating_add(u8::from(alternates));
         self.leaves.push(leaf);
+    }
+
+    /// Notes how the leaf that was observed last was found, of `current`.
+    pub(super) fn note(&mut self, current: &SslResult, seen: &Seen, in_trouble: bool) {
+        let latest = self.leaves.last();
+        let Some(leaf) = latest.filter(|leaf| leaf.is_of(current)) else { return };
+        if in_trouble && leaf.returns >= TURNS {
+            let fingerprint = leaf.fingerprint.clone();
+            self.troubled = Some(Troubled { fingerprint, seen: seen.clone() });
+        } else if self.troubled.as_ref().is_some_and(|known| known.fingerprint == leaf.fingerprint)
+        {
+            self.troubled = None;
+        }
+    }
+
+    /// Another certificate than the current one that has something wrong, and that visitors may
+    /// still meet.
+    pub(super) fn troubled_besides(&self, current: &SslResult, now: i64) -> Option<&Seen> {
+        let own = current.fingerprint().map(bounded);
+        let other = self.troubled.as_ref().filter(|other| Some(&other.fingerprint) != own.as_ref());
+        let seen = other.map(|other| &other.seen);
+        seen.filter(|seen| now.saturating_sub(seen.at) <= TROUBLE_SPAN)
     }
 
     /// What a new leaf is compared with: the latest, or in a fleet the member that it resembles
@@ -127,7 +169,12 @@ impl Leaf {
             expires_at: seen::expires_at(result, at),
             seen_at: at,
             shared: false,
+            returns: 0,
         })
+    }
+
+    fn is_of(&self, result: &SslResult) -> bool {
+        result.fingerprint().is_some_and(|fingerprint| bounded(fingerprint) == self.fingerprint)
     }
 
     /// Of our own results DN and name go together; what others measured may say the one or the
@@ -191,11 +238,17 @@ mod tests {
                 result.chain[0].fingerprint = format!("{n:064x}");
                 result.chain[0].issuer = issuer.clone();
                 result.issuer = issuer.clone();
-                result.issuer_org = Some(issuer.clone());
-                result.san = vec![issuer.clone()];
+                result.issuer_org = Some(format!("{issuer} Ltd"));
+                result.domain = "\u{1}".repeat(300);
+                result.valid = false;
+                result.error = Some("\u{1}".repeat(300));
+                result.chain_error = Some("\u{1}".repeat(300));
+                result.san = vec![issuer.clone(), issuer.clone(), issuer.clone()];
                 memory.observe(&result, NOW);
                 memory.last = Seen::of(&result, NOW);
             }
+            let seen = memory.last.clone().expect("a certificate was seen");
+            memory.troubled = Some(Troubled { fingerprint: "f".repeat(64), seen });
             let written = serde_json::to_string(&memory).expect("it has a form in JSON");
             assert_eq!(memory.leaves.len(), MAX_LEAVES);
             assert!(written.len() < 60_000, "{}", written.len());

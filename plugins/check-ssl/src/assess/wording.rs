@@ -62,6 +62,15 @@ pub(super) fn invalid(certificate: &Seen, problem: &str, now: i64) -> Finding {
     Finding::new(&events::INVALID, "invalid", message).suggestion(suggestion)
 }
 
+/// What was found of a certificate that is served by turns, and not now.
+pub(super) fn of_another(finding: Finding) -> Finding {
+    let own = finding.suggestion.as_deref().unwrap_or_default();
+    let suggestion = format!(
+        "This site serves several certificates by turns: look at each of its servers. {own}"
+    );
+    finding.suggestion(suggestion)
+}
+
 pub(super) fn renewed(current: &SslResult, fingerprint: &str, now: i64) -> Finding {
     let until = seen::expires_at(current, now).map(|at| {
         let days = date::days_until(at, now);

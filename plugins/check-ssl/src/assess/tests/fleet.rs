@@ -68,3 +68,62 @@ fn member_of_a_fleet_is_known_until_it_expires() {
     let expired = site.judge(there(), NOW + 50 * DAY + 2);
     assert_eq!(events(&expired).last(), Some(&"certificate.changed"));
 }
+
+/// A fleet of two, of which one has expired, as far as it is needed to know that they alternate.
+fn half_expired() -> Site {
+    let mut site = Site::new();
+    site.judge(good(), NOW);
+    for (hours, result, expected) in [
+        (6, bad(), vec!["ssl.expired", "certificate.changed"]),
+        // That may have been all.
+        (12, good(), vec![]),
+        (18, bad(), vec!["ssl.expired"]),
+        (24, good(), vec![]),
+        (30, bad(), vec!["ssl.expired"]),
+    ] {
+        let assessment = site.judge(result, NOW + hours * 3_600);
+        assert_eq!(events(&assessment), expected, "hour {hours}");
+    }
+    site
+}
+
+fn good() -> SslResult {
+    leaf("aa01", NOW + 60 * DAY, NOW)
+}
+
+fn bad() -> SslResult {
+    leaf("aa02", NOW - 2 * DAY, NOW)
+}
+
+#[test]
+fn trouble_of_one_that_alternates_lasts_while_it_is_met_within_a_day() {
+    let mut site = half_expired();
+    let at = |hours: i64| NOW + hours * 3_600;
+    for hours in [36, 42, 48, 54] {
+        let assessment = site.judge(good(), at(hours));
+        assert_eq!(events(&assessment), ["ssl.expired"], "hour {hours}");
+        assert_eq!(assessment.health, Health::Ok, "by this run alone");
+        let finding = &assessment.findings[0];
+        assert!(finding.message.contains("last seen 2026-01-02 06:00 UTC"), "{}", finding.message);
+        let suggestion = finding.suggestion.as_deref().unwrap_or_default();
+        assert!(suggestion.contains("each of its servers"), "{suggestion}");
+    }
+    let other = SslResult { error: Some("hostname_mismatch".to_owned()), valid: false, ..good() };
+    assert_eq!(events(&site.judge(other, at(54))), ["ssl.invalid", "ssl.expired"]);
+    assert_eq!(events(&site.judge(good(), at(60))), [""; 0]);
+}
+
+#[test]
+fn trouble_of_one_that_alternates_ends_with_its_mending() {
+    let at = |hours: i64| NOW + hours * 3_600;
+    // By a certificate of its own, or as the same one: of a chain that is whole again, say.
+    let mut site = half_expired();
+    let renewed = leaf("aa03", NOW + 150 * DAY, NOW);
+    assert_eq!(events(&site.judge(renewed, at(36))), ["ssl.renewed", "certificate.changed"]);
+    assert_eq!(events(&site.judge(good(), at(42))), [""; 0]);
+
+    let mut site = half_expired();
+    let mended = || leaf("aa02", NOW + 50 * DAY, NOW);
+    assert_eq!(events(&site.judge(mended(), at(36))), [""; 0]);
+    assert_eq!(events(&site.judge(good(), at(42))), [""; 0]);
+}
