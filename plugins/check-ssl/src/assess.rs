@@ -61,7 +61,7 @@ fn condition(certificate: &Seen, alert_days: u16, now: i64) -> Vec<Finding> {
     let days = certificate.days_left(now);
     let mut findings = Vec::new();
     if let Some(days) = days.filter(|days| (0..=i64::from(alert_days)).contains(days)) {
-        findings.push(wording::expiring(certificate, days, now));
+        findings.push(wording::expiring(certificate, days, alert_days, now));
     }
     if days.is_some_and(|days| days < 0) || certificate.problem.as_deref() == Some(error::EXPIRED) {
         findings.push(wording::expired(certificate, days, now));

@@ -60,6 +60,11 @@ impl Seen {
         })
     }
 
+    /// In seconds; none where a date is not known.
+    pub(super) fn lifetime(&self) -> Option<i64> {
+        self.expires_at?.checked_sub(self.valid_from?)
+    }
+
     /// Whole days, rounded down: as stated at the time, by the calendar later on.
     pub(super) fn days_left(&self, now: i64) -> Option<i64> {
         let stated = self.days_remaining.filter(|_| now == self.at);

@@ -19,19 +19,37 @@ const MAX_MESSAGE: usize = 1_000;
 /// Of a name that a certificate brought along, in characters.
 const MAX_NAME: usize = 100;
 
-/// `days`: whole days left, 0 or more.
-pub(super) fn expiring(certificate: &Seen, days: i64, now: i64) -> Finding {
+/// `days`: whole days left, 0 or more, and no more than `alert_days`.
+pub(super) fn expiring(certificate: &Seen, days: i64, alert_days: u16, now: i64) -> Finding {
     let at = certificate.expires_at.unwrap_or(now);
     let when = match days {
         0 => format!("in less than a day, at {}", date::minute(at)),
         days => format!("in {}, on {}", days_of(days), date::day(at)),
     };
     let message = sentence(certificate, &format!("certificate expires {when}"), None, now);
-    Finding::new(&events::EXPIRING, "expiring", message).suggestion(
-        "Renew the certificate and reload the server before that date. If renewal is automatic, \
-         find out why it has not happened: look at the log of the ACME client and check that the \
-         server was reloaded after the last renewal.",
-    )
+    let finding = Finding::new(&events::EXPIRING, "expiring", message);
+    let fitting = certificate.lifetime().map(fitting).filter(|fitting| *fitting < days);
+    match certificate.lifetime().zip(fitting) {
+        None => finding.suggestion(
+            "Renew the certificate and reload the server before that date. If renewal is \
+             automatic, find out why it has not happened: look at the log of the ACME client and \
+             check that the server was reloaded after the last renewal.",
+        ),
+        Some((lifetime, fitting)) => finding.suggestion(format!(
+            "This certificate is valid for {} in all, so alert_days {alert_days} tells of it \
+             before its renewal is due. If renewal is automatic, set alert_days of this site to \
+             {fitting}: then this alert ends, and comes when a renewal fails. Else renew the \
+             certificate and reload the server before that date.",
+            days_of(lifetime / date::DAY),
+        )),
+    }
+}
+
+/// The `alert_days` that begin when the renewal of a certificate with this lifetime should have
+/// happened: those that are renewed automatically are when a third of it is left.
+fn fitting(lifetime: i64) -> i64 {
+    // A day begins when there is less than the next one left.
+    (lifetime / (3 * date::DAY) - 1).max(1)
 }
 
 /// `days`: below 0 where the leaf has expired, else it is an intermediate.

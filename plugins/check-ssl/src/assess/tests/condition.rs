@@ -192,6 +192,33 @@ fn messages_tell_what_when_and_by_whom() {
 }
 
 #[test]
+fn short_lived_certificate_is_told_with_the_threshold_that_fits() {
+    let suggestion = |hours: i64, alert_days: u16, valid_from: bool| {
+        let mut site = Site { alert_days, ..Site::new() };
+        let from = valid_from.then(|| date::rfc3339(NOW));
+        let result = SslResult { valid_from: from, ..leaf("aa01", NOW + hours * 3_600, NOW) };
+        site.judge(result, NOW).findings[0].suggestion.clone().unwrap_or_default()
+    };
+    let said = suggestion(160, 14, true);
+    assert!(said.contains("valid for 6 days in all, so alert_days 14 "), "{said}");
+    assert!(said.contains("set alert_days of this site to 1:"), "{said}");
+    let said = suggestion(90 * 24, 90, true);
+    assert!(said.contains("set alert_days of this site to 29:"), "{said}");
+    for (hours, alert_days, valid_from) in [(14 * 24, 14, false), (24, 1, true)] {
+        let said = suggestion(hours, alert_days, valid_from);
+        assert!(said.contains("find out why it has not happened"), "{said}");
+    }
+    // Once the renewal is overdue, that is what the alert is about.
+    for (left, overdue) in [(30, false), (29, true)] {
+        let valid_from = Some(date::rfc3339(NOW - (90 - left) * DAY));
+        let result = SslResult { valid_from, ..valid(left, NOW) };
+        let mut site = Site { alert_days: 60, ..Site::new() };
+        let said = site.judge(result, NOW).findings[0].suggestion.clone().unwrap_or_default();
+        assert_eq!(said.contains("find out why it has not happened"), overdue, "{said}");
+    }
+}
+
+#[test]
 fn conditions_have_keys_of_their_own_that_stay() {
     let key = |result: SslResult| Site::new().judge(result, NOW).findings[0].dedup_key.clone();
     assert_eq!(key(valid(5, NOW)), "expiring");
