@@ -1,7 +1,7 @@
 //! What a result means for the site: down, slow, or up again.
 //!
 //! A fold over time: an assessment remembers since when the site is down, so that the end of an
-//! outage can tell how long it was.
+//! outage can tell how long it was, and whether it was seen over https.
 //!
 //! *Invariant:* pure; the only clock is the evidence's own time.
 
@@ -9,39 +9,56 @@ use serde::{Deserialize, Serialize};
 use vedette_sdk::{Assessment, Evidence, Health};
 
 use crate::{
-    config::Config,
+    config::{Config, Scheme},
     result::{Status, UptimeResult},
 };
+use secure::Secure;
 
+mod secure;
 mod wording;
 
-/// Kept until a run that followed an outage has settled.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+/// What is remembered from one assessment to the next.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 struct Memory {
-    /// The first run in a row that found the site down, in Unix seconds.
-    down_since: i64,
+    /// The first run in a row that found the site down, in Unix seconds. Kept until a run that
+    /// followed an outage has settled.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    down_since: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    secure: Option<Secure>,
 }
 
 /// Judges the current result. The site is up *again* as long as the last settled result is an
 /// outage or slowness: then the recovery is reported until it is confirmed, and never a second time.
 pub(crate) fn assess(evidence: Evidence<Config, UptimeResult>) -> Assessment {
-    let (current, config) = (&evidence.current, &evidence.config);
-    let remembered: Option<Memory> = evidence.remembered();
-    let settled = evidence.settled.as_ref().map(|settled| settled.facts.status);
+    let (current, config, now) = (&evidence.current, &evidence.config, evidence.current_at);
+    let Memory { down_since, secure } = evidence.remembered().unwrap_or_default();
+    let lost_https = |result: &UptimeResult, at: i64| {
+        let is_either = config.scheme == Scheme::Auto;
+        is_either && secure.as_ref().is_some_and(|secure| secure.is_lost(result, at))
+    };
+    let status = |result: &UptimeResult, at: i64| {
+        if lost_https(result, at) { Status::Down } else { result.status }
+    };
+    let settled = evidence.settled.as_ref().map(|settled| status(&settled.facts, settled.at));
     let was_down = settled == Some(Status::Down);
-    let down_since = remembered.as_ref().map(|memory| memory.down_since);
-    let assessment = match current.status {
+    let current_status = status(current, now);
+    let assessment = match current_status {
+        Status::Down if lost_https(current, now) => {
+            Assessment::new(Health::Down).with(wording::without_https(current))
+        }
         Status::Down => Assessment::new(Health::Down).with(wording::down(current, config)),
         Status::Degraded => {
             let slow = wording::degraded(current, config);
             // Down a moment ago and slow now: the second run in a row that was not good. Without
             // this a site that swings between the two would never be heard of.
-            let confirmed = remembered.is_some() && !was_down;
+            let confirmed = down_since.is_some() && !was_down;
             let slow = if confirmed { slow.confirmations(1) } else { slow };
             Assessment::new(Health::Degraded).with(slow)
         }
         Status::Up => {
-            let outage = down_since.map(|since| evidence.current_at.saturating_sub(since));
+            let outage = down_since.map(|since| now.saturating_sub(since));
             let well = Assessment::new(Health::Ok);
             match settled {
                 Some(Status::Down) => well.with(wording::up_again(current, outage)),
@@ -50,14 +67,12 @@ pub(crate) fn assess(evidence: Evidence<Config, UptimeResult>) -> Assessment {
             }
         }
     };
-    let down_since = match current.status {
-        Status::Down => down_since.or(Some(evidence.current_at)),
+    let down_since = match current_status {
+        Status::Down => down_since.or(Some(now)),
         Status::Degraded | Status::Up => down_since.filter(|_| was_down),
     };
-    match down_since {
-        Some(down_since) => assessment.remember(&Memory { down_since }),
-        None => assessment,
-    }
+    let memory = Memory { down_since, secure: Secure::after(secure, current, config, now) };
+    if memory == Memory::default() { assessment } else { assessment.remember(&memory) }
 }
 
 #[cfg(test)]

@@ -18,8 +18,8 @@ pub struct Config {
     #[schemars(length(min = 1, max = MAX_PATH), extend("pattern" = "^/"))]
     pub path: String,
     /// `auto` asks over https; over http only where port 443 refuses the connection or, on a
-    /// site's own port, where the port does not speak TLS, or says nothing to it. `https` and `http` ask in that way
-    /// alone.
+    /// site's own port, where the port does not speak TLS, or says nothing to it. What answers over
+    /// http alone is down where https was seen before. `https` and `http` ask in that way alone.
     pub scheme: Scheme,
     /// Status codes that count as up: codes (`401`) and ranges (`"200-299"`), one or a list. Empty:
     /// every code below 400. With redirects followed it is the last answer's code that counts.

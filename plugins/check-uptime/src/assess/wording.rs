@@ -29,6 +29,17 @@ pub(super) fn down(result: &UptimeResult, config: &Config) -> Finding {
     Finding::new(&events::DOWN, events::TROUBLE, message).suggestion(suggestion)
 }
 
+/// Of a site that was seen over https, and now answers over plain http alone.
+pub(super) fn without_https(result: &UptimeResult) -> Finding {
+    let url = subject(result).replacen("http:", "https:", 1);
+    let message = format!("{url} is down: it answers no more, over plain http alone");
+    Finding::new(&events::DOWN, events::TROUBLE, limit(message, MAX_MESSAGE)).suggestion(
+        "Switch TLS on again: check that the web server listens for it on this port, with its \
+         certificate, and that no firewall rejects connections. If the site is plain http by \
+         intention from now on, set scheme to http in its check_config.uptime.",
+    )
+}
+
 pub(super) fn degraded(result: &UptimeResult, config: &Config) -> Finding {
     let taken = seconds(result.response_time_ms);
     let allowed = match config.degraded_ms {
