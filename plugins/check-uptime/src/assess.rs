@@ -1,7 +1,7 @@
 //! What a result means for the site: down, slow, or up again.
 //!
 //! A fold over time: an assessment remembers since when the site is down, so that the end of an
-//! outage can tell how long it was, and whether it was seen over https.
+//! outage can tell how long it was, whether it was seen over https, and how the last looks at it ended.
 //!
 //! *Invariant:* pure; the only clock is the evidence's own time.
 
@@ -12,8 +12,10 @@ use crate::{
     config::{Config, Scheme},
     result::{Status, UptimeResult},
 };
+use recent::Recent;
 use secure::Secure;
 
+mod recent;
 mod secure;
 mod wording;
 
@@ -27,13 +29,15 @@ struct Memory {
     down_since: Option<i64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     secure: Option<Secure>,
+    #[serde(skip_serializing_if = "Recent::is_good")]
+    recent: Recent,
 }
 
 /// Judges the current result. The site is up *again* as long as the last settled result is an
 /// outage or slowness: then the recovery is reported until it is confirmed, and never a second time.
 pub(crate) fn assess(evidence: Evidence<Config, UptimeResult>) -> Assessment {
     let (current, config, now) = (&evidence.current, &evidence.config, evidence.current_at);
-    let Memory { down_since, secure } = evidence.remembered().unwrap_or_default();
+    let Memory { down_since, secure, recent } = evidence.remembered().unwrap_or_default();
     let lost_https = |result: &UptimeResult, at: i64| {
         let is_either = config.scheme == Scheme::Auto;
         is_either && secure.as_ref().is_some_and(|secure| secure.is_lost(result, at))
@@ -44,6 +48,7 @@ pub(crate) fn assess(evidence: Evidence<Config, UptimeResult>) -> Assessment {
     let settled = evidence.settled.as_ref().map(|settled| status(&settled.facts, settled.at));
     let was_down = settled == Some(Status::Down);
     let current_status = status(current, now);
+    let recent = recent.after(current_status == Status::Down);
     let assessment = match current_status {
         Status::Down if lost_https(current, now) => {
             Assessment::new(Health::Down).with(wording::without_https(current))
@@ -56,6 +61,11 @@ pub(crate) fn assess(evidence: Evidence<Config, UptimeResult>) -> Assessment {
             let confirmed = down_since.is_some() && !was_down;
             let slow = if confirmed { slow.confirmations(1) } else { slow };
             Assessment::new(Health::Degraded).with(slow)
+        }
+        // One failure by itself is none; so many together are trouble.
+        Status::Up if recent.is_unsteady() => {
+            let unsteady = wording::unsteady(current).confirmations(1);
+            Assessment::new(Health::Degraded).with(unsteady)
         }
         Status::Up => {
             let outage = down_since.map(|since| now.saturating_sub(since));
@@ -71,7 +81,8 @@ pub(crate) fn assess(evidence: Evidence<Config, UptimeResult>) -> Assessment {
         Status::Down => down_since.or(Some(now)),
         Status::Degraded | Status::Up => down_since.filter(|_| was_down),
     };
-    let memory = Memory { down_since, secure: Secure::after(secure, current, config, now) };
+    let secure = Secure::after(secure, current, config, now);
+    let memory = Memory { down_since, secure, recent };
     if memory == Memory::default() { assessment } else { assessment.remember(&memory) }
 }
 

@@ -13,12 +13,12 @@ pub(crate) const DOWN: EventType = EventType {
     clears: 2,
 };
 
-/// The site answers, too slowly.
+/// The site answers, too slowly or not every time.
 pub(crate) const DEGRADED: EventType = EventType {
     name: "site.degraded",
     alert_type: "uptime",
     severity: Severity::Warning,
-    title: "Site is slow",
+    title: "Site is slow or unsteady",
     self_resolving: true,
     confirmations: 2,
     clears: 2,

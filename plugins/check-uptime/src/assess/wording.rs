@@ -56,6 +56,19 @@ pub(super) fn degraded(result: &UptimeResult, config: &Config) -> Finding {
     )
 }
 
+/// Of a site that answers now, as it did after each of its failures. Its words stay the same while
+/// that goes on: an alert is written anew with every new message.
+pub(super) fn unsteady(result: &UptimeResult) -> Finding {
+    let message = limit(
+        format!("{} fails again and again, and answers at the next look", subject(result)),
+        MAX_MESSAGE,
+    );
+    Finding::new(&events::DEGRADED, events::TROUBLE, message).suggestion(
+        "Look at each server behind the load balancer by itself: often one of them fails. The \
+         failed checks of this site tell with what error.",
+    )
+}
+
 /// `outage`: how long the site was down, in seconds, where that is known.
 pub(super) fn up_again(result: &UptimeResult, outage: Option<i64>) -> Finding {
     let after = outage.map(|seconds| format!(" after {}", duration(seconds)));

@@ -44,6 +44,10 @@ fn history_is_told_once_and_in_order() {
         // A single failure is none, however often.
         ("udu", vec![]),
         ("ududududu", vec![]),
+        // But not many times within few looks.
+        ("ududududududududu", vec!["13 site.degraded"]),
+        ("ududududududuuuuuuuuuuuuuuuuuuu", vec!["13 site.degraded", "29 over: site.degraded"]),
+        ("ududududududuudd", vec!["13 site.degraded", "16 site.down"]),
         ("usu", vec![]),
         // Down from the start, too.
         ("dd", vec!["2 site.down"]),

@@ -1,0 +1,89 @@
+//! Whether a site fails again and again, each time for a moment.
+//!
+//! A failure that the next look does not find is none (decisions: confirmation), and behind a
+//! balancer with one bad server of two that is what each of them looks like.
+//!
+//! *Invariant:* times that the site failed are counted, not looks: an outage is one, however long,
+//! and of those that are confirmed, and whose ends are, five fit into the looks that are remembered.
+
+use serde::{Deserialize, Serialize};
+
+/// The last looks at a site.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct Recent {
+    /// A bit for each look, the latest the lowest: 1 where the site was down.
+    down: u32,
+    /// It failed often enough to be told, and since then not seldom enough.
+    unsteady: bool,
+}
+
+/// So many looks are remembered, a third of an hour.
+const LOOKS: u32 = 20;
+/// So many failures among them are told.
+const MANY: u32 = 6;
+/// And with so few it is over.
+const FEW: u32 = 2;
+
+impl Recent {
+    /// With one look more.
+    pub(super) fn after(self, down: bool) -> Self {
+        // With the one before them: what goes on since then is no new failure.
+        let down = ((self.down << 1) | u32::from(down)) & ((1 << (LOOKS + 1)) - 1);
+        let begun = down & !(down >> 1) & ((1 << LOOKS) - 1);
+        let failures = begun.count_ones();
+        let unsteady = if self.unsteady { failures > FEW } else { failures >= MANY };
+        Self { down, unsteady }
+    }
+
+    pub(super) fn is_unsteady(self) -> bool {
+        self.unsteady
+    }
+
+    /// Nothing worth remembering.
+    pub(super) fn is_good(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn unsteady(looks: &str) -> bool {
+        let recent =
+            looks.chars().fold(Recent::default(), |recent, look| recent.after(look == 'd'));
+        recent.is_unsteady()
+    }
+
+    #[test]
+    fn failures_that_come_one_by_one_make_a_site_unsteady_and_outages_do_not() {
+        for (looks, expected) in [
+            ("u".repeat(40), false),
+            ("d".repeat(40), false),
+            ("ud".repeat(5), false),
+            ("ud".repeat(6), true),
+            ("udu".repeat(6), true),
+            ("uddduddddddddddddddd".to_owned(), false),
+            // Confirmed each time, and over each time.
+            ("dduu".repeat(10), false),
+            ("uuuud".repeat(10), false),
+        ] {
+            assert_eq!(unsteady(&looks), expected, "{looks}");
+        }
+    }
+
+    #[test]
+    fn unsteady_site_is_steady_again_once_it_has_failed_seldom() {
+        let often = "ud".repeat(6);
+        for (then, expected) in [
+            ("u".repeat(15), true),
+            ("u".repeat(16), false),
+            ("d".repeat(15), true),
+            ("uuuuud".repeat(9), true),
+            ("uuuuuuuuud".repeat(9), false),
+        ] {
+            assert_eq!(unsteady(&format!("{often}{then}")), expected, "{then}");
+        }
+    }
+}
