@@ -16,12 +16,13 @@ impl Store {
         self.run(MIGRATIONS).await
     }
 
-    /// Whether no migration ever ran here.
-    pub(crate) async fn is_new(&self) -> Result<bool> {
+    /// The last migration that ran here; none where none ever did. `Newer` where it is unknown: what
+    /// is in there may look otherwise by now.
+    pub(crate) async fn reached(&self) -> Result<Option<i64>> {
         self.write(TABLE, Binds::new()).await?;
-        let ran: Vec<i64> =
-            self.read("SELECT VALUE number FROM migration LIMIT 1", Binds::new()).await?;
-        Ok(ran.is_empty())
+        self.refuse_newer(MIGRATIONS.len()).await?;
+        let ran: Vec<i64> = self.read("SELECT VALUE number FROM migration", Binds::new()).await?;
+        Ok(ran.into_iter().max())
     }
 
     async fn run(&self, migrations: &[&str]) -> Result<()> {

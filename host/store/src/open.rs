@@ -45,7 +45,7 @@ impl Options {
 impl Store {
     /// Opens `mem://`, `surrealkv://path` or `ws(s)://user:password@host:port[/namespace/database]`
     /// and brings its schema up to date. `WrongKey` when its secrets were sealed with a key that is
-    /// not given: then nothing in it has changed but the schema. `Lost` when the folder has held a
+    /// not given: then nothing in it has changed. `Lost` when the folder has held a
     /// database and holds none: then none is begun.
     ///
     /// Needs a multi-threaded runtime with 10 MiB stacks. One process at a time opens a
@@ -68,8 +68,10 @@ impl Store {
     }
 
     async fn settle(&self, mark: &Mark) -> Result<()> {
-        if mark.is_there() && self.is_new().await? {
-            return Err(mark.lost());
+        match self.reached().await? {
+            None if mark.is_there() => return Err(mark.lost()),
+            Some(reached) if reached >= SEALED_SINCE => self.refuse_another_key().await?,
+            _ => {}
         }
         self.migrate().await?;
         self.settle_seal().await?;
@@ -169,6 +171,8 @@ fn refused(error: impl std::fmt::Display) -> Error {
 }
 
 const SCHEMES: &str = "mem://, surrealkv://path, ws://user:password@host:port and wss://…";
+/// The migration that brought the word that only the right key opens.
+const SEALED_SINCE: i64 = 5;
 pub(crate) const NAMESPACE: &str = "vedette";
 pub(crate) const DATABASE: &str = "main";
 

@@ -1,7 +1,7 @@
 //! Holds the database and the keys together when it is opened.
 //!
 //! One row is a known word, sealed by the key that the database belongs to. Who cannot open it has
-//! another key and is refused before anything is written. Where the word is sealed with a key that
+//! another key and is refused before anything is written, the schema too. Where the word is sealed with a key that
 //! is no longer the first, or where not everything is sealed yet, all secrets are sealed anew,
 //! batch by batch, and only then does the row say so: cut short, it goes on at the next start.
 //!
@@ -54,14 +54,20 @@ struct Batch {
 }
 
 impl Store {
-    pub(crate) async fn settle_seal(&self) -> Result<()> {
-        let SealRow { sample, complete } = self.seal_row().await?;
-        let seal = &self.inner.seal;
-        let opened = seal.open(&Place::new("seal", &[]), &sample);
-        if opened.is_err() {
-            return Err(Error::WrongKey(key_id(&sample).to_owned()));
+    /// Refuses keys of which none opens the word. One that was never opened to its end has no word
+    /// yet, and is refused to nobody.
+    pub(crate) async fn refuse_another_key(&self) -> Result<()> {
+        match self.stored_seal().await? {
+            Some(row) => self.opens(&row),
+            None => Ok(()),
         }
-        if complete && sample.starts_with(&seal.prefix()) {
+    }
+
+    pub(crate) async fn settle_seal(&self) -> Result<()> {
+        let row = self.seal_row().await?;
+        // Another node, with another key, may have made it since.
+        self.opens(&row)?;
+        if row.complete && row.sample.starts_with(&self.inner.seal.prefix()) {
             return Ok(());
         }
         let rows = self.reseal_settings().await?
@@ -81,9 +87,7 @@ impl Store {
     /// The row as it stands; made by whoever comes first.
     async fn seal_row(&self) -> Result<SealRow> {
         for _ in 0..2 {
-            let row: Option<SealRow> =
-                self.read("RETURN $id.*", Binds::new().with("id", key::seal())).await?;
-            if let Some(row) = row {
+            if let Some(row) = self.stored_seal().await? {
                 return Ok(row);
             }
             let unit = "CREATE $id SET sample = $sample, complete = false RETURN NONE";
@@ -95,6 +99,15 @@ impl Store {
             }
         }
         Err(Error::Conflict)
+    }
+
+    async fn stored_seal(&self) -> Result<Option<SealRow>> {
+        self.read("RETURN $id.*", Binds::new().with("id", key::seal())).await
+    }
+
+    fn opens(&self, row: &SealRow) -> Result<()> {
+        let opened = self.inner.seal.open(&Place::new("seal", &[]), &row.sample);
+        opened.map(drop).map_err(|_| Error::WrongKey(key_id(&row.sample).to_owned()))
     }
 
     fn sample(&self) -> String {

@@ -11,16 +11,43 @@ use crate::open::embedded;
 use crate::{Forgotten, Options, Seal, StateScope, tests};
 
 async fn at_version(version: usize) -> Store {
-    let options = Options::new(Seal::ephemeral());
-    let engine = embedded("mem://", &options).await.unwrap();
-    let store = Store::new(Arc::new(engine), options.seal);
+    let store = unsettled("mem://").await;
     store.run(&MIGRATIONS[..version]).await.unwrap();
     store
+}
+
+/// As it lies there, with a key of its own.
+async fn unsettled(url: &str) -> Store {
+    let options = Options::new(Seal::ephemeral());
+    let engine = embedded(url, &options).await.unwrap();
+    Store::new(Arc::new(engine), options.seal)
 }
 
 /// The one migration that asks the time does it to leave out what nobody will see.
 fn today() -> DateTime<Utc> {
     std::time::SystemTime::now().into()
+}
+
+#[test]
+fn another_key_is_refused_before_anything_is_migrated() {
+    tests::runtime().block_on(async {
+        let folder = tempfile::tempdir().unwrap();
+        let url = format!("surrealkv://{}", folder.path().display());
+        let before = MIGRATIONS.len() - 1;
+        let store = unsettled(&url).await;
+        store.run(&MIGRATIONS[..before]).await.unwrap();
+        store.settle_seal().await.unwrap();
+        store.close().await.unwrap();
+        drop(store);
+
+        let refused = Store::open(&url, Options::new(Seal::ephemeral())).await;
+        assert!(matches!(refused, Err(Error::WrongKey(_))), "{refused:?}");
+
+        let store = unsettled(&url).await;
+        let reached = store.reached().await.unwrap();
+        assert_eq!(reached, Some(i64::try_from(before).unwrap()), "the version before can go on");
+        store.close().await.unwrap();
+    });
 }
 
 #[test]
