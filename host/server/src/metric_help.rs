@@ -63,6 +63,11 @@ const COUNTERS: &[Help] = &[
 
 const GAUGES: &[Help] = &[
     (
+        "vedette_checks_without_plugin",
+        "Checks that are due and that no node runs, as none has their plugin, by check type; 1000 at \
+         most are counted",
+    ),
+    (
         "vedette_clock_ahead_seconds",
         "By how much the clock of this machine is ahead of the database server's",
     ),
@@ -74,7 +79,7 @@ const GAUGES: &[Help] = &[
     (
         "vedette_plugins",
         "Plugins by state: running; paused, as they broke too often; failed, as what was approved \
-         last does not load; disabled",
+         last does not load, or the lock cannot be read; disabled",
     ),
     ("vedette_runs_in_flight", "Scheduled checks that run at this moment"),
 ];

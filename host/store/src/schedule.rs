@@ -159,6 +159,38 @@ impl Store {
         Ok(due.into_iter().min())
     }
 
+    /// Of the check types that are planned for and not among `taken`, how many checks were due before
+    /// `since` and are nobody's: none, where another node takes them. Up to `limit` are counted of each.
+    pub async fn left_lying(
+        &self,
+        taken: &[CheckType],
+        since: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<(CheckType, u64)>> {
+        let mut lying = Vec::new();
+        let mut after = String::new();
+        while let Some(next) = self.type_after(&after).await? {
+            let check_type = CheckType::try_from(next.clone())
+                .map_err(|error| Error::corrupt("check type", error))?;
+            if !taken.contains(&check_type) {
+                let binds = Binds::new()
+                    .with("type", check_type.as_str())
+                    .with("since", since)
+                    .with("limit", limit);
+                let count: u64 = self.read(LYING, binds).await?;
+                lying.push((check_type, count));
+            }
+            after = next;
+        }
+        Ok(lying)
+    }
+
+    /// The next of the check types that are planned for, in their order.
+    async fn type_after(&self, past: &str) -> Result<Option<String>> {
+        let next: Vec<String> = self.read(NEXT_TYPE, Binds::new().with("past", past)).await?;
+        Ok(next.into_iter().next())
+    }
+
     /// Gives a check back unrun, and plans its run anew, for `due_at`. Nothing happens when the lease
     /// has gone to somebody else already.
     pub async fn release_lease(&self, lease: &Lease, due_at: Timestamp) -> Result<()> {
@@ -352,6 +384,13 @@ pub(crate) const DUE_RECHECKS: &str = "SELECT id, recheck, seen_by, due_at FROM 
 
 pub(crate) const NEXT_DUE: &str =
     "SELECT VALUE due_at FROM schedule WHERE check_type = $type ORDER BY due_at LIMIT 1";
+
+/// A step from one type to the next, along their index: there are few, and each may have many rows.
+pub(crate) const NEXT_TYPE: &str = "SELECT VALUE check_type FROM schedule
+    WHERE check_type > $past ORDER BY check_type LIMIT 1";
+
+const LYING: &str = "RETURN array::len((SELECT VALUE id FROM schedule
+    WHERE check_type = $type AND due_at <= $since LIMIT $limit))";
 
 /// Behind so many that are left to other nodes one's own work is found.
 const OTHERS_FIRST: usize = 64;

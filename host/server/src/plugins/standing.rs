@@ -12,10 +12,15 @@ use super::{
 pub(crate) fn standing(sandbox: &Sandbox, known: &Known) -> [(&'static str, usize); 4] {
     let ours = built_in(sandbox).into_iter().filter_map(|view| view.id);
     let ours = ours.map(|id| (State::Running, sandbox.paused(&id).is_some()));
-    let theirs = known.lock.plugins.iter();
-    let theirs =
-        theirs.map(|locked| (state_of(known, locked), sandbox.paused(&locked.id).is_some()));
-    tally(ours.chain(theirs))
+    tally(ours.chain(theirs(known, |id| sandbox.paused(id).is_some())))
+}
+
+/// The operator's, and one more where their lock cannot be read: what else stands there is not known,
+/// and at a start nothing of it is.
+fn theirs(known: &Known, is_paused: impl Fn(&str) -> bool) -> impl Iterator<Item = (State, bool)> {
+    let locked = known.lock.plugins.iter();
+    let locked = locked.map(move |locked| (state_of(known, locked), is_paused(&locked.id)));
+    locked.chain(known.lock_error.iter().map(|_| (State::Failed, false)))
 }
 
 /// Of plugins by their state and whether they are paused.
@@ -39,6 +44,15 @@ const WORDS: [&str; 4] = ["running", "paused", "failed", "disabled"];
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lock_that_cannot_be_read_is_a_plugin_that_failed() {
+        let read = Known::default();
+        assert_eq!(theirs(&read, |_| false).count(), 0);
+        let unread = Known { lock_error: Some("it is damaged".to_owned()), ..read };
+        let counted = [("running", 0), ("paused", 0), ("failed", 1), ("disabled", 0)];
+        assert_eq!(tally(theirs(&unread, |_| false)), counted);
+    }
 
     #[test]
     fn each_plugin_is_counted_in_one_state() {

@@ -26,6 +26,7 @@ fn pages_and_queues_walk_one_index_up_to_their_limit() {
             (crate::schedule::DUE, "schedule_due"),
             (crate::schedule::DUE_RECHECKS, "schedule_recheck"),
             (crate::schedule::NEXT_DUE, "schedule_due"),
+            (crate::schedule::NEXT_TYPE, "schedule_due"),
             (crate::delivery::NEXT_DUE, "delivery_queue"),
             (&*told, "delivery_alert"),
             (crate::lane::WAITING, "delivery_queue"),
@@ -155,6 +156,7 @@ async fn plan(store: &Store, statement: &str) -> String {
         .with("of", id)
         .with("check_type", "ssl")
         .with("type", "ssl")
+        .with("past", "dns")
         .with("letter", "letter")
         .with("own", "\"to\":\"ops@example.com\"")
         .with("is_resolved", false)

@@ -73,6 +73,31 @@ fn only_asked_for_types_are_taken() {
 }
 
 #[test]
+fn what_nobody_takes_is_counted_by_its_type() {
+    on_both(|store| async move {
+        let account = signed_up(&store).await;
+        for nth in 0..3 {
+            let site = site(&account, &format!("s{nth}.example.com"));
+            let due = [(ssl(), noon()), (uptime(), noon() - seconds(nth))];
+            store.create_site(&site, 9, &due).await.unwrap();
+        }
+        let since = noon() - seconds(1);
+        let both = [ssl(), uptime()];
+        assert!(store.left_lying(&both, since, 9).await.unwrap().is_empty());
+        let lying = store.left_lying(&[ssl()], since, 9).await.unwrap();
+        assert_eq!(lying, [(uptime(), 2)], "one was due later");
+        let lying = store.left_lying(&[], since, 9).await.unwrap();
+        assert_eq!(lying, [(ssl(), 0), (uptime(), 2)]);
+        let lying = store.left_lying(&[ssl()], since, 1).await.unwrap();
+        assert_eq!(lying, [(uptime(), 1)]);
+        let leases = store.lease_due("another", &[uptime()], noon(), LEASE, 9).await.unwrap();
+        assert_eq!(leases.len(), 3);
+        let lying = store.left_lying(&[ssl()], since, 9).await.unwrap();
+        assert_eq!(lying, [(uptime(), 0)], "another node has the plugin");
+    });
+}
+
+#[test]
 fn the_next_due_moment_counts_leases_too() {
     on_both(|store| async move {
         let both = [ssl(), uptime()];
