@@ -3,7 +3,7 @@
 use serde_json::json;
 use vedette_tests::program;
 
-use crate::world::World;
+use crate::world::{World, soon, text, until};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_command_line_makes_and_lists_accounts() {
@@ -80,6 +80,71 @@ async fn the_operator_moves_an_account_to_another_plan_of_its_edition() {
     assert!(moved.status.success(), "{}", String::from_utf8_lossy(&moved.stderr));
     assert_eq!(owner.get("/sites").await.expect(200)["plan"], "starter");
     owner.post("/sites", json!({"domain": "four.example"})).await.expect(200);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whoever_lost_a_key_is_given_another_by_the_operator() {
+    let world = World::start().await;
+    let admin = format!("http://{}", world.service.admin);
+    let key_of = async |account: &str, flags: &[&str]| {
+        let mut command = tokio::process::Command::new(program().expect("built"));
+        command.args(["account", "key", account]).args(flags).args(["--admin", &admin]);
+        command.output().await.expect("it runs")
+    };
+    let ran = key_of(&world.owner.id, &[]).await;
+    let made: serde_json::Value = serde_json::from_slice(&ran.stdout).expect("one JSON object");
+    let another = world.owner.client.with_key(&text(&made["key"]));
+    let listed = another.get("/api-keys").await.expect(200);
+    assert_eq!(listed["keys"].as_array().map(Vec::len), Some(2), "{listed}");
+    world.owner.client.get("/sites").await.expect(200);
+
+    // One that has expired opens something again.
+    let id = text(&made["id"]);
+    let path = format!("/api-keys?id={id}");
+    world.owner.client.patch(&path, json!({"expiresAt": soon()})).await.expect(200);
+    until("the key to expire", async || (another.get("/sites").await.status == 401).then_some(()))
+        .await;
+    let ran = key_of(&world.owner.id, &["--roll", &id]).await;
+    let rolled: serde_json::Value = serde_json::from_slice(&ran.stdout).expect("one JSON object");
+    another.with_key(&text(&rolled["key"])).get("/sites").await.expect(200);
+
+    // A plan with one key.
+    let free = world.account("free").await;
+    let listed = free.client.get("/api-keys").await.expect(200);
+    let id = text(&listed["keys"][0]["id"]);
+    let refused = key_of(&free.id, &[]).await;
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(!refused.status.success() && said.contains(&id), "it names what may be rolled: {said}");
+    let ran = key_of(&free.id, &["--roll", &id]).await;
+    let rolled: serde_json::Value = serde_json::from_slice(&ran.stdout).expect("one JSON object");
+    assert_eq!(text(&rolled["id"]), id);
+    free.client.with_key(&text(&rolled["key"])).get("/sites").await.expect(200);
+    free.client.get("/sites").await.expect(401);
+
+    // A key is found in its own account alone.
+    let foreign = key_of(&world.owner.id, &["--roll", &id]).await;
+    let said = String::from_utf8_lossy(&foreign.stderr).into_owned();
+    assert!(!foreign.status.success() && said.contains("API key not found"), "{said}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_operator_deletes_an_account_in_any_edition() {
+    let world = World::start().await;
+    world.owner.client.post("/sites", json!({"domain": "gone.example"})).await.expect(200);
+    let stranger = world.account("free").await;
+    let admin = format!("http://{}", world.service.admin);
+    let delete = async || {
+        let mut command = tokio::process::Command::new(program().expect("built"));
+        command.args(["account", "delete", &world.owner.id, "--admin", &admin]);
+        command.output().await.expect("it runs")
+    };
+    let deleted = delete().await;
+    assert!(deleted.status.success(), "{}", String::from_utf8_lossy(&deleted.stderr));
+    world.owner.client.get("/sites").await.expect(401);
+    stranger.client.get("/sites").await.expect(200);
+    let again = delete().await;
+    let said = String::from_utf8_lossy(&again.stderr).into_owned();
+    assert!(!again.status.success() && said.contains("account not found"), "{said}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -31,6 +31,6 @@ async fn update(app: State, caller: Caller, body: Body) -> Answer {
 
 #[handler]
 async fn delete(caller: Caller, depot: &mut Depot) -> Answer {
-    service::profile::delete(caller::app(depot), caller).await?;
+    service::profile::delete(caller::app(depot), caller.account.id).await?;
     Ok(Json(json!({ "success": true })))
 }

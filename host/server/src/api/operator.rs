@@ -13,7 +13,7 @@ use salvo::{
     prelude::*,
 };
 use serde_json::{Map, Value, json};
-use vedette_model::{Account, AccountId, Edition, Plan, parse};
+use vedette_model::{Account, AccountId, ApiKeyId, Edition, Plan, parse};
 
 use super::{
     body::Body,
@@ -51,7 +51,8 @@ pub(super) fn routes() -> Router {
                 .head(list_accounts)
                 .post(create_account),
         )
-        .push(Router::with_path("admin/accounts/{id}").patch(change_account))
+        .push(Router::with_path("admin/accounts/{id}").patch(change_account).delete(delete_account))
+        .push(Router::with_path("admin/accounts/{id}/keys").post(make_key))
         .push(Router::with_path("admin/plans").get(list_plans).head(list_plans))
         .push(Router::with_path("admin/plugins").get(list_plugins).head(list_plugins))
         .push(Router::with_path("admin/plugins/reload").post(reload_plugins))
@@ -195,6 +196,27 @@ async fn change_account(app: State, named: Named, body: Body) -> Answer {
     let mut answer = shown(&account);
     answer["renewal"] = app.store.renewal_is_on(id).await?.into();
     Ok(Json(answer))
+}
+
+/// Deletes an account with all its data, for good.
+#[handler]
+async fn delete_account(named: Named, depot: &mut Depot) -> Answer {
+    service::owner::delete(caller::app(depot), named.0).await?;
+    Ok(Json(json!({ "success": true })))
+}
+
+/// `{roll?}` → `{id, key, prefix, name}`: one more key of an account, or another secret of the one that
+/// is named; shown once.
+#[handler]
+async fn make_key(app: State, named: Named, body: Body) -> Answer {
+    let Named(id) = named;
+    let roll = parse::Body::of(&body)?
+        .optional("roll", |field, value| parse::uuid(field, parse::text(field, value)?))?;
+    let key = match roll {
+        Some(key) => service::owner::roll_key(&app, id, ApiKeyId(key)).await?,
+        None => service::owner::make_key(&app, id).await?,
+    };
+    Ok(Json(json!(key)))
 }
 
 /// Per edition its plans, from the lowest to the highest, with their limits and what they include.

@@ -36,6 +36,27 @@ pub(super) enum Command {
         #[command(flatten)]
         admin: Admin,
     },
+    /// Make another API key for one account, whose owner has lost theirs, and print it as one JSON
+    /// object
+    Key {
+        /// The account's id, as `create` and `list` print it
+        #[arg(value_name = "ACCOUNT-ID", value_parser = account_id)]
+        account: Uuid,
+        /// Give this key a new secret instead, where the plan allows no more keys; without it the
+        /// refusal names those that there are
+        #[arg(long, value_name = "KEY-ID")]
+        roll: Option<Uuid>,
+        #[command(flatten)]
+        admin: Admin,
+    },
+    /// Delete one account with all its data, for good; what it pays for is cancelled first
+    Delete {
+        /// The account's id, as `create` and `list` print it
+        #[arg(value_name = "ACCOUNT-ID", value_parser = account_id)]
+        account: Uuid,
+        #[command(flatten)]
+        admin: Admin,
+    },
     /// Switch the deprecated certificate renewal on or off for one account
     Renewal {
         /// The account's id, as `create` and `list` print it
@@ -80,6 +101,17 @@ pub(super) async fn run(command: Command) -> anyhow::Result<()> {
         Command::Plan { account, plan, admin } => {
             admin.change(account, json!({ "plan": plan })).await?
         }
+        Command::Key { account, roll, admin } => {
+            let body = roll.map_or_else(|| json!({}), |key| json!({ "roll": key }));
+            let (client, url) = admin.account(account)?;
+            let keys = format!("{}/keys", url.path());
+            let url = url.join(&keys).context("--admin is no base address")?;
+            admin.send(client.post(url).json(&body)).await?
+        }
+        Command::Delete { account, admin } => {
+            let (client, url) = admin.account(account)?;
+            admin.send(client.delete(url)).await?
+        }
         Command::Renewal { account, switch, admin } => {
             let on = matches!(switch, Switch::On);
             admin.change(account, json!({ "renewal": on })).await?
@@ -115,9 +147,14 @@ impl Admin {
         Ok((operator_port::client()?, url))
     }
 
-    async fn change(&self, account: Uuid, body: Value) -> anyhow::Result<Value> {
+    fn account(&self, account: Uuid) -> anyhow::Result<(Client, Url)> {
         let (client, mut url) = self.accounts()?;
         url.set_path(&format!("{}/{account}", url.path()));
+        Ok((client, url))
+    }
+
+    async fn change(&self, account: Uuid, body: Value) -> anyhow::Result<Value> {
+        let (client, url) = self.account(account)?;
         self.send(client.patch(url).json(&body)).await
     }
 

@@ -42,7 +42,7 @@ enum Command {
     Serve(Box<serve::Args>),
     /// Run one check now and print what it saw; exits with 0 ok, 1 findings, 2 could not check
     Check(check::Args),
-    /// Create, list and change accounts of a running service, through its operator's port
+    /// Create, list, change and delete accounts of a running service, through its operator's port
     #[command(subcommand)]
     Account(account::Command),
     /// Ask a running service whether it is well; exits with 0 if it is, 1 if not

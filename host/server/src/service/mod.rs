@@ -22,6 +22,7 @@ pub mod event;
 pub mod incident;
 pub mod maintenance;
 pub mod overview;
+pub mod owner;
 pub mod plugin;
 pub mod profile;
 pub mod renewal;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use serde_json::Value;
-use vedette_model::{Account, account::parse_full_name};
+use vedette_model::{Account, AccountId, account::parse_full_name};
 use vedette_store::Error as StoreError;
 
 use super::{billing, status_page};
@@ -28,20 +28,19 @@ pub async fn update(app: &App, caller: &Caller, body: &Value) -> Result<Account>
     changed.ok_or(Error::NotFound("account"))
 }
 
-/// Deletes the caller's account with all its data, for good. What is paid for is cancelled first;
+/// Deletes an account with all its data, for good. What is paid for is cancelled first;
 /// where that fails, nothing is deleted. What is bought meanwhile is cancelled too; where that
 /// fails, the account stays. Goes on to its end also when its caller goes away, and at a stop.
 ///
 /// # Errors
 /// What cancelling the subscription ends with.
-pub async fn delete(app: Arc<App>, caller: Caller) -> Result<()> {
+pub async fn delete(app: Arc<App>, account: AccountId) -> Result<()> {
     let service = Arc::clone(&app);
-    let deletion = app.tasks.spawn(async move { close(&service, &caller).await });
+    let deletion = app.tasks.spawn(async move { close(&service, account).await });
     deletion.await.context("the deletion of an account broke off")?
 }
 
-async fn close(app: &App, caller: &Caller) -> Result<()> {
-    let account = caller.account.id;
+async fn close(app: &App, account: AccountId) -> Result<()> {
     let mut cancelled = billing::Cancelled::default();
     for _ in 0..ATTEMPTS {
         billing::cancel(app, account, &mut cancelled).await?;
