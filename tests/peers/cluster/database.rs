@@ -32,6 +32,7 @@ impl Database {
         let mut surrealdb = command("surrealdb");
         surrealdb.args(["start", "--no-banner", "--bind", &self.address.to_string()]);
         surrealdb.args(["--user", USER, "--pass", PASSWORD]);
+        // Operators are told to use rocksdb://, which this server is built without (its Cargo.toml).
         surrealdb.arg(format!("surrealkv://{}", self.folder.path().join("data").display()));
         self.server = Some(Server::start(surrealdb, self.address).await?);
         Ok(())
