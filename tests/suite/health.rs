@@ -16,8 +16,10 @@ async fn a_probe_learns_whether_the_service_is_there() {
     };
     assert_eq!(ask(&[]).await, (Some(0), "ok\n".to_owned()));
     assert_eq!(ask(&["--ready"]).await, (Some(0), "ready\n".to_owned()));
+    assert_eq!(ask(&["--live"]).await, (Some(0), "alive\n".to_owned()));
     service.stop().await.expect("it stops");
     assert_eq!(ask(&[]).await, (Some(1), String::new()));
+    assert_eq!(ask(&["--live"]).await, (Some(1), String::new()));
 }
 
 #[tokio::test(flavor = "multi_thread")]

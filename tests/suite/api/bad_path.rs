@@ -46,6 +46,7 @@ async fn a_path_that_is_none_is_404_in_json() {
         "/v1/admin/accounts",
         "/metrics",
         "/healthz",
+        "/livez",
         "/index.html",
         &long,
     ] {

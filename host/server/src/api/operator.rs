@@ -42,6 +42,7 @@ pub(crate) static METRICS: LazyLock<PrometheusHandle> = LazyLock::new(|| {
 
 pub(super) fn routes() -> Router {
     Router::new()
+        .push(Router::with_path("livez").get(life).head(life))
         .push(Router::with_path("healthz").get(health).head(health))
         .push(Router::with_path("readyz").get(readiness).head(readiness))
         .push(Router::with_path("metrics").get(render_metrics).head(render_metrics))
@@ -111,6 +112,13 @@ fn host_of(authority: &str) -> Option<&str> {
 
 fn is_port(text: &str) -> bool {
     text.parse::<u16>().is_ok()
+}
+
+/// The process answers, and that is all: nothing is asked that may hang, so that whoever starts again
+/// what does not answer does not start all nodes again that share what hangs.
+#[handler]
+fn life(res: &mut Response) {
+    res.render(Json(json!({ "status": "alive" })));
 }
 
 /// The process runs, its work is not behind, and what it finds is believed.

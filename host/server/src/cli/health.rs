@@ -14,14 +14,21 @@ pub(super) struct Args {
     /// database too, so a service that is not ready need not be started again
     #[arg(long)]
     ready: bool,
+    /// Ask whether the process answers at all, and nothing else: for what starts it again where not
+    #[arg(long, conflicts_with = "ready")]
+    live: bool,
     #[command(flatten)]
     admin: Admin,
 }
 
 /// Exits with 0 where the service says that it is well, 1 where it says otherwise or nothing.
 pub(super) async fn run(args: Args) -> anyhow::Result<ExitCode> {
-    let Args { ready, admin: Admin { admin } } = args;
-    let path = if ready { "/readyz" } else { "/healthz" };
+    let Args { ready, live, admin: Admin { admin } } = args;
+    let path = match (ready, live) {
+        (true, _) => "/readyz",
+        (_, true) => "/livez",
+        (false, false) => "/healthz",
+    };
     let url = admin.join(path).context("--admin is no base address")?;
     let request = operator_port::client()?.get(url).timeout(PATIENCE);
     let (status, answer) = operator_port::ask(&admin, request).await?;
