@@ -28,8 +28,11 @@ pub(crate) struct Pending {
 }
 
 impl Folder {
+    /// A path from where this process runs is told as a whole: a command and the service may each have
+    /// a folder of the same name.
     pub(crate) fn new(path: impl Into<PathBuf>) -> Self {
-        Self(path.into())
+        let path = path.into();
+        Self(std::path::absolute(&path).unwrap_or(path))
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -174,6 +177,13 @@ mod tests {
     /// Without a program for it: until that runs, it would hold the locks of other tests too.
     fn make_pipe(path: &Path) {
         mkfifoat(CWD, path, Mode::RUSR | Mode::WUSR).expect("made");
+    }
+
+    #[test]
+    fn folder_is_told_as_a_whole_path() {
+        let here = std::env::current_dir().expect("a folder");
+        assert_eq!(Folder::new("data/plugins").path(), here.join("data/plugins"));
+        assert_eq!(Folder::new("/srv/plugins").path(), Path::new("/srv/plugins"));
     }
 
     #[test]
