@@ -30,7 +30,7 @@ pub(crate) struct Args {
     /// The folder to write, new or empty [default: the plugin's name]
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
-    /// Take vedette-sdk from this checkout of Vedette [default: from the registry]
+    /// Take vedette-sdk from this checkout of Vedette; it is in no registry yet, so this must be given
     #[arg(long, value_name = "PATH")]
     sdk: Option<PathBuf>,
     /// Print one JSON object
@@ -54,7 +54,7 @@ pub(super) fn run(args: &Args) -> Done {
         package: args.id.replace('.', "-"),
         title: title(name),
         named: named.into(),
-        sdk: args.sdk.as_deref().map_or_else(|| Ok(released()), checkout)?,
+        sdk: checkout(args.sdk.as_deref().context(UNPUBLISHED)?)?,
         id: args.id.clone(),
     };
     require_empty(&folder)?;
@@ -100,11 +100,6 @@ fn title(name: &str) -> String {
     title
 }
 
-/// The SDK that this program was built with.
-fn released() -> String {
-    format!("version = \"={}\"", env!("CARGO_PKG_VERSION"))
-}
-
 /// The SDK in a checkout; `path` is the checkout, or the SDK's own folder in it.
 fn checkout(path: &Path) -> anyhow::Result<String> {
     let places = [path.to_owned(), path.join("sdk/rust")];
@@ -146,8 +141,14 @@ fn write(path: &Path, text: &str) -> anyhow::Result<()> {
     written.with_context(|| format!("cannot write {}", path.display()))
 }
 
+/// A registry would be asked for a name that is nobody's, and whoever takes it would have code in what
+/// operators approve.
+const UNPUBLISHED: &str = "where is vedette-sdk? It is in no registry yet: give a checkout of Vedette, of \
+    the version of this program, with --sdk";
+
 #[cfg(test)]
 mod tests {
+    use super::super::outcome::Failure;
     use super::*;
 
     #[test]
@@ -185,8 +186,24 @@ mod tests {
     }
 
     #[test]
-    fn sdk_is_a_released_one_or_in_a_checkout() {
-        assert!(released().starts_with("version = \"="));
+    fn project_without_a_checkout_is_not_begun() {
+        let place = tempfile::tempdir().expect("a folder");
+        let folder = place.path().join("banner");
+        let args = Args {
+            id: "acme.banner".to_owned(),
+            kind: Kind::Check,
+            named: None,
+            dir: Some(folder.clone()),
+            sdk: None,
+            json: false,
+        };
+        let Err(Failure::Environment(cause)) = run(&args) else { panic!("it was begun") };
+        assert!(cause.to_string().ends_with("with --sdk"), "{cause}");
+        assert!(!folder.exists(), "nobody has to take it away again");
+    }
+
+    #[test]
+    fn sdk_is_in_a_checkout() {
         let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
         for place in [root.to_owned(), root.join("sdk/rust")] {
             let said = checkout(&place).expect("the SDK");
