@@ -156,9 +156,9 @@ fn owner(sandbox: &Sandbox, kind: &Kind) -> Option<String> {
     }
 }
 
-/// The values of the secrets that the lock has a place for.
+/// The values of the secrets that it is granted and that the lock has a place for.
 fn secrets(locked: &Locked) -> anyhow::Result<BTreeMap<String, String>> {
-    let values = locked.secrets.iter().map(|(name, place)| {
+    let values = locked.places().map(|(name, place)| {
         let value = value(place).with_context(|| format!("the secret {name}"))?;
         // An empty one would be masked everywhere, and means that somebody forgot it.
         ensure!(!value.is_empty(), "the secret {name} is empty; set it or remove it from the lock");

@@ -44,7 +44,7 @@ pub(crate) struct Locked {
     /// In the words of a manifest's `[capabilities]`.
     #[serde(default)]
     pub(crate) granted: Table,
-    /// Where the values of the granted secrets are.
+    /// Where the values of secrets are that this version is granted, or one that is kept.
     #[serde(default)]
     pub(crate) secrets: BTreeMap<String, SecretPlace>,
     /// What can be rolled back to, the latest first.
@@ -194,8 +194,14 @@ impl Locked {
             self.previous.insert(0, before);
         }
         self.previous.truncate(KEPT);
-        let granted = granted_secrets(&self.granted);
+        let granted = of_any_version(&self.granted, &self.previous);
         self.secrets.retain(|name, _| granted.contains(&name.as_str()));
+    }
+
+    /// Where the values of the secrets are that this version is granted.
+    pub(crate) fn places(&self) -> impl Iterator<Item = (&String, &SecretPlace)> {
+        let granted = granted_secrets(&self.granted);
+        self.secrets.iter().filter(move |(name, _)| granted.contains(&name.as_str()))
     }
 
     fn check(&self) -> Result<(), String> {
@@ -209,7 +215,7 @@ impl Locked {
         }
         // What is set may keep this plugin from being loaded, and no other.
         self.granted_with(&serde_json::Value::Null)?;
-        let granted = granted_secrets(&self.granted);
+        let granted = of_any_version(&self.granted, &self.previous);
         if let Some(name) = self.secrets.keys().find(|name| !granted.contains(&name.as_str())) {
             return Err(format!("secrets.{name} is not in granted.secrets"));
         }
@@ -269,6 +275,13 @@ impl SecretPlace {
             Self::File(path) => table([("file", path.display().to_string().into())]),
         }
     }
+}
+
+/// The secrets of the version that runs and of those that it can be rolled back to: where they are is
+/// known then.
+fn of_any_version<'a>(granted: &'a Table, previous: &'a [Previous]) -> Vec<&'a str> {
+    let tables = std::iter::once(granted).chain(previous.iter().map(|kept| &kept.granted));
+    tables.flat_map(granted_secrets).collect()
 }
 
 /// The secrets that a table of capabilities names.

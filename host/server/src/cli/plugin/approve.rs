@@ -182,7 +182,7 @@ fn enter(lock: &mut Lock, id: &str, next: Previous) -> Vec<String> {
 }
 
 /// What is still to be done before it does its work.
-fn reminders(lock: &Lock, id: &str, again: &str) -> String {
+pub(super) fn reminders(lock: &Lock, id: &str, again: &str) -> String {
     let Some(locked) = lock.find(id) else { return String::new() };
     let mut text = String::new();
     for name in granted_secrets(&locked.granted) {

@@ -4,6 +4,7 @@ use anyhow::Context;
 use serde_json::json;
 
 use super::{
+    approve::reminders,
     outcome::{Done, Said},
     place::Place,
 };
@@ -33,5 +34,6 @@ pub(super) async fn run(args: &Args) -> Done {
     let json = json!({ "id": args.id, "version": locked.version, "from": from });
     let text = format!("{} went back from {from} to {}.\n", args.id, locked.version);
     folder.write_lock(&lock)?;
+    let text = text + &reminders(&lock, &args.id, &args.place.again());
     Ok(Said { json, text: text + &args.place.take_up(&args.id, held).await? })
 }

@@ -159,7 +159,8 @@ fn a_version_that_is_replaced_can_be_rolled_back_to() {
     };
     plugin.replace(version("1.3.0", '1'));
     assert_eq!((&*plugin.version, kept(plugin)), ("1.3.0", vec!["1.2.0".into(), "1.1.0".into()]));
-    assert!(plugin.secrets.is_empty(), "what is not granted has no value");
+    assert_eq!(plugin.places().count(), 0, "what is not granted has no value");
+    assert_eq!(plugin.secrets.len(), 1, "but 1.2.0 may come back");
     plugin.replace(version("1.4.0", '2'));
     assert_eq!(kept(plugin), ["1.3.0", "1.2.0"], "two are kept");
     let back = plugin.previous[0].clone();
@@ -167,4 +168,20 @@ fn a_version_that_is_replaced_can_be_rolled_back_to() {
     assert_eq!((&*plugin.version, kept(plugin)), ("1.3.0", vec!["1.4.0".into(), "1.2.0".into()]));
     plugin.replace(version("1.3.0", '1'));
     assert_eq!(kept(plugin), ["1.4.0", "1.2.0"], "the same file is no other version");
+    let back = plugin.previous[1].clone();
+    plugin.replace(back);
+    assert_eq!((&*plugin.version, plugin.places().count()), ("1.2.0", 1), "with its secret");
+    assert_eq!(Lock::parse(&lock.to_text()).as_ref(), Ok(&lock));
+}
+
+#[test]
+fn where_a_secret_is_goes_with_the_last_version_that_is_granted_it() {
+    let mut lock = Lock::parse(&written()).expect("a lock");
+    let plugin = lock.find_mut("acme.smtp-banner").expect("it is there");
+    for (name, digit, known) in [("1.3.0", '1', 1), ("1.4.0", '2', 1), ("1.5.0", '3', 0)] {
+        plugin.replace(version(name, digit));
+        assert_eq!(plugin.secrets.len(), known, "{name}");
+        let text = Lock { plugins: vec![plugin.clone()] }.to_text();
+        assert!(Lock::parse(&text).is_ok(), "{text}");
+    }
 }
