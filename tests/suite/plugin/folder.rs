@@ -5,7 +5,7 @@ use std::{fs, time::Duration};
 use reqwest::Method;
 use serde_json::json;
 use tokio::{net::TcpListener, time::timeout};
-use vedette_tests::plugin_in;
+use vedette_tests::{plugin, plugin_in};
 
 use super::{Operated, path, shown};
 use crate::{
@@ -61,7 +61,6 @@ async fn a_grant_that_is_taken_away_is_used_no_more() {
     guest.import(tcp, "exchange", &[I32; 11], &[]);
     operated.install(&operated.file("test.wasm", &guest)).await;
     operated.change(&["approve", "acme.test"]).await;
-    let operator = operated.world.service.operator();
     let client = &operated.world.owner.client;
     let lock = operated.folder().join("plugins.lock");
     let approved = fs::read_to_string(&lock).expect("a lock");
@@ -71,7 +70,10 @@ async fn a_grant_that_is_taken_away_is_used_no_more() {
         [(approved.as_str(), "running", 200), (less.as_str(), "failed", 404)]
     {
         fs::write(&lock, text).expect("written");
-        operator.send(Method::POST, "/admin/plugins/reload", None).await.expect(200);
+        let admin = format!("http://{}", operated.world.service.admin);
+        let told = plugin(&["reload", "--admin", &admin]).await.expect("the program runs");
+        assert_eq!(told.code, Some(if state == "running" { 0 } else { 1 }), "{told:?}");
+        assert!(told.output.contains("acme.test"), "it lists what there is: {told:?}");
         let shown = operated.shown("acme.test").await;
         assert_eq!(shown["state"], state, "{shown}");
         assert!(shown["running_version"].is_null(), "{shown}");

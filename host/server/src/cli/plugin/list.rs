@@ -34,7 +34,7 @@ fn folders(args: &Args) -> anyhow::Result<Value> {
 
 /// A line for each plugin, below it what is set for it and what is wrong; at the end what to do about
 /// those that do not run.
-fn table(listing: &Value) -> String {
+pub(super) fn table(listing: &Value) -> String {
     let plugins = listing["plugins"].as_array().map(Vec::as_slice).unwrap_or_default();
     let mut text = String::new();
     if let Some(error) = listing["lock_error"].as_str() {

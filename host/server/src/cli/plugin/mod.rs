@@ -17,6 +17,7 @@ mod list;
 mod new;
 mod outcome;
 mod place;
+mod reload;
 mod remove;
 mod rollback;
 mod run;
@@ -63,6 +64,8 @@ pub(super) enum Command {
     Rollback(rollback::Args),
     /// Take a plugin and its files out of the folder
     Remove(remove::Args),
+    /// Have a running service read plugins.lock anew, and list what it has then
+    Reload(reload::Args),
 }
 
 /// Does what the command line says, prints it, and answers the exit code.
@@ -83,6 +86,7 @@ pub(super) async fn run(command: Command) -> ExitCode {
         Command::Set(args) => finish(args.place.json, set::run(&args).await),
         Command::Rollback(args) => finish(args.place.json, rollback::run(&args).await),
         Command::Remove(args) => finish(args.place.json, remove::run(&args).await),
+        Command::Reload(args) => finish(args.json, reload::run(&args).await),
     }
 }
 

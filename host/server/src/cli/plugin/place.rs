@@ -3,7 +3,6 @@
 use std::{
     fs::File,
     path::{Path, PathBuf},
-    time::Duration,
 };
 
 use anyhow::{Context, anyhow, bail};
@@ -12,11 +11,10 @@ use serde_json::Value;
 use toml::Table;
 use vedette_sandbox::Read;
 
-use super::outcome::Failure;
+use super::{outcome::Failure, reload};
 use crate::{
     Config,
     cli::{client::shown, environment, operator_port},
-    listen::LONGEST_SILENCE,
     plugins::{Folder, Lock, Locked, misfit},
 };
 
@@ -116,9 +114,7 @@ impl Place {
     async fn reloaded(&self, held: Held) -> anyhow::Result<Option<Value>> {
         drop(held);
         let Some(base) = &self.admin else { return Ok(None) };
-        let url = base.join("/admin/plugins/reload").context("--admin is no base address")?;
-        let reload = operator_port::client()?.post(url).timeout(LOADING);
-        let listing = operator_port::send(base, reload).await;
+        let listing = reload::at(base).await;
         // Who does not know it would ask for the change a second time.
         listing.map(Some).context("the folder is changed, but the service did not take that up")
     }
@@ -154,12 +150,8 @@ fn entry<'a>(listing: &'a Value, id: &str) -> Option<&'a Value> {
     plugins.iter().find(|plugin| plugin["id"] == id && plugin["state"] != "pending")
 }
 
-/// The service answers when it has compiled what is new, which is long for a plugin with an engine
-/// inside: as long as its port keeps a silent connection, but for a margin.
-const LOADING: Duration = LONGEST_SILENCE.saturating_sub(Duration::from_secs(10));
-
-const UNTOLD: &str =
-    "A running service takes it up at SIGHUP, or at once where --admin names it.\n";
+const UNTOLD: &str = "A running service takes it up at `vedette plugin reload` or SIGHUP, or at once where \
+    --admin names it.\n";
 
 #[cfg(test)]
 mod tests {
