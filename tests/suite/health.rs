@@ -43,6 +43,23 @@ async fn a_probe_without_the_operators_token_is_told_the_variable() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn who_reads_the_services_file_needs_no_token_unless_it_opens_the_port() {
+    let home = tempfile::tempdir().expect("a folder");
+    let file = home.path().join("vedette.toml");
+    let text = "listen = \"127.0.0.1:0\"\nadmin_listen = \"0.0.0.0:0\"\ndb = \"mem://\"\n";
+    std::fs::write(&file, text).expect("ours");
+    for (arguments, code) in [(["plugin", "list"].as_slice(), 0), (["serve"].as_slice(), 1)] {
+        let mut command = tokio::process::Command::new(program().expect("built"));
+        command.args(arguments).arg("--config").arg(&file).current_dir(home.path());
+        command.env_remove("VEDETTE_ADMIN_TOKEN").env_remove("VEDETTE_ADMIN").kill_on_drop(true);
+        let ran = command.output().await.expect("it runs");
+        let said = String::from_utf8_lossy(&ran.stderr).into_owned();
+        assert_eq!(ran.status.code(), Some(code), "{arguments:?}: {said}");
+        assert_eq!(said.contains("admin.token is required"), code == 1, "{arguments:?}: {said}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn the_log_names_the_version_and_where_it_listens() {
     let service = World::start().await.service;
     let line = format!("vedette {} is up: the API at {}", env!("CARGO_PKG_VERSION"), service.api);

@@ -80,6 +80,7 @@ pub async fn serve(
     shutdown: CancellationToken,
 ) -> anyhow::Result<Running> {
     std::sync::LazyLock::force(&api::METRICS);
+    config.admin.ensure_guards(config.admin_listen)?;
     let identity = Identity::load(&config.tls).await?;
     let api = listen::bind(config.listen, "listen")?;
     let admin = listen::bind(config.admin_listen, "admin_listen")?;
