@@ -3,6 +3,8 @@
 //! `run` meets the world through [`Cx`], and only there. `validate` and `assess` are pure: the
 //! host gives them no network, and the same arguments must give the same answer.
 
+use std::time::Duration;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use vedette_sdk::{
@@ -175,18 +177,20 @@ impl Config {
 }
 
 /// The first line. Servers that speak first keep the connection open, so its end is not waited
-/// for; what came before a silence or a reset is a banner too.
+/// for; what came before a silence or a reset is a banner too. All reads have one end: a server that
+/// sends a byte now and then would hold the run until the host stops it, and then nothing is known.
 fn read_banner(cx: &Cx, job: &Job<Config>) -> Result<String, NetError> {
     let mut endpoint = job.endpoint(DEFAULT_PORT);
     if let Some(port) = job.config.port {
         endpoint.port = port;
     }
-    let timeout_ms = job.config.timeout_ms;
-    let connection = cx.connect(&endpoint, timeout_ms)?;
+    let timeout = Duration::from_millis(job.config.timeout_ms.into());
+    let connection = cx.connect(&endpoint, job.config.timeout_ms)?;
+    let reserve = cx.remaining().saturating_sub(timeout);
     let mut read: Vec<u8> = Vec::new();
-    while read.len() < MOST && !read.contains(&b'\n') {
+    while read.len() < MOST && !read.contains(&b'\n') && cx.remaining() > reserve {
         let room = u32::try_from(MOST - read.len()).unwrap_or(u32::MAX);
-        match connection.read(room, timeout_ms) {
+        match connection.read(room, cx.timeout_ms(timeout, reserve)) {
             Ok(bytes) if bytes.is_empty() => break,
             Ok(bytes) => read.extend(bytes),
             Err(_) if !read.is_empty() => break,

@@ -1,5 +1,7 @@
 //! Against a native double of the host: no WebAssembly, no network.
 
+use std::time::Duration;
+
 use vedette_sdk::{
     Check, Evidence, Health, Job,
     net::NetError,
@@ -71,6 +73,26 @@ fn silent_server_is_down() {
         judged(facts),
         (Health::Down, vec!["{{type}}.silent".to_owned()])
     );
+}
+
+#[test]
+fn server_that_sends_a_byte_a_second_is_read_until_the_timeout() {
+    let host = Host::new();
+    let clock = host.clone();
+    host.connection(move |_| {
+        let (clock, mut left) = (clock.clone(), Duration::from_secs(10));
+        Ok(Box::new(move |step: Step<'_>| match step {
+            Step::Read { .. } => {
+                left -= Duration::from_secs(1);
+                clock.set_remaining(left);
+                Ok(b"a".to_vec())
+            }
+            Step::Write(_) | Step::StartTls { .. } => Err(NetError::Reset),
+        }))
+    });
+    let ran = Banner::run(&host.cx(), Job::new("server.example", Config::default()));
+    let facts = ran.expect("the plugin can check").facts;
+    assert_eq!(facts.banner.as_deref(), Some("aaaaa"));
 }
 
 #[test]
