@@ -17,8 +17,8 @@
 //! response = { Ok = "220 mail.example.com ESMTP\r\n" }
 //! ```
 //!
-//! *Invariant:* no case holds a secret as it is: `secret:NAME` stands in its place, here and in
-//! the runs of a case.
+//! *Invariant:* no case holds a secret as it is, or in a form that [`mask`] knows: `secret:NAME` stands
+//! in its place, here and in the runs of a case.
 
 use std::{cmp::Reverse, collections::BTreeMap, fs, io::Write, net::IpAddr, path::Path, sync::Arc};
 
@@ -28,6 +28,7 @@ use serde_json::{Map, Value, json};
 use vedette_model::{CheckType, Health, Timestamp, domain_name::Target};
 use vedette_sandbox::{Probe, Recorded, Recording, Settings};
 
+use super::mask;
 use crate::cli::check::{self, Seen, Wanted};
 
 /// One run: what it is given, what its probes are answered, and what is to come of it.
@@ -144,7 +145,7 @@ impl Case {
     ) -> anyhow::Result<()> {
         let mut case = without_none(serde_json::to_value(self)?);
         for (name, value) in longest_first(secrets) {
-            mask(&mut case, value, &placeholder(name));
+            mask::lay(&mut case, value, &placeholder(name));
         }
         let text = toml::to_string_pretty(&case).context("the run does not fit into TOML")?;
         if let Some(folder) = file.parent() {
@@ -190,21 +191,6 @@ fn longest_first(secrets: &BTreeMap<String, String>) -> Vec<(&str, &str)> {
     let mut given: Vec<_> = given.filter(|(_, value)| !value.is_empty()).collect();
     given.sort_by_key(|(_, value)| Reverse(value.len()));
     given
-}
-
-/// Also where bytes are written as `hex:…`.
-fn mask(value: &mut Value, secret: &str, placeholder: &str) {
-    match value {
-        Value::Object(fields) => fields.values_mut().for_each(|v| mask(v, secret, placeholder)),
-        Value::Array(items) => items.iter_mut().for_each(|v| mask(v, secret, placeholder)),
-        Value::String(text) => {
-            *text = text.replace(secret, placeholder);
-            if text.starts_with("hex:") {
-                *text = text.replace(&hex::encode(secret), &hex::encode(placeholder));
-            }
-        }
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
-    }
 }
 
 fn compare(at: &str, expected: &Value, saw: &Value, found: &mut Vec<String>) {
@@ -262,20 +248,6 @@ mod tests {
             let found = differences(&other, &saw);
             assert!(found.len() == 1 && found[0].starts_with(said), "{other}: {found:?}");
         }
-    }
-
-    #[test]
-    fn secrets_are_masked_wherever_they_stand() {
-        let token = "s3cr3t";
-        let mut value = json!({
-            "headers": [["authorization", "Bearer s3cr3t"]],
-            "send": format!("hex:00{}", hex::encode(token)),
-            "max": 7,
-        });
-        mask(&mut value, token, &placeholder("token"));
-        let send = format!("hex:00{}", hex::encode("secret:token"));
-        let headers = json!([["authorization", "Bearer secret:token"]]);
-        assert_eq!(value, json!({"headers": headers, "send": send, "max": 7}));
     }
 
     #[test]

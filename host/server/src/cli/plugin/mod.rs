@@ -14,6 +14,7 @@ mod case;
 mod inspect;
 mod install;
 mod list;
+mod mask;
 mod new;
 mod outcome;
 mod place;
