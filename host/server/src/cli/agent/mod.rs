@@ -48,7 +48,8 @@ pub(super) struct Args {
     /// The API of the service, with its prefix, e.g. https://vedette.example.com/api
     #[arg(long, value_name = "URL", value_parser = server::base)]
     url: Url,
-    /// Look at the certificate there; without a port at 443 (repeatable)
+    /// Look at the certificate there; without a port at 443 (repeatable). A name is whole, such as
+    /// db01.corp.example: no search domain is put behind it
     #[arg(
         long,
         value_name = "HOST[:PORT]",
