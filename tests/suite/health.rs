@@ -87,6 +87,8 @@ async fn every_metric_is_shown_with_its_help() {
         "vedette_delivery_attempts_total{channel=\"email\",outcome=\"unsent\"} 0",
         "vedette_deliveries_failed_total{channel=\"email\"} 0",
         "vedette_deliveries_failed_total{channel=\"letter\"} 0",
+        "vedette_unwell_seconds{what=\"behind\"} 0",
+        concat!("vedette_build_info{version=\"", env!("CARGO_PKG_VERSION"), "\"} 1"),
     ] {
         assert!(figures.lines().any(|shown| shown == line), "{line}: {figures}");
     }

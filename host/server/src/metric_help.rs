@@ -62,6 +62,7 @@ const COUNTERS: &[Help] = &[
 ];
 
 const GAUGES: &[Help] = &[
+    ("vedette_build_info", "Always 1, with the version of the program"),
     (
         "vedette_checks_without_plugin",
         "Checks that are due and that no node runs, as none has their plugin, by check type; 1000 at \
@@ -82,6 +83,11 @@ const GAUGES: &[Help] = &[
          last does not load, or the lock cannot be read; disabled",
     ),
     ("vedette_runs_in_flight", "Scheduled checks that run at this moment"),
+    (
+        "vedette_unwell_seconds",
+        "For how long, or by how much, this process has not been well, by what it is, as /healthz says; \
+         0 = it is well",
+    ),
 ];
 
 const HISTOGRAMS: &[Help] = &[

@@ -148,8 +148,10 @@ async fn readiness(app: State, res: &mut Response) {
 
 #[handler]
 fn render_metrics(depot: &mut Depot, res: &mut Response) {
+    let app = caller::app(depot);
     // Pauses end by themselves: nobody but who asks needs to know of them.
-    service::plugin::show_standing(&caller::app(depot));
+    service::plugin::show_standing(&app);
+    work::show_unwell(&app);
     let text = METRICS.render();
     res.headers_mut().insert(
         header::CONTENT_TYPE,

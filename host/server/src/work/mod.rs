@@ -33,7 +33,11 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
     App, Result,
-    service::{pipeline, unanswered},
+    service::{
+        doubt::{HELD_BACK, OFFLINE},
+        pipeline,
+        unanswered::{self, OVERLOADED},
+    },
 };
 
 /// Before [`start`]: on an embedded store the leases of the process before, which is dead, end at
@@ -50,6 +54,7 @@ pub(crate) async fn take_over(app: &App) -> Result<()> {
 /// Starts the loops as tasks of `tasks`; they end within some ten seconds once `shutdown` is
 /// cancelled.
 pub(crate) fn start(app: &Arc<App>, tasks: &TaskTracker, shutdown: &CancellationToken) {
+    metrics::gauge!("vedette_build_info", "version" => env!("CARGO_PKG_VERSION")).set(1.0);
     pipeline::begin_counting(app);
     unanswered::begin_counting(app);
     outbox::begin_counting(app);
@@ -84,10 +89,20 @@ pub(crate) struct Unwell {
 pub(crate) fn unwell(app: &App) -> Option<Unwell> {
     let now = app.clock.now();
     if let Some(span) = app.pulse.behind(now) {
-        return Some(Unwell { what: "behind", span });
+        return Some(Unwell { what: BEHIND, span });
     }
     let (why, span) = app.guard.lock().doubted_for_long(now)?;
     guard::word(why).map(|what| Unwell { what, span })
+}
+
+/// Has `/metrics` tell what `/healthz` would at this moment.
+pub(crate) fn show_unwell(app: &App) {
+    let unwell = unwell(app);
+    for what in [BEHIND, OFFLINE, OVERLOADED, HELD_BACK] {
+        let this = unwell.as_ref().filter(|unwell| unwell.what == what);
+        let seconds = this.map_or(0.0, |unwell| unwell.span.as_secs_f64());
+        metrics::gauge!("vedette_unwell_seconds", "what" => what).set(seconds);
+    }
 }
 
 /// Runs a loop, and runs it again should it ever panic: what it held comes back by its leases.
@@ -113,4 +128,6 @@ fn keep<F, R>(
     });
 }
 
+/// The scheduler stands still, or checks begin too late.
+const BEHIND: &str = "behind";
 const AFTER_PANIC: Duration = Duration::from_secs(1);
