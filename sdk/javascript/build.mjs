@@ -45,7 +45,7 @@ for (const [field, value] of Object.entries({ id, version })) {
 const wit = await mkdtemp(join(tmpdir(), 'vedette-wit-'));
 try {
   await cp(WIT, wit, { recursive: true });
-  await writeFile(join(wit, 'asked.wit'), world(kind, Object.keys(manifest.capabilities ?? {})));
+  await writeFile(join(wit, 'asked.wit'), world(kind, asked(manifest.capabilities ?? {})));
   const { component } = await componentize({
     sourcePath: join(folder, 'plugin.mjs'),
     witPath: wit,
@@ -57,6 +57,12 @@ try {
   console.log(file);
 } finally {
   await rm(wit, { recursive: true });
+}
+
+/** The names of what is asked for: `random = false` and `secrets = []` ask for nothing. */
+function asked(capabilities) {
+  const isNothing = (value) => value === false || (Array.isArray(value) && value.length === 0);
+  return Object.keys(capabilities).filter((name) => !isNothing(capabilities[name]));
 }
 
 /** The world that imports what is asked for and nothing else: the host refuses more, and less. */
