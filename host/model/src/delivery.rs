@@ -6,7 +6,8 @@
 //!    meanwhile is gathered together and opens the next window ([`plan`]).
 //! 3. Gathering judges maintenance first: what is silenced waits on until its windows are over,
 //!    and is judged again then by what has become of its alerts. So is what was queued inside a
-//!    window and is looked at for the first time after it.
+//!    window and is looked at for the first time after it. What began and ended inside goes as soon
+//!    as it has ended, so that no maintenance, however long, holds back more and more.
 //! 4. The oldest delivery of what is left becomes the batch and takes over what the others say;
 //!    they are finished as `merged`, and so the batch's id is one that was stored long before.
 //! 5. The bytes of a batch are written down in the transaction that makes it one, before anything
@@ -25,6 +26,7 @@
 mod gather;
 mod judge;
 mod many;
+mod silence;
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -99,8 +101,7 @@ pub enum DeliveryState {
     Delivered,
     /// For good; the alert stays visible.
     Failed,
-    /// Held back by maintenance until `due_at`; finished when by then there was nothing left to
-    /// say.
+    /// Held back by maintenance until `due_at`; finished when there was nothing left to say.
     Silenced,
     /// Another delivery says it.
     Merged,

@@ -75,7 +75,11 @@ const GAUGES: &[Help] = &[
     ("vedette_event_streams", "Event streams that are open"),
     ("vedette_guard", "1 while trouble that checks find is not believed, by the reason why"),
     ("vedette_loop_lag_seconds", "How late the threads of this process are"),
-    ("vedette_outbox_depth", "Notifications that are not finished, of all nodes at one database"),
+    (
+        "vedette_outbox_depth",
+        "Notifications that are not finished and that no maintenance holds back, of all nodes at one \
+         database",
+    ),
     ("vedette_outbox_held", "Notifications that this process is sending"),
     (
         "vedette_plugins",

@@ -149,9 +149,10 @@ impl Store {
         Ok(due.into_iter().min())
     }
 
-    /// How many deliveries are not finished.
-    pub async fn outbox_depth(&self) -> Result<u64> {
-        let counts: Vec<u64> = self.read(DEPTH, Binds::new()).await?;
+    /// How many deliveries are not finished, but for what maintenance holds back.
+    pub async fn outbox_depth(&self, now: Timestamp) -> Result<u64> {
+        let binds = Binds::new().with("soon", now + SOON);
+        let counts: Vec<u64> = self.read(DEPTH, binds).await?;
         Ok(counts.into_iter().sum())
     }
 
@@ -265,6 +266,11 @@ pub(crate) fn read_all(rows: Vec<DeliveryRow>) -> Result<Vec<Delivery>> {
     rows.into_iter().map(DeliveryRow::into_delivery).collect()
 }
 
+/// Without those that cannot be read.
+pub(crate) fn read_good(rows: Vec<DeliveryRow>) -> Vec<Delivery> {
+    rows.into_iter().filter_map(|row| row.into_delivery().ok()).collect()
+}
+
 impl DeliveryRow {
     /// With what a letter says; one from before letters were sealed has it in its text.
     fn open(mut self, seal: &Seal) -> Result<Delivery> {
@@ -342,7 +348,13 @@ const LATER: &str = "SELECT VALUE id FROM delivery
 pub(crate) const HELD_AFTER: &str = "SELECT VALUE id FROM delivery
     WHERE waits = false AND finished = false AND due_at > $horizon";
 
+/// Who is held back waits for later, and is in nobody's way here either: he is not looked at.
 const DEPTH: &str = "RETURN [
-    (SELECT count() FROM delivery WHERE waits = true AND finished = false GROUP ALL)[0].count ?? 0,
+    (SELECT count() FROM delivery WHERE waits = true AND finished = false AND due_at <= $soon
+        GROUP ALL)[0].count ?? 0,
     (SELECT count() FROM delivery WHERE waits = false AND finished = false GROUP ALL)[0].count ?? 0
 ]";
+
+/// Nothing else that waits is put off for longer: a lane of which something cannot be read is for
+/// half a minute.
+const SOON: Duration = Duration::from_secs(60);

@@ -49,6 +49,9 @@ pub struct LaneContext {
     pub quiet_at: Option<Timestamp>,
     /// What is due.
     pub waiting: Vec<Delivery>,
+    /// What maintenance holds back, as far as it can be read; where alerts of the account were asked
+    /// for.
+    pub held: Vec<Delivery>,
     pub windows: Vec<MaintenanceWindow>,
     /// Grows with every change of the windows. [`Store::claim`] compares it.
     pub windows_version: i64,
@@ -92,6 +95,7 @@ struct LaneRow {
     version: i64,
     quiet_at: Option<Timestamp>,
     waiting: Vec<DeliveryRow>,
+    held: Vec<DeliveryRow>,
     windows: Vec<String>,
     windows_version: i64,
     alerts: Vec<String>,
@@ -135,7 +139,10 @@ impl Store {
         if lanes.is_empty() {
             return Ok(Vec::new());
         }
-        let binds = Binds::new().with("now", now).with("limit", MOST_GATHERED);
+        let binds = Binds::new()
+            .with("now", now)
+            .with("limit", MOST_GATHERED)
+            .with("silenced", delivery::SILENCED);
         let mut binds = order::awaited(binds, now);
         let mut texts = Vec::with_capacity(lanes.len());
         for (nth, (account, channel)) in lanes.iter().enumerate() {
@@ -147,8 +154,8 @@ impl Store {
             binds.bind(format!("channel{nth}"), channel.as_str());
             binds.bind(format!("windows{nth}"), key::maintenance_windows(*account));
             binds.bind(format!("maintenance{nth}"), key::maintenance(*account));
+            texts.push(lane_text(nth, !alerts.is_empty()));
             binds.bind(format!("alerts{nth}"), alerts);
-            texts.push(lane_text(nth));
         }
         let rows: Vec<LaneRow> = self.read(&format!("RETURN [{}]", texts.join(",")), binds).await?;
         let named = lanes.iter().zip(rows);
@@ -236,6 +243,7 @@ impl LaneRow {
             version: self.version,
             quiet_at: self.quiet_at,
             waiting: delivery::read_all(self.waiting)?,
+            held: delivery::read_good(self.held),
             windows: row::read_all("maintenance window", &self.windows)?,
             windows_version: self.windows_version,
             alerts: row::read_all("alert", &self.alerts)?,
@@ -248,7 +256,7 @@ impl LaneRow {
 /// What a claim says.
 impl Unit {
     fn of(claim: &Claim<'_>) -> Result<Self> {
-        let Gathering { batches, deferred, dropped, quiet_at } = claim.gathering;
+        let Gathering { batches, deferred, shortened, dropped, quiet_at } = claim.gathering;
         let all = claim.gathering.deliveries();
         let count = u64::try_from(all.len()).unwrap_or(u64::MAX);
         let binds = Binds::new()
@@ -284,6 +292,15 @@ impl Unit {
                     ("held", ids(held).into_value()),
                     ("at", at.into_value()),
                     ("silenced", delivery::SILENCED.into_value()),
+                ],
+            );
+        }
+        for held in shortened {
+            unit.say(
+                "UPDATE $shorter# SET doc = $doc# RETURN NONE;",
+                [
+                    ("shorter", key::delivery(held.id).into_value()),
+                    ("doc", row::write("delivery", held)?.into_value()),
                 ],
             );
         }
@@ -329,18 +346,20 @@ fn ids(deliveries: Vec<DeliveryId>) -> Vec<RecordId> {
     deliveries.into_iter().map(key::delivery).collect()
 }
 
-fn lane_text(nth: usize) -> String {
+fn lane_text(nth: usize, is_judged: bool) -> String {
+    let columns = delivery::COLUMNS;
+    let held = if is_judged { format!("({columns}{HELD})") } else { "[]".to_owned() };
     let text = format!(
         "{{
             version: $lane#.version ?? 0,
             quiet_at: $lane#.quiet_at,
-            waiting: ({}{IN_LANE}),
+            waiting: ({columns}{IN_LANE}),
+            held: {held},
             windows: (SELECT VALUE doc FROM $windows#),
             windows_version: $maintenance#.made ?? 0,
             alerts: (SELECT VALUE doc FROM $alerts# WHERE doc != NONE),
             ahead: ({AHEAD})
-        }}",
-        delivery::COLUMNS
+        }}"
     );
     text.replace('#', &nth.to_string())
 }
@@ -353,6 +372,11 @@ const POSTPONED_TOGETHER: usize = 16;
 const IN_LANE: &str = " FROM delivery
     WHERE account = $account# AND waits = true AND finished = false AND due_at <= $now
     AND channel = $channel# ORDER BY due_at LIMIT $limit";
+
+/// Few: of a site, what there is to tell of it.
+pub(crate) const HELD: &str = " FROM delivery
+    WHERE account = $account# AND waits = true AND finished = false AND due_at > $now
+    AND channel = $channel# AND outcome = $silenced ORDER BY due_at LIMIT $limit";
 
 const BATCH_DUE: &str = "SELECT VALUE due_at FROM delivery
     WHERE waits = false AND finished = false AND due_at <= $now ORDER BY due_at LIMIT 1";

@@ -3,7 +3,7 @@
 //! *Invariant:* [`plan`] decides from its arguments alone and changes nothing: the store makes it
 //! real, all of it or nothing, and only while the lane is still as it was read.
 //! *Invariant:* of the deliveries that it looked at, each is in exactly one place of a
-//! [`Gathering`].
+//! [`Gathering`]; of those that are held back already, each of which something is over.
 //! *Invariant:* what is about a site goes after every batch that speaks of that site and is not
 //! through.
 
@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use super::judge::Judge;
 use super::many;
-use super::{Delivery, DeliveryState, Notice, RETRIES};
+use super::{Delivery, DeliveryState, Notice, RETRIES, silence};
 use crate::maintenance::{silenced_until, silences};
 use crate::{Alert, AlertId, DeliveryId, MaintenanceWindow, SiteId, Timestamp};
 
@@ -27,6 +27,9 @@ pub struct Lane<'a> {
     pub quiet_at: Option<Timestamp>,
     /// What is due, in any order.
     pub waiting: &'a [Delivery],
+    /// What maintenance holds back, in any order; `due_at` says until when. Read where [`asks`]
+    /// named something.
+    pub held: &'a [Delivery],
     /// Those of the account.
     pub windows: &'a [MaintenanceWindow],
     /// The alerts that [`asks`] named before the lane was read.
@@ -59,6 +62,8 @@ pub struct Gathering {
     pub batches: Vec<Batch>,
     /// Silenced, and until when.
     pub deferred: Vec<(DeliveryId, Timestamp)>,
+    /// Those of them of which something is over already, with what is left.
+    pub shortened: Vec<Delivery>,
     /// From inside a silence, and over by now.
     pub dropped: Vec<DeliveryId>,
     /// When its windows are over.
@@ -115,15 +120,17 @@ pub fn plan(lane: &Lane<'_>, now: Timestamp) -> Plan {
     let mut gathering = Gathering {
         batches: Vec::new(),
         deferred: Vec::new(),
+        shortened: Vec::new(),
         dropped: Vec::new(),
         quiet_at: open.unwrap_or(now),
     };
     let mut judge = Judge::new(lane.alerts);
     let mut told = Vec::with_capacity(waiting.len());
+    let mut silenced = Vec::new();
     for delivery in waiting {
-        let silenced = delivery.site().and_then(|site| silenced_until(lane.windows, site, now));
-        if let Some(until) = silenced {
-            gathering.deferred.push((delivery.id, until));
+        let until = delivery.site().and_then(|site| silenced_until(lane.windows, site, now));
+        if let Some(until) = until {
+            silenced.push((delivery, until));
             continue;
         }
         let late = from_a_silence(delivery, lane.windows);
@@ -134,6 +141,7 @@ pub fn plan(lane: &Lane<'_>, now: Timestamp) -> Plan {
             told.push(Told { delivery, notices });
         }
     }
+    gathering.hold_back(lane.held, silenced);
     say_once(&mut told);
     gathering.send(told, lane.batch_max, now);
     Plan::Gather(gathering)
@@ -170,6 +178,31 @@ fn from_a_silence(delivery: &Delivery, windows: &[MaintenanceWindow]) -> bool {
 }
 
 impl Gathering {
+    /// Holds back what is silenced, each until then, as far as it is not over with that or with what
+    /// was held back before.
+    fn hold_back(&mut self, held: &[Delivery], silenced: Vec<(&Delivery, Timestamp)>) {
+        if silenced.is_empty() {
+            return;
+        }
+        let before = held.iter().map(|delivery| (delivery, delivery.due_at));
+        let mut all: Vec<(&Delivery, Timestamp)> = before.chain(silenced).collect();
+        all.sort_by_key(|(delivery, _)| (delivery.created_at, delivery.id));
+        let story: Vec<&Delivery> = all.iter().map(|(delivery, _)| *delivery).collect();
+        for ((delivery, until), notices) in all.into_iter().zip(silence::left_to_hold(&story)) {
+            if notices.is_empty() {
+                self.dropped.push(delivery.id);
+                continue;
+            }
+            let is_shorter = notices != delivery.notices;
+            if is_shorter || until != delivery.due_at {
+                self.deferred.push((delivery.id, until));
+            }
+            if is_shorter {
+                self.shortened.push(Delivery { notices, ..delivery.clone() });
+            }
+        }
+    }
+
     /// Cuts what is to be said into notifications that the channel can carry.
     fn send(&mut self, told: Vec<Told<'_>>, batch_max: usize, now: Timestamp) {
         let size = batch_max.clamp(1, many::LISTED);

@@ -21,6 +21,7 @@ pub(super) fn decided(context: &LaneContext, now: Timestamp, size: usize) -> Gat
     let lane = Lane {
         quiet_at: context.quiet_at,
         waiting: &context.waiting,
+        held: &context.held,
         windows: &context.windows,
         asked: &asked,
         alerts: &context.alerts,

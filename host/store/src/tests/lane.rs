@@ -1,7 +1,7 @@
 //! Lanes: what waits becomes batches, once, and is held back as long as it is silenced.
 
-use vedette_model::delivery::Outcome;
-use vedette_model::{Delivery, DeliveryState};
+use vedette_model::delivery::{Notice, NoticeStatus, Outcome};
+use vedette_model::{AlertId, Delivery, DeliveryId, DeliveryState, MaintenanceWindow};
 
 use super::delivery::{claimed, decided, gathered, lane, queued};
 use super::*;
@@ -95,7 +95,7 @@ fn batch_of_a_process_that_died_is_sent_by_the_next_with_the_same_bytes() {
             assert_eq!((told.state, told.batch_id, told.attempt), (state, Some(all[0].id), 1));
             assert_eq!(told.finished_at, Some(later(3)));
         }
-        assert_eq!(store.outbox_depth().await.unwrap(), 0);
+        assert_eq!(store.outbox_depth(later(3)).await.unwrap(), 0);
     });
 }
 
@@ -121,6 +121,68 @@ fn silenced_delivery_is_due_when_its_window_ends_or_is_deleted() {
         let batch = only(gathered(&store, &account, later(30), 100).await);
         assert_eq!((batch.id, batch.state), (held.id, DeliveryState::Pending));
         assert_eq!(log(&store, &account, &held).await.state, DeliveryState::Pending);
+    });
+}
+
+#[test]
+fn what_began_and_ended_inside_a_window_is_held_back_no_longer() {
+    on_both(|store| async move {
+        let (account, site) = with_site(&store).await;
+        let window = MaintenanceWindow {
+            ends_at: later(600),
+            ..maintenance::window(&account, Some(site.id), 0)
+        };
+        store.create_maintenance_window(&window, 9).await.unwrap();
+        let [passes, holds] = queued(&store, &account, &site, 2).await.try_into().unwrap();
+        assert_eq!(gathered(&store, &account, later(1), 100).await, []);
+
+        let end = Notice { status: NoticeStatus::Resolved, ..passes.notices[0].clone() };
+        let next = AlertId(Uuid::new_v4());
+        let next = Notice { alert_id: next, created_at: later(1), ..passes.notices[0].clone() };
+        let both = Delivery {
+            id: DeliveryId(Uuid::new_v4()),
+            notices: vec![next.clone(), end],
+            created_at: later(1),
+            due_at: later(1),
+            ..passes.clone()
+        };
+        committed(&store, &account, &site, &both).await;
+        assert_eq!(gathered(&store, &account, later(2), 100).await, []);
+        let alert = passes.notices[0].alert_id;
+        let told = store.deliveries_of(account.id, alert, 9).await.unwrap().unwrap();
+        assert_eq!((told[0].id, told[0].finished_at), (passes.id, Some(later(2))));
+        assert_eq!((told[1].id, told[1].due_at), (both.id, later(600)));
+        assert!(told.iter().all(|one| one.state == DeliveryState::Silenced), "{told:?}");
+
+        let mut left = lane(&store, &account, later(600)).await.waiting;
+        left.sort_by_key(|delivery| delivery.created_at);
+        let left: Vec<_> = left.into_iter().map(|one| (one.id, one.notices)).collect();
+        assert_eq!(left, [(holds.id, holds.notices), (both.id, vec![next])]);
+    });
+}
+
+/// Queues a delivery with a run that finds nothing new.
+async fn committed(store: &Store, account: &Account, site: &Site, delivery: &Delivery) {
+    let context = store.check_context(account.id, site.id, &ssl()).await.unwrap().unwrap();
+    let found = vec![changed("f1")];
+    let decision = decide(&context, record(site, &ssl(), delivery.created_at), found);
+    let deliveries = std::slice::from_ref(delivery);
+    let run = Commit { deliveries, ..plain(account, context.state.version, &decision) };
+    store.commit(run).await.unwrap();
+}
+
+#[test]
+fn what_maintenance_holds_back_is_not_counted_before_it_is_due() {
+    on_both(|store| async move {
+        let (account, site) = with_site(&store).await;
+        let window = maintenance::window(&account, Some(site.id), 0);
+        let window = MaintenanceWindow { ends_at: later(600), ..window };
+        store.create_maintenance_window(&window, 9).await.unwrap();
+        queued(&store, &account, &site, 3).await;
+        assert_eq!(store.outbox_depth(later(1)).await.unwrap(), 3);
+        assert_eq!(gathered(&store, &account, later(1), 100).await, []);
+        assert_eq!(store.outbox_depth(later(2)).await.unwrap(), 0);
+        assert_eq!(store.outbox_depth(later(600)).await.unwrap(), 3);
     });
 }
 

@@ -23,6 +23,7 @@ fn free(context: &LaneContext, now: Timestamp) -> Vec<DeliveryId> {
     let lane = Lane {
         quiet_at: context.quiet_at,
         waiting: &context.waiting,
+        held: &context.held,
         windows: &context.windows,
         asked: &[],
         alerts: &context.alerts,

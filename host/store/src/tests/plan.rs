@@ -80,6 +80,17 @@ fn what_is_under_way_in_a_lane_is_found_by_one_index() {
 }
 
 #[test]
+fn what_is_held_back_in_a_lane_is_found_by_one_index() {
+    runtime().block_on(async {
+        let held = format!("{}{}", crate::delivery::COLUMNS, crate::lane::HELD.replace('#', ""));
+        let plan = plan(&memory().await, &held).await;
+        let access = "index: delivery_account, access: [";
+        assert!(plan.contains(access) && plan.contains(", true, false]"), "{plan}");
+        assert!(!plan.contains("Bitmap") && !plan.contains("TableScan"), "{plan}");
+    });
+}
+
+#[test]
 fn what_an_agent_looks_at_is_found_by_its_index() {
     runtime().block_on(async {
         let store = memory().await;
@@ -162,6 +173,7 @@ async fn plan(store: &Store, statement: &str) -> String {
         .with("is_resolved", false)
         .with("waits", true)
         .with("status", "resolved")
+        .with("silenced", "silenced")
         .with("near", -5_i64)
         .with("now", noon())
         .with("horizon", noon())

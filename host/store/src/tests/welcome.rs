@@ -46,7 +46,7 @@ fn who_is_gone_is_not_welcomed() {
         let nobody = account();
         let letter = purge::mail(&nobody, &nobody.email);
         assert!(!store.welcome(nobody.id, &letter, noon()).await.unwrap());
-        assert_eq!(store.outbox_depth().await.unwrap(), 0);
+        assert_eq!(store.outbox_depth(noon()).await.unwrap(), 0);
     });
 }
 

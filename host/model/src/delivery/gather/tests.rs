@@ -75,6 +75,7 @@ fn end(id: u128, queued: i64, alert: &Alert) -> Delivery {
 const EMPTY: Lane<'_> = Lane {
     quiet_at: None,
     waiting: &[],
+    held: &[],
     windows: &[],
     asked: &[],
     alerts: &[],
@@ -84,13 +85,21 @@ const EMPTY: Lane<'_> = Lane {
 };
 const LISTED: usize = many::LISTED;
 
+/// Of a lane in which nothing is held back.
 fn gathered(lane: &Lane<'_>, now: i64) -> Gathering {
+    let gathering = decided(lane, now);
+    assert_eq!(gathering.deliveries().len(), lane.waiting.len(), "each is decided about");
+    gathering
+}
+
+fn decided(lane: &Lane<'_>, now: i64) -> Gathering {
     match plan(lane, at(now)) {
         Plan::Gather(gathering) => {
             let mut decided = gathering.deliveries();
+            let all = decided.len();
             decided.sort();
             decided.dedup();
-            assert_eq!(decided.len(), lane.waiting.len(), "each is decided about once");
+            assert_eq!(decided.len(), all, "each is decided about once");
             gathering
         }
         other => panic!("{other:?}"),

@@ -88,6 +88,7 @@ fn decide(
     let lane = Lane {
         quiet_at: context.quiet_at,
         waiting: &context.waiting,
+        held: &context.held,
         windows: &context.windows,
         asked: &asked,
         alerts: &context.alerts,

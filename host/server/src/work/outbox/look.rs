@@ -197,13 +197,13 @@ impl Outbox {
         Ok(more)
     }
 
-    /// Tells how much is not finished, now and then.
+    /// Tells how much is not finished and not held back, now and then.
     async fn count(&mut self) -> Result<()> {
         if self.counted.is_some_and(|at| at.elapsed() < COUNT) {
             return Ok(());
         }
         self.counted = Some(Instant::now());
-        let depth = self.app.store.outbox_depth().await?;
+        let depth = self.app.store.outbox_depth(self.app.clock.now()).await?;
         metrics::gauge!("vedette_outbox_depth").set(depth as f64);
         Ok(())
     }

@@ -109,11 +109,7 @@ fn news_of_an_end_is_told_when_the_beginning_was() {
 #[test]
 fn news_of_several_ends_is_told_when_one_of_the_beginnings_was() {
     let (before, inside, news) = (down(1, -50), down(2, 10), up(3, 20));
-    let ending = |alert: &Alert, ends: &[&Alert]| {
-        let mut raised = silenced(raise(alert.id.0.as_u128(), alert));
-        raised.notices[0].ends = ends.iter().map(|end| end.id).collect();
-        raised
-    };
+    let ending = |alert: &Alert, ends: &[&Alert]| silenced(ending(alert, ends));
     let over = [&resolved(&inside), &resolved(&news)];
     let all = vec![ending(&inside, &[]), ending(&news, &[&before, &inside])];
     assert_eq!(said_late(all, &over), [raised_as(3)]);
@@ -132,8 +128,9 @@ fn resolved(alert: &Alert) -> Alert {
     Alert { is_resolved: true, ..alert.clone() }
 }
 
+/// Held back until the end of [`window`].
 fn silenced(delivery: Delivery) -> Delivery {
-    Delivery { state: DeliveryState::Silenced, ..delivery }
+    Delivery { state: DeliveryState::Silenced, due_at: at(100), ..delivery }
 }
 
 fn window(starts: i64, ends: i64) -> MaintenanceWindow {
@@ -151,6 +148,9 @@ fn window(starts: i64, ends: i64) -> MaintenanceWindow {
 /// What is said of deliveries that were silenced, when the silence is over: the same, whether they
 /// were looked at while it lasted or not.
 fn said_late(waiting: Vec<Delivery>, alerts: &[&Alert]) -> Vec<(String, NoticeStatus)> {
+    if waiting.is_empty() {
+        return Vec::new();
+    }
     let alerts: Vec<Alert> = alerts.iter().copied().cloned().collect();
     let told = |waiting: &[Delivery], windows: &[MaintenanceWindow]| {
         let asked = asks(waiting, windows);
@@ -166,4 +166,135 @@ fn said_late(waiting: Vec<Delivery>, alerts: &[&Alert]) -> Vec<(String, NoticeSt
 
 fn resolved_as(nth: u128) -> (String, NoticeStatus) {
     (nth.to_string(), NoticeStatus::Resolved)
+}
+
+#[test]
+fn what_began_and_ended_inside_goes_while_the_silence_lasts() {
+    let (one, two) = (down(1, 10), down(2, 30));
+    let begins = [silenced(raise(1, &one))];
+    // With its end alone, with what announces it, with the word of what it came to.
+    assert_eq!(held_next(&begins, end(5, 20, &one)), (vec![1, 5], vec![]));
+    assert_eq!(held_next(&begins, ending(&up(3, 20), &[&one])), (vec![1, 3], vec![]));
+    let came_to = ending(&two, &[&one]);
+    assert_eq!(held_next(&begins, came_to), (vec![1], vec![(2, 1)]));
+    // Nobody knows yet how it ended.
+    assert_eq!(held_next(&begins, raise(2, &two)), (vec![], vec![(2, 1)]));
+    // What else is said stays, with its own.
+    let both = vec![two.notice(NoticeStatus::Raised), one.notice(NoticeStatus::Resolved)];
+    assert_eq!(held_next(&begins, delivery(6, 30, both)), (vec![1], vec![(6, 1)]));
+    // It was told before.
+    assert_eq!(held_next(&[], end(5, 20, &one)), (vec![], vec![(5, 1)]));
+    // It got worse again, and is told as bad as it is in the end.
+    let rise = |id, queued| delivery(id, queued, vec![down(1, -50).notice(NoticeStatus::Raised)]);
+    assert_eq!(held_next(&[silenced(rise(7, 20))], rise(8, 30)), (vec![8], vec![]));
+}
+
+/// What goes, and what is held back on, with how many notices, where this is queued beside what is
+/// held back.
+fn held_next(held: &[Delivery], next: Delivery) -> (Vec<u128>, Vec<(u128, usize)>) {
+    let waiting = [next];
+    let windows = [window(0, 100)];
+    let asked = asks(&waiting, &windows);
+    let lane = Lane { waiting: &waiting, held, windows: &windows, asked: &asked, ..EMPTY };
+    let gathering = decided(&lane, 50);
+    let number = |id: &DeliveryId| id.0.as_u128();
+    let left = |id: &DeliveryId| {
+        let same = |one: &&Delivery| one.id == *id;
+        let shorter = gathering.shortened.iter().find(same);
+        let all = held.iter().chain(&waiting).find(same).expect("it was looked at");
+        shorter.unwrap_or(all).notices.len()
+    };
+    let deferred = gathering.deferred.iter().map(|(id, _)| (number(id), left(id))).collect();
+    (gathering.dropped.iter().map(number).collect(), deferred)
+}
+
+#[test]
+fn what_is_told_after_a_silence_is_the_same_however_often_it_was_looked_at_and_stays_little() {
+    for told_before in [false, true] {
+        for number in 0..MOVES.pow(6) {
+            let moves = (0..6).map(|place| number / MOVES.pow(place) % MOVES);
+            let (story, alerts) = story(told_before, moves);
+            let mut held: Vec<Delivery> = Vec::new();
+            for next in &story {
+                held = held_on(held, next);
+            }
+            let all: Vec<Delivery> = story.into_iter().map(silenced).collect();
+            let known: Vec<&Alert> = alerts.iter().collect();
+            // Of what was told before: that it got worse, and that it is over.
+            let most = 1 + 2 * usize::from(told_before);
+            assert!(held.len() <= most, "{number}: {} of {}", held.len(), all.len());
+            assert_eq!(said_late(held, &known), said_late(all, &known), "{number}");
+        }
+    }
+}
+
+const MOVES: u32 = 5;
+
+/// What happens to a site inside a window, one thing after the other, and how its alerts stand then.
+fn story(told_before: bool, moves: impl Iterator<Item = u32>) -> (Vec<Delivery>, Vec<Alert>) {
+    let (mut alerts, mut story) = (Vec::<Alert>::new(), Vec::new());
+    if told_before {
+        alerts.push(alert(99, 1, Severity::Warning, -50));
+    }
+    for (nth, what) in (1_u128..).zip(moves) {
+        let queued = 5 + i64::try_from(nth).expect("few");
+        let open = alerts.iter().position(|alert| !alert.is_resolved);
+        let over = open.map(|open| {
+            alerts[open] = resolved(&alerts[open]);
+            alerts[open].clone()
+        });
+        let severity = if what == 0 { Severity::Warning } else { Severity::Critical };
+        let (raised, delivery) = match (what, over) {
+            (0 | 1, Some(before)) => {
+                let now =
+                    Alert { is_resolved: false, severity, resolved_at: None, ..before.clone() };
+                let worse = severity > before.severity;
+                let rise = delivery(nth, queued, vec![now.notice(NoticeStatus::Raised)]);
+                (Some(now), worse.then_some(rise))
+            }
+            (0 | 1, None) => {
+                let new = alert(nth, 1, severity, queued);
+                let raised = raise(nth, &new);
+                (Some(new), Some(raised))
+            }
+            (2, Some(over)) => (None, Some(end(nth, queued, &over))),
+            (3, Some(over)) => {
+                let up = up(nth, queued);
+                let told = ending(&up, &[&over]);
+                (Some(resolved(&up)), Some(told))
+            }
+            (_, Some(over)) => {
+                let worst = down(nth, queued);
+                let told = ending(&worst, &[&over]);
+                (Some(worst), Some(told))
+            }
+            (_, None) => (None, None),
+        };
+        alerts.retain(|alert| raised.as_ref().is_none_or(|raised| raised.id != alert.id));
+        alerts.extend(raised);
+        story.extend(delivery);
+    }
+    (story, alerts)
+}
+
+/// What is held back once this is queued and looked at, too.
+fn held_on(mut held: Vec<Delivery>, next: &Delivery) -> Vec<Delivery> {
+    let (waiting, windows) = ([next.clone()], [window(0, 100)]);
+    let asked = asks(&waiting, &windows);
+    let lane = Lane { waiting: &waiting, held: &held, windows: &windows, asked: &asked, ..EMPTY };
+    let gathering = decided(&lane, 50);
+    held.extend(waiting);
+    held.retain(|one| !gathering.dropped.contains(&one.id));
+    for one in &mut held {
+        let shorter = gathering.shortened.iter().find(|shorter| shorter.id == one.id);
+        *one = silenced(shorter.unwrap_or(one).clone());
+    }
+    held
+}
+
+/// The delivery of a commit that raised an alert, which tells the end of others.
+fn ending(alert: &Alert, ends: &[&Alert]) -> Delivery {
+    let mut raised = raise(alert.id.0.as_u128(), alert);
+    raised.notices[0].ends = ends.iter().map(|end| end.id).collect();
+    raised
 }
