@@ -124,7 +124,7 @@ pub fn plan(lane: &Lane<'_>, now: Timestamp) -> Plan {
         dropped: Vec::new(),
         quiet_at: open.unwrap_or(now),
     };
-    let mut judge = Judge::new(lane.alerts);
+    let mut judge = Judge::new(lane.alerts, now);
     let mut told = Vec::with_capacity(waiting.len());
     let mut silenced = Vec::new();
     for delivery in waiting {

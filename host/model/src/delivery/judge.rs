@@ -5,12 +5,13 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::{Delivery, Notice, NoticeStatus};
-use crate::{Alert, AlertId, Severity, SiteId};
+use super::{Delivery, Notice, NoticeStatus, silence};
+use crate::{Alert, AlertId, Severity, SiteId, Timestamp};
 
 /// Looks at the deliveries of a lane in their order and remembers what it left out.
 pub(super) struct Judge<'a> {
     alerts: HashMap<AlertId, &'a Alert>,
+    now: Timestamp,
     /// Alerts that nobody was ever told of: neither is their end worth a word.
     unsaid: HashSet<AlertId>,
     /// Those of them whose beginning was the end of what had been told.
@@ -20,9 +21,10 @@ pub(super) struct Judge<'a> {
 }
 
 impl<'a> Judge<'a> {
-    pub(super) fn new(alerts: &'a [Alert]) -> Self {
+    pub(super) fn new(alerts: &'a [Alert], now: Timestamp) -> Self {
         Self {
             alerts: alerts.iter().map(|alert| (alert.id, alert)).collect(),
+            now,
             unsaid: HashSet::new(),
             owing: HashSet::new(),
             hushed: HashSet::new(),
@@ -55,9 +57,9 @@ impl<'a> Judge<'a> {
 
     /// A raise, or a rise of the severity of what was raised before.
     fn late(&mut self, delivery: &Delivery, notice: &Notice, alert: &'a Alert) -> Option<Notice> {
-        let raised_inside = notice.created_at == delivery.created_at;
+        let raised_inside = silence::begins(delivery, notice);
         let holds = raised_inside || alert.severity >= notice.severity;
-        if !alert.is_resolved && holds {
+        if !self.is_over(alert) && holds {
             return Some(alert.notice(NoticeStatus::Raised));
         }
         if raised_inside {
@@ -70,6 +72,12 @@ impl<'a> Judge<'a> {
             }
         }
         None
+    }
+
+    /// What another node resolved, whose clock is ahead, is not over before that moment is here: word
+    /// of its end is not due yet, and comes without this.
+    fn is_over(&self, alert: &Alert) -> bool {
+        alert.is_resolved && alert.resolved_at.is_none_or(|at| at <= self.now)
     }
 
     /// Whether nobody would hear of the end of something that was told, if this were left out.

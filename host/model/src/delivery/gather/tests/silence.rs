@@ -77,6 +77,23 @@ fn after_a_silence_only_what_still_holds_is_told_and_once() {
 }
 
 #[test]
+fn what_is_resolved_by_a_clock_that_is_ahead_is_told_with_its_end() {
+    let over = Alert { resolved_at: Some(at(101)), ..resolved(&down(1, 10)) };
+    let alerts = [over.clone()];
+    let begins = silenced(raise(1, &over));
+    // Of a node that looks at the end of the silence, and of one that looks a moment later.
+    let first = [begins.clone()];
+    let asked = asks(&first, &[]);
+    let lane = Lane { waiting: &first, asked: &asked, alerts: &alerts, ..EMPTY };
+    assert_eq!(said(&gathered(&lane, 100)), [[raised_as(1)]]);
+    let then = [end(5, 101, &over)];
+    assert_eq!(said(&gathered(&Lane { waiting: &then, ..EMPTY }, 102)), [[resolved_as(1)]]);
+    let both = [begins, end(5, 101, &over)];
+    let lane = Lane { waiting: &both, ..lane };
+    assert_eq!(gathered(&lane, 101).dropped.len(), 2);
+}
+
+#[test]
 fn what_was_told_before_a_silence_ends_or_gets_worse_after_it() {
     let before = down(1, -50);
     let over = resolved(&before);
