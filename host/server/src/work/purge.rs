@@ -3,24 +3,37 @@
 //! bit.
 //!
 //! *Invariant:* what cannot be removed keeps nothing else from being removed.
+//! *Invariant:* nothing is removed for its age by a clock that has just leapt, or was found so at the
+//! start: that could not be taken back.
 
+mod doubt;
 mod history;
 
 use std::{sync::Arc, time::Duration};
 
 use chrono::TimeDelta;
 use tokio_util::sync::CancellationToken;
-use vedette_model::{AccountId, account::counted_since};
+use vedette_model::{AccountId, Timestamp, account::counted_since};
 use vedette_store::{Error, Result};
 
-use self::history::History;
+use self::{doubt::Doubt, history::History};
 use crate::{App, service::event::KEEP as KEEP_EVENTS};
 
 pub(super) async fn run(app: Arc<App>, shutdown: CancellationToken) {
+    let mut doubt = Doubt::new(app.clock.now());
     let mut history = History::new();
     loop {
-        clear(&app, &shutdown).await;
-        history.clear(&app, &shutdown).await;
+        note(bit_by_bit(&shutdown, || app.store.purge_next(BATCH)).await);
+        let now = app.clock.now();
+        if doubt.lasts(now) {
+            // They are numbered all the same, and those that are too many go.
+            let none_is_old = Timestamp::UNIX_EPOCH;
+            clear_feeds(&app, none_is_old, &shutdown).await;
+        } else {
+            clear(&app, now, &shutdown).await;
+            clear_feeds(&app, now - KEEP_EVENTS, &shutdown).await;
+            history.clear(&app, now, &shutdown).await;
+        }
         tokio::select! {
             () = shutdown.cancelled() => return,
             () = app.wake.purge.notified() => {}
@@ -29,13 +42,15 @@ pub(super) async fn run(app: Arc<App>, shutdown: CancellationToken) {
     }
 }
 
-async fn clear(app: &App, shutdown: &CancellationToken) {
-    note(bit_by_bit(shutdown, || app.store.purge_next(BATCH)).await);
-    let old = app.clock.now() - KEEP_DELIVERIES;
+async fn clear(app: &App, now: Timestamp, shutdown: &CancellationToken) {
+    let old = now - KEEP_DELIVERIES;
     note(bit_by_bit(shutdown, || app.store.forget_deliveries(old, BATCH)).await);
-    let old = counted_since(app.clock.now());
+    let old = counted_since(now);
     note(bit_by_bit(shutdown, || app.store.forget_signups(old, BATCH)).await);
-    let clear = |account| clear_events(app, account, shutdown);
+}
+
+async fn clear_feeds(app: &App, old: Timestamp, shutdown: &CancellationToken) {
+    let clear = |account| clear_events(app, account, old, shutdown);
     match app.store.event_feeds().await {
         Ok(accounts) => one_by_one(shutdown, accounts, clear).await,
         Err(cause) => note(Err(cause)),
@@ -66,10 +81,14 @@ async fn one_by_one<F>(
 
 /// Numbers first what nobody was there to number: a feed stays short to read, and what is kept
 /// for a time is counted from then on.
-async fn clear_events(app: &App, account: AccountId, shutdown: &CancellationToken) -> Result<()> {
+async fn clear_events(
+    app: &App,
+    account: AccountId,
+    old: Timestamp,
+    shutdown: &CancellationToken,
+) -> Result<()> {
     let now = app.clock.now();
     app.store.number_events(account, now).await?;
-    let old = now - KEEP_EVENTS;
     let forget = || app.store.forget_events(account, old, MOST_EVENTS, BATCH as u64, now);
     bit_by_bit(shutdown, forget).await
 }

@@ -3,12 +3,10 @@
 //!
 //! *Invariant:* a turn ends after so many batches, whatever there is left: nothing else waits for
 //! long.
-//! *Invariant:* nothing is removed by a clock that has just leapt, or was found so at the start: that
-//! could not be taken back. Within an hour it may be put right.
 //! *Invariant:* what is noted here only saves looking again. A process that starts anew looks at
 //! everything once more, and other nodes may do the same at the same time.
 
-use chrono::{NaiveDate, TimeDelta};
+use chrono::NaiveDate;
 use tokio_util::sync::CancellationToken;
 use vedette_model::Timestamp;
 use vedette_store::{Forgotten, Result};
@@ -27,9 +25,8 @@ impl History {
         Self { checks: Sweep::new("checks"), alerts: Sweep::new("alerts") }
     }
 
-    pub(super) async fn clear(&mut self, app: &App, shutdown: &CancellationToken) {
+    pub(super) async fn clear(&mut self, app: &App, now: Timestamp, shutdown: &CancellationToken) {
         let Retention { checks, alerts } = &app.config.retention;
-        let now = app.clock.now();
         if let Some(kept) = *checks {
             let before = now - kept;
             let batch = |passed| app.store.forget_checks(before, passed, BATCH);
@@ -48,8 +45,6 @@ struct Sweep {
     kind: &'static str,
     /// The first day that is kept; none before the first turn.
     day: Option<NaiveDate>,
-    /// Nothing is removed while the first moment that is kept is before this.
-    begins: Timestamp,
     /// How many records were met that stay.
     passed: usize,
     removed: u64,
@@ -59,8 +54,7 @@ struct Sweep {
 impl Sweep {
     fn new(kind: &'static str) -> Self {
         metrics::counter!("vedette_history_removed_total", "kind" => kind).increment(0);
-        let begins = Timestamp::UNIX_EPOCH;
-        Self { kind, day: None, begins, passed: 0, removed: 0, is_done: false }
+        Self { kind, day: None, passed: 0, removed: 0, is_done: false }
     }
 
     /// Goes on for a while; a new day begins anew. `batch` is told what to pass over.
@@ -75,12 +69,7 @@ impl Sweep {
     {
         let day = before.date_naive();
         if self.day != Some(day) {
-            let is_next = self.day.is_some_and(|last| last.succ_opt() == Some(day));
-            let begins = if is_next { self.begins } else { before + DOUBT };
-            *self = Self { day: Some(day), begins, ..Self::new(self.kind) };
-        }
-        if before < self.begins {
-            return Ok(());
+            *self = Self { day: Some(day), ..Self::new(self.kind) };
         }
         for _ in 0..MOST_BATCHES {
             if self.is_done || shutdown.is_cancelled() {
@@ -110,8 +99,6 @@ impl Sweep {
     }
 }
 
-/// How long a clock is doubted that shows another day than the one that was to come.
-const DOUBT: TimeDelta = TimeDelta::hours(1);
 /// Of checks and of alerts each. That many take seconds; a turn in every minute does more than half a
 /// million of them in a day, and a check that runs every minute needs three.
 const MOST_BATCHES: usize = 500;
@@ -131,7 +118,6 @@ mod tests {
     use super::*;
     use crate::{Caller, Clock, instance, service, work::sample::at};
 
-    const HOUR: i64 = 3_600;
     const DAY: i64 = 86_400;
 
     #[test]
@@ -151,7 +137,7 @@ mod tests {
             let mut history = History::new();
             for (hours, left) in [(400 * 24, 3_usize), (11, 3), (1, 1)] {
                 hand.advance(Duration::from_secs(hours * 3600));
-                history.clear(&app, &CancellationToken::new()).await;
+                history.clear(&app, app.clock.now(), &CancellationToken::new()).await;
                 let filter = CheckFilter { limit: 50, ..CheckFilter::default() };
                 let page = app.store.checks_page(caller.account.id, site.id, &filter).await;
                 let page = page.expect("the store answers").expect("its site");
@@ -167,7 +153,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_day_is_cleared_once_and_the_next_one_anew_but_no_clock_is_believed_that_leaps() {
+    async fn a_day_is_cleared_once_and_another_one_anew() {
         let (on, mut sweep) = (CancellationToken::new(), Sweep::new("checks"));
         let answers = RefCell::new(Vec::<Forgotten>::new());
         let told = RefCell::new(Vec::<usize>::new());
@@ -176,17 +162,11 @@ mod tests {
             ready(Ok(answers.borrow_mut().pop().unwrap_or(Forgotten::Nothing)))
         };
         let midnight = DAY - at(0).timestamp().rem_euclid(DAY);
-        let hour = midnight + HOUR;
-        let looks: [(i64, Vec<Forgotten>, Vec<usize>); 9] = [
-            (midnight, vec![Forgotten::Removed(1)], vec![]),
-            (hour - 1, vec![Forgotten::Removed(1)], vec![]),
-            (hour, vec![Forgotten::Removed(500), Forgotten::Latest], vec![0, 0, 1]),
+        let looks: [(i64, Vec<Forgotten>, Vec<usize>); 4] = [
+            (midnight, vec![Forgotten::Removed(500), Forgotten::Latest], vec![0, 0, 1]),
             (midnight + DAY - 1, vec![Forgotten::Removed(1)], vec![]),
             (midnight + DAY, vec![Forgotten::Removed(7)], vec![0, 0]),
-            (hour + 9 * DAY, vec![Forgotten::Removed(1)], vec![]),
-            (hour + DAY, vec![Forgotten::Removed(1)], vec![]),
-            (hour + DAY + HOUR - 1, vec![Forgotten::Removed(1)], vec![]),
-            (hour + DAY + HOUR, vec![], vec![0]),
+            (midnight + 9 * DAY, vec![], vec![0]),
         ];
         for (before, there, asked) in looks {
             *answers.borrow_mut() = there.into_iter().rev().collect();
@@ -207,9 +187,8 @@ mod tests {
             ready(Ok(found))
         };
         sweep.turn(at(0), &on, batch).await.expect("nothing fails");
-        sweep.turn(at(HOUR), &on, batch).await.expect("nothing fails");
         assert_eq!((left.get(), sweep.is_done), (2, false));
-        sweep.turn(at(HOUR + 60), &on, batch).await.expect("nothing fails");
+        sweep.turn(at(60), &on, batch).await.expect("nothing fails");
         let removed = 500 * (MOST_BATCHES as u64 + 2);
         assert_eq!((left.get(), sweep.is_done, sweep.removed), (0, true, removed));
     }
@@ -218,11 +197,10 @@ mod tests {
     async fn what_failed_is_tried_in_the_next_turn_and_a_stop_begins_nothing() {
         let (on, mut sweep) = (CancellationToken::new(), Sweep::new("alerts"));
         let batch = |_| async { Err(Error::Conflict) };
-        sweep.turn(at(0), &on, batch).await.expect("nothing is begun");
-        let ended = sweep.turn(at(HOUR), &on, batch).await;
+        let ended = sweep.turn(at(0), &on, batch).await;
         assert!(ended.is_err() && !sweep.is_done);
         on.cancel();
-        let ended = sweep.turn(at(HOUR), &on, batch).await;
+        let ended = sweep.turn(at(60), &on, batch).await;
         assert!(ended.is_ok() && !sweep.is_done);
     }
 }
