@@ -8,11 +8,8 @@
 mod change;
 mod critical;
 
-use std::collections::BTreeSet;
-
 use serde::{Deserialize, Serialize};
 
-use self::change::MOST_SITES;
 pub use self::change::{IncidentPatch, NewIncident, NewUpdate};
 pub use self::critical::CriticalAlerts;
 use crate::{AccountId, AlertId, IncidentId, IncidentUpdateId, Invalid, SiteId, Timestamp};
@@ -29,7 +26,7 @@ pub struct Incident {
     pub affected_sites: Option<Vec<SiteId>>,
     /// Made from the critical alerts of the moment.
     pub auto_create: bool,
-    /// The critical alerts that it was made from and has told of since.
+    /// The critical alerts that it was made from, where nothing else was asked for.
     #[serde(default)]
     pub alerts: Vec<AlertId>,
     pub status: IncidentStatus,
@@ -127,14 +124,6 @@ pub struct UpdateRecord<'a> {
 )]
 pub struct Full;
 
-/// Why an incident takes in no alerts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Untold {
-    Full(Full),
-    /// It was resolved meanwhile.
-    IsOver,
-}
-
 impl Incident {
     /// Adds to the stream and moves to the update's status.
     pub fn append(&mut self, mut update: IncidentUpdate) -> Result<(), Full> {
@@ -152,12 +141,19 @@ impl Incident {
         Ok(())
     }
 
-    /// Whether the alerts that it was made from are all among those that are `there` still, perhaps
-    /// with others: then it is the incident that the critical alerts of the moment would make.
-    pub fn is_of(&self, there: &BTreeSet<AlertId>) -> bool {
-        self.status != IncidentStatus::Resolved
-            && !self.alerts.is_empty()
-            && self.alerts.iter().all(|alert| there.contains(alert))
+    /// Whether it says what another says: they differ in nothing but ids, author and moments. A
+    /// request for the other, sent again, has its answer already.
+    pub fn says_the_same_as(&self, other: &Self) -> bool {
+        fn said(update: &IncidentUpdate) -> (IncidentStatus, &str) {
+            (update.status, &update.message)
+        }
+        self.title == other.title
+            && self.severity == other.severity
+            && self.affected_sites == other.affected_sites
+            && self.auto_create == other.auto_create
+            && self.alerts == other.alerts
+            && self.status == other.status
+            && self.updates.iter().map(said).eq(other.updates.iter().map(said))
     }
 
     /// Whether its title counts alerts: those of agents and hidden sites too, which are the
@@ -170,42 +166,6 @@ impl Incident {
     /// known by their words.
     pub fn quotes_alerts(&self, update: &IncidentUpdate) -> bool {
         update.quotes_alerts || (self.auto_create && critical::is_summary(&update.message))
-    }
-
-    /// Tells of the alerts that it has not told of yet, in one update, and of their sites, as far as
-    /// there is room for them. Its title, which nobody gave, counts them all.
-    pub fn take_in(
-        &mut self,
-        critical: &CriticalAlerts,
-        update: IncidentUpdateId,
-        author_id: AccountId,
-        now: Timestamp,
-    ) -> Result<(), Untold> {
-        if self.status == IncidentStatus::Resolved {
-            return Err(Untold::IsOver);
-        }
-        let new = critical.without(&self.alerts);
-        if new.total == 0 {
-            return Ok(());
-        }
-        self.append(IncidentUpdate {
-            id: update,
-            status: self.status,
-            message: new.summary(),
-            author_id,
-            created_at: now,
-            quotes_alerts: true,
-        })
-        .map_err(Untold::Full)?;
-        let sites = self.affected_sites.get_or_insert_default();
-        for (alert, site) in &new.alerts {
-            self.alerts.push(*alert);
-            if sites.len() < MOST_SITES && !sites.contains(site) {
-                sites.push(*site);
-            }
-        }
-        self.title = critical.title();
-        Ok(())
     }
 
     /// Forgets the sites that no longer exist: what is left of the incident is its history.

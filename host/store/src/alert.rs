@@ -32,18 +32,6 @@ struct AlertRow {
     doc: String,
 }
 
-#[derive(SurrealValue)]
-struct OpenRow {
-    open: Vec<SitedRow>,
-    purged: Vec<RecordId>,
-}
-
-#[derive(SurrealValue)]
-struct SitedRow {
-    id: RecordId,
-    site: Uuid,
-}
-
 impl Store {
     /// An account's alerts, newest first, and how many the filter finds.
     pub async fn alerts(&self, account: AccountId, filter: &AlertFilter) -> Result<Page<Alert>> {
@@ -101,37 +89,6 @@ impl Store {
             }
         }
         Ok((total(&counts, &filter), sites))
-    }
-
-    /// Which of these alerts are open and of a severity: read by their ids, so that it is told of
-    /// each of them, however many others there are.
-    pub async fn open_among(
-        &self,
-        account: AccountId,
-        severity: Severity,
-        alerts: &[AlertId],
-    ) -> Result<BTreeSet<AlertId>> {
-        if alerts.is_empty() {
-            return Ok(BTreeSet::new());
-        }
-        let alerts: Vec<RecordId> =
-            alerts.iter().map(|alert| key::alert(account, *alert)).collect();
-        let row: OpenRow = self
-            .read(
-                "RETURN {
-                    open: (SELECT id, site FROM $alerts
-                        WHERE is_resolved = false AND severity = $severity),
-                    purged: (SELECT VALUE id FROM $purged)
-                }",
-                Binds::new()
-                    .with("alerts", alerts)
-                    .with("severity", key::severity(severity))
-                    .with("purged", key::of_account("purge", account)),
-            )
-            .await?;
-        let purged = site::ids(&row.purged)?;
-        let open = row.open.iter().filter(|row| !purged.contains(&SiteId(row.site)));
-        open.map(|row| key::uuid_at(&row.id, 1).map(AlertId)).collect()
     }
 
     pub async fn alert(&self, account: AccountId, alert: AlertId) -> Result<Option<Alert>> {

@@ -54,12 +54,6 @@ impl NewIncident {
         })
     }
 
-    /// Whether it asks for the incident of the moment and for nothing of its own: asked again, it
-    /// is the same.
-    pub fn plain(&self) -> bool {
-        self.plain
-    }
-
     /// Whether it is made from the critical alerts of the moment.
     pub fn auto_create(&self) -> bool {
         self.auto_create
@@ -112,11 +106,7 @@ impl NewIncident {
             severity: self.severity,
             affected_sites,
             auto_create: self.auto_create,
-            alerts: if self.plain {
-                critical.alerts.iter().map(|(alert, _)| *alert).collect()
-            } else {
-                Vec::new()
-            },
+            alerts: if self.plain { critical.alerts.clone() } else { Vec::new() },
             status,
             updates: vec![first],
             created_at: now,
@@ -241,5 +231,5 @@ fn union(first: &[SiteId], second: &[SiteId]) -> Vec<SiteId> {
 
 const LONGEST_TITLE: usize = 200;
 const LONGEST_MESSAGE: usize = 10_000;
-pub(super) const MOST_SITES: usize = 200;
+const MOST_SITES: usize = 200;
 const OPENED: &str = "We are investigating this incident.";

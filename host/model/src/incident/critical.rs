@@ -11,27 +11,10 @@ pub struct CriticalAlerts {
     /// What some of them say, newest first.
     pub messages: Vec<String>,
     /// Which they are, in the same order, and as far as they were read.
-    pub alerts: Vec<(AlertId, SiteId)>,
+    pub alerts: Vec<AlertId>,
 }
 
 impl CriticalAlerts {
-    /// Those that are not among `known`.
-    pub fn without(&self, known: &[AlertId]) -> Self {
-        let mut rest = Self::default();
-        for (place, (alert, site)) in self.alerts.iter().enumerate() {
-            if known.contains(alert) {
-                continue;
-            }
-            rest.total += 1;
-            rest.alerts.push((*alert, *site));
-            rest.messages.extend(self.messages.get(place).cloned());
-            if !rest.sites.contains(site) {
-                rest.sites.push(*site);
-            }
-        }
-        rest
-    }
-
     /// `N critical alerts on M sites`, whatever the numbers.
     pub fn title(&self) -> String {
         format!("{}{ALERTS}{}{SITES}", self.total, self.sites.len())

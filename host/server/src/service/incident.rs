@@ -3,7 +3,7 @@
 use serde_json::Value;
 use vedette_model::{
     AlertFilter, Incident, IncidentFilter, IncidentId, Severity, SiteId,
-    incident::{CriticalAlerts, Full, IncidentPatch, NewIncident, NewUpdate, Untold},
+    incident::{CriticalAlerts, Full, IncidentPatch, NewIncident, NewUpdate},
 };
 use vedette_store::{Error as StoreError, Page};
 
@@ -24,8 +24,7 @@ pub async fn read(app: &App, caller: &Caller, id: IncidentId) -> Result<Incident
 }
 
 /// Opens an incident with its first update. Where nothing is asked for but the critical alerts of
-/// the moment, and an open incident was made from them already, that one is answered: it is told
-/// of the alerts that are new.
+/// the moment, and the last incident made so says what this one would, that one is answered.
 ///
 /// # Errors
 /// `Invalid` for a bad field, `NotFound` for an affected site that is not the caller's,
@@ -38,55 +37,31 @@ pub async fn create(app: &App, caller: &Caller, body: &Value) -> Result<Incident
     } else {
         CriticalAlerts::default()
     };
-    // Without an alert there is nothing by which it could be the same as another.
-    if new.plain() && !critical.alerts.is_empty() {
-        return create_once(app, caller, &new, &critical).await;
-    }
     let (account, author) = (caller.account.id, caller.user.id);
     let now = app.clock.now();
     let (id, update) = (random::id(), random::id());
     let incident = new.into_incident(id, update, account, author, &critical, now);
-    app.store.create_incident(&incident, MOST_OPEN).await.map_err(limit)?;
+    // Without an alert there is nothing by which it could be the same as another.
+    let incident = if incident.alerts.is_empty() {
+        app.store.create_incident(&incident, MOST_OPEN).await.map_err(limit)?;
+        incident
+    } else {
+        create_once(app, incident).await?
+    };
     app.streams.announce(account);
     status_page::forget(app, account);
     Ok(incident)
 }
 
-async fn create_once(
-    app: &App,
-    caller: &Caller,
-    new: &NewIncident,
-    critical: &CriticalAlerts,
-) -> Result<Incident> {
-    let (account, author) = (caller.account.id, caller.user.id);
+/// A request that is repeated, or made by several at once, opens no second incident.
+async fn create_once(app: &App, new: Incident) -> Result<Incident> {
     for _ in 0..TRIES {
-        let now = app.clock.now();
-        let last = app.store.auto_incident(account).await?;
-        // Not by what was read above, which are the newest of them.
-        let made_from = last.as_ref().map(|last| last.alerts.as_slice()).unwrap_or_default();
-        let there = app.store.open_among(account, Severity::Critical, made_from).await?;
-        if let Some(last) = last.as_ref().filter(|last| last.is_of(&there)) {
-            let update = random::id();
-            let tell = |incident: &mut Incident| incident.take_in(critical, update, author, now);
-            let told = app.store.update_incident(account, last.id, tell).await?;
-            app.streams.announce(account);
-            status_page::forget(app, account);
-            match told.ok_or(UNKNOWN)? {
-                Ok(incident) => return Ok(incident),
-                Err(Untold::Full(cause)) => return Err(full(cause)),
-                // Resolved since it was read: it is looked for anew.
-                Err(Untold::IsOver) => continue,
-            }
-        }
-        let (id, update) = (random::id(), random::id());
-        let incident = new.clone().into_incident(id, update, account, author, critical, now);
-        let last = last.map(|last| last.id);
-        match app.store.create_auto_incident(&incident, last, MOST_OPEN).await {
-            Ok(()) => {
-                app.streams.announce(account);
-                status_page::forget(app, account);
-                return Ok(incident);
-            }
+        let last = match app.store.auto_incident(new.account_id).await? {
+            Some(last) if last.says_the_same_as(&new) => return Ok(last),
+            last => last.map(|last| last.id),
+        };
+        match app.store.create_auto_incident(&new, last, MOST_OPEN).await {
+            Ok(()) => return Ok(new),
             // Somebody asked for the same at the same time, and was faster.
             Err(StoreError::Stale) => {}
             Err(cause) => return Err(limit(cause)),
@@ -157,7 +132,7 @@ async fn critical_alerts(app: &App, caller: &Caller) -> Result<CriticalAlerts> {
         ..AlertFilter::default()
     };
     let page = app.store.alerts(account, &newest).await?;
-    let alerts = page.items.iter().map(|alert| (alert.id, alert.site_id)).collect();
+    let alerts = page.items.iter().map(|alert| alert.id).collect();
     let messages = page.items.into_iter().take(MOST_TOLD).map(|alert| alert.message).collect();
     Ok(CriticalAlerts { total, sites, messages, alerts })
 }

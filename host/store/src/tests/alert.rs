@@ -1,8 +1,6 @@
 //! Alerts as customers see and resolve them.
 
-use std::collections::BTreeSet;
-
-use vedette_model::{AlertFilter, AlertId};
+use vedette_model::AlertFilter;
 
 use super::*;
 use crate::error::Error;
@@ -167,37 +165,6 @@ fn alerts_of_a_deleted_site_are_gone_at_once() {
         assert_eq!(page.items, [stays]);
         let resolved = store.set_alert_resolved(account.id, gone.id, true, noon()).await.unwrap();
         assert_eq!(resolved, None);
-    });
-}
-
-#[test]
-fn of_each_of_many_alerts_it_is_told_whether_it_is_open_and_how_bad() {
-    on_both(|store| async move {
-        let (account, site) = with_site(&store).await;
-        let findings = (0..250).map(|nth| Finding {
-            severity: Some(if nth == 0 { Severity::Warning } else { Severity::Critical }),
-            ..finding("ssl.expiring", &format!("f{nth}"))
-        });
-        let decision = ssl_run(&store, &account, &site, noon(), findings.collect()).await;
-        let (critical, warning): (Vec<&Alert>, Vec<&Alert>) =
-            decision.raised.iter().partition(|alert| alert.severity == Severity::Critical);
-        assert_eq!((critical.len(), warning.len()), (249, 1));
-        store.set_alert_resolved(account.id, critical[0].id, true, noon()).await.unwrap();
-        let mut all: Vec<AlertId> = decision.raised.iter().map(|alert| alert.id).collect();
-        all.push(Uuid::new_v4().into());
-        let there = store.open_among(account.id, Severity::Critical, &all).await.unwrap();
-        assert_eq!(there, critical[1..].iter().map(|alert| alert.id).collect::<BTreeSet<_>>());
-        let there = store.open_among(account.id, Severity::Warning, &all).await.unwrap();
-        assert_eq!(there, BTreeSet::from([warning[0].id]));
-        let none = store.open_among(account.id, Severity::Critical, &[]).await.unwrap();
-        assert!(none.is_empty());
-        let stranger = signed_up(&store).await;
-        let theirs = store.open_among(stranger.id, Severity::Critical, &all).await.unwrap();
-        assert!(theirs.is_empty());
-
-        store.delete_site(account.id, site.id).await.unwrap();
-        let left = store.open_among(account.id, Severity::Critical, &all).await.unwrap();
-        assert!(left.is_empty(), "they go with their site, before their rows do");
     });
 }
 

@@ -1,4 +1,4 @@
-//! Incidents that are made of critical alerts, and told of further ones.
+//! Incidents that are made of critical alerts.
 
 use super::*;
 
@@ -82,7 +82,7 @@ fn however_many_sites_have_alerts_an_incident_holds_two_hundred() {
     let critical = |count: u128| CriticalAlerts {
         total: count as u64,
         sites: (0..count).map(site).collect(),
-        alerts: (0..count).map(|nth| (Uuid::from_u128(nth).into(), site(nth))).collect(),
+        alerts: (0..count).map(|nth| Uuid::from_u128(nth).into()).collect(),
         ..CriticalAlerts::default()
     };
     let named = json!({"auto_create": true, "affected_sites": [Uuid::from_u128(1_000)]});
@@ -91,58 +91,57 @@ fn however_many_sites_have_alerts_an_incident_holds_two_hundred() {
     assert_eq!((held.len(), held.last()), (200, Some(&site(1_000))));
     assert_eq!(made.title, "300 critical alerts on 300 sites");
 
-    let mut made = open(&json!({"auto_create": true}), &critical(199)).unwrap();
-    let (id, author) = (Uuid::from_u128(6).into(), Uuid::from_u128(3).into());
-    made.take_in(&critical(250), id, author, later(5)).unwrap();
+    let made = open(&json!({"auto_create": true}), &critical(250)).unwrap();
     assert_eq!(made.affected_sites.as_ref().map(Vec::len), Some(200));
     assert_eq!((made.alerts.len(), &*made.title), (250, "250 critical alerts on 250 sites"));
 }
 
 #[test]
-fn the_incident_of_the_moment_is_made_once_and_told_what_is_new() {
-    let alert = |nth| (Uuid::from_u128(nth).into(), site(nth));
+fn an_incident_stands_for_what_would_be_made_now_while_it_says_that_and_no_more() {
     let critical = |numbers: &[u128]| CriticalAlerts {
         total: numbers.len() as u64,
         sites: numbers.iter().map(|nth| site(*nth)).collect(),
         messages: numbers.iter().map(|nth| format!("alert {nth}")).collect(),
-        alerts: numbers.iter().map(|nth| alert(*nth)).collect(),
-    };
-    let there = |numbers: &[u128]| -> BTreeSet<AlertId> {
-        numbers.iter().map(|nth| Uuid::from_u128(*nth).into()).collect()
+        alerts: numbers.iter().map(|nth| Uuid::from_u128(*nth).into()).collect(),
     };
     let plain = json!({"auto_create": true});
-    let mut made = open(&plain, &critical(&[1, 2])).unwrap();
-    let cases: [(&[u128], bool); 5] =
-        [(&[1, 2], true), (&[3, 2, 1], true), (&[2], false), (&[3], false), (&[], false)];
-    for (numbers, same) in cases {
-        assert_eq!(made.is_of(&there(numbers)), same, "{numbers:?}");
+    let made = open(&plain, &critical(&[2, 1])).unwrap();
+    let again = NewIncident::parse(&plain).unwrap().into_incident(
+        Uuid::from_u128(8).into(),
+        Uuid::from_u128(9).into(),
+        made.account_id,
+        Uuid::from_u128(10).into(),
+        &critical(&[2, 1]),
+        later(5),
+    );
+    assert!(made.says_the_same_as(&again), "another asked, a little later");
+    for numbers in [&[3, 2, 1][..], &[2], &[3, 1], &[]] {
+        let now = open(&plain, &critical(numbers)).unwrap();
+        assert!(!made.says_the_same_as(&now), "{numbers:?}");
     }
-    let (id, author) = (Uuid::from_u128(6).into(), Uuid::from_u128(3).into());
-    made.take_in(&critical(&[2, 1]), id, author, later(5)).unwrap();
-    assert_eq!(made, open(&plain, &critical(&[1, 2])).unwrap(), "nothing is new");
-    made.take_in(&critical(&[3, 2, 1]), id, author, later(5)).unwrap();
-    assert_eq!(made.updates.len(), 2);
-    assert_eq!(made.updates[1].message, "1 critical alerts on 1 sites:\n- alert 3");
-    assert!(made.updates.iter().all(|update| update.quotes_alerts));
-    assert_eq!(made.title, "3 critical alerts on 3 sites");
-    assert_eq!(made.affected_sites, Some(vec![site(1), site(2), site(3)]));
-    assert!(made.is_of(&there(&[1, 2, 3])) && !made.is_of(&there(&[1, 2])));
+    for body in [
+        json!({"status": "monitoring"}),
+        json!({"status": "investigating"}),
+        json!({"affected_sites": null}),
+    ] {
+        let mut moved_on = made.clone();
+        patch(&mut moved_on, &body, later(9)).unwrap();
+        assert!(!moved_on.says_the_same_as(&again), "{body}");
+    }
+}
 
-    patch(&mut made, &json!({"status": "resolved"}), later(9)).unwrap();
-    assert!(made.updates.last().is_some_and(|update| !update.quotes_alerts));
-    assert!(!made.is_of(&there(&[1, 2, 3])), "it is over");
-    let over = made.clone();
-    let told = made.take_in(&critical(&[4]), id, author, later(10));
-    assert_eq!((told, made), (Err(Untold::IsOver), over));
+#[test]
+fn what_asks_for_something_of_its_own_remembers_no_alerts() {
+    let alert: AlertId = Uuid::from_u128(1).into();
+    let critical = CriticalAlerts { total: 1, alerts: vec![alert], ..Default::default() };
+    let alerts = |body: &Value| open(body, &critical).unwrap().alerts;
+    assert_eq!(alerts(&json!({"auto_create": true})), [alert]);
     for body in [
         json!({"auto_create": true, "title": "x"}),
         json!({"auto_create": true, "severity": "minor"}),
         json!({"auto_create": true, "affected_sites": []}),
         json!({"title": "x"}),
     ] {
-        assert!(!NewIncident::parse(&body).unwrap().plain(), "{body}");
-        assert!(!open(&body, &critical(&[1])).unwrap().is_of(&there(&[1])), "{body}");
+        assert!(alerts(&body).is_empty(), "{body}");
     }
-    let quiet = open(&plain, &critical(&[])).unwrap();
-    assert!(!quiet.is_of(&there(&[])), "made of nothing, it is no other's equal");
 }

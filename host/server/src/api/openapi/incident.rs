@@ -36,7 +36,9 @@ fn create() -> Operation {
     Operation::post("/incidents", TAG, "createIncident", "Open an incident")
         .says(
             "With `auto_create` the sites with unresolved critical alerts are affected, and the \
-             first update lists what the alerts say; a title is made where none is given.",
+             first update lists what the alerts say; a title is made where none is given. Sent again \
+             with nothing else in the body, it answers the incident that it opened, while that \
+             one still says what another would.",
         )
         .takes(
             reference("NewIncident"),
