@@ -32,6 +32,12 @@ struct AlertRow {
     doc: String,
 }
 
+#[derive(SurrealValue)]
+struct FoundRow {
+    found: Vec<String>,
+    purged: Vec<RecordId>,
+}
+
 impl Store {
     /// An account's alerts, newest first, and how many the filter finds.
     pub async fn alerts(&self, account: AccountId, filter: &AlertFilter) -> Result<Page<Alert>> {
@@ -91,11 +97,22 @@ impl Store {
         Ok((total(&counts, &filter), sites))
     }
 
+    /// None when the account has no such alert, or its site was deleted.
     pub async fn alert(&self, account: AccountId, alert: AlertId) -> Result<Option<Alert>> {
-        let doc: Option<String> = self
-            .read("RETURN $id.doc", Binds::new().with("id", key::alert(account, alert)))
+        let found: FoundRow = self
+            .read(
+                "RETURN {
+                    found: (SELECT VALUE doc FROM $id),
+                    purged: (SELECT VALUE id FROM $purged)
+                }",
+                Binds::new()
+                    .with("id", key::alert(account, alert))
+                    .with("purged", key::of_account("purge", account)),
+            )
             .await?;
-        doc.map(|doc| row::read("alert", &doc)).transpose()
+        let purged = site::ids(&found.purged)?;
+        let alerts: Vec<Alert> = row::read_all("alert", &found.found)?;
+        Ok(alerts.into_iter().find(|alert| !purged.contains(&alert.site_id)))
     }
 
     /// Resolves or reopens an alert by hand and answers it; none when the account has no such

@@ -163,8 +163,12 @@ fn alerts_of_a_deleted_site_are_gone_at_once() {
         assert_eq!(totals(&store, &account).await, (1, 0, 1));
         let page = store.alerts(account.id, &filter(None)).await.unwrap();
         assert_eq!(page.items, [stays]);
-        let resolved = store.set_alert_resolved(account.id, gone.id, true, noon()).await.unwrap();
-        assert_eq!(resolved, None);
+        assert_eq!(store.alert(account.id, gone.id).await.unwrap(), None);
+        for resolved in [false, true] {
+            let set = store.set_alert_resolved(account.id, gone.id, resolved, noon()).await;
+            assert_eq!(set.unwrap(), None, "{resolved}");
+        }
+        assert_eq!(store.deliveries_of(account.id, gone.id, 9).await.unwrap(), None);
     });
 }
 
