@@ -48,6 +48,10 @@ pub const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(10);
 /// The channel of letters: beside those of the settings, so that neither waits for the other.
 pub const LETTER: &str = "letter";
 
+/// As many mails as somebody may have us send in a UTC day whenever they like, invitations and tests
+/// of a channel, for one account: they could else have any address written to without an end.
+pub const LETTERS_A_DAY: u32 = 50;
+
 /// Waits before the second and the third attempt, from the end of the one before.
 pub const RETRIES: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(3)];
 

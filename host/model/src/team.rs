@@ -216,9 +216,6 @@ fn uuid(field: &'static str, value: &Value) -> Result<Uuid, Invalid> {
     parse::uuid(field, parse::text(field, value)?)
 }
 
-/// As many invitations as an account may send by mail in a UTC day: whoever replaces them or takes
-/// them back could else have any address written to without an end.
-pub const LETTERS_A_DAY: u32 = 20;
 const MEMBER: &str = "member_id";
 /// Decisions: invitations.
 const LASTS: TimeDelta = TimeDelta::days(7);

@@ -39,7 +39,7 @@ pub enum Error {
     /// Members and open invitations together.
     #[error("the team has as many people as its plan allows")]
     TeamLimit,
-    #[error("the account has sent as many invitations by mail as it may in a day")]
+    #[error("the account has sent as many mails as it may in a day")]
     LetterLimit,
     #[error("the account is in a team already")]
     InTeam,

@@ -34,6 +34,7 @@ mod incident;
 mod key;
 mod known;
 mod lane;
+mod letter;
 mod maintenance;
 mod migrate;
 mod node;

@@ -22,6 +22,7 @@ use vedette_model::{AccountId, Delivery, InvitationId, MembershipId, Role, Times
 use crate::account::AccountRow;
 use crate::delivery::{QUEUE_LETTERS, letters};
 use crate::error::{Error, Result, gone_is_none};
+use crate::letter::SENT;
 use crate::tx::Binds;
 use crate::{Stamp, Store, Team, key};
 
@@ -108,7 +109,7 @@ impl Store {
         let owner = invitation.owner_id;
         let _turn = self.turn(owner.0).await;
         let unit = format!(
-            "LET $sent = IF $account.invited_on = $today {{ $account.invited }} ELSE {{ 0 }};
+            "{SENT}
             LET $owner = (UPDATE $account SET stamp += 1, invited_on = $today,
                 invited = $sent + $mails RETURN AFTER)[0];
             IF $owner = NONE {{ THROW 'gone' }};

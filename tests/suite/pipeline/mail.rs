@@ -332,6 +332,26 @@ async fn a_stop_begins_no_further_mail_and_nobody_is_told_twice() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn tests_are_mailed_fifty_times_a_day_and_no_more() {
+    let recipients = ["a@x.example", "b@x.example", "c@x.example", "d@x.example", "e@x.example"];
+    let (mailbox, world) = start(&recipients).await;
+    world.hook().await;
+    for _ in 0..10 {
+        let sent = world.send_test().await;
+        assert_eq!(sent["channels"], json!(["email", "webhook"]), "{sent}");
+    }
+    let client = &world.owner.client;
+    let refused = client.send(reqwest::Method::POST, PATH, None).await;
+    assert_eq!(refused.status, 429, "{}", refused.text);
+    assert!(refused.number("retry-after") > 0);
+    assert_eq!(mailbox.wait_for(50).await.expect("they arrive").len(), 50);
+    assert_eq!(world.lab.receiver.wait_for(10).await.expect("they arrive").len(), 10);
+
+    client.patch(PATH, json!({"email": false})).await.expect(200);
+    assert_eq!(world.send_test().await["channels"], json!(["webhook"]), "mail alone is counted");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn without_a_relay_the_test_call_says_so() {
     let world = World::start().await;
     switch_on(&world, &["ops@example.com"]).await;

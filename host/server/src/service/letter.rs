@@ -5,10 +5,12 @@ use askama::Template;
 use chrono::SecondsFormat;
 use vedette_model::{
     AccountId, Delivery, DeliveryId, Role, Timestamp,
-    delivery::{Rendered, letter},
+    delivery::{LETTERS_A_DAY, Rendered, letter},
+    quota,
 };
+use vedette_store::Error as StoreError;
 
-use crate::App;
+use crate::{App, Error, Result};
 
 /// What there is to say.
 #[derive(Clone, Copy, Debug)]
@@ -134,6 +136,32 @@ impl Letter<'_> {
     }
 }
 
+/// Counts mails that somebody has us send, before they are sent.
+///
+/// # Errors
+/// `Limited` when the day has no room for them.
+pub(super) async fn count(
+    app: &App,
+    account: AccountId,
+    mails: usize,
+    now: Timestamp,
+) -> Result<()> {
+    match app.store.count_letters(account, mails, LETTERS_A_DAY, now).await {
+        Err(StoreError::LetterLimit) => Err(none_left(now)),
+        counted => Ok(counted?),
+    }
+}
+
+/// The account sent all mails of its day.
+pub(super) fn none_left(now: Timestamp) -> Error {
+    let retry_after = quota::whole_seconds(quota::until_next_day(now));
+    let message = format!(
+        "an account has at most {LETTERS_A_DAY} invitations and tests sent by mail in a day (UTC), \
+         each recipient counted, and this would be more; try again in {retry_after} s"
+    );
+    Error::Limited { retry_after, message }
+}
+
 /// The name of a stranger in a mail of ours, without what turns the direction of reading: it would
 /// rearrange the words behind it.
 fn straight(name: &str) -> String {
@@ -145,6 +173,14 @@ fn straight(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn whoever_sent_all_mails_of_a_day_waits_for_the_next() {
+        let now = Timestamp::UNIX_EPOCH + std::time::Duration::from_secs(23 * 3600);
+        let refused = none_left(now);
+        assert!(matches!(refused, Error::Limited { retry_after: 3600, .. }), "{refused}");
+        assert!(refused.to_string().contains("50 invitations and tests"), "{refused}");
+    }
 
     #[test]
     fn name_of_whoever_invites_turns_no_words_around() {

@@ -20,7 +20,7 @@ use vedette_store::Error as StoreError;
 
 use super::{
     channel::{self, Errand, Message, NO_RELAY, Unwritten},
-    plan, plugin_channel, random,
+    letter, plan, plugin_channel, random,
     status_page::{self, domain},
 };
 use crate::{App, Caller, Error, Result, plugins::channel_fields};
@@ -136,10 +136,11 @@ fn takes_a_name(next: &NotificationSettings) -> bool {
 }
 
 /// Sends a test to every configured channel of the plan, now and not through the outbox; each is
-/// tried once.
+/// tried once. Mail is counted: nobody has confirmed the addresses it goes to.
 ///
 /// # Errors
-/// `NotConfigured` when mail is all that is configured and there is no relay.
+/// `NotConfigured` when mail is all that is configured and there is no relay; `Limited` when the
+/// day's mails are sent.
 pub async fn test(app: &App, caller: &Caller) -> Result<Tested> {
     let settings = app.store.settings(caller.account.id).await?;
     let configured = settings.active_channels(plan::of(&caller.account)?);
@@ -150,6 +151,9 @@ pub async fn test(app: &App, caller: &Caller) -> Result<Tested> {
     }
     let now = app.clock.now();
     let account = caller.account.id;
+    if ready.contains(&EMAIL) {
+        letter::count(app, account, settings.alert_emails.len().max(1), now).await?;
+    }
     let tries = ready.iter().map(|channel| try_out(app, account, &settings, channel, now));
     let mut failed = join_all(tries).await;
     let lacks = |channel: &&str| lack(app, channel).map(|lack| format!("{channel}: {lack}"));

@@ -10,12 +10,17 @@ use serde::Serialize;
 use serde_json::Value;
 use uuid::Uuid;
 use vedette_model::{
-    AccountId, Delivery, Feature, InvitationId, Plan, Role, Timestamp, quota,
+    AccountId, Delivery, Feature, InvitationId, Plan, Role, Timestamp,
+    delivery::LETTERS_A_DAY,
     team::{self, Acceptance, Asked, Invitation, Member, NewInvitation, Refusal, RoleChange},
 };
 use vedette_store::Error as StoreError;
 
-use super::{api_key::hash, letter::Letter, plan, random};
+use super::{
+    api_key::hash,
+    letter::{self, Letter},
+    plan, random,
+};
 use crate::{App, Caller, Error, Result};
 
 /// A team as all its members see it.
@@ -79,11 +84,10 @@ pub async fn invite(app: &App, caller: &Caller, body: &Value) -> Result<Invited>
     let (owner, now) = (caller.account.id, app.clock.now());
     let invitation = new.into_invitation(random::id(), owner, hash(&token), now);
     let mail = mail(app, caller, &invitation, &token);
-    let (room, letters) = (plan.team_members, team::LETTERS_A_DAY);
-    match app.store.invite(&invitation, room, letters, mail.as_slice()).await {
+    match app.store.invite(&invitation, plan.team_members, LETTERS_A_DAY, mail.as_slice()).await {
         Ok(()) => {}
         Err(StoreError::TeamLimit) => return Err(full(caller, plan)),
-        Err(StoreError::LetterLimit) => return Err(no_letters_left(now)),
+        Err(StoreError::LetterLimit) => return Err(letter::none_left(now)),
         Err(StoreError::Duplicate) => {
             return Err(Error::invalid("email", "is that of a member already"));
         }
@@ -228,16 +232,6 @@ fn full(caller: &Caller, plan: &Plan) -> Error {
     })
 }
 
-fn no_letters_left(now: Timestamp) -> Error {
-    let (most, wait) = (team::LETTERS_A_DAY, quota::until_next_day(now));
-    let retry_after = quota::whole_seconds(wait);
-    let message = format!(
-        "an account sends at most {most} invitations by mail in a day (UTC), and all were sent; \
-         try again in {retry_after} s"
-    );
-    Error::Limited { retry_after, message }
-}
-
 fn refuse(refusal: Refusal) -> Error {
     match refusal {
         Refusal::Gone => NO_INVITATION,
@@ -282,14 +276,6 @@ mod tests {
         let invited = Invited { invitation, token: "t0ken".to_owned() };
         let printed = format!("{invited:?}");
         assert!(!printed.contains("t0ken") && !printed.contains("hash"), "{printed}");
-    }
-
-    #[test]
-    fn whoever_sent_all_letters_of_a_day_waits_for_the_next() {
-        let now = Timestamp::UNIX_EPOCH + std::time::Duration::from_secs(23 * 3600);
-        let refused = no_letters_left(now);
-        assert!(matches!(refused, Error::Limited { retry_after: 3600, .. }), "{refused}");
-        assert!(refused.to_string().contains("20 invitations"), "{refused}");
     }
 
     #[test]

@@ -165,8 +165,18 @@ fn a_day_has_so_many_letters_whatever_becomes_of_the_invitations() {
         assert_eq!(store.outbox_depth(noon()).await.unwrap(), 2);
         // A token that is passed on by hand is no letter, and the next day has letters of its own.
         ask(noon(), false).await.unwrap();
-        ask(noon() + seconds(12 * 3600), true).await.unwrap();
-        assert_eq!(store.outbox_depth(noon() + seconds(12 * 3600)).await.unwrap(), 3);
+        let next = noon() + seconds(12 * 3600);
+        ask(next, true).await.unwrap();
+        assert_eq!(store.outbox_depth(next).await.unwrap(), 3);
+        // What is sent without the outbox counts too, all of it or nothing.
+        let count = async |mails| store.count_letters(owner.id, mails, LETTERS, next).await;
+        assert!(matches!(count(2).await, Err(Error::LetterLimit)));
+        count(1).await.unwrap();
+        assert!(matches!(count(1).await, Err(Error::LetterLimit)));
+        let over = ask(next, true).await;
+        assert!(matches!(over, Err(Error::LetterLimit)), "{over:?}");
+        let nobody = store.count_letters(Uuid::new_v4().into(), 1, LETTERS, next).await;
+        assert!(matches!(nobody, Err(Error::Gone)), "{nobody:?}");
     });
 }
 

@@ -40,7 +40,11 @@ pub(super) fn operations(subject: &Subject<'_>) -> Vec<Operation> {
             .answers("The settings.", record(shown()), json!({ "settings": example() }))
             .fails(403, "The plan does not include the channel or feature."),
         Operation::post(path, TAG, "testNotifications", "Send a test notification")
-            .says("To every channel that is configured, now, whatever maintenance is under way.")
+            .says(
+                "To every channel that is configured, now, whatever maintenance is under way. An \
+                 account has at most 50 mails sent in a day (UTC) by this and by invitations, each \
+                 recipient counted; a call that would be more is a 429 and sends nothing.",
+            )
             .answers(
                 "Which channels were tried; a failing one is named in `message`.",
                 record(json!({ "message": text(), "channels": list(text()) })),

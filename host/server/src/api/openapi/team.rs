@@ -52,8 +52,8 @@ fn invite() -> Operation {
         .says(
             "By mail, where the service has a mail relay. The invitation is for this address \
              alone, holds for seven days and is accepted once; an open one of the same address is \
-             replaced. An account sends at most 20 of them by mail in a day (UTC), those that were \
-             replaced or taken back among them.",
+             replaced. Of these and of tests of the mail channel an account has at most 50 sent by \
+             mail in a day (UTC), those that were replaced or taken back among them.",
         )
         .takes(
             object(&["email"], json!({ "email": email, "role": role })),
