@@ -122,6 +122,11 @@ pub struct Agent {
 }
 
 impl Caller {
+    /// Who says what is said here: of a key the one who made it.
+    pub fn author(&self) -> AccountId {
+        self.maker.unwrap_or(self.user.id)
+    }
+
     /// Refuses what takes another role than theirs.
     ///
     /// # Errors

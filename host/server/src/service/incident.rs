@@ -37,7 +37,7 @@ pub async fn create(app: &App, caller: &Caller, body: &Value) -> Result<Incident
     } else {
         CriticalAlerts::default()
     };
-    let (account, author) = (caller.account.id, caller.user.id);
+    let (account, author) = (caller.account.id, caller.author());
     let now = app.clock.now();
     let (id, update) = (random::id(), random::id());
     let incident = new.into_incident(id, update, account, author, &critical, now);
@@ -82,7 +82,7 @@ pub async fn update(app: &App, caller: &Caller, id: IncidentId, body: &Value) ->
         read(app, caller, id).await?;
         own_sites(app, caller, sites).await?;
     }
-    let (account, author) = (caller.account.id, caller.user.id);
+    let (account, author) = (caller.account.id, caller.author());
     let (update, now) = (random::id(), app.clock.now());
     let change = |incident: &mut Incident| patch.apply(incident, update, author, now);
     let changed = app.store.update_incident(account, id, change).await?;
@@ -102,7 +102,7 @@ pub async fn add_update(
     id: IncidentId,
     body: &Value,
 ) -> Result<Incident> {
-    let (account, author) = (caller.account.id, caller.user.id);
+    let (account, author) = (caller.account.id, caller.author());
     let new = NewUpdate::parse(body)?.into_update(random::id(), author, app.clock.now());
     let append = |incident: &mut Incident| incident.append(new.clone());
     let changed = app.store.update_incident(account, id, append).await?;
