@@ -45,13 +45,26 @@ impl Query {
         parse::uuid(name, self.required(name)?).map(T::from)
     }
 
-    /// A date or date-time. An offset's `+` that came unescaped reads as a blank: it is meant.
+    /// A date or date-time. An offset's `+` that came unescaped reads as a blank: it is meant. So is
+    /// the blank between a date and its time.
     pub(super) fn moment(&self, name: &'static str) -> Result<Option<Cow<'_, str>>, Invalid> {
         let value = self.get(name)?;
         Ok(value.map(|text| match text.rsplit_once(' ') {
-            Some((before, offset)) => Cow::Owned(format!("{before}+{offset}")),
-            None => Cow::Borrowed(text),
+            Some((time, offset)) if time.contains(':') && is_offset(offset) => {
+                Cow::Owned(format!("{time}+{offset}"))
+            }
+            _ => Cow::Borrowed(text),
         }))
+    }
+}
+
+/// `02:00` or `0200`.
+fn is_offset(text: &str) -> bool {
+    match text.as_bytes() {
+        [a, b, b':', c, d] | [a, b, c, d] => {
+            [a, b, c, d].iter().all(|digit| digit.is_ascii_digit())
+        }
+        _ => false,
     }
 }
 
@@ -97,5 +110,16 @@ mod tests {
         let query = Query::parse("from=2026-11-20T10:00:00+02:00&to=2026-11-20").unwrap();
         assert_eq!(query.moment("from").unwrap().as_deref(), Some("2026-11-20T10:00:00+02:00"));
         assert_eq!(query.moment("to").unwrap().as_deref(), Some("2026-11-20"));
+        let query = Query::parse("from=2026-11-20+10:00:00+0200&to=2026-11-20+10:00").unwrap();
+        assert_eq!(query.moment("from").unwrap().as_deref(), Some("2026-11-20 10:00:00+0200"));
+        let to = query.moment("to").unwrap();
+        assert_eq!(to.as_deref(), Some("2026-11-20 10:00"), "this is a time");
+    }
+
+    #[test]
+    fn a_blank_between_date_and_time_stays() {
+        let query = Query::parse("from=2026-11-20%2010:00:00Z&to=2026-11-20%2010:00:00").unwrap();
+        assert_eq!(query.moment("from").unwrap().as_deref(), Some("2026-11-20 10:00:00Z"));
+        assert_eq!(query.moment("to").unwrap().as_deref(), Some("2026-11-20 10:00:00"));
     }
 }
