@@ -57,6 +57,16 @@ pub struct Refused {
     pub reset: Timestamp,
 }
 
+impl Admitted {
+    /// How long the next request has to wait: not at all where there is room for it.
+    pub fn wait(&self, now: Timestamp) -> Duration {
+        if self.remaining > 0 {
+            return Duration::ZERO;
+        }
+        (self.reset - now).to_std().unwrap_or_default()
+    }
+}
+
 impl Window {
     /// Counts a request, or says how long to wait. `limit` may change between calls (a plan
     /// does): what was admitted before goes on counting.

@@ -12,6 +12,16 @@ fn limit(max: u32, millis: u64) -> Limit {
 }
 
 #[test]
+fn whoever_took_the_last_place_knows_how_long_the_next_one_waits() {
+    let (limit, mut window) = (limit(2, 1000), Window::default());
+    assert_eq!(window.admit(limit, at(0)).unwrap().wait(at(0)), Duration::ZERO);
+    let last = window.admit(limit, at(400)).unwrap();
+    assert_eq!(last.wait(at(400)), Duration::from_millis(601));
+    assert_eq!(window.admit(limit, at(400)).unwrap_err().retry_after, last.wait(at(400)));
+    assert_eq!(last.wait(at(2000)), Duration::ZERO);
+}
+
+#[test]
 fn a_window_counts_down_refuses_and_admits_again() {
     let (limit, mut window) = (limit(2, 1000), Window::default());
     assert_eq!(window.look(limit, at(0)).unwrap().remaining, 2);

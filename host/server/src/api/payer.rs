@@ -81,7 +81,7 @@ pub(super) async fn count<'a>(
 ) -> Result<Counted> {
     let asked = Asked::new(app, payer.into(), token)?;
     match asked.take_place(app) {
-        Ok(place) => asked.admit(app, standing, cost, place.at).await,
+        Ok(place) => asked.admit(app, standing, cost, place).await,
         Err(refused) => asked.refuse(app, standing, cost, refused.retry_after).await,
     }
 }
@@ -104,7 +104,7 @@ impl Standing {
         let exhausted = exhausted.filter(|_| is_over);
         match asked.take_place(app) {
             Ok(_) if exhausted.is_none() => Ok(()),
-            Ok(_) => Err(asked.over(self, Duration::ZERO, exhausted)),
+            Ok(place) => Err(asked.over(self, place.wait(asked.now), exhausted)),
             Err(refused) => Err(asked.over(self, refused.retry_after, exhausted)),
         }
     }
@@ -136,7 +136,7 @@ impl<'a> Asked<'a> {
         app: &App,
         standing: &mut Standing,
         cost: Cost,
-        place: Timestamp,
+        place: Admitted,
     ) -> Result<Counted> {
         let (account, month) = (self.payer.account.id, quota::month(self.now));
         let found = match cost {
@@ -157,9 +157,10 @@ impl<'a> Asked<'a> {
         let admitted = if !is_over || cost == Cost::CallIfLeft {
             Ok(())
         } else {
-            Err(self.over(standing, Duration::ZERO, exhausted))
+            // It has kept its place in the window, which may have been the last.
+            Err(self.over(standing, place.wait(self.now), exhausted))
         };
-        Ok(Counted { stamp, placed: Some(place), admitted })
+        Ok(Counted { stamp, placed: Some(place.at), admitted })
     }
 
     /// Its window is full: the month is told as it stands, and what it says is the longer wait. A
