@@ -114,10 +114,15 @@ impl Limits {
     }
 
     /// What the account of a credential that was used lately had used of the month when it was
-    /// counted last, which may have a wait of its own; none where that was another month.
+    /// counted last, which may have a wait of its own. Where that was another month, no call of this
+    /// one was seen.
     pub fn month_of(&self, token: &TokenHash, now: Timestamp) -> Option<Usage> {
         let usage = self.recent.get(token)?.usage;
-        (usage.month == quota::month(now)).then_some(usage)
+        let month = quota::month(now);
+        if usage.month == month {
+            return Some(usage);
+        }
+        Some(Usage { month, limit: usage.limit, used: 0, exhausted: None })
     }
 
     /// Forgets what no longer counts. Called every few seconds.

@@ -174,16 +174,18 @@ fn a_refused_address_is_told_the_wait_of_its_account() {
 }
 
 #[test]
-fn what_was_used_is_told_of_the_same_month_only() {
+fn a_new_month_begins_with_nothing_used_of_what_the_plan_has() {
     let (limits, hand) = limits();
     let account = AccountId(uuid::Uuid::nil());
     let token = TokenHash::of("ct_token");
-    let used = |now| limits.month_of(&token, now).map(|usage| usage.used);
-    assert_eq!(used(hand.now()), None);
+    let told = |now| limits.month_of(&token, now).map(|usage| (usage.used, usage.limit));
+    assert_eq!(told(hand.now()), None);
     let limit = Limit { max: 2, span: Duration::from_secs(10) };
-    limits.recent.note(token, account, limit, usage(None));
-    assert_eq!(used(hand.now()), Some(7));
-    assert_eq!(used(quota::next_month(hand.now())), None);
+    let until = quota::next_month(hand.now());
+    limits.recent.note(token, account, limit, usage(Some(until)));
+    assert_eq!(told(hand.now()), Some((7, 100)));
+    assert_eq!(told(until), Some((0, 100)));
+    assert!(!month_is_over(&limits, &token, until));
 }
 
 #[test]
