@@ -19,7 +19,7 @@ use crate::{App, Error, Result};
 ///
 /// # Errors
 /// `Invalid` for an address that may not be reached, and for what a plugin does not take;
-/// `Internal` when a plugin gave no answer.
+/// `Internal` when a plugin gave no answer, `Limited` when there was no room to ask it.
 pub(super) async fn judge(app: &App, patch: &mut ChannelPatch) -> Result<()> {
     // Of all names together: nobody waits for as many as one body can hold.
     let deadline = Instant::now() + settings::RESOLVE;
@@ -33,7 +33,7 @@ pub(super) async fn judge(app: &App, patch: &mut ChannelPatch) -> Result<()> {
             Err(ValidateError::Unavailable(PluginError::NotInstalled)) => {
                 return Err(not_there(channel));
             }
-            Err(ValidateError::Unavailable(cause)) => return Err(Error::Internal(cause.into())),
+            Err(ValidateError::Unavailable(cause)) => return Err(cause.into()),
         };
     }
     Ok(())

@@ -237,7 +237,7 @@ async fn judge(
                 let field = format!("check_config/{check_type}");
                 return Err(Error::invalid(field, "cannot be set: the check is not installed"));
             }
-            Err(ValidateError::Unavailable(cause)) => return Err(Error::Internal(cause.into())),
+            Err(ValidateError::Unavailable(cause)) => return Err(cause.into()),
         };
     }
     Ok(())

@@ -5,7 +5,7 @@
 
 use anyhow::anyhow;
 use vedette_model::{CheckRecord, CheckStatus, CheckType};
-use vedette_sandbox::{Problem, RunError, Stop};
+use vedette_sandbox::{PluginError, Problem, RunError, Stop};
 
 use super::doubt::{CLOCK_DOUBTED, HELD_BACK, OFFLINE};
 use crate::{App, Error};
@@ -101,16 +101,33 @@ pub(crate) fn refuse(check_type: &CheckType, cause: RunError, offline: bool) -> 
         RunError::Broken { why: Stop::Failed, .. } if offline => {
             Error::Offline(anyhow!("check {check_type}: {cause}"))
         }
-        RunError::Overloaded => Error::Limited {
-            retry_after: CROWDED,
-            message: format!(
-                "as many checks are under way as this host, or all of us, can take, or our machine \
-                 had no time for this one; try again in {CROWDED} s"
-            ),
-        },
+        RunError::Overloaded => crowded(),
         RunError::RetryIn(wait) => Error::Throttled { retry_after: wait.as_secs().max(1) },
         RunError::Broken { .. } | RunError::NotInstalled => {
             Error::Internal(anyhow!("check {check_type}: {cause}"))
+        }
+    }
+}
+
+/// There was no room for what was asked for; there may be soon.
+pub(crate) fn crowded() -> Error {
+    Error::Limited {
+        retry_after: CROWDED,
+        message: format!(
+            "as many checks are under way as this host, or all of us, can take, or our machine \
+             had no time for this one; try again in {CROWDED} s"
+        ),
+    }
+}
+
+/// A plugin that was asked what it makes of something gave no answer.
+impl From<PluginError> for Error {
+    fn from(cause: PluginError) -> Self {
+        match cause {
+            PluginError::Overloaded => crowded(),
+            PluginError::NotInstalled
+            | PluginError::InvalidInput(_)
+            | PluginError::Broken { .. } => Self::Internal(cause.into()),
         }
     }
 }
@@ -209,6 +226,10 @@ mod tests {
     fn a_check_that_found_no_room_can_be_asked_for_again_soon() {
         let refused = refuse(&ssl(), RunError::Overloaded, false);
         assert!(matches!(refused, Error::Limited { retry_after: 5, .. }), "{refused}");
+        let refused = Error::from(PluginError::Overloaded);
+        assert!(matches!(refused, Error::Limited { retry_after: 5, .. }), "{refused}");
+        let broken = PluginError::Broken { why: Stop::Trap, message: "unreachable".to_owned() };
+        assert!(matches!(Error::from(broken), Error::Internal(_)));
     }
 
     #[test]

@@ -81,9 +81,8 @@ async fn assess(
 ) -> Result<Result<Assessment, &'static str>> {
     let CheckContext { site, state, siblings, .. } = context;
     let check_type = &arrival.check_type;
-    let from_outside = matches!(arrival.source, Source::Api | Source::Agent);
     let mut current = result.clone();
-    if let Some(members) = current.as_object_mut().filter(|_| from_outside) {
+    if let Some(members) = current.as_object_mut().filter(|_| is_brought(arrival.source)) {
         // The documented results do not name the site, which those of our own runs do.
         members.entry("domain").or_insert_with(|| site.name().into());
     }
@@ -107,20 +106,31 @@ async fn assess(
         Ok(assessment) => return Ok(Ok(assessment)),
         Err(cause) => cause,
     };
-    let token = match &cause {
-        PluginError::InvalidInput(reason) if from_outside => {
-            return Err(Error::invalid("result", format!("does not fit the check: {reason}")));
-        }
-        PluginError::NotInstalled => unanswered::PLUGIN_UNAVAILABLE,
-        PluginError::Overloaded => unanswered::OVERLOADED,
-        PluginError::InvalidInput(_) | PluginError::Broken { .. } => unanswered::PLUGIN_FAILED,
-    };
+    let token = token(&cause, arrival.source)?;
     let domain = site.name();
     tracing::error!(
         %check_type, domain, %cause,
         "check {check_type} could not judge its result for {domain}: {cause}"
     );
     Ok(Err(token))
+}
+
+/// What a record says that nobody could judge. Where whoever brought the result can mend that, or
+/// bring it again, nothing is stored.
+fn token(cause: &PluginError, source: Source) -> Result<&'static str> {
+    match cause {
+        PluginError::InvalidInput(reason) if is_brought(source) => {
+            Err(Error::invalid("result", format!("does not fit the check: {reason}")))
+        }
+        PluginError::Overloaded if source == Source::Api => Err(unanswered::crowded()),
+        PluginError::NotInstalled => Ok(unanswered::PLUGIN_UNAVAILABLE),
+        PluginError::Overloaded => Ok(unanswered::OVERLOADED),
+        PluginError::InvalidInput(_) | PluginError::Broken { .. } => Ok(unanswered::PLUGIN_FAILED),
+    }
+}
+
+fn is_brought(source: Source) -> bool {
+    matches!(source, Source::Api | Source::Agent)
 }
 
 /// The record before it was judged.
@@ -153,6 +163,18 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn result_that_found_no_room_is_stored_for_nobody_who_can_bring_it_again() {
+        let crowded = |source| token(&PluginError::Overloaded, source);
+        assert!(matches!(crowded(Source::Api), Err(Error::Limited { retry_after: 5, .. })));
+        for source in [Source::Scheduler, Source::OnDemand, Source::Agent, Source::Cron] {
+            assert!(matches!(crowded(source), Ok("overloaded")), "{source:?}");
+        }
+        let unfit = |source| token(&PluginError::InvalidInput("no".to_owned()), source);
+        assert!(matches!(unfit(Source::Api), Err(Error::Invalid(_))));
+        assert!(matches!(unfit(Source::Scheduler), Ok("plugin_failed")));
+    }
 
     #[test]
     fn record_repeats_the_error_token_of_its_result() {
