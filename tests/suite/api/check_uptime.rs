@@ -380,6 +380,15 @@ async fn bad_and_blocked_targets_are_refused() {
         let answer = world.owner.client.post("/check-uptime", body.clone()).await;
         assert_eq!(answer.status, 400, "{body}: {}", answer.text);
     }
+    for (body, fields) in [
+        (json!({"domain": "inside.example"}), "domain "),
+        (json!({"domain": "a.example", "port": 25}), "domain and port "),
+        (json!({"domain": "inside.example", "port": 443}), "domain and port "),
+    ] {
+        let refused = world.owner.client.post("/check-uptime", body.clone()).await.expect(400);
+        let said = text(&refused["message"]);
+        assert!(said.starts_with(&format!("{fields}cannot be checked: ")), "{body}: {said}");
+    }
     let anonymous = world.owner.client.anonymous();
     anonymous.post("/check-uptime", json!({"domain": "a.example"})).await.expect(401);
 }

@@ -90,12 +90,17 @@ pub(crate) fn begin_counting(app: &App) {
 }
 
 /// What the caller of an on-demand check is told: a target or configuration that can be changed
-/// is theirs, how long to wait is for them to know, all else is ours; `offline` as for its
-/// [`token`].
-pub(crate) fn refuse(check_type: &CheckType, cause: RunError, offline: bool) -> Error {
+/// is theirs, how long to wait is for them to know, all else is ours; `fields` say what the
+/// target is, `offline` is as for its [`token`].
+pub(crate) fn refuse(
+    check_type: &CheckType,
+    fields: &'static str,
+    cause: RunError,
+    offline: bool,
+) -> Error {
     match cause {
         RunError::Blocked(reason) | RunError::UnsupportedTarget(reason) => {
-            Error::invalid("domain", format!("cannot be checked: {reason}"))
+            Error::invalid(fields, format!("cannot be checked: {reason}"))
         }
         RunError::InvalidConfig(problems) => misfit(check_type, &problems),
         RunError::Broken { why: Stop::Failed, .. } if offline => {
@@ -202,21 +207,24 @@ mod tests {
     #[test]
     fn on_demand_only_what_the_caller_can_change_is_the_callers() {
         let blocked = RunError::Blocked("the address may not be reached".to_owned());
-        let Error::Invalid(invalid) = refuse(&ssl(), blocked, false) else {
+        let both = "domain and origin_ip";
+        let Error::Invalid(invalid) = refuse(&ssl(), both, blocked, false) else {
             panic!("a bad request")
         };
-        assert_eq!(invalid.field, "domain");
+        assert_eq!(invalid.field, both);
 
         let problem =
             Problem { pointer: "/path".to_owned(), message: "must start with /".to_owned() };
         let unfit = RunError::InvalidConfig(vec![problem]);
-        let Error::Invalid(invalid) = refuse(&ssl(), unfit, false) else { panic!("a bad request") };
+        let Error::Invalid(invalid) = refuse(&ssl(), "domain", unfit, false) else {
+            panic!("a bad request")
+        };
         assert_eq!(invalid.to_string(), "check_config/ssl/path must start with /");
 
         let ours = [broken(Stop::Trap), broken(Stop::Wall), RunError::NotInstalled];
         for cause in ours {
             for offline in [false, true] {
-                let refused = refuse(&ssl(), cause.clone(), offline);
+                let refused = refuse(&ssl(), "domain", cause.clone(), offline);
                 assert!(matches!(refused, Error::Internal(_)), "{cause:?}");
             }
         }
@@ -224,7 +232,7 @@ mod tests {
 
     #[test]
     fn a_check_that_found_no_room_can_be_asked_for_again_soon() {
-        let refused = refuse(&ssl(), RunError::Overloaded, false);
+        let refused = refuse(&ssl(), "domain", RunError::Overloaded, false);
         assert!(matches!(refused, Error::Limited { retry_after: 5, .. }), "{refused}");
         let refused = Error::from(PluginError::Overloaded);
         assert!(matches!(refused, Error::Limited { retry_after: 5, .. }), "{refused}");
@@ -234,7 +242,7 @@ mod tests {
 
     #[test]
     fn on_demand_who_has_to_wait_is_told_how_long() {
-        let told = refuse(&ssl(), RunError::RetryIn(Duration::from_secs(30)), false);
+        let told = refuse(&ssl(), "domain", RunError::RetryIn(Duration::from_secs(30)), false);
         assert!(matches!(told, Error::Throttled { retry_after: 30 }), "{told:?}");
         assert!(told.to_string().ends_with("can be tried again in 30 s"), "{told}");
     }
@@ -243,7 +251,7 @@ mod tests {
     fn what_broke_inside_is_not_told_to_the_client() {
         for offline in [false, true] {
             for why in [Stop::Trap, Stop::Failed] {
-                let told = refuse(&ssl(), broken(why), offline).to_string();
+                let told = refuse(&ssl(), "domain", broken(why), offline).to_string();
                 let is_dns = offline && why == Stop::Failed;
                 assert_eq!(told.contains("DNS servers of this service"), is_dns, "{told}");
                 assert!(!told.contains("wasm"), "{told}");

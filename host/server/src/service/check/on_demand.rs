@@ -204,6 +204,7 @@ async fn own_site(app: &App, caller: &Caller, id: SiteId) -> Result<Site> {
 /// A run, others' that is under way or one of our own, and the moment at which it ended.
 async fn run(app: &App, check_type: &CheckType, job: Job) -> Result<(Ran, Timestamp)> {
     let started = Instant::now();
+    let fields = fields(&job);
     let ran = app.sandbox.run(check_type, job).await;
     let label = check_type.to_string();
     metrics::histogram!("vedette_on_demand_seconds", "check_type" => label)
@@ -212,8 +213,19 @@ async fn run(app: &App, check_type: &CheckType, job: Job) -> Result<(Ran, Timest
         Ok(ran) => Ok((ran, app.clock.now())),
         Err(cause) => {
             let offline = doubt::is_offline(app);
-            Err(unanswered::refuse(check_type, cause, offline))
+            Err(unanswered::refuse(check_type, fields, cause, offline))
         }
+    }
+}
+
+/// What says where to look, as far as it was given: what is wrong with a target may be wrong with
+/// any of it.
+fn fields(job: &Job) -> &'static str {
+    match (job.port.is_some(), job.connect_to.is_some()) {
+        (false, false) => "domain",
+        (true, false) => "domain and port",
+        (false, true) => "domain and origin_ip",
+        (true, true) => "domain, port and origin_ip",
     }
 }
 
