@@ -20,15 +20,16 @@ pub enum PatchError {
 }
 
 impl NotificationSettings {
-    /// Changes what the body names, all or nothing. Whatever the plan, a field may be set back to
-    /// its default: who was downgraded can still switch things off.
+    /// Changes what the body names, all or nothing. Whatever the plan, a field may stay as it is or
+    /// be set back to its default: who was downgraded can send back what was read, and can still
+    /// switch things off.
     ///
     /// That webhook URLs lead somewhere allowed is the egress layer's to say; here they are only
     /// known to be short `http(s)` texts. The channels of plugins have [a patch of their
     /// own](super::ChannelPatch).
     pub fn patch(&mut self, body: &Value, plan: &Plan) -> Result<(), PatchError> {
         let next = self.clone().with(Body::of(body)?)?;
-        if let Some(feature) = next.first_not_in(plan, body) {
+        if let Some(feature) = next.first_not_in(plan, self, body) {
             return Err(PatchError::Forbidden(feature));
         }
         *self = next;
@@ -69,9 +70,9 @@ impl NotificationSettings {
         Ok(self)
     }
 
-    /// The feature of the first field that the body sets, away from its default, and that the
+    /// The feature of the first field that the body changes, away from its default, and that the
     /// plan lacks.
-    fn first_not_in(&self, plan: &Plan, body: &Value) -> Option<Feature> {
+    fn first_not_in(&self, plan: &Plan, before: &Self, body: &Value) -> Option<Feature> {
         let lacking: Vec<_> = GATES
             .into_iter()
             .filter(|(field, feature)| body.get(field).is_some() && !plan.includes(*feature))
@@ -79,12 +80,15 @@ impl NotificationSettings {
         if lacking.is_empty() {
             return None;
         }
-        let [next, default] = [self, &Self::default()]
+        let [next, before, default] = [self, before, &Self::default()]
             .map(|settings| revealed(|| serde_json::to_value(settings)))
             .map(|value| value.expect("settings are plain data"));
         lacking
             .into_iter()
-            .find(|(field, _)| next.get(field) != default.get(field))
+            .find(|(field, _)| {
+                let value = next.get(field);
+                value != before.get(field) && value != default.get(field)
+            })
             .map(|(_, feature)| feature)
     }
 }

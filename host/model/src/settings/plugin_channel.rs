@@ -72,7 +72,8 @@ impl ChannelPatch {
 
 impl NotificationSettings {
     /// Changes the channels that the patch names, all or nothing: null takes one out, an object
-    /// takes the place of all that was set for it. Whatever the plan, a channel may be taken out.
+    /// takes the place of all that was set for it. Whatever the plan, a channel may stay as it is
+    /// or be taken out.
     pub fn patch_channels(&mut self, patch: &ChannelPatch, plan: &Plan) -> Result<(), PatchError> {
         let changes = match &patch.0 {
             Patch::Keep => return Ok(()),
@@ -97,7 +98,7 @@ impl NotificationSettings {
         if next.len() > MOST_CHANNELS {
             return Err(Invalid::new(FIELD, "must hold at most 16 channels").into());
         }
-        let sets = changes.values().any(Option::is_some);
+        let sets = next.iter().any(|(channel, set)| self.plugin_channels.get(channel) != Some(set));
         if sets && !plan.includes(FEATURE) {
             return Err(PatchError::Forbidden(FEATURE));
         }

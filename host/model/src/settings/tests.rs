@@ -224,7 +224,18 @@ fn a_downgraded_account_keeps_its_channels_unused_and_may_switch_them_off() {
     assert_eq!(settings.active_channels(pro()), ["email", "webhook"]);
     assert!(settings.active_channels(free).is_empty());
     assert_eq!(settings.channels(), ["email", "webhook"]);
-    assert_eq!(settings.patch(&on, free), Err(PatchError::Forbidden(Feature::Email)));
+    let before = settings.clone();
+    let mut back = serde_json::to_value(settings.view()).unwrap();
+    back["status_page_title"] = json!("Acme");
+    settings.patch(&back, free).expect("what is not changed needs no plan");
+    assert_eq!(settings, NotificationSettings { status_page_title: "Acme".into(), ..before });
+    for (body, feature) in [
+        (json!({"email": true, "alert_emails": ["a@x.example"]}), Feature::Email),
+        (json!({"custom_webhook_url": "https://b.example/"}), Feature::CustomWebhook),
+    ] {
+        assert_eq!(settings.patch(&body, free), Err(PatchError::Forbidden(feature)), "{body}");
+    }
+    settings.status_page_title.clear();
     settings
         .patch(&json!({"email": false, "custom_webhook_url": null, "alert_emails": []}), free)
         .unwrap();

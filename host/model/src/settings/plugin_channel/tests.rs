@@ -209,6 +209,8 @@ fn they_are_in_the_plans_of_the_custom_webhook() {
         let mut settings = set(&json!({ "pager": pager(), "board": {} }));
         assert_eq!(settings.active_channels(plan).is_empty(), !included);
         assert_eq!(settings.channels(), ["board", "pager"], "kept, whatever the plan");
+        let kept = json!({ "pager": pager(), "board": {} });
+        assert_eq!(patched_on(&mut settings, &kept, plan), Ok(()), "and may be sent back");
         patched_on(&mut settings, &json!({ "pager": null }), plan).unwrap();
         assert_eq!(settings.channels(), ["board"]);
     }
