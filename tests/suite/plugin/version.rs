@@ -33,6 +33,7 @@ async fn a_plugin_becomes_a_check_when_it_is_approved_and_is_none_when_it_is_dis
     assert_eq!(operated.banner().await, true);
     assert_eq!(operated.statuses("two.example").await, (200, 200));
     assert_eq!(client.get("/check-banner").await.status, 405);
+    assert_eq!(client.get("/check-%62anner").await.status, 405, "the same path");
     assert_eq!(client.anonymous().post("/check-banner", json!({})).await.status, 401);
     let document = client.get("/openapi.json").await.expect(200).to_string();
     assert!(document.contains("/check-banner") && document.contains("BannerResult"));

@@ -6,6 +6,7 @@
 
 use std::{fmt, sync::Arc};
 
+use percent_encoding::percent_decode_str;
 use salvo::{
     Extractible, async_trait,
     extract::Metadata,
@@ -86,9 +87,10 @@ fn installed(app: &App, req: &Request) -> Option<CheckType> {
     app.sandbox.check(&check_type).is_some().then_some(check_type)
 }
 
-/// By the last part of a path, as it is written.
+/// By the last part of a path, decoded as the router reads it.
 fn named(path: &str) -> Option<CheckType> {
     let last = path.rsplit('/').find(|part| !part.is_empty())?;
+    let last = percent_decode_str(last).decode_utf8().ok()?;
     last.strip_prefix("check-")?.parse().ok()
 }
 
@@ -101,7 +103,10 @@ mod tests {
         let name = |path: &str| named(path).map(|check_type| check_type.to_string());
         assert_eq!(name("/v1/check-banner").as_deref(), Some("banner"));
         assert_eq!(name("//v1//check-smtp_banner/").as_deref(), Some("smtp_banner"));
-        for path in ["", "/", "/v1/check-", "/v1/checks", "/v1/check-A", "/check-banner/x"] {
+        assert_eq!(name("/v1/check%2d%62anner").as_deref(), Some("banner"));
+        for path in
+            ["", "/", "/v1/check-", "/v1/checks", "/v1/check-A", "/check-banner/x", "/check-%ff"]
+        {
             assert_eq!(name(path), None, "{path}");
         }
     }
