@@ -377,6 +377,23 @@ async fn answers_are_for_everybody_and_for_caches() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_leads_to_no_page_counts_in_the_window() {
+    let world = World::start().await;
+    let visitor = visitor(&world).from_address("192.0.2.10");
+    let mut left = 60;
+    for (method, path, status) in
+        [(Method::GET, "/status/a/b/c", 404), (Method::POST, "/status/acme", 405)]
+    {
+        for _ in 0..2 {
+            left -= 1;
+            let answer = visitor.send(method.clone(), path, None).await;
+            assert_eq!(answer.status, status, "{path}");
+            assert_eq!(answer.number("x-ratelimit-remaining"), left, "{method} {path}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_crowd_behind_one_address_sees_the_page() {
     let world = World::start().await;
     let path = enable(&world.owner.client, json!({"status_page_title": "Acme"})).await;

@@ -247,9 +247,11 @@ fn in_edition<'a>(req: &'a Request, app: &App) -> Option<(&'static Edition, &'a 
 }
 
 /// The status pages: whoever is behind one address with many others sees them too, so they tell
-/// the public window and are outside of it (decisions: status page).
+/// the public window and are outside of it (decisions: status page). What leads to no page, by its
+/// path or its method, is a path that does not exist.
 fn is_page(req: &Request) -> bool {
-    path(req).starts_with("status/")
+    let reads = matches!(*req.method(), Method::GET | Method::HEAD);
+    reads && req.matched_path().trim_start_matches('/').starts_with("status/")
 }
 
 /// A page on a domain that its owner proved, whatever the path: nothing else is served there. What
