@@ -71,4 +71,4 @@ fn signature(headers: &HeaderMap) -> Option<&str> {
 }
 
 /// Spec: Authentication, 9.
-const SIGNATURE: &str = "payments-signature";
+pub(super) const SIGNATURE: &str = "payments-signature";

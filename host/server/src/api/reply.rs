@@ -11,6 +11,7 @@ use salvo::{
 };
 use serde_json::{Value, json};
 
+use super::billing::SIGNATURE;
 use crate::{Error, Result};
 
 /// What a handler answers.
@@ -49,14 +50,18 @@ fn told(error: &Error, res: &mut Response) -> Value {
             body["retry_after"] = (*retry_after).into();
             res.headers_mut().insert(header::RETRY_AFTER, (*retry_after).into());
         }
-        Error::Unauthenticated(_) => {
-            let scheme = HeaderValue::from_static("Bearer");
-            res.headers_mut().insert(header::WWW_AUTHENTICATE, scheme);
-        }
+        Error::Unauthenticated(_) => challenge(res, "Bearer"),
+        Error::Unsigned(_) => challenge(res, SIGNATURE),
         _ => {}
     }
     res.status_code(status);
     body
+}
+
+/// A 401 says which credential it takes (RFC 9110, 15.5.2).
+fn challenge(res: &mut Response, scheme: &'static str) {
+    let scheme = HeaderValue::from_static(scheme);
+    res.headers_mut().insert(header::WWW_AUTHENTICATE, scheme);
 }
 
 /// Answers with server-sent events, each as soon as it is there.
@@ -93,7 +98,7 @@ pub(super) fn catch(req: &mut Request, res: &mut Response, ctrl: &mut FlowCtrl) 
 fn status(error: &Error) -> StatusCode {
     match error {
         Error::Invalid(_) | Error::Malformed(_) => StatusCode::BAD_REQUEST,
-        Error::Unauthenticated(_) => StatusCode::UNAUTHORIZED,
+        Error::Unauthenticated(_) | Error::Unsigned(_) => StatusCode::UNAUTHORIZED,
         Error::Forbidden { .. } => StatusCode::FORBIDDEN,
         Error::NotFound(_) => StatusCode::NOT_FOUND,
         Error::Limited { .. } => StatusCode::TOO_MANY_REQUESTS,

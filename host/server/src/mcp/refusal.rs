@@ -108,7 +108,9 @@ pub(super) fn told(error: &Error) -> Result<String, ErrorData> {
         Error::Limited { .. } | Error::Throttled { .. } => {
             "Wait that long, then call the tool again."
         }
-        Error::Unauthenticated(_) => "Tell the user that the API key has to be renewed.",
+        Error::Unauthenticated(_) | Error::Unsigned(_) => {
+            "Tell the user that the API key has to be renewed."
+        }
         Error::TooLarge => "Send less.",
         Error::Internal(cause) | Error::Offline(cause) => {
             tracing::error!(error = format!("{cause:#}"), "tool failed: {cause:#}");

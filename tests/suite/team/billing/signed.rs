@@ -27,6 +27,7 @@ async fn only_the_signature_of_the_very_body_counts() {
         let answer = shop.send(&body, &signatures).await;
         let message = refused(&answer, 401, what);
         assert!(message.contains("payments-signature"), "{what}: {message}");
+        assert_eq!(answer.header("www-authenticate"), Some("payments-signature"), "{what}");
     }
     let changed = body.replace("prod_pro", "prod_team");
     refused(&shop.send(&changed, &[&good]).await, 401, "a body that was changed");

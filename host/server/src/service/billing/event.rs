@@ -37,11 +37,11 @@ impl EventKey {
     /// no part in how long that takes.
     ///
     /// # Errors
-    /// `Unauthenticated`, whatever it is that does not fit.
+    /// `Unsigned`, whatever it is that does not fit.
     pub fn verify(&self, body: &[u8], signature: Option<&str>) -> Result<()> {
         let tag = signature.and_then(|text| hex::decode(text).ok());
         let fits = tag.is_some_and(|tag| hmac::verify(&self.0, body, &tag).is_ok());
-        if fits { Ok(()) } else { Err(Error::Unauthenticated(UNSIGNED.into())) }
+        if fits { Ok(()) } else { Err(Error::Unsigned(UNSIGNED)) }
     }
 }
 
@@ -184,7 +184,7 @@ mod tests {
         let marked = format!("sha256={good}");
         for bad in ["", "x", short, &long, &other, &marked, "zz"] {
             let refused = key.verify(body, Some(bad));
-            assert!(matches!(refused, Err(Error::Unauthenticated(_))), "{bad}");
+            assert!(matches!(refused, Err(Error::Unsigned(_))), "{bad}");
         }
         assert!(key.verify(body, None).is_err());
         assert!(key.verify(b"what do ya want for something?", Some(good)).is_err());
