@@ -142,7 +142,10 @@ fn addresses(field: &'static str, value: &Value) -> Result<Vec<String>, Invalid>
 fn secret(field: &'static str, value: &Value) -> Result<Secret<String>, Invalid> {
     let text = parse::text(field, value)?;
     if signing::key(text).is_none() {
-        return Err(Invalid::new(field, "must be whsec_ and the base64 of 24 to 64 bytes"));
+        return Err(Invalid::new(
+            field,
+            "must be the base64 of 24 to 64 bytes, with or without whsec_ before it",
+        ));
     }
     Ok(Secret::new(text.to_owned()))
 }

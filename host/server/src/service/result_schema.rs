@@ -84,6 +84,24 @@ pub(crate) fn part(result: &Value, fields: &[&str]) -> Value {
     part
 }
 
+/// The schema of what a run answers, which fills in every field: of what is brought only some are
+/// required.
+pub(crate) fn filled(mut schema: Value) -> Value {
+    require_all(&mut schema);
+    schema
+}
+
+fn require_all(schema: &mut Value) {
+    if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
+        properties.values_mut().for_each(require_all);
+        let names: Vec<String> = properties.keys().cloned().collect();
+        schema["required"] = json!(names);
+    }
+    if let Some(definitions) = schema.get_mut("$defs").and_then(Value::as_object_mut) {
+        definitions.values_mut().for_each(require_all);
+    }
+}
+
 /// Takes out a field that the edition does not show: `tls_grade`, `records/CAA`.
 fn leave_out(schema: &mut Value, field: &str) {
     if let Some(name) = field.strip_prefix("records/") {
@@ -159,6 +177,27 @@ mod tests {
         ] {
             assert_eq!(plain(other.clone()), other);
         }
+    }
+
+    #[test]
+    fn what_a_run_answers_has_every_field_wherever_it_stands() {
+        let of = |required: [Value; 3]| {
+            let [root, inner, item] = required;
+            json!({
+                "properties": {
+                    "chain": { "items": { "$ref": "#/$defs/Item" } },
+                    "hsts": { "properties": { "enabled": {} }, "required": inner },
+                },
+                "required": root,
+                "$defs": {
+                    "Item": { "properties": { "issuer": {} }, "required": item },
+                    "Grade": { "enum": ["A"] },
+                },
+            })
+        };
+        let lenient = of([json!(["chain"]), json!([]), json!([])]);
+        let whole = of([json!(["chain", "hsts"]), json!(["enabled"]), json!(["issuer"])]);
+        assert_eq!(filled(lenient), whole);
     }
 
     #[test]

@@ -1,12 +1,13 @@
 //! `/check-<type>`, `/public/check-ssl`, `/checks` and `/cert-history`.
 
 use serde_json::{Map, Value, json};
+use vedette_model::Edition;
 use vedette_sandbox::CheckDescriptor;
 
 use super::{
     Subject,
     operation::{Operation, page, query, required},
-    plugin::{any_result, hoisted, part, pascal, result_name, shown},
+    plugin::{any_result, filled, hoisted, part, pascal, result_name, shown},
     result,
     sample::{DOMAIN, NOW, RECORD, SITE},
     schema::{
@@ -36,10 +37,12 @@ fn on_demand(subject: &Subject<'_>, check: &CheckDescriptor) -> Operation {
         check.description
     );
     let (path, id) = (format!("/check-{check_type}"), format!("check{}", pascal(check_type)));
-    let mut content = json!({ "schema": reference(&result_name(check_type)) });
-    if let Some(example) = result::example(check_type, subject.edition) {
-        content["example"] = example;
-    }
+    let content = match result::example(check_type, subject.edition) {
+        Some(example) => {
+            json!({ "schema": reference(&answer_name(check_type)), "example": example })
+        }
+        None => json!({ "schema": reference(&result_name(check_type)) }),
+    };
     Operation::post(&path, TAG, &id, &format!("Check now: {}", check.title))
         .says(&description)
         .takes(reference("OnDemandCheck"), json!({ "domain": DOMAIN }))
@@ -178,22 +181,32 @@ pub(super) fn schemas(subject: &Subject<'_>) -> Vec<(String, Value)> {
         ("CertificateChange".to_owned(), said(change, "How a certificate changed.")),
     ];
     let ssl = subject.checks.iter().find(|check| check.check_type.as_str() == "ssl");
-    let mut result = match ssl {
-        Some(check) => part(&shown(check, subject.edition), &PUBLIC),
+    let result = match ssl {
+        Some(check) => filled(part(&shown(check, subject.edition), &PUBLIC)),
         None => json!({ "type": "object" }),
     };
-    // Nobody brings this one, and a run fills in every field.
-    let fields =
-        result["properties"].as_object().map(|all| all.keys().cloned().collect::<Vec<_>>());
-    if let Some(fields) = fields {
-        result["required"] = json!(fields);
-    }
     schemas.extend(hoisted("PublicSslResult", result));
+    schemas.extend(subject.checks.iter().flat_map(|check| answer(check, subject.edition)));
     schemas.extend(subject.installed().map(|check_type| {
         let description = format!("A stored run of the check `{check_type}`.");
         (record_name(check_type), said(record_of(check_type), &description))
     }));
     schemas
+}
+
+/// The components of what a built-in check answers: unlike what is brought, and what an operator's
+/// check may leave out, all of it is there.
+fn answer(check: &CheckDescriptor, edition: &Edition) -> Vec<(String, Value)> {
+    let check_type = check.check_type.as_str();
+    match result::example(check_type, edition) {
+        Some(_) => hoisted(&answer_name(check_type), filled(shown(check, edition))),
+        None => Vec::new(),
+    }
+}
+
+/// The component that the answer of a built-in check is.
+fn answer_name(check_type: &str) -> String {
+    format!("{}Answer", pascal(check_type))
 }
 
 /// The component that the records of a check are.

@@ -189,7 +189,7 @@ pub(super) fn schemas() -> Vec<(String, Value)> {
         "incident_id": uuid(),
         "status": one_of(&IncidentStatus::WORDS),
         "message": text(),
-        "author_id": or_null(uuid()),
+        "author_id": uuid(),
         "created_at": moment(),
     }));
     let description = || or_null(json!({ "type": "string", "maxLength": 500 }));

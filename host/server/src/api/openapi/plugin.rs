@@ -10,7 +10,7 @@ use vedette_sandbox::{ChannelDescriptor, CheckDescriptor};
 
 use super::schema::{reference, said};
 use crate::service::result_schema::plain;
-pub(super) use crate::service::result_schema::{part, shown};
+pub(super) use crate::service::result_schema::{filled, part, shown};
 
 /// The component that a check's result is.
 pub(super) fn result_name(check_type: &str) -> String {

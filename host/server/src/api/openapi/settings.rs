@@ -83,9 +83,9 @@ pub(super) fn schemas(subject: &Subject<'_>) -> Vec<(String, Value)> {
     patch["plugin_channels"] = plugin_channels(subject);
     patch["webhook_secret"] = or_null(json!({
         "type": "string",
-        "pattern": "^whsec_",
-        "description": "`whsec_` and the base64 of 24 to 64 bytes (Standard Webhooks). Written, \
-                        never shown.",
+        "pattern": "^(whsec_)?[A-Za-z0-9+/]{32,86}={0,2}$",
+        "description": "`whsec_`, which may be left out, and the base64 of 24 to 64 bytes (Standard \
+                        Webhooks). Written, never shown.",
     }));
     vec![
         (

@@ -105,6 +105,11 @@ fn a_text_or_list_that_is_refused_fits_no_schema_either() {
         fits("patch", "/incidents/{id}", json!({ "affected_sites": sites }))
     };
     assert_eq!([0, 200, 201].map(affected), [true, true, false]);
+    let secret =
+        |text: &str| fits("patch", "/settings/notifications", json!({ "webhook_secret": text }));
+    let (short, whole) = ("A".repeat(31), "A".repeat(32));
+    let secrets = [&short, &whole, &format!("whsec_{whole}"), &format!("{whole}-")];
+    assert_eq!(secrets.map(|text| secret(text)), [false, true, true, false]);
     let domain = |length: usize| {
         let body = json!({ "status_page_custom_domain": "a".repeat(length) });
         fits("patch", "/settings/notifications", body)
@@ -216,12 +221,18 @@ fn records_are_told_apart_by_their_check() {
 #[test]
 fn what_always_comes_is_required() {
     let document = whole(&STANDARD);
-    for name in ["Incident", "IncidentStep", "IncidentUpdate", "PublicSslResult"] {
+    let answers = ["SslAnswer", "SslAnswerChainItem", "DnsAnswer", "DomainAnswer", "UptimeAnswer"];
+    let others = ["Incident", "IncidentStep", "IncidentUpdate", "PublicSslResult"];
+    for name in answers.into_iter().chain(others) {
         let schema = &document["components"]["schemas"][name];
         let members = schema["properties"].as_object().expect("it has members");
         let required = schema["required"].as_array().expect("some are required");
         assert_eq!(required.len(), members.len(), "{name}");
     }
+    let brought = &document["components"]["schemas"]["SslResult"];
+    assert_eq!(brought["required"], json!(["valid"]), "of what is brought");
+    let update = &document["components"]["schemas"]["IncidentUpdate"]["properties"];
+    assert_eq!(update["author_id"], schema::uuid());
 }
 
 #[test]
