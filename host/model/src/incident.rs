@@ -195,6 +195,13 @@ impl Incident {
         }
     }
 
+    /// About how many bytes it takes to show it.
+    pub fn size(&self) -> usize {
+        let text: usize = self.updates.iter().map(|update| update.message.len()).sum();
+        let sites = self.affected_sites.as_ref().map_or(0, Vec::len);
+        FRAME + self.title.len() + sites * A_SITE + self.updates.len() * AN_UPDATE + text
+    }
+
     /// The stream, oldest first.
     pub fn records(&self) -> impl DoubleEndedIterator<Item = UpdateRecord<'_>> {
         self.updates.iter().map(move |update| UpdateRecord {
@@ -262,6 +269,10 @@ impl std::str::FromStr for IncidentSeverity {
     }
 }
 
+/// Bytes of JSON around what is counted, and of what is always as long.
+const FRAME: usize = 400;
+const A_SITE: usize = 39;
+const AN_UPDATE: usize = 100;
 const MOST_UPDATES: usize = 500;
 /// Bytes. An incident is one row, and a page holds up to 200 of them.
 const MOST_TEXT: usize = 256 << 10;

@@ -328,10 +328,37 @@ async fn incidents_are_paged_newest_first() {
     ] {
         let page = client.get(&format!("/incidents{query}")).await.expect(200);
         assert_eq!(page["total"], 5, "{query}");
+        let asked = |name: &str| {
+            let value = query.split_once(&format!("{name}="))?.1.split('&').next()?;
+            value.parse::<u32>().ok()
+        };
+        assert_eq!(page["limit"], json!(asked("limit")), "{query}");
+        assert_eq!(page["offset"], json!(asked("offset").unwrap_or_default()), "{query}");
         let incidents = page["incidents"].as_array().expect("a list");
         let titles: Vec<String> = incidents.iter().map(|item| text(&item["title"])).collect();
         assert_eq!(titles, expected, "{query}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whoever_sets_no_limit_is_shown_all_incidents() {
+    let world = World::start().await;
+    let client = &world.owner.client;
+    for number in 0..51 {
+        client.post("/incidents", json!({"title": format!("i{number}")})).await.expect(200);
+    }
+    let all = client.get("/incidents").await.expect(200);
+    let titles: Vec<String> = all["incidents"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|incident| text(&incident["title"]))
+        .collect();
+    let expected: Vec<String> = (0..51).rev().map(|number| format!("i{number}")).collect();
+    assert_eq!(titles, expected);
+    assert_eq!(all["total"], 51);
+    let rest = client.get("/incidents?offset=49").await.expect(200);
+    assert_eq!(rest["incidents"].as_array().map(Vec::len), Some(2));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -47,6 +47,23 @@ fn patch(incident: &mut Incident, body: &Value, at: Timestamp) -> Result<(), Ful
 }
 
 #[test]
+fn its_size_is_about_what_it_takes_to_show_it() {
+    let mut incident = incident();
+    let close = |incident: &Incident| {
+        let shown = serde_json::to_string(&incident.view()).unwrap().len();
+        let size = incident.size();
+        assert!(shown <= size && size <= shown + shown / 2, "{shown} bytes, and {size} thought");
+    };
+    close(&incident);
+    incident.affected_sites = Some((0..200).map(site).collect());
+    close(&incident);
+    for _ in 0..25 {
+        incident.append(update(IncidentStatus::Monitoring, &"x".repeat(10_000), now())).unwrap();
+    }
+    close(&incident);
+}
+
+#[test]
 fn a_title_is_all_that_an_incident_needs() {
     let incident =
         open(&json!({"title": " Mail is late ", "status": "resolved"}), &CriticalAlerts::default())

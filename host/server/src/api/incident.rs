@@ -5,13 +5,28 @@ use serde_json::json;
 use vedette_model::{IncidentFilter, IncidentStatus, parse};
 
 use super::{body::Body, caller::State, path::PathId, query::Query, reply::Answer};
-use crate::{Caller, Result, service};
+use crate::{Caller, service};
 
 #[handler]
 pub(super) async fn list(app: State, caller: Caller, query: Query) -> Answer {
-    let page = service::incident::list(&app, &caller, &filter(&query)?).await?;
+    let status = query.get("status")?.map(str::parse::<IncidentStatus>).transpose()?;
+    let asked = query.get("limit")?;
+    let (limit, offset) = parse::page(asked, query.get("offset")?)?;
+    let limit = asked.map(|_| limit);
+    let page = match limit {
+        Some(limit) => {
+            let filter = IncidentFilter { status, limit, offset };
+            service::incident::list(&app, &caller, &filter).await?
+        }
+        None => service::incident::list_all(&app, &caller, status, offset).await?,
+    };
     let incidents: Vec<_> = page.items.iter().map(|incident| incident.view()).collect();
-    Ok(Json(json!({ "incidents": incidents, "total": page.total })))
+    Ok(Json(json!({
+        "incidents": incidents,
+        "total": page.total,
+        "limit": limit,
+        "offset": offset,
+    })))
 }
 
 #[handler]
@@ -46,10 +61,4 @@ pub(super) async fn add_update(app: State, caller: Caller, path: PathId, body: B
     let incident = service::incident::add_update(&app, &caller, path.id(), &body).await?;
     let added = incident.records().next_back();
     Ok(Json(json!({ "incident": incident.view(), "update": added })))
-}
-
-fn filter(query: &Query) -> Result<IncidentFilter> {
-    let status = query.get("status")?.map(str::parse::<IncidentStatus>).transpose()?;
-    let (limit, offset) = parse::page(query.get("limit")?, query.get("offset")?)?;
-    Ok(IncidentFilter { status, limit, offset })
 }

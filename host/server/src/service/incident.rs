@@ -1,8 +1,10 @@
 //! Incidents: opened by hand or from the critical alerts of the moment, and told update by update.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 use vedette_model::{
-    AlertFilter, Incident, IncidentFilter, IncidentId, Severity, SiteId,
+    AlertFilter, Incident, IncidentFilter, IncidentId, IncidentStatus, Severity, SiteId,
     incident::{CriticalAlerts, Full, IncidentPatch, NewIncident, NewUpdate},
 };
 use vedette_store::{Error as StoreError, Page};
@@ -10,9 +12,54 @@ use vedette_store::{Error as StoreError, Page};
 use super::{random, status_page};
 use crate::{App, Caller, Error, Result};
 
-/// The caller's incidents that pass the filter, newest first.
+/// Some of the caller's incidents that pass the filter, newest first.
 pub async fn list(app: &App, caller: &Caller, filter: &IncidentFilter) -> Result<Page<Incident>> {
     Ok(app.store.incidents(caller.account.id, filter).await?)
+}
+
+/// All of the caller's incidents that have a status, if one is asked for, from an offset on, newest
+/// first: as many as one answer holds.
+pub async fn list_all(
+    app: &App,
+    caller: &Caller,
+    status: Option<IncidentStatus>,
+    offset: u32,
+) -> Result<Page<Incident>> {
+    let mut filter = IncidentFilter { status, limit: MOST_READ, offset };
+    let mut held = Held { items: Vec::new(), known: BTreeSet::new(), room: MOST_SHOWN };
+    loop {
+        let Page { items, total } = list(app, caller, &filter).await?;
+        let is_last = items.len() < MOST_READ as usize;
+        let fits = items.into_iter().all(|incident| held.take(incident));
+        if is_last || !fits {
+            return Ok(Page { items: held.items, total });
+        }
+        filter.offset = filter.offset.saturating_add(MOST_READ);
+    }
+}
+
+/// Incidents that are answered together.
+struct Held {
+    items: Vec<Incident>,
+    known: BTreeSet<IncidentId>,
+    /// Bytes.
+    room: usize,
+}
+
+impl Held {
+    /// False where it does not fit; the first one always does.
+    fn take(&mut self, incident: Incident) -> bool {
+        let size = incident.size();
+        if size > self.room && !self.items.is_empty() {
+            return false;
+        }
+        // One that was opened meanwhile has moved the others along, and the last is read again.
+        if self.known.insert(incident.id) {
+            self.room = self.room.saturating_sub(size);
+            self.items.push(incident);
+        }
+        true
+    }
 }
 
 /// An incident with its whole stream.
@@ -153,8 +200,37 @@ fn limit(cause: StoreError) -> Error {
 const UNKNOWN: Error = Error::NotFound("incident");
 /// Alerts in the first update; of the others it tells the number.
 const MOST_TOLD: usize = 50;
-/// Alerts that an incident remembers it was made from: a page of them.
+/// As many as are read at a time: also of the alerts that an incident remembers it was made from.
 const MOST_READ: u32 = 200;
+/// Bytes of incidents in an answer that nobody has set a limit to.
+const MOST_SHOWN: usize = 4 << 20;
 const MOST_OPEN: u32 = 1_000;
 /// Losing a race this often takes as many others that ask for the same within milliseconds.
 const TRIES: usize = 8;
+
+#[cfg(test)]
+mod tests {
+    use chrono::DateTime;
+    use serde_json::json;
+    use uuid::Uuid;
+
+    use super::*;
+
+    fn incident(nth: u128) -> Incident {
+        let new = NewIncident::parse(&json!({ "title": "Mail is late" })).expect("a good body");
+        let (account, now) = (Uuid::nil().into(), DateTime::UNIX_EPOCH);
+        let (id, update) = (Uuid::from_u128(nth).into(), Uuid::nil().into());
+        new.into_incident(id, update, account, account, &CriticalAlerts::default(), now)
+    }
+
+    #[test]
+    fn an_answer_holds_what_fits_and_nothing_twice() {
+        let room = 2 * incident(1).size();
+        let mut held = Held { items: Vec::new(), known: BTreeSet::new(), room };
+        let taken = [1, 1, 2, 3].map(|nth| held.take(incident(nth)));
+        assert_eq!(taken, [true, true, true, false]);
+        assert_eq!(held.items, [incident(1), incident(2)]);
+        let mut small = Held { items: Vec::new(), known: BTreeSet::new(), room: 0 };
+        assert_eq!([1, 2].map(|nth| small.take(incident(nth))), [true, false]);
+    }
+}

@@ -22,14 +22,28 @@ pub(super) fn operations() -> Vec<Operation> {
 }
 
 fn list_incidents() -> Operation {
-    let [limit, offset] = page();
-    let listing = record(json!({ "incidents": list(reference("Incident")), "total": count() }));
+    let [_, offset] = page();
+    let limit = json!({ "type": "integer", "minimum": 1, "maximum": 200 });
+    let listing = record(json!({
+        "incidents": list(reference("Incident")),
+        "total": count(),
+        "limit": or_null(said(count(), "As it was asked for; null where it was not.")),
+        "offset": count(),
+    }));
     Operation::get("/incidents", TAG, "listIncidents", "List the incidents")
-        .says("Newest first.")
+        .says(
+            "Newest first. Without `limit` it is all of them, as far as they fit into some 4 MiB: \
+             where `offset` and those answered are fewer than `total`, ask for the others from \
+             there on.",
+        )
         .with(query("status", one_of(&IncidentStatus::WORDS), "Only incidents with this status."))
-        .with(limit)
+        .with(query("limit", limit, "How many to answer at most; all where it is absent."))
         .with(offset)
-        .answers("The incidents.", listing, json!({ "incidents": [incident()], "total": 1 }))
+        .answers(
+            "The incidents.",
+            listing,
+            json!({ "incidents": [incident()], "total": 1, "limit": null, "offset": 0 }),
+        )
 }
 
 fn create() -> Operation {
