@@ -81,9 +81,6 @@ impl Memory {
             self.domain.clone_from(&state.domain);
         }
         self.addresses.forget(now);
-        if state.rotating {
-            self.addresses.turned(now);
-        }
         let mut differences = Vec::new();
         for rtype in RecordType::ALL.into_iter().filter(|rtype| !rtype.is_address()) {
             differences.extend(self.difference(rtype, state, now));
@@ -101,8 +98,21 @@ impl Memory {
                 differences.insert(0, difference);
             }
         }
+        if state.rotating {
+            self.note_turn(state, now);
+        }
         differences.extend(self.dnssec_difference(state));
         differences
+    }
+
+    /// Addresses that differ within one run are turns only of a name that takes part in them, and
+    /// excuse nothing that this run shows: else whoever takes a name over would only have to
+    /// answer with two addresses in turn.
+    fn note_turn(&mut self, state: &State, now: i64) {
+        let mut sets = [RecordType::A, RecordType::Aaaa].into_iter().filter_map(|of| state.set(of));
+        if sets.any(|set| self.addresses.meets(set)) {
+            self.addresses.turned(now);
+        }
     }
 
     /// Counts the differences; answers those that appeared together as one change. A confirmed
@@ -173,9 +183,8 @@ impl Memory {
         if !stands {
             return false;
         }
-        let before = &difference.before.values;
-        if self.addresses.is_rotation(before, after) {
-            self.addresses.rotated(before, after, now);
+        if self.addresses.is_rotation(after) {
+            self.addresses.rotated(&difference.before.values, after, now);
             return true;
         }
         self.addresses.is_volatile()

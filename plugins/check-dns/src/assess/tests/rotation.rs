@@ -5,6 +5,7 @@ use super::*;
 #[test]
 fn rotation_inside_the_addresses_of_a_week_is_no_alert() {
     let mut site = Site::new();
+    site.run(a(&["192.0.2.1", "192.0.2.2", "192.0.2.3", "192.0.2.4"]));
     let sets: [&[&str]; 6] = [
         &["192.0.2.1", "192.0.2.2"],
         &["192.0.2.2", "192.0.2.3"],
@@ -18,6 +19,31 @@ fn rotation_inside_the_addresses_of_a_week_is_no_alert() {
             assert_eq!(site.counts(&a(set), 3), [0; 3], "{set:?}");
         }
     }
+}
+
+#[test]
+fn addresses_that_are_replaced_one_by_one_are_told_one_by_one() {
+    let mut site = Site::new();
+    site.run(a(&["192.0.2.1", "192.0.2.2"]));
+    for set in [["192.0.2.2", "203.0.113.8"], ["203.0.113.8", "203.0.113.9"]] {
+        assert_eq!(site.counts(&a(&set), 3), [0, 1, 0], "{set:?}");
+    }
+    assert_eq!(site.counts(&a(&["203.0.113.6"]), 3), [0, 1, 0]);
+}
+
+#[test]
+fn turns_of_addresses_that_are_not_the_names_own_excuse_nothing() {
+    let turning = |address: &str| DnsResult { rotating: true, ..a(&[address]) };
+    let mut site = Site::new();
+    site.run(a(&["192.0.2.1"]));
+    assert_eq!(site.counts(&turning("203.0.113.9"), 3), [0, 1, 0]);
+    // From then on they are its own, and so are the turns.
+    assert_eq!(site.counts(&turning("203.0.113.8"), 3), [0; 3]);
+    // A name that begins to turn, and goes on showing what it had, is not another's.
+    let mut site = Site::new();
+    site.run(a(&["192.0.2.1"]));
+    assert_eq!(site.counts(&turning("192.0.2.1"), 1), [0]);
+    assert_eq!(site.counts(&turning("203.0.113.9"), 3), [0; 3]);
 }
 
 #[test]
