@@ -24,6 +24,7 @@ mod addresses;
 mod difference;
 mod memory;
 mod state;
+mod turns;
 mod wording;
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ const MAX_END: usize = 256;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct Kept {
-    digest: String,
+    pub(super) digest: String,
     pub(super) count: usize,
     /// As many as are worth keeping.
     pub(super) values: Vec<String>,

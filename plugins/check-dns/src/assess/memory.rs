@@ -1,5 +1,5 @@
 //! What is remembered from one assessment to the next: the baseline of each type, the differences
-//! that are being counted, and the addresses of the last days.
+//! that are being counted, and the addresses and turns of the last days.
 
 use std::collections::BTreeMap;
 
@@ -10,6 +10,7 @@ use super::{
     addresses::Addresses,
     difference::{Change, Difference, Kept},
     state::State,
+    turns::Turns,
 };
 use crate::{record_type::RecordType, result::Dnssec};
 
@@ -30,6 +31,8 @@ pub(super) struct Memory {
     /// By subject.
     pending: BTreeMap<String, Pending>,
     addresses: Addresses,
+    /// Of the other types.
+    turns: Turns,
     /// The last result was a failure of the name's servers.
     failed: bool,
 }
@@ -81,6 +84,7 @@ impl Memory {
             self.domain.clone_from(&state.domain);
         }
         self.addresses.forget(now);
+        self.turns.forget(now);
         let mut differences = Vec::new();
         for rtype in RecordType::ALL.into_iter().filter(|rtype| !rtype.is_address()) {
             differences.extend(self.difference(rtype, state, now));
@@ -145,9 +149,11 @@ impl Memory {
     /// How a type differs from its baseline; none where it does not, or where it cannot be told.
     fn difference(&mut self, rtype: RecordType, state: &State, now: i64) -> Option<Difference> {
         let set = state.set(rtype)?;
-        let before = self.baseline.get(rtype.name()).cloned();
+        let (before, after) = (self.baseline.get(rtype.name()).cloned(), Kept::of(set));
         match before {
-            Some(before) if !before.is_same(&Kept::of(set)) => {
+            Some(before)
+                if !before.is_same(&after) && !self.turns.is_turn(rtype, &before, &after) =>
+            {
                 Some(Difference::of_sets(rtype, before, set))
             }
             // A name that is watched before it exists has not changed when it does.
@@ -259,10 +265,15 @@ impl Memory {
     }
 
     fn adopt(&mut self, rtype: RecordType, set: &[String], now: i64) {
+        let after = Kept::of(set);
         if rtype.is_address() {
             self.addresses.own(set, now);
+        } else if let Some(before) = self.baseline.get(rtype.name())
+            && !before.is_same(&after)
+        {
+            self.turns.replaced(rtype, before, &after, now);
         }
-        self.baseline.insert(rtype.name().to_owned(), Kept::of(set));
+        self.baseline.insert(rtype.name().to_owned(), after);
     }
 
     fn adopt_dnssec(&mut self, after: Dnssec) {

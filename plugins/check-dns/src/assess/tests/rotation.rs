@@ -1,4 +1,4 @@
-//! Addresses that take turns, and those that an alias of others leads to.
+//! Addresses and aliases that take turns, and addresses that an alias of others leads to.
 
 use super::*;
 
@@ -153,4 +153,39 @@ fn addresses_behind_an_alias_of_others_only_inform() {
     );
     let empty = result(json!({"CNAME": ["d222.cloudfront.net"]}));
     assert_eq!(site.counts(&empty, 4), [0, 0, 1, 0]);
+}
+
+#[test]
+fn alias_that_takes_turns_is_told_until_each_has_come_back_twice() {
+    let at = |alias: &str| result(json!({"CNAME": [alias], "A": ["192.0.2.1"]}));
+    let (one, other) = (at("a.cdn.example"), at("b.cdn.example"));
+    let mut site = Site::new();
+    site.run(one.clone());
+    for round in 0..20 {
+        let told = usize::from(round < 3);
+        assert_eq!(site.counts(&other, 3), [0, told, 0], "{round}");
+        let told = usize::from(round < 2);
+        assert_eq!(site.counts(&one, 3), [0, told, 0], "{round}");
+    }
+    // What was never there is told all the same, and so is that nothing is left.
+    assert_eq!(site.counts(&at("c.cdn.example"), 3), [0, 1, 0]);
+    assert_eq!(site.counts(&one, 3), [0; 3]);
+    assert_eq!(site.counts(&a(&["192.0.2.1"]), 4), [0, 0, 1, 0]);
+    site.counts(&one, 3);
+    site.now += 8 * DAY;
+    assert_eq!(site.counts(&other, 3), [0, 1, 0], "a week later it is news again");
+}
+
+#[test]
+fn alias_that_takes_turns_hides_no_change_of_an_address() {
+    let at = |alias: &str, address: &str| result(json!({"CNAME": [alias], "A": [address]}));
+    let mut site = Site::new();
+    site.run(at("a.example.com", "192.0.2.1"));
+    for _ in 0..3 {
+        site.counts(&at("b.example.com", "192.0.2.1"), 2);
+        site.counts(&at("a.example.com", "192.0.2.1"), 2);
+    }
+    assert_eq!(site.counts(&at("b.example.com", "203.0.113.9"), 3), [0, 1, 0]);
+    let last = site.raised.last().expect("it was told");
+    assert_eq!(last.message, "www.example.com: DNS changed: A 192.0.2.1 → 203.0.113.9");
 }
