@@ -26,7 +26,7 @@ pub(super) struct Memory {
     pub(super) domain: String,
     /// By type. A type that was never known is missing.
     baseline: BTreeMap<String, Kept>,
-    /// `valid` as it was last known while the zone was signed.
+    /// As it last stood where it could be told.
     dnssec: Option<Dnssec>,
     /// By subject.
     pending: BTreeMap<String, Pending>,
@@ -210,14 +210,17 @@ impl Memory {
         of(alias) != of(&self.domain)
     }
 
-    /// DNSSEC that went off or stopped holding; anything else becomes the baseline at once.
+    /// DNSSEC that went off, stopped holding, or can be verified by nobody any more; anything else
+    /// becomes the baseline at once.
     fn dnssec_difference(&mut self, state: &State) -> Option<Difference> {
         let after = state.dnssec?;
         let before = self.dnssec.unwrap_or(after);
         let is_off = before.enabled && !after.enabled;
-        let is_broken = before.valid == Some(true) && after.valid == Some(false);
-        if !is_off && !is_broken {
-            self.adopt_dnssec(after);
+        let is_broken = before.enabled && after.valid == Some(false) && before.valid != after.valid;
+        // As when the parent zone's DS records are withdrawn.
+        let is_cut_off = before.valid == Some(true) && (after.enabled, after.valid) == (true, None);
+        if !is_off && !is_broken && !is_cut_off {
+            self.dnssec = Some(after);
             self.pending.remove(DNSSEC);
             return None;
         }
@@ -274,12 +277,6 @@ impl Memory {
             self.turns.replaced(rtype, before, &after, now);
         }
         self.baseline.insert(rtype.name().to_owned(), after);
-    }
-
-    fn adopt_dnssec(&mut self, after: Dnssec) {
-        let known = self.dnssec.filter(|before| before.enabled && after.enabled);
-        let valid = after.valid.or(known.and_then(|before| before.valid));
-        self.dnssec = Some(Dnssec { valid, ..after });
     }
 }
 

@@ -146,8 +146,8 @@ fn suggestion(change: &Change) -> &'static str {
         "If this is not intended, look whether the domain is still registered and delegated, and \
          restore the records at your DNS provider."
     } else if concerns("DNSSEC") {
-        "If this is not intended, compare the DS records at your registrar with the keys of the \
-         zone, and look whether the zone's signatures have expired."
+        "If this is not intended, look whether your registrar still publishes DS records, compare \
+         them with the keys of the zone, and look whether the zone's signatures have expired."
     } else if concerns("NS") {
         "If you did not change the name servers, look at once who can use your accounts at the \
          registrar and the DNS provider."

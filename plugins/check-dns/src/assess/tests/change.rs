@@ -179,7 +179,7 @@ fn protection_that_ends_is_a_change() {
     for (after, alerts) in [
         (signed(true, Some(false)), Some("DNSSEC valid → bogus")),
         (signed(false, None), Some("DNSSEC valid → off")),
-        (signed(true, None), None),
+        (signed(true, None), Some("DNSSEC valid → not verifiable")),
         (a(&["192.0.2.1"]), None),
     ] {
         let mut site = Site::new();
@@ -201,14 +201,24 @@ fn protection_that_ends_is_a_change() {
         }
         assert_eq!(site.run(signed(true, Some(false))).len(), 1);
     }
-    let mut site = Site::new();
-    for current in [signed(true, None), signed(false, None)] {
-        site.run(current);
+    for (after, words) in [(signed(false, None), "off"), (signed(true, Some(false)), "bogus")] {
+        let mut site = Site::new();
+        site.run(signed(true, None));
+        assert_eq!(site.counts(&after, 3), [0, 1, 0]);
+        let expected = format!("www.example.com: DNS changed: DNSSEC not verifiable → {words}");
+        assert_eq!(site.raised[0].message, expected);
     }
-    assert_eq!(
-        site.run(signed(false, None)),
-        ["www.example.com: DNS changed: DNSSEC not verifiable → off"],
-    );
+}
+
+#[test]
+fn each_step_of_losing_protection_is_told_and_one_that_is_taken_back_is_not() {
+    let mut site = Site::new();
+    site.run(signed(true, Some(true)));
+    assert_eq!(site.counts(&signed(true, None), 1), [0]);
+    assert_eq!(site.counts(&signed(true, Some(true)), 2), [0; 2]);
+    // The parent's DS records are withdrawn, then the zone's signatures.
+    assert_eq!(site.counts(&signed(true, None), 3), [0, 1, 0]);
+    assert_eq!(site.counts(&signed(false, None), 3), [0, 1, 0]);
 }
 
 #[test]
