@@ -37,6 +37,8 @@ pub(crate) enum Reply {
     Reserved,
     /// It does not want to be asked; may be for how long.
     Throttled(Option<Duration>),
+    /// It lets us in at no time, or not from here: another source may.
+    Denied,
     /// Nothing that would say how the name stands.
     Failed(Token),
 }

@@ -63,10 +63,13 @@ fn read(response: &Response, name: &Name, now: i64) -> Reply {
         },
         status => status,
     };
-    match status {
-        404 => Reply::NotFound,
-        429 | 403 => Reply::Throttled(response.retry_after(now)),
-        _ => Reply::Failed(Token::RegistryUnavailable),
+    match (status, response.retry_after(now)) {
+        (404, _) => Reply::NotFound,
+        (429, wait) => Reply::Throttled(wait),
+        (403, Some(wait)) => Reply::Throttled(Some(wait)),
+        // A firewall that dislikes our address says so for ever, and nothing of the registry's wish.
+        (403, None) => Reply::Denied,
+        (_, _) => Reply::Failed(Token::RegistryUnavailable),
     }
 }
 

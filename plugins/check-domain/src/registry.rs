@@ -4,7 +4,9 @@
 //! the time that WHOIS does not need.
 //! A registration that either tells is the answer. "Not registered" is a grave thing to say, so
 //! that WHOIS is asked about it as well; where WHOIS has nothing to say, RDAP's word stands alone.
-//! A server that throttles ends the search: it is the registry's wish, on whichever protocol.
+//! A server that throttles ends the search: it is the registry's wish, on whichever protocol. One
+//! that denies us leaves the question to the next: what stands in front of it may not know the
+//! registry's wish.
 //!
 //! *Invariant:* a server that throttled a question is not asked it again before its time is over,
 //! and one that does so again and again is asked nothing ([`throttle`]).
@@ -77,8 +79,9 @@ impl Search<'_> {
             Some(Reply::Reserved) => return Ok(standing(Standing::Reserved(Source::Rdap))),
             Some(Reply::Throttled(again_in)) => return Ok(throttled(*again_in)),
             Some(Reply::NotFound) => true,
-            Some(Reply::Failed(_)) | None => false,
+            Some(Reply::Denied | Reply::Failed(_)) | None => false,
         };
+        let is_denied = rdap == Some(Reply::Denied);
         let whois = self.port43.ask()?;
         Ok(match whois {
             Some(Reply::Registered(registration)) => {
@@ -91,8 +94,9 @@ impl Search<'_> {
             Some(Reply::NotFound) => standing(Standing::NotFound(Source::Whois)),
             _ if is_absent => standing(Standing::NotFound(Source::Rdap)),
             Some(Reply::Throttled(again_in)) => throttled(again_in),
-            Some(Reply::Failed(token)) => standing(Standing::Unknown(token)),
-            None => match rdap {
+            Some(Reply::Failed(token)) if !is_denied => standing(Standing::Unknown(token)),
+            Some(Reply::Denied | Reply::Failed(_)) | None => match rdap {
+                Some(Reply::Denied) => throttled(None),
                 Some(Reply::Failed(token)) => standing(Standing::Unknown(token)),
                 _ => standing(Standing::Unknown(Token::TldNotSupported)),
             },
@@ -111,7 +115,7 @@ impl Search<'_> {
                 Some(_) => rdap::TIMEOUT.min(self.cx.remaining().saturating_sub(port43::LONGEST)),
             };
             match self.ask_rdap_server(&base, at_most)? {
-                reply @ Reply::Failed(_) => failed = failed.or(Some(reply)),
+                reply @ (Reply::Denied | Reply::Failed(_)) => failed = failed.or(Some(reply)),
                 reply => return Ok(Some(reply)),
             }
         }
@@ -123,8 +127,15 @@ impl Search<'_> {
         if let Some(left) = self.throttle.left(server) {
             return Ok(Reply::Throttled(Some(left)));
         }
+        if self.throttle.is_denied(server) {
+            return Ok(Reply::Denied);
+        }
         Ok(match rdap::ask(self.cx, base, self.name, at_most)? {
             Reply::Throttled(asked) => Reply::Throttled(Some(self.throttle.begin(server, asked))),
+            Reply::Denied => {
+                self.throttle.note_denial(server);
+                Reply::Denied
+            }
             other => other,
         })
     }

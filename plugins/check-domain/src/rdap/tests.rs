@@ -14,7 +14,7 @@ fn status_says_what_the_body_need_not() {
         (200, r#"{"errorCode":404}"#, Reply::NotFound),
         (200, r#"{"errorCode":"404","title":"Not Found"}"#, Reply::NotFound),
         (429, &good, Reply::Throttled(None)),
-        (403, "", Reply::Throttled(None)),
+        (403, "", Reply::Denied),
         (200, r#"{"errorCode":429}"#, Reply::Throttled(None)),
         (200, r#"{"errorCode":500}"#, Reply::Failed(Token::RegistryUnavailable)),
         (200, r#"{"errorCode":[]}"#, Reply::Failed(Token::UnparsableResponse)),
@@ -35,9 +35,14 @@ fn server_that_throttles_may_say_for_how_long() {
         [("120", Some(120)), ("Thu, 01 Jan 2026 00:01:00 GMT", Some(60)), ("soon", None)]
     {
         let headers = vec![("retry-after".to_owned(), value.to_owned())];
-        let response = Response { headers, ..response(429, "") };
-        let expected = Reply::Throttled(seconds.map(Duration::from_secs));
-        assert_eq!(read(&response, &name(), NOW), expected, "{value:?}");
+        let wait = seconds.map(Duration::from_secs);
+        for (status, expected) in [
+            (429, Reply::Throttled(wait)),
+            (403, wait.map_or(Reply::Denied, |wait| Reply::Throttled(Some(wait)))),
+        ] {
+            let response = Response { headers: headers.clone(), ..response(status, "") };
+            assert_eq!(read(&response, &name(), NOW), expected, "{status} {value:?}");
+        }
     }
 }
 

@@ -49,12 +49,23 @@ impl<'a> Throttle<'a> {
         pause
     }
 
+    /// Whether the server denied us the name a while ago.
+    pub(super) fn is_denied(&self, server: &str) -> bool {
+        self.shared.get(&key(DENIED, &self.question(server))).is_some()
+    }
+
+    /// The server denied us the name, and need not be bothered with it before [`SHORTEST`] is over.
+    pub(super) fn note_denial(&self, server: &str) {
+        self.shared.set(&key(DENIED, &self.question(server)), "-", SHORTEST);
+    }
+
     fn question(&self, server: &str) -> String {
         format!("{server}/{}", self.name)
     }
 }
 
 const KIND: &str = "throttled";
+const DENIED: &str = "denied";
 const STRIKES: &str = "strikes";
 /// Throttled questions before a server is left alone, and how long each is remembered after the
 /// last.

@@ -1,12 +1,15 @@
 //! Servers that ask to be left alone.
 
 use super::*;
-use crate::fixture::HOUR;
+use crate::{
+    fixture::{self, HOUR},
+    result::Source,
+};
 
 #[test]
 fn name_that_was_throttled_is_not_asked_for_six_hours() {
     for (status, retry_after, hours) in
-        [(429, None, 6), (429, Some("120"), 6), (403, None, 6), (429, Some("36000"), 10)]
+        [(429, None, 6), (429, Some("120"), 6), (403, Some("120"), 6), (429, Some("36000"), 10)]
     {
         let world = rdap_says(move || {
             let headers = retry_after.map(|v| ("retry-after".to_owned(), v.to_owned()));
@@ -69,4 +72,27 @@ fn whois_server_that_throttled_a_name_is_not_asked_for_it() {
     // Not asking is no reason to doubt RDAP.
     let world = both_say(|| Ok(response(404, "")), || Ok(String::new()));
     assert_eq!(error(&world.check("example.com")), "domain_not_found");
+}
+
+#[test]
+fn server_that_denies_us_leaves_the_question_to_whois() {
+    let whois = || Ok(fixture::thin("example.com", LATER, DOT_COM));
+    let world = both_say(|| Ok(response(403, "")), whois);
+    let seen = world.check("example.com");
+    assert_eq!(
+        (error(&seen), seen.days_remaining, seen.source),
+        ("", Some(60), Some(Source::Whois))
+    );
+    // Without WHOIS it is not known how the name stands.
+    let world = rdap_says(|| Ok(response(403, ""))).whois(|_, tld| Ok(iana(tld, None)));
+    assert_eq!(error(&world.check("example.com")), "rate_limited");
+    assert_eq!(asked(&world)[0], COM);
+    world.pass(6 * HOUR - 1);
+    assert_eq!(error(&world.check("example.com")), "rate_limited");
+    assert!(!asked(&world).contains(&COM.to_owned()), "it is left alone with that name");
+    world.pass(1);
+    world.check("example.com");
+    assert_eq!(asked(&world)[0], COM);
+    let world = both_say(|| Ok(response(403, "")), || Err(NetError::Refused));
+    assert_eq!(error(&world.check("example.com")), "rate_limited");
 }
