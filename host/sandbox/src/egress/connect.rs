@@ -192,6 +192,11 @@ fn has_sockets() -> bool {
     UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).is_ok()
 }
 
+/// Whether this machine has a way to the address at all, as far as the kernel knows.
+pub(super) fn has_route(address: IpAddr) -> bool {
+    source(SocketAddr::new(address, 443)).is_ok() // no packet is sent, so that any port will do
+}
+
 /// What the kernel would use as its own address towards that one. Connecting a datagram socket sends
 /// nothing.
 fn source(towards: SocketAddr) -> io::Result<SocketAddr> {

@@ -35,6 +35,7 @@ use super::{
         text,
     },
     code,
+    connect::has_route,
     heard::Heard,
     resolv_conf::{RESOLV_CONF, system_servers},
     upstream::Upstream,
@@ -49,6 +50,9 @@ const MAX_ALIASES: usize = 16;
 const PATIENCE: Duration = Duration::from_secs(5);
 /// How long the slower address family is waited for once the other has answered.
 const GRACE: Duration = Duration::from_millis(300);
+/// The same where this machine has no way to what the other family answered: a question that was
+/// lost is asked again within this time.
+const LONG_GRACE: Duration = Duration::from_secs(4);
 /// The keys of a zone are looked at once for all questions of a run, and of its neighbours.
 const KEEP_KEYS: Duration = Duration::from_secs(30);
 const MOST_ZONES: usize = 4_096;
@@ -322,7 +326,7 @@ impl Resolver {
         let second = match &first {
             Ok(addresses) if !addresses.is_empty() => tokio::select! {
                 found = second => found,
-                () = sleep(GRACE) => Ok(Vec::new()),
+                () = sleep(grace(addresses, has_route)) => Ok(Vec::new()),
             },
             Ok(_) | Err(_) => second.await,
         };
@@ -363,6 +367,12 @@ impl Resolver {
     }
 }
 
+/// How long the other family is waited for once these addresses are known.
+fn grace(addresses: &[IpAddr], has_route: impl Fn(IpAddr) -> bool) -> Duration {
+    let is_useful = addresses.iter().any(|address| has_route(*address));
+    if is_useful { GRACE } else { LONG_GRACE }
+}
+
 /// Asks one server; once more without EDNS where that is what it did not understand. Such an answer
 /// carries no signatures: whoever validates finds nothing proven.
 async fn ask(
@@ -383,5 +393,24 @@ async fn ask(
     match &bare {
         Err(error) if is_confused(error) || is_silence(error) => outcome,
         Ok(_) | Err(_) => bare,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::Ipv4Addr;
+
+    use super::*;
+
+    #[test]
+    fn family_without_a_route_leaves_the_other_time_to_be_asked_again() {
+        let addresses = ["2001:db8::1", "192.0.2.1"].map(|text| text.parse::<IpAddr>().unwrap());
+        let [v6, v4] = addresses;
+        assert_eq!(grace(&[v6], |address| address.is_ipv4()), LONG_GRACE);
+        assert_eq!(grace(&[v4], |address| address.is_ipv4()), GRACE);
+        assert_eq!(grace(&[v6, v4], |address| address.is_ipv4()), GRACE);
+        // The kernel sends nothing there without being asked to.
+        assert!(!has_route(Ipv4Addr::BROADCAST.into()));
+        assert!(has_route(Ipv4Addr::LOCALHOST.into()));
     }
 }
