@@ -2,6 +2,8 @@
 //!
 //! The position is the index of the next entry. Each run reads a few tiles from there on; the
 //! first one starts near the end, since a public log has more behind it than any run could read.
+//! A log that grows faster than it is read is no source: certificates of today would never be
+//! reached, and nobody would hear of it.
 //! What is read is held against the log's tree head: entries against the leaf hashes of their
 //! tile, tiles against their parents, and those against the root.
 //!
@@ -50,6 +52,13 @@ pub(super) fn read(asked: &Asked<'_>) -> Result<Answer, Failure> {
         Some(Ok(from)) => from,
         Some(Err(_)) | None => size.saturating_sub(NEAR_END) / WIDTH * WIDTH,
     };
+    if size - from > CATCHABLE {
+        return Err(Failure::TooMuch(format!(
+            "{} entries of the log are unread, more than can be caught up with: name a source that \
+             is asked by domain before it",
+            size - from,
+        )));
+    }
     let to = size.min((from / WIDTH + TILES) * WIDTH);
     let mut certificates = Vec::new();
     if from < to {
@@ -227,6 +236,8 @@ fn hashes_url(asked: &Asked<'_>, tile: &Tile, width: u64) -> String {
 const WIDTH: u64 = 256;
 /// Tiles of entries that one run reads.
 const TILES: u64 = 4;
+/// Unread entries that later runs can still catch up with, one run a minute: six hours' worth.
+const CATCHABLE: u64 = 6 * 60 * TILES * WIDTH;
 /// Entries that the first run reads, at least, where there are as many.
 const NEAR_END: u64 = 256;
 const PATIENCE: Duration = Duration::from_secs(6);

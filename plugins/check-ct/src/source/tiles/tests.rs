@@ -194,6 +194,20 @@ fn log_is_read_in_bounded_steps() {
 }
 
 #[test]
+fn log_that_cannot_be_caught_up_with_is_no_source() {
+    let log = Log::of(10);
+    log.spoil("/checkpoint", |body| {
+        let text = String::from_utf8(body.clone()).expect("a checkpoint is text");
+        let size = format!("\n{}\n", 21 + CATCHABLE);
+        *body = text.replacen("\n10\n", &size, 1).into_bytes();
+    });
+    let host = log.host();
+    assert_eq!(log.read(&host, Some("20")).err(), Some(UNAVAILABLE));
+    assert!(host.logged().iter().any(|line| line.message.contains("can be caught up with")));
+    assert_eq!(log.0.borrow().asked, ["/checkpoint"], "nothing is read in vain");
+}
+
+#[test]
 fn precertificate_and_certificate_are_one_and_the_signer_stands_for_its_issuer() {
     let log = Log::of(10);
     log.add_precertificate(&fixture::leaf(), "Precertificate Signing 1");
