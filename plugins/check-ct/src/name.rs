@@ -1,5 +1,7 @@
 //! Names in certificates, and which of them concern the watched domain.
 
+use vedette_sdk::suffix;
+
 /// A DNS name as certificates carry it, in canonical form: lower case, no trailing dot, `*` only
 /// as the whole left-most label. None for what is no DNS name (mail addresses, blanks, names of
 /// other scripts that were not encoded).
@@ -36,6 +38,12 @@ pub(crate) fn host(name: &str) -> &str {
 /// What is one label above; none above a top-level domain.
 pub(crate) fn parent(name: &str) -> Option<&str> {
     name.split_once('.').map(|(_, parent)| parent)
+}
+
+/// The wildcard that matches the domain without being below it, where it can be anybody's.
+pub(crate) fn wildcard_beside(domain: &str) -> Option<String> {
+    let parent = parent(domain).filter(|parent| suffix::registrable(parent).is_some())?;
+    Some(format!("*.{parent}"))
 }
 
 /// The canonical names of a certificate, each once: those that concern the domain first, at most
@@ -122,6 +130,19 @@ mod tests {
             ("other.example.com", "www.example.com", false),
         ] {
             assert_eq!(concerns(name, domain), expected, "{name} for {domain}");
+        }
+    }
+
+    #[test]
+    fn wildcard_beside_a_domain_is_one_that_can_be_issued() {
+        for (domain, expected) in [
+            ("www.example.com", Some("*.example.com")),
+            ("a.b.example.co.uk", Some("*.b.example.co.uk")),
+            ("example.com", None),
+            ("example.co.uk", None),
+            ("com", None),
+        ] {
+            assert_eq!(wildcard_beside(domain).as_deref(), expected, "{domain}");
         }
     }
 

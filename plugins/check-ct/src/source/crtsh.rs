@@ -7,6 +7,11 @@
 use std::time::Duration;
 
 use serde::Deserialize;
+use vedette_sdk::{
+    http::{Request, Response},
+    log::Level,
+    net::NetError,
+};
 
 use super::{Answer, Asked, Failure};
 use crate::{
@@ -30,21 +35,58 @@ struct Row {
     serial_number: Option<String>,
 }
 
-/// Answers everything at once: there is no position.
+/// Answers everything at once: there is no position. The wildcard beside the domain is a name that
+/// is not below it, and a question of its own: what comes of it adds to the answer, and costs it
+/// nothing.
 pub(super) fn read(asked: &Asked<'_>) -> Result<Answer, Failure> {
+    let mut requests = vec![request(asked, asked.domain)];
+    requests.extend(name::wildcard_beside(asked.domain).map(|wildcard| {
+        // Both bodies are in memory at once.
+        Request { max_body: MAX_BESIDE, ..request(asked, &wildcard) }
+    }));
+    let mut answers = asked.cx.fetch_many(&requests).into_iter();
+    let mut next = || answers.next().map(|answer| listed(asked, answer));
+    let mut certificates = next().expect("there is an answer to each request")?;
+    match next() {
+        Some(Ok(more)) => {
+            let room = MOST.saturating_sub(certificates.len());
+            certificates.extend(more.into_iter().take(room));
+        }
+        Some(Err(failure)) => {
+            let message = "the wildcard beside the domain could not be asked about";
+            asked.cx.log(Level::Warn, message, &[("reason", failure.reason())]);
+        }
+        None => {}
+    }
+    let mut catalogue = Catalogue::new(asked.domain);
+    for certificate in certificates {
+        catalogue.add(certificate);
+    }
+    let certificates = catalogue.into_certificates();
+    Ok(Answer { certificates, is_whole: true, ..Answer::default() })
+}
+
+fn request(asked: &Asked<'_>, question: &str) -> Request {
     let query = url::form_urlencoded::Serializer::new(String::new())
-        .append_pair("q", asked.domain)
+        .append_pair("q", question)
         .append_pair("output", "json")
         .append_pair("exclude", "expired")
         .append_pair("deduplicate", "Y")
         .finish();
-    let response = asked.get(format!("{}/?{query}", asked.base), PATIENCE)?;
+    asked.request(format!("{}/?{query}", asked.base), PATIENCE)
+}
+
+/// What one answer lists.
+fn listed(
+    asked: &Asked<'_>,
+    answer: Result<Response, NetError>,
+) -> Result<Vec<Certificate>, Failure> {
+    let response = asked.accept(answer)?;
     if response.truncated {
         let reason = format!("it answers with more than {} bytes", response.body.len());
         return Err(Failure::TooMuch(reason));
     }
-    let certificates = parse(&response.body, asked.domain, asked.now)?;
-    Ok(Answer { certificates, is_whole: true, ..Answer::default() })
+    parse(&response.body, asked.domain, asked.now)
 }
 
 fn parse(body: &[u8], domain: &str, now: i64) -> Result<Vec<Certificate>, Failure> {
@@ -85,6 +127,8 @@ impl Row {
 
 /// It often takes ten to twenty seconds.
 const PATIENCE: Duration = Duration::from_secs(20);
+/// Bytes about a single name.
+const MAX_BESIDE: u32 = 512 << 10;
 /// Of one domain: what fits into memory.
 const MOST: usize = 6_000;
 

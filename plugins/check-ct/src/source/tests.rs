@@ -69,6 +69,33 @@ fn first_source_that_answers_is_the_one() {
 }
 
 #[test]
+fn wildcard_beside_the_domain_is_asked_for_too_and_costs_nothing() {
+    let www = "www.example.com";
+    let row = |name: &str, serial: &str| {
+        let mut row = row()[0].clone();
+        (row["name_value"], row["serial_number"]) = (json!(name), json!(serial));
+        row
+    };
+    let wild = json!([row("*.example.com\nexample.com", "0b"), row(www, "0a")]);
+    let own = json!([row(www, "0a")]);
+    for (beside, expected) in [
+        (Ok(response(200, wild.to_string().as_bytes())), 2),
+        (Ok(response(503, b"")), 1),
+        (Err(NetError::Timeout(Phase::Receive)), 1),
+    ] {
+        let own = own.to_string();
+        let (host, asked) = host(move |request| match request.url.contains("q=*.example.com&") {
+            true => beside.clone(),
+            false => Ok(response(200, own.as_bytes())),
+        });
+        let sources = &both()[..1];
+        let told = ask(&host.cx(), sources, www, &BTreeMap::new()).expect("no trouble of ours");
+        assert_eq!(told.expect("an answer").answer.certificates.len(), expected);
+        assert_eq!(asked.borrow().len(), 2);
+    }
+}
+
+#[test]
 fn source_that_fails_is_skipped() {
     let html = b"<html>502 Bad Gateway</html>".to_vec();
     let cut = Response { truncated: true, ..response(200, b"[{") };

@@ -179,8 +179,7 @@ fn entries(
         answer => answer?,
     };
     let mut needles = vec![Needle::new(asked.domain)];
-    let beside = name::parent(asked.domain).filter(|parent| parent.contains('.'));
-    needles.extend(beside.map(|parent| Needle::new(&format!("*.{parent}"))));
+    needles.extend(name::wildcard_beside(asked.domain).map(|name| Needle::new(&name)));
     let (mut found, mut rest) = (Vec::new(), response.body.as_slice());
     for slot in 0..tile.width {
         let index = tile.number * WIDTH + slot;
