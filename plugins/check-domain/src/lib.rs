@@ -31,6 +31,7 @@ mod facts;
 mod fixture;
 #[doc(hidden)]
 pub mod fuzz;
+mod last_chance;
 mod moment;
 mod name;
 mod privacy;

@@ -5,6 +5,7 @@ use vedette_sdk::Finding;
 
 use super::wording;
 use crate::{
+    last_chance::LastChance,
     moment::{self, DAY},
     result::{DomainResult, Source},
     text::cut,
@@ -26,14 +27,6 @@ pub(super) struct Seen {
     days_remaining: Option<i64>,
     /// How the registry says that the registration is lost but for a last chance.
     pub(super) last_chance: Option<LastChance>,
-}
-
-/// Statuses of a registration that has ended, even before its date (RFC 3915).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum LastChance {
-    Redemption,
-    PendingDelete,
 }
 
 impl Seen {
@@ -93,24 +86,6 @@ impl Seen {
     }
 }
 
-impl LastChance {
-    /// Registries write `redemptionPeriod`, `redemption period`, `REDEMPTION-PERIOD` …
-    fn of(status: &[String]) -> Option<Self> {
-        let says = |words: &[&str]| {
-            status.iter().any(|status| {
-                let letters = status.chars().filter(char::is_ascii_alphabetic).take(MAX_STATUS);
-                let letters: String = letters.map(|c| c.to_ascii_lowercase()).collect();
-                words.iter().any(|words| letters.starts_with(words))
-            })
-        };
-        // Both are published during redemption; .nl, .be and .eu call it their quarantine.
-        if says(&["redemption", "quarantine", "inquarantine"]) {
-            return Some(Self::Redemption);
-        }
-        says(&["pendingdelete"]).then_some(Self::PendingDelete)
-    }
-}
-
 /// Unix seconds. The stated days count where no date does.
 fn expires_at(result: &DomainResult, at: i64) -> Option<i64> {
     let stated = result.expires_at.as_deref().and_then(moment::parse);
@@ -131,4 +106,3 @@ fn shows_registration(result: &DomainResult) -> bool {
 
 /// In characters.
 const MAX_TEXT: usize = 256;
-const MAX_STATUS: usize = 64;

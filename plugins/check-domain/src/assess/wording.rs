@@ -2,11 +2,8 @@
 
 use vedette_sdk::Finding;
 
-use super::{
-    loss::Loss,
-    seen::{LastChance, Seen},
-};
-use crate::{events, moment, result::Source, text::cut};
+use super::{loss::Loss, seen::Seen};
+use crate::{events, last_chance::LastChance, moment, result::Source, text::cut};
 
 /// `example.com: registration expires in 5 days, on 2026-01-06 (registrar Example Registrar)`.
 pub(super) fn expiring(seen: &Seen, days: i64, now: i64) -> Finding {
