@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     error::Token,
+    last_chance::LastChance,
     moment,
     name::{Name, a_labels},
     result::{DataAvailability, DomainResult, Source},
@@ -68,6 +69,17 @@ impl Registration {
     }
 }
 
+impl Standing {
+    /// Whether its owner has to act, and may be doing so: what is told of it is looked at again soon.
+    /// Where a date is long past, the registry does not keep it.
+    pub(crate) fn is_lapsing(&self, now: i64) -> bool {
+        let Self::Registered(registration, _) = self else { return false };
+        let past = registration.expires_at.map(|at| now.saturating_sub(at));
+        let is_past = past.is_some_and(|past| (1..=LAPSE).contains(&past));
+        is_past || LastChance::of(&registration.status).is_some()
+    }
+}
+
 /// Those that are names of hosts, sorted, each once. None where texts were there and not one of
 /// them is.
 fn hosts(names: Vec<String>) -> Option<Vec<String>> {
@@ -116,6 +128,8 @@ impl Standing {
     }
 }
 
+/// Grace, redemption and deletion take registries no longer.
+const LAPSE: i64 = 90 * moment::DAY;
 /// Of name servers and of statuses.
 const MAX_ITEMS: usize = 32;
 /// In characters.
@@ -166,6 +180,23 @@ mod tests {
         assert_eq!(without(|r| r.expires_at = None), DataAvailability::Partial);
         assert_eq!(without(|r| r.registrar = None), DataAvailability::Partial);
         assert_eq!(without(|r| r.name_servers = None), DataAvailability::Full);
+    }
+
+    #[test]
+    fn registration_lapses_from_its_date_on_until_it_is_deleted() {
+        let lapsing = |expires_at: Option<i64>, status: &str| {
+            let status = vec![status.to_owned()];
+            let registration = Registration { expires_at, status, ..registration() };
+            Standing::Registered(registration, Source::Rdap).is_lapsing(NOW)
+        };
+        for (past, expected) in
+            [(-1, false), (0, false), (1, true), (LAPSE, true), (LAPSE + 1, false)]
+        {
+            assert_eq!(lapsing(Some(NOW - past), "ok"), expected, "{past}");
+        }
+        assert!(lapsing(Some(NOW + LAPSE), "redemptionPeriod"));
+        assert!(!lapsing(None, "ok"));
+        assert!(!Standing::NotFound(Source::Rdap).is_lapsing(NOW));
     }
 
     #[test]

@@ -36,8 +36,17 @@ mod throttle;
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Found {
     pub(crate) standing: Standing,
-    /// A registry asked to be left alone for so long.
+    /// A registry asked to be left alone for so long, or something may be about to change.
     pub(crate) again_in: Option<Duration>,
+}
+
+impl Found {
+    /// Looked at again soon where the registration has lapsed: whoever is told so acts on it, and
+    /// wants to hear that it is well.
+    fn watched(self, now: i64) -> Self {
+        let lapse = self.standing.is_lapsing(now).then_some(cache::LAPSED);
+        Self { again_in: self.again_in.or(lapse), ..self }
+    }
 }
 
 /// One look-up, with what it needs to ask and to remember.
@@ -54,8 +63,8 @@ pub(crate) fn look_up(cx: &Cx, settings: &Settings, name: &Name) -> Result<Found
     let now = cx.now();
     let cache = Cache::new(cx, settings, now);
     let kept = cache.get(name);
-    if let Some(standing) = kept.as_ref().and_then(|entry| entry.fresh(now)) {
-        return Ok(Found { standing: standing.clone(), again_in: None });
+    if let Some(fresh) = kept.as_ref().and_then(|entry| entry.fresh(now)) {
+        return Ok(standing(fresh.clone()).watched(now));
     }
     let search = Search {
         cx,
@@ -66,7 +75,7 @@ pub(crate) fn look_up(cx: &Cx, settings: &Settings, name: &Name) -> Result<Found
     };
     let found = search.run()?;
     cache.keep(name, &found.standing, kept.as_ref());
-    Ok(found)
+    Ok(found.watched(now))
 }
 
 impl Search<'_> {

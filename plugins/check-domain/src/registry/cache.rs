@@ -3,7 +3,8 @@
 //!
 //! *Invariant:* a kept answer is given only to whom it is about, and not past the moment at which
 //! the registry may have changed it by itself: a registration that ran out meanwhile is asked for
-//! again, since most renew themselves at that moment.
+//! again, since most renew themselves at that moment, and one that has lapsed is after an hour, since
+//! its owner may have renewed it.
 
 use std::time::Duration;
 
@@ -92,6 +93,7 @@ impl Entry {
     /// Seconds for which the answer counts.
     fn lifetime(&self) -> i64 {
         match &self.standing {
+            standing if standing.is_lapsing(self.at) => HOUR,
             Standing::Registered(..) => LIFETIME,
             // One witness alone is heard again at once where it matters.
             Standing::NotFound(Source::Rdap | Source::Whois) if self.was_registered => 0,
@@ -105,6 +107,8 @@ impl Entry {
 }
 
 const HOUR: i64 = 3_600;
+/// How soon a registration that has lapsed is asked for again.
+pub(super) const LAPSED: Duration = Duration::from_secs(HOUR.unsigned_abs());
 /// A day, less what lets a daily run find that it is over.
 const LIFETIME: i64 = 24 * HOUR - 600;
 /// How long a name that was registered is known as one.
@@ -176,7 +180,9 @@ mod tests {
         let start = Host::new().cx().now();
         assert!(counts(None, &registered(Some(start + 100)), 100));
         assert!(!counts(None, &registered(Some(start + 100)), 101));
-        assert!(counts(None, &registered(Some(start - 1)), 100), "it had run out before");
+        let lapsed = registered(Some(start - 1));
+        assert!(counts(None, &lapsed, HOUR - 1), "it had run out before");
+        assert!(!counts(None, &lapsed, HOUR));
     }
 
     #[test]

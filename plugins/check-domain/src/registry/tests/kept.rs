@@ -45,3 +45,25 @@ fn failure_is_kept_for_minutes_only() {
     world.check("example.com");
     assert_eq!(asked(&world).first().map(String::as_str), Some(COM));
 }
+
+#[test]
+fn registration_that_has_lapsed_is_asked_for_again_after_an_hour() {
+    let mut renewed = false;
+    let world = World::new().http(move |url| {
+        if url == IANA {
+            return Err(NetError::Refused);
+        }
+        let until = if renewed { "2026-12-31T00:00:00Z" } else { "2025-12-31T00:00:00Z" };
+        renewed = true;
+        Ok(response(200, &rdap("example.com", until)))
+    });
+    let seen = world.run("example.com").expect("the check works");
+    let hour = Some(std::time::Duration::from_secs(3_600));
+    assert_eq!((seen.facts.days_remaining, seen.next_run_in), (Some(-1), hour));
+    world.pass(HOUR - 1);
+    let seen = world.run("example.com").expect("the check works");
+    assert_eq!((seen.facts.days_remaining, seen.next_run_in), (Some(-2), hour));
+    world.pass(1);
+    let seen = world.run("example.com").expect("the check works");
+    assert_eq!((seen.facts.days_remaining, seen.next_run_in), (Some(363), None));
+}
