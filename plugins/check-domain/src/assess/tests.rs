@@ -352,6 +352,8 @@ fn messages_tell_what_when_and_by_whom() {
         assert_eq!(said, format!("example.com: {message} (registrar Example Registrar)"));
         assert!(suggestion.contains("Example Registrar"), "{suggestion}");
     }
+    let (_, suggestion) = told(registered(5, NOW));
+    assert!(suggestion.contains("no proof that it was paid for"), "{suggestion}");
     let bare = DomainResult { days_remaining: Some(3), ..DomainResult::default() };
     assert_eq!(told(bare).0, "registration expires in 3 days, on 2026-01-04");
 }

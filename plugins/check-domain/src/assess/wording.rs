@@ -16,7 +16,8 @@ pub(super) fn expiring(seen: &Seen, days: i64, now: i64) -> Finding {
     let message = sentence(seen, &format!("registration expires {when}"), now);
     let suggestion = format!(
         "Renew the domain at {} in time. If it renews automatically, check that the payment method \
-         there is valid: registries show the new date once they have renewed it.",
+         there is valid. A later date is no proof that it was paid for: registries like those of \
+         .com and .net add a year when the day comes, and take it back where nobody pays.",
         registrar(seen),
     );
     Finding::new(&events::EXPIRING, EXPIRING_KEY, message).suggestion(suggestion)
