@@ -112,7 +112,7 @@ pub fn mint(key_prefix: &str, mut random: impl FnMut() -> u8) -> String {
         }
     }
     let checksum = checksum(&key);
-    key.push_str(&checksum);
+    key.extend(checksum.map(char::from));
     key
 }
 
@@ -124,7 +124,7 @@ pub fn well_formed(key: &str, key_prefix: &str) -> bool {
         return false;
     }
     let (body, end) = key.split_at(key_prefix.len() + RANDOM);
-    checksum(body) == end
+    checksum(body) == end.as_bytes()
 }
 
 /// The first 11 characters: enough to recognise a key, useless to guess it.
@@ -141,14 +141,14 @@ fn future(field: &'static str, value: &Value, now: Timestamp) -> Result<Timestam
 }
 
 /// CRC32 in base62, most significant digit first, six digits (62⁶ > 2³²).
-fn checksum(body: &str) -> String {
+fn checksum(body: &str) -> [u8; CHECKSUM] {
     let mut rest = crc32fast::hash(body.as_bytes());
     let mut digits = [b'0'; CHECKSUM];
     for digit in digits.iter_mut().rev() {
         *digit = BASE62[(rest % 62) as usize];
         rest /= 62;
     }
-    digits.into_iter().map(char::from).collect()
+    digits
 }
 
 const RANDOM: usize = 30;

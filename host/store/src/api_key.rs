@@ -58,7 +58,8 @@ impl Store {
     pub async fn caller(&self, hash: &str) -> Result<Option<Arc<Found>>> {
         match self.inner.known.caller(hash) {
             Some(found) => Ok(Some(found)),
-            None => self.caller_anew(hash).await,
+            // From memory most of the time: nobody else is to carry what this takes.
+            None => Box::pin(self.caller_anew(hash)).await,
         }
     }
 

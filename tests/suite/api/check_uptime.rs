@@ -6,7 +6,7 @@ use futures::future::join_all;
 use serde_json::{Value, json};
 use vedette_tests::{Leaf, Manner, OldTls, Pages, Reply, Script, gzip};
 
-use crate::world::World;
+use crate::world::{World, text};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_page_that_answers_is_up() {

@@ -83,6 +83,11 @@ async fn what_is_answered_as_a_preflight_is_not_counted_and_all_else_is() {
     assert_eq!(left(preflight(&address, "/sites", OURS, "GET").await), 58);
     let path = "/public/check-ssl?domain=localhost";
     assert_eq!(left(preflight(&address, path, THEIRS, "GET").await), 10);
+    // A page is everybody's, also where a browser asks about it first.
+    let pages = Client::new(&format!("http://{}", world.service.api), None);
+    let page = preflight(&pages, "/status/acme.json", THEIRS, "GET").await;
+    assert_eq!((page.status, page.header("access-control-allow-origin")), (204, Some("*")));
+    assert_eq!(left(page), 10);
 }
 
 async fn open() -> World {

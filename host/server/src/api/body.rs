@@ -142,20 +142,14 @@ async fn read(body: &mut ReqBody, most: usize) -> Result<Vec<u8>> {
 /// Takes in what nobody read of the body, before the answer goes out: over HTTP/1.1 the next request
 /// comes behind it. Where it does not end soon, the answer says that the connection does; a client
 /// that is not told loses the request that it sends next.
-#[handler]
-pub(super) async fn finish(
-    req: &mut Request,
-    depot: &mut Depot,
-    res: &mut Response,
-    ctrl: &mut FlowCtrl,
-) {
-    ctrl.call_next(req, depot, res).await;
+pub(super) async fn finish(req: &mut Request, res: &mut Response) {
     if req.body().is_end_stream() {
         return;
     }
     // Who waits to be told to go on is not told, and sends nothing.
     let is_waiting = req.headers().contains_key(header::EXPECT);
-    let is_over = !is_waiting && drain(req.body_mut()).await;
+    // Hardly a request gets here, and none of the others is to carry what this takes.
+    let is_over = !is_waiting && Box::pin(drain(req.body_mut())).await;
     if !is_over && req.version() < Version::HTTP_2 {
         res.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     }

@@ -11,11 +11,11 @@ use salvo::{
     http::{HeaderMap, Method, header},
     prelude::*,
 };
-use vedette_model::{AccountId, Edition, Feature, Role, parse};
+use vedette_model::{Account, AccountId, Edition, Feature, Role, parse};
 
 use super::{
     limit::{ClientAddress, Standing},
-    payer::{Cost, count},
+    payer::{Cost, Counted, count},
     trace,
 };
 use crate::{
@@ -116,38 +116,51 @@ impl Authenticate {
         let standing = depot
             .get_typed_mut::<Standing>()
             .map_err(|_| anyhow::anyhow!("the request was not counted"))?;
-        let mut caller = self.recognise(app, credential).await?;
+        let caller = self.recognise(app, credential).await?;
         trace::note_account(caller.account.id);
-        let mut counted = count(app, &caller, token, standing, cost).await?;
-        if counted.stamp != caller.stamp {
-            // Its keys, plan or sites were changed since it was remembered, on another node; or it
-            // is gone.
-            service::credential::forget(app, token);
-            let before = Arc::clone(&caller.account);
-            let again = self.recognise(app, credential).await;
-            let is_the_same = again.as_ref().is_ok_and(|caller| caller.account.id == before.id);
-            if !is_the_same {
-                standing.withdraw(app).await;
-            }
-            let is_refused = counted.admitted.is_err() || !is_the_same;
-            let has_another_plan =
-                again.as_ref().is_ok_and(|caller| caller.account.plan != before.plan);
-            if (is_refused || has_another_plan)
-                && let Some(at) = counted.placed
-            {
-                app.limits.take_back(before.id, at);
-            }
-            // Who joined or left a team meanwhile is bound by the limits of another account.
-            caller = again?;
-            if is_refused {
-                trace::note_account(caller.account.id);
-                counted = count(app, &caller, token, standing, cost).await?;
-            } else if has_another_plan {
-                // It was counted in the month, and is not counted twice.
-                counted.admitted = standing.under(app, &caller, token, cost);
-            }
+        let counted = count(app, &caller, token, standing, cost).await?;
+        if counted.stamp == caller.stamp {
+            return counted.admitted.map(|()| caller);
         }
-        counted.admitted.map(|()| caller)
+        // Hardly a request gets here, and none of the others is to carry what this takes.
+        Box::pin(self.admit_anew(app, credential, standing, cost, &caller.account, counted)).await
+    }
+
+    /// Its keys, plan or sites were changed since it was remembered, on another node; or it is gone.
+    async fn admit_anew(
+        &self,
+        app: &App,
+        credential: Credential<'_>,
+        standing: &mut Standing,
+        cost: Cost,
+        before: &Account,
+        counted: Counted,
+    ) -> Result<Caller> {
+        let token = credential.bearer;
+        service::credential::forget(app, token);
+        let again = self.recognise(app, credential).await;
+        let is_the_same = again.as_ref().is_ok_and(|caller| caller.account.id == before.id);
+        if !is_the_same {
+            standing.withdraw(app).await;
+        }
+        let is_refused = counted.admitted.is_err() || !is_the_same;
+        let has_another_plan =
+            again.as_ref().is_ok_and(|caller| caller.account.plan != before.plan);
+        if (is_refused || has_another_plan)
+            && let Some(at) = counted.placed
+        {
+            app.limits.take_back(before.id, at);
+        }
+        // Who joined or left a team meanwhile is bound by the limits of another account.
+        let caller = again?;
+        if is_refused {
+            trace::note_account(caller.account.id);
+            count(app, &caller, token, standing, cost).await?.admitted?;
+        } else if has_another_plan {
+            // It was counted in the month, and is not counted twice.
+            standing.under(app, &caller, token, cost)?;
+        }
+        Ok(caller)
     }
 
     async fn recognise(&self, app: &App, credential: Credential<'_>) -> Result<Caller> {

@@ -24,14 +24,7 @@ enum Coding {
 }
 
 /// Packs what is worth it, on the way out.
-#[handler]
-pub(super) async fn pack(
-    req: &mut Request,
-    depot: &mut Depot,
-    res: &mut Response,
-    ctrl: &mut FlowCtrl,
-) {
-    ctrl.call_next(req, depot, res).await;
+pub(super) async fn pack(req: &Request, depot: &Depot, res: &mut Response) {
     let is_text = is_text(res.headers());
     if !is_text && res.status_code != Some(StatusCode::NOT_MODIFIED) {
         return;
@@ -45,14 +38,8 @@ pub(super) async fn pack(
         return;
     }
     let Some(size) = worth_it(&res.body) else { return };
-    let packed = if let Ok(document) = depot.get_typed::<Arc<Document>>() {
-        coding.shared(document).await
-    } else if let Ok(answer) = depot.get_typed::<Completed>() {
-        coding.completed(answer).await
-    } else {
-        let Some(plain) = whole(&res.body) else { return };
-        coding.packed(&plain).await
-    };
+    // Clients that ask for nothing packed are not to carry what this takes.
+    let Some(packed) = Box::pin(coding.answer(depot, &res.body)).await else { return };
     match packed {
         Ok(packed) if packed.len() < size => {
             res.body(packed);
@@ -65,14 +52,7 @@ pub(super) async fn pack(
 }
 
 /// A HEAD says how long the GET would be; its body is left out further on.
-#[handler]
-pub(super) async fn tell_length(
-    req: &mut Request,
-    depot: &mut Depot,
-    res: &mut Response,
-    ctrl: &mut FlowCtrl,
-) {
-    ctrl.call_next(req, depot, res).await;
+pub(super) fn tell_length(req: &Request, res: &mut Response) {
     if *req.method() == Method::HEAD
         && let ResBody::Once(_) | ResBody::Chunks(_) = res.body
         && let Some(size) = res.body.size()
@@ -87,6 +67,18 @@ impl Coding {
             Self::Brotli => "br",
             Self::Gzip => "gzip",
         }
+    }
+
+    /// An answer, packed; none where it flows.
+    async fn answer(self, depot: &Depot, body: &ResBody) -> Option<std::io::Result<Bytes>> {
+        if let Ok(document) = depot.get_typed::<Arc<Document>>() {
+            return Some(self.shared(document).await);
+        }
+        if let Ok(answer) = depot.get_typed::<Completed>() {
+            return Some(self.completed(answer).await);
+        }
+        let plain = whole(body)?;
+        Some(self.packed(&plain).await)
     }
 
     /// What many ask for is packed for the first of them; the others wait for that.
@@ -155,16 +147,14 @@ fn whole(body: &ResBody) -> Option<Bytes> {
 fn is_text(headers: &HeaderMap) -> bool {
     let kind = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
     let kind = kind.unwrap_or_default().split(';').next().unwrap_or_default();
-    let kind = kind.trim().to_ascii_lowercase();
-    match kind.split_once('/') {
-        Some(("text", subtype)) => subtype != "event-stream",
-        Some((_, subtype)) => {
-            matches!(subtype, "json" | "javascript" | "xml")
-                || subtype.ends_with("+json")
-                || subtype.ends_with("+xml")
-        }
-        None => false,
+    let Some((kind, subtype)) = kind.trim().split_once('/') else { return false };
+    let is = |name: &str| subtype.eq_ignore_ascii_case(name);
+    if kind.eq_ignore_ascii_case("text") {
+        return !is("event-stream");
     }
+    // `application/problem+json` is JSON (RFC 6839).
+    let suffix = subtype.rsplit('+').next().unwrap_or_default();
+    ["json", "javascript", "xml"].iter().any(|name| suffix.eq_ignore_ascii_case(name))
 }
 
 /// RFC 9110, 12.5.3. None = as it is; brotli where the client has no preference.

@@ -2,24 +2,25 @@
 //! credentials; the rest those of configured origins only.
 
 use salvo::{
-    http::{HeaderMap, HeaderValue, Method, header},
+    http::{HeaderValue, Method, header},
     prelude::*,
 };
 
-use super::{caller, limit};
+use super::limit;
 use crate::App;
 
-/// Answers a preflight, or lets the request through with the headers that its answer needs.
-#[handler]
-pub(super) async fn rules(
-    req: &mut Request,
-    depot: &mut Depot,
-    res: &mut Response,
-    ctrl: &mut FlowCtrl,
-) {
-    let app = caller::app(depot);
+/// What became of a request's origin.
+pub(super) enum Asked {
+    /// It was a preflight, and is answered.
+    Answered,
+    /// The request goes on; its answer is for scripts of this origin, if of any.
+    Allowed(Option<HeaderValue>),
+}
+
+/// Answers a preflight, or lets the request through.
+pub(super) fn ask(app: &App, req: &Request, depot: &Depot, res: &mut Response) -> Asked {
     let is_public = limit::is_public(depot);
-    let allowed = allowed(req, &app, is_public);
+    let allowed = allowed(req, app, is_public);
     // Also for a request that no script sent: its answer may be kept, and a script's be another.
     if !is_public && !app.config.cors.origins.is_empty() {
         res.headers_mut().append(header::VARY, HeaderValue::from_static("origin"));
@@ -27,19 +28,23 @@ pub(super) async fn rules(
     if asks_what_is_allowed(req)
         && let Some(origin) = &allowed
     {
+        permit(res, Some(origin.clone()));
         let headers = res.headers_mut();
-        permit(headers, origin.clone());
         headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static(METHODS));
         headers.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, HeaderValue::from_static(HEADERS));
         headers.insert(header::ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static(MAX_AGE));
         res.status_code(StatusCode::NO_CONTENT);
-        ctrl.skip_rest();
-        return;
+        return Asked::Answered;
     }
-    ctrl.call_next(req, depot, res).await;
-    if let Some(origin) = allowed {
-        permit(res.headers_mut(), origin);
-    }
+    Asked::Allowed(allowed)
+}
+
+/// Lets scripts of the origin read the answer.
+pub(super) fn permit(res: &mut Response, origin: Option<HeaderValue>) {
+    let Some(origin) = origin else { return };
+    let headers = res.headers_mut();
+    headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+    headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static(limit::EXPOSED));
 }
 
 /// Whether a browser asks what a script may ask for, and is told; any other OPTIONS is a request
@@ -61,11 +66,6 @@ fn allowed(req: &Request, app: &App, is_public: bool) -> Option<HeaderValue> {
     }
     let known = app.config.cors.origins.iter().any(|known| known.as_bytes() == origin.as_bytes());
     known.then(|| origin.clone())
-}
-
-fn permit(headers: &mut HeaderMap, origin: HeaderValue) {
-    headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
-    headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static(limit::EXPOSED));
 }
 
 const METHODS: &str = "GET, HEAD, POST, PATCH, DELETE";

@@ -17,7 +17,6 @@ use salvo::{
 };
 use vedette_model::AccountId;
 
-use super::caller;
 use crate::{
     App, Result,
     service::status_page::domain::{is_nobodys, shown_at, slug_of},
@@ -25,6 +24,7 @@ use crate::{
 
 /// Sends a custom domain's requests to its page.
 pub(super) struct Dispatch {
+    pub(super) app: Arc<App>,
     pub(super) router: Arc<Router>,
 }
 
@@ -37,13 +37,13 @@ impl Dispatch {
         res: &mut Response,
         ctrl: &mut FlowCtrl,
     ) {
-        let app = caller::app(depot);
         let Some(host) = host(req) else { return };
-        if is_nobodys(&app, &host).await {
+        if is_nobodys(&self.app, host).await {
             return;
         }
+        let host = host.to_owned();
         // Hardly a request gets here, and none of the others is to carry what this takes.
-        Box::pin(self.show(&app, &host, req, depot, res, ctrl)).await;
+        Box::pin(self.show(&host, req, depot, res, ctrl)).await;
     }
 }
 
@@ -51,17 +51,16 @@ impl Dispatch {
     /// Answers a request of a host that is somebody's, or may be.
     async fn show(
         &self,
-        app: &App,
         host: &str,
         req: &mut Request,
         depot: &mut Depot,
         res: &mut Response,
         ctrl: &mut FlowCtrl,
     ) {
-        match shown_at(app, host).await {
+        match shown_at(&self.app, host).await {
             Ok(None) => {}
             Ok(Some(shown)) => {
-                let page = page(app, shown.account, req.uri().path()).await;
+                let page = page(&self.app, shown.account, req.uri().path()).await;
                 if !shown.proved && matches!(page, Ok(None)) {
                     return;
                 }
@@ -134,12 +133,11 @@ fn params(path: &str) -> PathParams {
 }
 
 /// As the client says it: HTTP/2 in the target, HTTP/1 in a header of its own.
-pub(super) fn host(req: &Request) -> Option<String> {
+pub(super) fn host(req: &Request) -> Option<&str> {
     if let Some(authority) = req.uri().authority() {
-        return Some(authority.as_str().to_owned());
+        return Some(authority.as_str());
     }
-    let header = req.headers().get(salvo::http::header::HOST)?;
-    header.to_str().ok().map(str::to_owned)
+    req.headers().get(salvo::http::header::HOST)?.to_str().ok()
 }
 
 fn not_found(res: &mut Response) {

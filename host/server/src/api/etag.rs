@@ -14,14 +14,7 @@ use salvo::{
 use crate::document::{Document, Tag};
 
 /// Tags what a GET or HEAD answers with 200. Browsers may keep it, but ask before they use it.
-#[handler]
-pub(super) async fn revalidate(
-    req: &mut Request,
-    depot: &mut Depot,
-    res: &mut Response,
-    ctrl: &mut FlowCtrl,
-) {
-    ctrl.call_next(req, depot, res).await;
+pub(super) fn revalidate(req: &Request, depot: &Depot, res: &mut Response) {
     let is_read = matches!(*req.method(), Method::GET | Method::HEAD);
     if !is_read || res.status_code != Some(StatusCode::OK) {
         return;

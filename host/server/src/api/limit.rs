@@ -9,7 +9,7 @@ use std::{
 use salvo::{
     Extractible,
     extract::Metadata,
-    http::{HeaderMap, HeaderName, Method},
+    http::{HeaderMap, HeaderName, HeaderValue, Method},
     prelude::*,
 };
 use vedette_model::{
@@ -17,7 +17,7 @@ use vedette_model::{
     quota::{self, Admitted, Refused},
 };
 
-use super::{caller, cors, custom_domain};
+use super::{caller::bearer, cors, custom_domain};
 use crate::{
     App, Error, Result,
     limits::{Class, Limits, TokenHash, Usage, client_address},
@@ -27,7 +27,9 @@ use crate::{
 /// Where the request stands with each limit; handlers further in fill in the account's month.
 #[derive(Clone, Copy)]
 pub(super) struct Standing {
-    per_minute: u32,
+    class: Class,
+    /// Where the request comes from.
+    address: IpAddr,
     pub(super) remaining: u32,
     /// When the oldest request of the address no longer counts.
     pub(super) reset: Timestamp,
@@ -62,54 +64,57 @@ impl From<Usage> for Month {
 #[derive(Clone, Copy)]
 pub(super) struct ClientAddress(pub(super) IpAddr);
 
-/// Set when the address's window is full: what [`refuse`] answers.
+/// Set when the address's window is full: what [`refusal`] answers.
 struct Full {
     retry_after: Duration,
     what: &'static str,
 }
 
-/// Around all that may refuse a request or fail at it: whatever happens inside, the headers are
-/// there.
-#[handler]
-pub(super) async fn count(
-    req: &mut Request,
-    depot: &mut Depot,
-    res: &mut Response,
-    ctrl: &mut FlowCtrl,
-) {
-    let started = Instant::now();
-    let app = caller::app(depot);
+/// A request that was counted.
+pub(super) struct Counted {
+    pub(super) begun: Instant,
+    standing: Standing,
+}
+
+/// Counts a request before anything that may refuse it or fail at it: whatever happens inside, the
+/// headers are there ([`Counted::tell`]).
+pub(super) async fn count(app: &App, req: &Request, depot: &mut Depot) -> Counted {
+    let begun = Instant::now();
     let now = app.clock.now();
-    let is_own_page = is_own_page(&app, custom_domain::host(req)).await;
+    let is_own_page = is_own_page(app, custom_domain::host(req)).await;
     let is_page = is_own_page || is_page(req);
-    let class = if is_page { Class::Public } else { class(req, &app) };
-    depot.insert_typed(class);
-    let address = address(req, &app);
-    depot.insert_typed(ClientAddress(address));
+    let class = if is_page { Class::Public } else { class(req, app) };
+    let address = address(req, app);
     // A browser's preflight asks for permission, not for service.
-    let asked = if is_page || cors::is_preflight(req, &app, class == Class::Public) {
+    let asked = if is_page || cors::is_preflight(req, app, class == Class::Public) {
         app.limits.look_at_address(class, address, now)
     } else {
         app.limits.admit_address(class, address, now)
     };
-    let mut standing = Standing::of_address(class, &asked);
+    let mut standing = Standing::of_address(class, address, &asked);
     if let Err(refused) = asked
         && !is_page
     {
         let token = token(req).filter(|_| class == Class::Private);
         let month = token.as_ref().and_then(|token| app.limits.month_of(token, now));
-        let waited = month.as_ref().filter(|_| waits_for_month(req, &app));
-        depot.insert_typed(Full::of(&app, token.as_ref(), waited, &refused, now));
+        let waited = month.as_ref().filter(|_| waits_for_month(req, app));
+        depot.insert_typed(Full::of(app, token.as_ref(), waited, &refused, now));
         standing.month = month.map(Month::from).unwrap_or_default();
     }
     depot.insert_typed(standing);
-    ctrl.call_next(req, depot, res).await;
-    let mut standing = depot.get_typed::<Standing>().copied().unwrap_or(standing);
-    if res.status_code == Some(StatusCode::TOO_MANY_REQUESTS) {
-        standing.give_back(&app).await;
+    Counted { begun, standing }
+}
+
+impl Counted {
+    /// Tells in the headers where the request stands by now, and gives back the call of one that
+    /// was refused.
+    pub(super) async fn tell(&self, app: &App, depot: &Depot, res: &mut Response) {
+        let mut standing = depot.get_typed::<Standing>().copied().unwrap_or(self.standing);
+        if res.status_code == Some(StatusCode::TOO_MANY_REQUESTS) {
+            Box::pin(standing.give_back(app)).await;
+        }
+        standing.write(res.headers_mut());
     }
-    standing.write(res.headers_mut());
-    observe(req, res, started.elapsed());
 }
 
 impl Full {
@@ -132,13 +137,9 @@ impl Full {
     }
 }
 
-/// Ends a request whose address is over its limit, before anything else looks at it.
-#[handler]
-pub(super) fn refuse(depot: &mut Depot, res: &mut Response, ctrl: &mut FlowCtrl) {
-    if let Ok(full) = depot.get_typed::<Full>() {
-        res.render(over(full.retry_after, full.what));
-        ctrl.skip_rest();
-    }
+/// What a request ends with whose address is over its limit, before anything else looks at it.
+pub(super) fn refusal(depot: &Depot) -> Option<Error> {
+    depot.get_typed::<Full>().ok().map(|full| over(full.retry_after, full.what))
 }
 
 /// The 429 of a window; `retry_after` is rounded up to whole seconds.
@@ -148,13 +149,16 @@ pub(super) fn over(retry_after: Duration, what: &str) -> Error {
 }
 
 impl Standing {
-    fn of_address(class: Class, asked: &std::result::Result<Admitted, Refused>) -> Self {
+    fn of_address(
+        class: Class,
+        address: IpAddr,
+        asked: &std::result::Result<Admitted, Refused>,
+    ) -> Self {
         let (remaining, reset) = match asked {
             Ok(admitted) => (admitted.remaining, admitted.reset),
             Err(refused) => (0, refused.reset),
         };
-        let per_minute = Limits::per_minute(class);
-        Self { per_minute, remaining, reset, month: Month::default(), charge: None }
+        Self { class, address, remaining, reset, month: Month::default(), charge: None }
     }
 
     /// A 429 costs no call, also where the limit was met behind the month: of letters, of streams,
@@ -184,21 +188,22 @@ impl Standing {
 
     fn write(&self, headers: &mut HeaderMap) {
         let reset = self.reset.timestamp() + i64::from(self.reset.timestamp_subsec_nanos() > 0);
-        headers.insert(LIMIT, self.per_minute.into());
-        headers.insert(REMAINING, self.remaining.into());
-        headers.insert(RESET, reset.into());
+        headers.insert(LIMIT, number(Limits::per_minute(self.class)));
+        headers.insert(REMAINING, number(self.remaining));
+        headers.insert(RESET, number(reset));
         let Month { limit, used } = self.month;
-        headers.insert(MONTHLY_LIMIT, limit.into());
-        headers.insert(MONTHLY_USED, used.min(limit).into());
-        headers.insert(MONTHLY_REMAINING, limit.saturating_sub(used).into());
+        headers.insert(MONTHLY_LIMIT, number(limit));
+        headers.insert(MONTHLY_USED, number(used.min(limit)));
+        headers.insert(MONTHLY_REMAINING, number(limit.saturating_sub(used)));
     }
 }
 
 impl ClientAddress {
     /// That of a request that was counted.
     pub(super) fn of(depot: &Depot) -> Result<Self> {
-        let address = depot.get_typed::<Self>();
-        Ok(*address.map_err(|_| anyhow::anyhow!("the request was not counted"))?)
+        let standing = depot.get_typed::<Standing>();
+        let standing = standing.map_err(|_| anyhow::anyhow!("the request was not counted"))?;
+        Ok(Self(standing.address))
     }
 }
 
@@ -216,7 +221,7 @@ impl<'ex> Extractible<'ex> for ClientAddress {
 
 /// Whether a request that was counted is for what needs no credential.
 pub(super) fn is_public(depot: &Depot) -> bool {
-    matches!(depot.get_typed::<Class>(), Ok(Class::Public))
+    depot.get_typed::<Standing>().is_ok_and(|standing| standing.class == Class::Public)
 }
 
 /// By the request's route, or, where none fits, by its path.
@@ -250,16 +255,21 @@ fn in_edition<'a>(req: &'a Request, app: &App) -> Option<(&'static Edition, &'a 
 /// the public window and are outside of it (decisions: status page). What leads to no page, by its
 /// path or its method, is a path that does not exist.
 fn is_page(req: &Request) -> bool {
-    let reads = matches!(*req.method(), Method::GET | Method::HEAD);
-    reads && req.matched_path().trim_start_matches('/').starts_with("status/")
+    let asked = match *req.method() {
+        Method::GET | Method::HEAD => req.matched_path(),
+        // A browser asks about the page, and finds no route.
+        Method::OPTIONS => req.uri().path(),
+        _ => return false,
+    };
+    asked.trim_start_matches('/').starts_with("status/")
 }
 
 /// A page on a domain that its owner proved, whatever the path: nothing else is served there. What
 /// this process does not remember is no page, since nothing may wait for the database here: the
 /// first request after a minute without any counts, and brings the domain back to mind.
-async fn is_own_page(app: &App, host: Option<String>) -> bool {
+async fn is_own_page(app: &App, host: Option<&str>) -> bool {
     match host {
-        Some(host) => domain::is_known(app, &host).await,
+        Some(host) => domain::is_known(app, host).await,
         None => false,
     }
 }
@@ -277,38 +287,17 @@ fn address(req: &Request, app: &App) -> IpAddr {
     let peer = req.remote_addr().ip().unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED));
     let forwarded = req.headers().get_all("x-forwarded-for");
     // A value that is no text is a hop that is no address.
-    let forwarded: Vec<&str> =
-        forwarded.iter().map(|value| value.to_str().unwrap_or("?")).collect();
-    client_address(peer, forwarded.into_iter(), &app.config.trusted_proxy)
+    let forwarded = forwarded.iter().map(|value| value.to_str().unwrap_or("?"));
+    client_address(peer, forwarded, &app.config.trusted_proxy)
 }
 
 fn token(req: &Request) -> Option<TokenHash> {
-    caller::bearer(req.headers()).ok().map(TokenHash::of)
+    bearer(req.headers()).ok().map(TokenHash::of)
 }
 
-/// One line in the metrics per route, method and status; paths that do not exist are one route.
-fn observe(req: &Request, res: &Response, took: Duration) {
-    let route = match req.matched_path() {
-        "" => "none".to_owned(),
-        route => route.to_owned(),
-    };
-    let status = res.status_code.unwrap_or(StatusCode::OK);
-    // Methods are the client's text: an unknown one is not a label.
-    let method = match *req.method() {
-        Method::GET => "GET",
-        Method::HEAD => "HEAD",
-        Method::POST => "POST",
-        Method::PATCH => "PATCH",
-        Method::DELETE => "DELETE",
-        Method::OPTIONS => "OPTIONS",
-        _ => "other",
-    };
-    metrics::counter!(
-        "vedette_http_requests_total",
-        "route" => route.clone(), "method" => method, "status" => status.as_u16().to_string(),
-    )
-    .increment(1);
-    metrics::histogram!("vedette_http_request_seconds", "route" => route).record(took);
+/// A number as a header has it: the conversion that there is takes twice the memory, and a while.
+fn number(number: impl ToString) -> HeaderValue {
+    HeaderValue::try_from(number.to_string()).expect("digits are text")
 }
 
 const ADDRESS: &str = "too many requests from this address";

@@ -82,7 +82,7 @@ pub(super) async fn count<'a>(
     let asked = Asked::new(app, payer.into(), token)?;
     match asked.take_place(app) {
         Ok(place) => asked.admit(app, standing, cost, place).await,
-        Err(refused) => asked.refuse(app, standing, cost, refused.retry_after).await,
+        Err(refused) => Box::pin(asked.refuse(app, standing, cost, refused.retry_after)).await,
     }
 }
 
@@ -143,7 +143,7 @@ impl<'a> Asked<'a> {
             Cost::Call | Cost::CallIfLeft => {
                 app.store.count_call(account, &month, self.plan.monthly_calls).await
             }
-            Cost::Nothing => app.store.calls_so_far(account, &month).await,
+            Cost::Nothing => Box::pin(app.store.calls_so_far(account, &month)).await,
         };
         let (used, stamp, is_over) = match found {
             Ok(vedette_store::Counted { used, stamp }) => (used, stamp, false),

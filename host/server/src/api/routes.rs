@@ -22,15 +22,16 @@ use crate::{App, mcp::Server, plugins::is_ours};
 pub(super) fn mounted(app: &Arc<App>) -> Router {
     let checks = built_in(&app.sandbox);
     let editions = app.config.edition.ids().iter().filter_map(|id| Edition::by_id(id));
-    let root = Router::new().push(status_page::routes());
-    editions.fold(root, |root, edition| {
+    // Looked through one by one: what is asked for most stands first.
+    let mounted = editions.fold(Router::new(), |root, edition| {
         let open =
             open().push(openapi::routes(app, edition)).push(assistants(edition, &app.sandbox));
         let private = private(checks.clone()).push(own_check::route(app));
         let private = private.hoop(caller::Authenticate { edition, cost: Cost::Call });
         let of_edition = Router::with_path(edition.prefix.trim_start_matches('/'));
-        root.push(of_edition.push(open).push(private).push(further(edition)))
-    })
+        root.push(of_edition.push(private).push(open).push(further(edition)))
+    });
+    mounted.push(status_page::routes())
 }
 
 /// What this edition has and others may lack. Each area has its own doors.

@@ -8,17 +8,17 @@ use salvo::{
     http::{HeaderMap, HeaderName, HeaderValue},
     prelude::*,
 };
-use tracing::{Instrument, field};
+use tracing::{Span, field};
+
+/// A request that has its name.
+pub(super) struct Named {
+    span: Span,
+    begun: Instant,
+}
 
 /// Everything that is logged while the request runs carries its id, method, path and account.
-#[handler]
-pub(super) async fn request(
-    req: &mut Request,
-    depot: &mut Depot,
-    res: &mut Response,
-    ctrl: &mut FlowCtrl,
-) {
-    let started = Instant::now();
+pub(super) fn name(req: &Request, res: &mut Response) -> Named {
+    let begun = Instant::now();
     let id = brought(req.headers()).unwrap_or_else(fresh);
     let span = tracing::info_span!(
         "request",
@@ -28,10 +28,21 @@ pub(super) async fn request(
         account = field::Empty,
     );
     res.headers_mut().insert(REQUEST_ID, id);
-    ctrl.call_next(req, depot, res).instrument(span.clone()).await;
-    let status = res.status_code.unwrap_or(StatusCode::OK).as_u16();
-    let took = started.elapsed();
-    span.in_scope(|| tracing::debug!(status, ?took, "answered"));
+    Named { span, begun }
+}
+
+impl Named {
+    /// What its log lines stand in.
+    pub(super) fn span(&self) -> &Span {
+        &self.span
+    }
+
+    /// Notes in the log how it was answered.
+    pub(super) fn note(&self, res: &Response) {
+        let status = res.status_code.unwrap_or(StatusCode::OK).as_u16();
+        let took = self.begun.elapsed();
+        self.span.in_scope(|| tracing::debug!(status, ?took, "answered"));
+    }
 }
 
 /// From here on the request's log lines name the account.

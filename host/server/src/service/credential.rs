@@ -44,7 +44,7 @@ pub async fn authenticate(
     if looks_like_one(bearer) {
         // Who names an account had one: if it is gone, no other is made in its place.
         let newcomer = address.filter(|_| wanted.is_none());
-        let person = session::authenticate(app, asked, bearer, newcomer).await?;
+        let person = Box::pin(session::authenticate(app, asked, bearer, newcomer)).await?;
         return caller(&person, None, asked, wanted);
     }
     let edition =
@@ -59,7 +59,7 @@ pub async fn authenticate(
         .as_ref()
         .is_some_and(|found| found.key.expired(now) || !may_act_for(found, edition, wanted))
     {
-        found = app.store.caller_anew(&hash).await?;
+        found = Box::pin(app.store.caller_anew(&hash)).await?;
     }
     let found = found.ok_or_else(invalid_key)?;
     let Found { key, person } = &*found;
@@ -72,7 +72,7 @@ pub async fn authenticate(
         return Err(Error::Unauthenticated("the API key has expired; extend its expiry".into()));
     }
     if touch_is_due(key.last_used_at, now) {
-        match app.store.touch_api_key(account.id, key, now).await {
+        match Box::pin(app.store.touch_api_key(account.id, key, now)).await {
             // Who lost to others lost to requests of the same moment: it is noted.
             Ok(()) | Err(StoreError::Conflict) => {}
             Err(cause) => return Err(cause.into()),

@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde_json::Value;
 use uuid::Uuid;
 use vedette_model::{
-    AccountId, Delivery, Feature, InvitationId, Plan, Role, Timestamp,
+    AccountId, Delivery, Feature, InvitationId, Plan, Role,
     delivery::LETTERS_A_DAY,
     team::{self, Acceptance, Asked, Invitation, Member, NewInvitation, Refusal, RoleChange},
 };
@@ -272,7 +272,8 @@ mod tests {
     fn token_is_not_printed() {
         let new = NewInvitation { email: "anna@example.com".to_owned(), role: Role::Viewer };
         let (id, owner) = (InvitationId(Uuid::nil()), AccountId(Uuid::nil()));
-        let invitation = new.into_invitation(id, owner, "hash".to_owned(), Timestamp::UNIX_EPOCH);
+        let invitation =
+            new.into_invitation(id, owner, "hash".to_owned(), vedette_model::Timestamp::UNIX_EPOCH);
         let invited = Invited { invitation, token: "t0ken".to_owned() };
         let printed = format!("{invited:?}");
         assert!(!printed.contains("t0ken") && !printed.contains("hash"), "{printed}");

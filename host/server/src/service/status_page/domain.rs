@@ -76,10 +76,7 @@ impl Default for Domains {
 
 /// Whose status page is shown on a host, if the host is the domain of one.
 pub(crate) async fn shown_at(app: &App, host: &str) -> Result<Option<Shown>> {
-    let Some(domain) = of_host(host).map(String::from) else { return Ok(None) };
-    if is_own(app, &domain) {
-        return Ok(None);
-    }
+    let Some(domain) = of_others(app, host).map(String::from) else { return Ok(None) };
     let found = app.domains.hosts.try_get_with(domain.clone(), look(app, &domain)).await;
     // Whoever waited for the same look shares its error.
     found.map_err(|cause: Arc<Error>| Error::Internal(anyhow::Error::new(cause)))
@@ -88,15 +85,15 @@ pub(crate) async fn shown_at(app: &App, host: &str) -> Result<Option<Shown>> {
 /// Whether a host is somebody's page and nothing else, as far as this process remembers: for a minute
 /// after the last look at it.
 pub(crate) async fn is_known(app: &App, host: &str) -> bool {
-    let Some(domain) = of_host(host) else { return false };
+    let Some(domain) = of_others(app, host) else { return false };
     app.domains.pages.get(domain.as_str()).await.is_some()
 }
 
 /// Whether a host is no page's, as far as this process remembers: one that it has not looked at may
 /// be one.
 pub(crate) async fn is_nobodys(app: &App, host: &str) -> bool {
-    let Some(domain) = of_host(host) else { return true };
-    is_own(app, domain.as_str()) || app.domains.hosts.get(domain.as_str()).await == Some(None)
+    let Some(domain) = of_others(app, host) else { return true };
+    app.domains.hosts.get(domain.as_str()).await == Some(None)
 }
 
 /// The name of an account's page in its address; none while it has no page.
@@ -233,6 +230,16 @@ async fn shown_on(app: &App, domain: &str) -> Result<Option<Shown>> {
 async fn is_entitled(app: &App, account: AccountId) -> Result<bool> {
     let Some(account) = app.store.account(account).await? else { return Ok(false) };
     Ok(plan::of(&account)?.includes(Feature::StatusPageStyle))
+}
+
+/// The domain that a request's `Host` stands for; none where that is no name, or our own.
+fn of_others(app: &App, host: &str) -> Option<DomainName> {
+    // Most requests are for our own name: it is known before anything is read out of it.
+    let name = host.rsplit_once(':').map_or(host, |(name, _)| name);
+    if is_own(app, name) {
+        return None;
+    }
+    of_host(host).filter(|domain| !is_own(app, domain.as_str()))
 }
 
 /// Whether a domain is where the service itself is reached.
