@@ -73,8 +73,9 @@ impl Change {
         self.is_from_sibling && current.valid
     }
 
-    /// The change, and for a renewal that worked the good news. `settled`: the last settled
-    /// result, which may show the certificate before in full; `last`: how that one was found.
+    /// The change, and for a renewal that worked the good news (decisions: renewal, of the same
+    /// issuer). `settled`: the last settled result, which may show the certificate before in full;
+    /// `last`: how that one was found.
     pub(super) fn findings(
         &self,
         current: &SslResult,
@@ -94,7 +95,7 @@ impl Change {
         let changed = Finding::new(&events::CHANGED, self.fingerprint.clone(), message)
             .suggestion(wording::after_change(means))
             .details(&details);
-        let renewed = (means == ChangeType::Renewal && worked(current, last))
+        let renewed = (self.kind == ChangeType::Renewal && worked(current, last))
             .then(|| wording::renewed(current, &self.fingerprint, now));
         renewed.into_iter().chain([changed]).collect()
     }
