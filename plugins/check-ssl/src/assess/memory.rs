@@ -99,8 +99,7 @@ impl Memory {
     fn forget(&mut self, now: i64) {
         let latest = self.leaves.pop();
         self.leaves.retain(|leaf| {
-            let is_recent = now.saturating_sub(leaf.seen_at) <= FLEET_SPAN;
-            is_recent || (leaf.shared && leaf.expires_at.is_some_and(|at| now <= at))
+            leaf.is_recent(now) || (leaf.shared && leaf.expires_at.is_some_and(|at| now <= at))
         });
         self.leaves.extend(latest);
     }
@@ -143,13 +142,16 @@ impl Memory {
     }
 
     /// What a new leaf is compared with: the latest, or in a fleet the member that it resembles
-    /// most, which is the one that it replaces.
+    /// most, which is the one that it replaces. One that was not met for a day before the latest was
+    /// replaced already: who issued it then may not be who should now.
     fn closest(&self, new: &Leaf) -> Option<&Leaf> {
         let latest = self.leaves.last()?;
         if !latest.shared {
             return Some(latest);
         }
-        let members = self.leaves.iter().rev().filter(|leaf| leaf.shared);
+        let is_met = |leaf: &&Leaf| leaf.shared && leaf.is_recent(latest.seen_at);
+        let others = self.leaves.iter().rev().skip(1).filter(is_met);
+        let members = std::iter::once(latest).chain(others);
         members.min_by_key(|member| distance(ChangeType::between(member, new)))
     }
 }
@@ -171,6 +173,10 @@ impl Leaf {
             shared: false,
             returns: 0,
         })
+    }
+
+    fn is_recent(&self, now: i64) -> bool {
+        now.saturating_sub(self.seen_at) <= FLEET_SPAN
     }
 
     fn is_of(&self, result: &SslResult) -> bool {

@@ -41,6 +41,32 @@ fn member_of_a_mixed_fleet_is_compared_with_the_one_it_resembles() {
 }
 
 #[test]
+fn certificate_is_compared_with_none_that_was_replaced_long_ago() {
+    let later = || leaf("aa02", NOW + 150 * DAY, NOW);
+    let kind = |unseen_for: i64, away_for: i64| {
+        let mut site = Site::new();
+        let other = || {
+            let mut other = leaf("bb01", NOW + 300 * DAY, NOW);
+            other.chain[0].issuer = "CN=DigiCert".to_owned();
+            other
+        };
+        // A move from one authority to another, server by server.
+        for (hours, result) in [(0, fixture::result()), (1, other()), (2, fixture::result())] {
+            site.judge(result, NOW + hours * 3_600);
+        }
+        site.judge(other(), NOW + 3 * 3_600);
+        let last = NOW + 2 * 3_600 + unseen_for;
+        site.judge(other(), last);
+        let assessment = site.judge(later(), last + away_for);
+        details(assessment.findings.last().expect("a change was found"))["change_type"].clone()
+    };
+    assert_eq!(kind(DAY, 60), "renewal");
+    assert_eq!(kind(DAY, 5 * DAY), "renewal");
+    assert_eq!(kind(DAY + 1, 60), "issuer_change");
+    assert_eq!(kind(30 * DAY, 60), "issuer_change");
+}
+
+#[test]
 fn certificate_unseen_for_a_day_is_a_change_again() {
     let mut site = Site::new();
     site.judge(leaf("aa01", NOW + 60 * DAY, NOW), NOW);
