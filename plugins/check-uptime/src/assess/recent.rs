@@ -3,8 +3,8 @@
 //! A failure that the next look does not find is none (decisions: confirmation), and behind a
 //! balancer with one bad server of two that is what each of them looks like.
 //!
-//! *Invariant:* times that the site failed are counted, not looks: an outage is one, however long,
-//! and of those that are confirmed, and whose ends are, five fit into the looks that are remembered.
+//! *Invariant:* a failure counts that neither the look before nor the next one found. What was
+//! confirmed never does, however long it lasts and however it ends.
 
 use serde::{Deserialize, Serialize};
 
@@ -18,7 +18,7 @@ pub(super) struct Recent {
     unsteady: bool,
 }
 
-/// So many looks are remembered, a third of an hour.
+/// Among so many looks failures are counted: a third of an hour.
 const LOOKS: u32 = 20;
 /// So many failures among them are told.
 const MANY: u32 = 6;
@@ -28,10 +28,12 @@ const FEW: u32 = 2;
 impl Recent {
     /// With one look more.
     pub(super) fn after(self, down: bool) -> Self {
-        // With the one before them: what goes on since then is no new failure.
+        // With the one before them, which tells whether the first of them is alone.
         let down = ((self.down << 1) | u32::from(down)) & ((1 << (LOOKS + 1)) - 1);
-        let begun = down & !(down >> 1) & ((1 << LOOKS) - 1);
-        let failures = begun.count_ones();
+        let alone = down & !(down >> 1) & !(down << 1);
+        // Of the latest the next look will tell.
+        let told = ((1 << LOOKS) - 1) & !1;
+        let failures = (alone & told).count_ones();
         let unsteady = if self.unsteady { failures > FEW } else { failures >= MANY };
         Self { down, unsteady }
     }
@@ -61,12 +63,16 @@ mod tests {
         for (looks, expected) in [
             ("u".repeat(40), false),
             ("d".repeat(40), false),
-            ("ud".repeat(5), false),
-            ("ud".repeat(6), true),
+            ("du".repeat(5), false),
+            ("du".repeat(6), true),
+            // The last of them may go on.
+            ("du".repeat(5) + "d", false),
+            ("du".repeat(5) + "ddu", false),
             ("udu".repeat(6), true),
             ("uddduddddddddddddddd".to_owned(), false),
-            // Confirmed each time, and over each time.
+            // Confirmed each time; and over each time, or believed to be at once.
             ("dduu".repeat(10), false),
+            ("ddu".repeat(10), false),
             ("uuuud".repeat(10), false),
         ] {
             assert_eq!(unsteady(&looks), expected, "{looks}");
@@ -75,11 +81,12 @@ mod tests {
 
     #[test]
     fn unsteady_site_is_steady_again_once_it_has_failed_seldom() {
-        let often = "ud".repeat(6);
+        let often = "ud".repeat(6) + "u";
         for (then, expected) in [
-            ("u".repeat(15), true),
-            ("u".repeat(16), false),
-            ("d".repeat(15), true),
+            ("u".repeat(14), true),
+            ("u".repeat(15), false),
+            ("d".repeat(14), true),
+            ("d".repeat(15), false),
             ("uuuuud".repeat(9), true),
             ("uuuuuuuuud".repeat(9), false),
         ] {
