@@ -49,6 +49,10 @@ pub(crate) fn assess(evidence: Evidence<Config, UptimeResult>) -> Assessment {
     let was_down = settled == Some(Status::Down);
     let current_status = status(current, now);
     let recent = recent.after(current_status == Status::Down);
+    let outage_ends = || {
+        let outage = down_since.map(|since| now.saturating_sub(since));
+        wording::up_again(current, outage)
+    };
     let assessment = match current_status {
         Status::Down if lost_https(current, now) => {
             Assessment::new(Health::Down).with(wording::without_https(current))
@@ -65,13 +69,14 @@ pub(crate) fn assess(evidence: Evidence<Config, UptimeResult>) -> Assessment {
         // One failure by itself is none; so many together are trouble.
         Status::Up if recent.is_unsteady() => {
             let unsteady = wording::unsteady(current).confirmations(1);
-            Assessment::new(Health::Degraded).with(unsteady)
+            let unwell = Assessment::new(Health::Degraded).with(unsteady);
+            // Whoever was told that it is down hears that it is not, whatever else goes on.
+            if was_down { unwell.with(outage_ends()) } else { unwell }
         }
         Status::Up => {
-            let outage = down_since.map(|since| now.saturating_sub(since));
             let well = Assessment::new(Health::Ok);
             match settled {
-                Some(Status::Down) => well.with(wording::up_again(current, outage)),
+                Some(Status::Down) => well.with(outage_ends()),
                 Some(Status::Degraded) => well.with(wording::in_time_again(current)),
                 Some(Status::Up) | None => well,
             }

@@ -47,7 +47,9 @@ fn history_is_told_once_and_in_order() {
         // But not many times within few looks.
         ("ududududududududu", vec!["13 site.degraded"]),
         ("ududududududuuuuuuuuuuuuuuuuuuu", vec!["13 site.degraded", "29 over: site.degraded"]),
-        ("ududududududuudd", vec!["13 site.degraded", "16 site.down"]),
+        // An outage besides is told like any, and its end once it is confirmed.
+        ("ududududududuudduuuu", vec!["13 site.degraded", "16 site.down", "18 site.up"]),
+        ("ududududududuuddududuu", vec!["13 site.degraded", "16 site.down", "22 site.up"]),
         ("usu", vec![]),
         // Down from the start, too.
         ("dd", vec!["2 site.down"]),
