@@ -37,7 +37,7 @@ pub(crate) fn assess(evidence: Evidence<Config, SslResult>) -> Assessment {
     let certificate = seen.as_ref().or(memory.last.as_ref());
     let mut findings = certificate.map(found).unwrap_or_default();
     let health = health(seen.as_ref(), &findings);
-    let of_others = memory.troubled_besides(current, now).map(found).unwrap_or_default();
+    let of_others = memory.troubled_besides(current).map(found).unwrap_or_default();
     if let Some(seen) = &seen {
         memory.note(current, seen, !findings.is_empty());
     }

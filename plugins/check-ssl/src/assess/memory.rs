@@ -15,9 +15,9 @@ use crate::result::SslResult;
 /// Certificates served within this time are one fleet: to meet one of them again is no change. Those
 /// that were seen to alternate are one until they expire: of few looks a day many miss a member.
 const FLEET_SPAN: i64 = DAY;
-/// For how long a member that has something wrong counts when others are met: four looks, and what a
-/// run may be late.
-const TROUBLE_SPAN: i64 = DAY + DAY / 24;
+/// For so many looks that meet others a member counts that has something wrong: a day, as often as is
+/// usual. Whether it was mended by what the others serve, no look can tell.
+const PASSED_OVER: u8 = 4;
 /// So often a certificate has to come back before it counts while others are served: one that was
 /// there for a moment, or once more by mistake, is over when it is gone.
 const TURNS: u8 = 2;
@@ -41,6 +41,9 @@ pub(super) struct Memory {
 struct Troubled {
     fingerprint: String,
     seen: Seen,
+    /// Looks that met others since.
+    #[serde(default)]
+    passed_over: u8,
 }
 
 /// A leaf certificate, as far as telling changes needs.
@@ -84,6 +87,7 @@ impl Memory {
         self.forget(now);
         if let Some(at) = self.leaves.iter().position(|known| known.fingerprint == leaf.fingerprint)
         {
+            self.pass_over(&leaf);
             self.meet_again(at, &leaf);
             return None;
         }
@@ -102,6 +106,14 @@ impl Memory {
             leaf.is_recent(now) || (leaf.shared && leaf.expires_at.is_some_and(|at| now <= at))
         });
         self.leaves.extend(latest);
+    }
+
+    fn pass_over(&mut self, met: &Leaf) {
+        self.troubled.take_if(|other| {
+            let is_other = other.fingerprint != met.fingerprint;
+            other.passed_over = other.passed_over.saturating_add(u8::from(is_other));
+            other.passed_over > PASSED_OVER
+        });
     }
 
     fn meet_again(&mut self, at: usize, met: &Leaf) {
@@ -125,7 +137,7 @@ impl Memory {
         let Some(leaf) = latest.filter(|leaf| leaf.is_of(current)) else { return };
         if in_trouble && leaf.returns >= TURNS {
             let fingerprint = leaf.fingerprint.clone();
-            self.troubled = Some(Troubled { fingerprint, seen: seen.clone() });
+            self.troubled = Some(Troubled { fingerprint, seen: seen.clone(), passed_over: 0 });
         } else if self.troubled.as_ref().is_some_and(|known| known.fingerprint == leaf.fingerprint)
         {
             self.troubled = None;
@@ -134,11 +146,10 @@ impl Memory {
 
     /// Another certificate than the current one that has something wrong, and that visitors may
     /// still meet.
-    pub(super) fn troubled_besides(&self, current: &SslResult, now: i64) -> Option<&Seen> {
+    pub(super) fn troubled_besides(&self, current: &SslResult) -> Option<&Seen> {
         let own = current.fingerprint().map(bounded);
         let other = self.troubled.as_ref().filter(|other| Some(&other.fingerprint) != own.as_ref());
-        let seen = other.map(|other| &other.seen);
-        seen.filter(|seen| now.saturating_sub(seen.at) <= TROUBLE_SPAN)
+        other.map(|other| &other.seen)
     }
 
     /// What a new leaf is compared with: the latest, or in a fleet the member that it resembles
@@ -254,7 +265,7 @@ mod tests {
                 memory.last = Seen::of(&result, NOW);
             }
             let seen = memory.last.clone().expect("a certificate was seen");
-            memory.troubled = Some(Troubled { fingerprint: "f".repeat(64), seen });
+            memory.troubled = Some(Troubled { fingerprint: "f".repeat(64), seen, passed_over: 0 });
             let written = serde_json::to_string(&memory).expect("it has a form in JSON");
             assert_eq!(memory.leaves.len(), MAX_LEAVES);
             assert!(written.len() < 60_000, "{}", written.len());

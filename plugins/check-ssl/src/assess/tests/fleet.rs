@@ -122,10 +122,11 @@ fn bad() -> SslResult {
 }
 
 #[test]
-fn trouble_of_one_that_alternates_lasts_while_it_is_met_within_a_day() {
+fn trouble_of_one_that_alternates_lasts_until_four_looks_have_met_others() {
     let mut site = half_expired();
     let at = |hours: i64| NOW + hours * 3_600;
-    for hours in [36, 42, 48, 54] {
+    // However far apart they are.
+    for hours in [31, 37, 48, 300] {
         let assessment = site.judge(good(), at(hours));
         assert_eq!(events(&assessment), ["ssl.expired"], "hour {hours}");
         assert_eq!(assessment.health, Health::Ok, "by this run alone");
@@ -134,9 +135,34 @@ fn trouble_of_one_that_alternates_lasts_while_it_is_met_within_a_day() {
         let suggestion = finding.suggestion.as_deref().unwrap_or_default();
         assert!(suggestion.contains("each of its servers"), "{suggestion}");
     }
+    assert_eq!(events(&site.judge(good(), at(306))), [""; 0]);
+
+    let mut site = half_expired();
+    // Who meets nobody tells nothing of it.
+    for hours in 31..40 {
+        assert_eq!(events(&site.judge(away(), at(hours))), ["ssl.expired"], "hour {hours}");
+    }
+    for seconds in 1..5 {
+        let assessment = site.judge(good(), at(40) + seconds);
+        assert_eq!(events(&assessment), ["ssl.expired"], "second {seconds}");
+    }
+    assert_eq!(events(&site.judge(good(), at(40) + 5)), [""; 0]);
+    // From here on it counts as before.
+    assert_eq!(events(&site.judge(bad(), at(41))), ["ssl.expired"]);
+    assert_eq!(events(&site.judge(good(), at(42))), ["ssl.expired"]);
+}
+
+#[test]
+fn trouble_of_two_that_alternate_is_told_in_every_look() {
+    let mut site = half_expired();
+    let at = |hours: i64| NOW + hours * 3_600;
     let other = SslResult { error: Some("hostname_mismatch".to_owned()), valid: false, ..good() };
-    assert_eq!(events(&site.judge(other, at(54))), ["ssl.invalid", "ssl.expired"]);
-    assert_eq!(events(&site.judge(good(), at(60))), [""; 0]);
+    for hours in [36, 48, 60] {
+        let assessment = site.judge(other.clone(), at(hours));
+        assert_eq!(events(&assessment), ["ssl.invalid", "ssl.expired"], "hour {hours}");
+        let assessment = site.judge(bad(), at(hours + 6));
+        assert_eq!(events(&assessment), ["ssl.expired", "ssl.invalid"], "hour {hours}");
+    }
 }
 
 #[test]
