@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
 
-use crate::{CheckType, Plan, SiteId, Timestamp};
+use crate::{CheckStatus, CheckType, Plan, SiteId, Timestamp};
 
 /// How often each check runs, as the operator configured it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,18 +88,26 @@ pub fn retry_after(since_last: Option<Duration>, recheck: Duration) -> Duration 
     since_last.map_or(recheck, |since| recheck.max(since.saturating_mul(2)))
 }
 
-/// When a check runs whose plugin asked to run again in `wait`. What told something of its target is
-/// looked at again when it is regular at the latest: it may ask for a look that is sooner, and whoever
-/// set a short interval keeps it. Who could tell nothing (of a registry that throttles) may ask to be
-/// left alone for longer.
+/// When a check runs whose plugin asked to run again in `wait`, and whose run was judged as `status`;
+/// `since_same`: how long the run before is ago, where it was judged the same. What told something of
+/// its target is looked at again when it is regular at the latest: it may ask for a look that is sooner,
+/// and whoever set a short interval keeps it. While a target stays down it is each time after twice as
+/// long: what is mended soon is seen soon, and what is down for good is looked at as often as any. Who
+/// could tell nothing (of a registry that throttles) may ask to be left alone for longer.
 pub fn asked_for(
     wait: Duration,
-    could_tell: bool,
+    status: CheckStatus,
+    since_same: Option<Duration>,
     regular: Timestamp,
     now: Timestamp,
 ) -> Timestamp {
-    let asked = now + wait;
-    if could_tell { asked.min(regular) } else { asked }
+    let wait = match status {
+        CheckStatus::Unknown => return now + wait,
+        CheckStatus::Down => retry_after(since_same, wait),
+        CheckStatus::Ok | CheckStatus::Degraded => wait,
+    };
+    let longest = (regular - now).to_std().unwrap_or_default();
+    now + wait.min(longest)
 }
 
 /// A wait that a plugin asks for, between 5 seconds and the check's own interval.

@@ -104,7 +104,8 @@ pub struct Observation<F> {
     pub metrics: Vec<Metric>,
     /// A hint: how long until the next run. Not sooner than `min-interval` of the manifest (5 s without
     /// one) and what the plan allows, and not later than a day; where the verdict is not
-    /// `Health::Unknown`, not later than the regular one either.
+    /// `Health::Unknown`, not later than the regular one either. While it stays `Health::Down`, each
+    /// time after twice as long as the run before is ago.
     pub next_run_in: Option<Duration>,
 }
 

@@ -42,15 +42,36 @@ fn the_grid_of_a_site_never_moves() {
 #[test]
 fn plugin_that_could_tell_asks_for_sooner_and_one_that_could_not_for_later_too() {
     let (now, regular) = (at(0), at(3_600_000));
-    for (minutes, could_tell, due) in [
-        (10, true, at(600_000)),
-        (10, false, at(600_000)),
-        (120, true, regular),
-        (120, false, at(7_200_000)),
+    for (minutes, status, due) in [
+        (10, CheckStatus::Ok, at(600_000)),
+        (10, CheckStatus::Degraded, at(600_000)),
+        (10, CheckStatus::Down, at(600_000)),
+        (10, CheckStatus::Unknown, at(600_000)),
+        (120, CheckStatus::Ok, regular),
+        (120, CheckStatus::Down, regular),
+        (120, CheckStatus::Unknown, at(7_200_000)),
     ] {
         let wait = Duration::from_secs(60 * minutes);
-        assert_eq!(asked_for(wait, could_tell, regular, now), due, "{minutes} {could_tell}");
+        assert_eq!(asked_for(wait, status, None, regular, now), due, "{minutes} {status:?}");
     }
+}
+
+#[test]
+fn target_that_stays_down_is_looked_at_less_and_less_often_until_it_is_regular() {
+    let minutes = |minutes: u64| Duration::from_secs(60 * minutes);
+    let (wait, now, regular) = (minutes(10), at(0), at(0) + minutes(360));
+    for (since, expected) in
+        [(0, 10), (5, 10), (10, 20), (20, 40), (160, 320), (320, 360), (9_999_999, 360)]
+    {
+        let due = |status| asked_for(wait, status, Some(minutes(since)), regular, now);
+        assert_eq!(due(CheckStatus::Down), now + minutes(expected), "{since}");
+        // Who reads a log to its end goes on at his pace.
+        assert_eq!(due(CheckStatus::Degraded), now + wait, "{since}");
+        assert_eq!(due(CheckStatus::Ok), now + wait, "{since}");
+        assert_eq!(due(CheckStatus::Unknown), now + wait, "{since}");
+    }
+    let overdue = asked_for(wait, CheckStatus::Down, Some(Duration::MAX), now, at(1));
+    assert_eq!(overdue, at(1));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use vedette_model::{
-    CheckRecord, CheckStatus, CheckType, Decision, Edition, Plan, SiteId, Timestamp,
+    CheckRecord, CheckType, Decision, Edition, Plan, SiteId, Timestamp,
     schedule::{Intervals, asked_for, next_due, put_off, recheck_after, retry_after},
 };
 use vedette_store::Lease;
@@ -57,8 +57,8 @@ pub(crate) fn regular(
 
 /// The next run after one that led to `decision`: soon, when a finding awaits confirmation or our
 /// own trouble kept it from an answer; when the plugin asked for it, within the bounds of plan and
-/// plugin, and no later than is regular where it could tell something; else when it is regular.
-/// `before` is the record before this one.
+/// plugin, no later than is regular where it could tell something, and less and less often while it is
+/// down; else when it is regular. `before` is the record before this one.
 pub(crate) fn after(
     app: &App,
     decision: &Decision,
@@ -77,11 +77,8 @@ pub(crate) fn after(
     let shortest = descriptor.and_then(|check| check.min_interval).unwrap_or(SHORTEST_HINT);
     let shortest = shortest.max(plan.min_interval(check_type));
     let wait = Duration::from_secs(seconds.into()).min(LONGEST_HINT).max(shortest);
-    let could_tell = match decision.record.status {
-        CheckStatus::Ok | CheckStatus::Degraded | CheckStatus::Down => true,
-        CheckStatus::Unknown => false,
-    };
-    asked_for(wait, could_tell, regular, now)
+    let same = before.filter(|_| !decision.turned);
+    asked_for(wait, decision.record.status, same.map(|same| since(same, now)), regular, now)
 }
 
 /// When to look again before the regular run: for the confirmation of a finding, or because our own
@@ -123,9 +120,13 @@ fn retry(
         _ => Duration::MAX,
     };
     let before = before.filter(|before| unanswered::own_trouble(before).is_some());
-    let since = before.map(|before| (now - before.checked_at).to_std().unwrap_or_default());
-    let least = retry_after(since, recheck).min(longest.max(recheck));
+    let since_before = before.map(|before| since(before, now));
+    let least = retry_after(since_before, recheck).min(longest.max(recheck));
     Some(put_off(record.site_id, &record.check_type, least))
+}
+
+fn since(before: &CheckRecord, now: Timestamp) -> Duration {
+    (now - before.checked_at).to_std().unwrap_or_default()
 }
 
 /// How soon a check is tried again that could not be done, so that nothing is known of its plan: like
@@ -149,7 +150,7 @@ const LONGEST_HINT: Duration = Duration::from_secs(24 * 3600);
 
 #[cfg(test)]
 mod tests {
-    use vedette_model::CheckState;
+    use vedette_model::{CheckState, CheckStatus};
 
     use super::*;
     use crate::service::sample;
