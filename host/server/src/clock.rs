@@ -26,14 +26,14 @@ pub struct ManualClock {
 #[derive(Clone, Copy, Debug)]
 struct Face {
     shown: Timestamp,
-    /// How far it was moved forward, and not set.
-    passed: Duration,
+    /// Grows as it is moved forward, and not where it is set.
+    up: Duration,
 }
 
 impl Clock {
     /// A manual clock that shows `now`; keep a clone of the [`ManualClock`] to move it.
     pub fn manual(now: Timestamp) -> (Self, ManualClock) {
-        let face = Face { shown: now, passed: Duration::ZERO };
+        let face = Face { shown: now, up: UP_BEFORE };
         let clock = ManualClock { time: std::sync::Arc::new(watch::Sender::new(face)) };
         (Self::Manual(clock.clone()), clock)
     }
@@ -50,7 +50,7 @@ impl Clock {
     pub(crate) fn up(&self) -> Duration {
         match self {
             Self::System => Duration::try_from(clock_gettime(UNSET)).unwrap_or_default(),
-            Self::Manual(clock) => clock.time.borrow().passed,
+            Self::Manual(clock) => clock.time.borrow().up,
         }
     }
 
@@ -88,7 +88,7 @@ impl ManualClock {
     pub fn advance(&self, by: Duration) {
         self.time.send_modify(|face| {
             face.shown += by;
-            face.passed += by;
+            face.up += by;
         });
     }
 
@@ -97,6 +97,10 @@ impl ManualClock {
         self.time.send_modify(|face| face.shown = to);
     }
 }
+
+/// For how long a machine is up whose clock is moved by hand: it is not at its start, where a clock may
+/// be set as it likes.
+const UP_BEFORE: Duration = Duration::from_secs(24 * 3_600);
 
 #[cfg(target_os = "linux")]
 const UNSET: ClockId = ClockId::Boottime;
@@ -132,9 +136,10 @@ mod tests {
     #[test]
     fn time_passes_where_a_clock_is_moved_and_not_where_it_is_set() {
         let (clock, hand) = Clock::manual(Timestamp::UNIX_EPOCH);
-        hand.advance(Duration::from_secs(60));
+        let (up, minute) = (clock.up(), Duration::from_secs(60));
+        hand.advance(minute);
         hand.set(Timestamp::UNIX_EPOCH);
-        assert_eq!((clock.now(), clock.up()), (Timestamp::UNIX_EPOCH, Duration::from_secs(60)));
+        assert_eq!((clock.now(), clock.up()), (Timestamp::UNIX_EPOCH, up + minute));
         let before = Clock::System.up();
         assert!(!before.is_zero() && before <= Clock::System.up());
     }

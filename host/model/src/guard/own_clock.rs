@@ -4,7 +4,8 @@
 //! while it sleeps: by both together the machine always began at the same moment. Where it seems to have
 //! begun at another one, the clock was wrong before or is wrong now, and nobody here knows which. It
 //! is believed again once it is back where it was, once a database server's clock agrees with it, or once
-//! it has stayed for so long that somebody would have put it right.
+//! it has stayed for so long that somebody would have put it right. Soon after the machine began it is
+//! known: a clock that no battery keeps begins in the past, and is put right once there is a network.
 //!
 //! *Invariant:* how long a doubt lasts goes by the clock that nobody sets.
 
@@ -73,12 +74,14 @@ impl Trust {
             Self::Believed(before) | Self::Leapt { before, .. } if is_same(before, began) => {
                 Self::Believed(began)
             }
-            Self::Believed(before) => Self::Leapt { before, began, since: up },
+            Self::Believed(before) if up > STARTING => Self::Leapt { before, began, since: up },
             Self::Leapt { before, began: there, .. } if !is_same(there, began) => {
                 Self::Leapt { before, began, since: up }
             }
             Self::Leapt { since, .. } if lasts(since) => self,
-            Self::Unseen | Self::Behind { .. } | Self::Leapt { .. } => Self::Believed(began),
+            Self::Unseen | Self::Believed(_) | Self::Behind { .. } | Self::Leapt { .. } => {
+                Self::Believed(began)
+            }
         }
     }
 }
@@ -95,6 +98,8 @@ fn is_same(one: Timestamp, other: Timestamp) -> bool {
 const NOTABLE: TimeDelta = TimeDelta::hours(1);
 /// How long a clock is doubted that nobody puts right.
 const LASTS: Duration = Duration::from_secs(3_600);
+/// How long after the machine began its clock may still be put right for the first time.
+const STARTING: Duration = Duration::from_secs(15 * 60);
 
 #[cfg(test)]
 mod tests {
@@ -107,10 +112,15 @@ mod tests {
         Timestamp::from_timestamp(1_800_000_000 + seconds, 0).expect("a moment of 2027")
     }
 
-    /// What is held of it after it showed that, so many seconds after the machine began.
+    /// Of a machine that began a day before.
+    fn up(seconds: u64) -> Duration {
+        Duration::from_secs(24 * 3_600 + seconds)
+    }
+
+    /// What is held of it after it showed that, so many seconds later.
     fn doubts(clock: &mut OwnClock, looks: &[(u64, i64)]) -> Vec<bool> {
-        let each = looks.iter().map(|(up, shown)| {
-            clock.shown(Duration::from_secs(*up), at(*shown));
+        let each = looks.iter().map(|(seconds, shown)| {
+            clock.shown(up(*seconds), at(*shown));
             clock.is_doubted()
         });
         each.collect()
@@ -136,6 +146,38 @@ mod tests {
     }
 
     #[test]
+    fn clock_that_is_put_right_soon_after_the_machine_began_is_believed() {
+        for by in [MONTH, -MONTH, 20 * 12 * MONTH] {
+            let mut clock = OwnClock::default();
+            let looks = [
+                (20, 20, false),
+                (40, 40 + by, false),
+                (900, 900 + by, false),
+                // From here on nobody knows which was right.
+                (901, 901, true),
+                (902, 902 + by, false),
+                (4_500, 4_500 + by, false),
+            ];
+            for (seconds, shown, expected) in looks {
+                clock.shown(Duration::from_secs(seconds), at(shown));
+                assert_eq!(clock.is_doubted(), expected, "{by} at {seconds} s");
+            }
+        }
+    }
+
+    #[test]
+    fn clock_that_begins_behind_is_doubted_on_a_machine_that_has_just_begun_too() {
+        let mut clock = OwnClock::default();
+        let begun = Duration::from_secs(20);
+        clock.resumed(at(MONTH), begun, at(0));
+        clock.shown(begun, at(0));
+        assert!(clock.is_doubted());
+        let second = Duration::from_secs(1);
+        clock.shown(begun + second, at(MONTH + 60));
+        assert!(!clock.is_doubted(), "it was put right");
+    }
+
+    #[test]
     fn each_further_leap_is_doubted_for_an_hour_of_its_own() {
         let mut clock = OwnClock::default();
         let looks =
@@ -147,7 +189,7 @@ mod tests {
     fn clock_that_begins_behind_is_doubted_until_it_is_ahead_or_for_an_hour() {
         let resumed = |last: i64| {
             let mut clock = OwnClock::default();
-            clock.resumed(at(last), Duration::from_secs(60), at(0));
+            clock.resumed(at(last), up(60), at(0));
             clock
         };
         let put_right = [(60, 0), (61, MONTH - 2 * HOUR), (62, MONTH + 3), (63, MONTH + 4)];
@@ -162,7 +204,6 @@ mod tests {
     #[test]
     fn clock_of_a_database_server_decides() {
         let mut clock = OwnClock::default();
-        let up = Duration::from_secs;
         assert_eq!(doubts(&mut clock, &[(0, 0), (1, MONTH)]), [false, true]);
         clock.compared(true, up(2), at(MONTH));
         assert!(!clock.is_doubted(), "it was put right");

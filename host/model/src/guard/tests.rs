@@ -234,19 +234,20 @@ fn offline_lasts_until_somebody_answers() {
 #[test]
 fn clock_that_may_be_wrong_comes_before_all_else_and_is_told_after_minutes() {
     let mut guard = guard();
-    guard.shown(Duration::ZERO, at(0));
+    let up = |second: u64| Duration::from_secs(86_400 + second);
+    guard.shown(up(0), at(0));
     assert_eq!(guard.verdict(at(0)), Verdict::Fit);
     guard.resolved(false);
     fall(&mut guard, 0, 24, 86_400);
     for second in 0..=300 {
         let now = at(86_400 + second);
-        guard.shown(Duration::from_secs(1 + second as u64), now);
+        guard.shown(up(1 + second as u64), now);
         assert_eq!(guard.verdict(now), Verdict::ClockDoubted);
     }
     let told = guard.doubted_for_long(at(86_700));
     assert_eq!(told, Some((Verdict::ClockDoubted, Duration::from_secs(300))));
     guard.resolved(true);
-    guard.shown(Duration::from_secs(302), at(302));
+    guard.shown(up(302), at(302));
     assert!(!guard.is_clock_doubted());
     assert_eq!(guard.verdict(at(302)), Verdict::Fit, "what fell by another time is forgotten");
 }
