@@ -3,7 +3,7 @@
 //! *Invariant:* [`plan`] decides from its arguments alone and changes nothing: the store makes it
 //! real, all of it or nothing, and only while the lane is still as it was read.
 //! *Invariant:* of the deliveries that it looked at, each is in exactly one place of a
-//! [`Gathering`]; of those that are held back already, each of which something is over.
+//! [`Gathering`]; of those that are held back already, those of which something is over.
 //! *Invariant:* what is about a site goes after every batch that speaks of that site and is not
 //! through.
 
