@@ -88,6 +88,10 @@ async fn every_metric_is_shown_with_its_help() {
         "vedette_deliveries_failed_total{channel=\"email\"} 0",
         "vedette_deliveries_failed_total{channel=\"letter\"} 0",
         "vedette_unwell_seconds{what=\"behind\"} 0",
+        "vedette_unwell_seconds{what=\"clock_doubted\"} 0",
+        "vedette_unwell_seconds{what=\"offline\"} 0",
+        "vedette_unwell_seconds{what=\"overloaded\"} 0",
+        "vedette_unwell_seconds{what=\"held_back\"} 0",
         concat!("vedette_build_info{version=\"", env!("CARGO_PKG_VERSION"), "\"} 1"),
     ] {
         assert!(figures.lines().any(|shown| shown == line), "{line}: {figures}");

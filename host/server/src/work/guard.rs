@@ -57,7 +57,7 @@ pub(super) fn word(verdict: Verdict) -> Option<&'static str> {
 }
 
 fn show(verdict: Verdict) {
-    for state in [CLOCK_DOUBTED, OFFLINE, OVERLOADED, HELD_BACK] {
+    for state in WORDS {
         let is_on = if word(verdict) == Some(state) { 1.0 } else { 0.0 };
         metrics::gauge!("vedette_guard", "state" => state).set(is_on);
     }
@@ -133,6 +133,8 @@ async fn own_lag() -> Duration {
     started.elapsed().saturating_sub(SAMPLE)
 }
 
+/// What [`word`] may say: each is a line of the metrics, which is there before there is a doubt.
+pub(super) const WORDS: [&str; 4] = [CLOCK_DOUBTED, OFFLINE, OVERLOADED, HELD_BACK];
 const EVERY: Duration = Duration::from_secs(1);
 const SAMPLE: Duration = Duration::from_millis(50);
 /// How long the resolvers may take before they count as silent.

@@ -33,11 +33,7 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
     App, Result,
-    service::{
-        doubt::{CLOCK_DOUBTED, HELD_BACK, OFFLINE},
-        pipeline,
-        unanswered::{self, OVERLOADED},
-    },
+    service::{pipeline, unanswered},
 };
 
 /// Before [`start`]: on an embedded store the leases of the process before, which is dead, end at
@@ -98,7 +94,7 @@ pub(crate) fn unwell(app: &App) -> Option<Unwell> {
 /// Has `/metrics` tell what `/healthz` would at this moment.
 pub(crate) fn show_unwell(app: &App) {
     let unwell = unwell(app);
-    for what in [BEHIND, CLOCK_DOUBTED, OFFLINE, OVERLOADED, HELD_BACK] {
+    for what in std::iter::once(BEHIND).chain(guard::WORDS) {
         let this = unwell.as_ref().filter(|unwell| unwell.what == what);
         let seconds = this.map_or(0.0, |unwell| unwell.span.as_secs_f64());
         metrics::gauge!("vedette_unwell_seconds", "what" => what).set(seconds);
