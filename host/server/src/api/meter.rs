@@ -76,3 +76,37 @@ fn label(method: &Method) -> &'static str {
         _ => "other",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use metrics_exporter_prometheus::PrometheusBuilder;
+
+    use super::*;
+
+    #[test]
+    fn methods_and_statuses_of_one_route_are_counted_apart() {
+        let recorder = PrometheusBuilder::new().build_recorder();
+        let meter = Meter::default();
+        metrics::with_local_recorder(&recorder, || {
+            for (method, status) in [
+                (Method::GET, StatusCode::OK),
+                (Method::POST, StatusCode::OK),
+                (Method::GET, StatusCode::NOT_FOUND),
+                (Method::GET, StatusCode::OK),
+            ] {
+                let (mut req, mut res) = (Request::new(), Response::new());
+                *req.method_mut() = method;
+                res.status_code(status);
+                meter.note(&req, &res, Duration::from_millis(1));
+            }
+        });
+        let shown = recorder.handle().render();
+        for (method, status, counted) in [("GET", 200, 2), ("POST", 200, 1), ("GET", 404, 1)] {
+            let labels = format!("route=\"none\",method=\"{method}\",status=\"{status}\"");
+            let line = format!("vedette_http_requests_total{{{labels}}} {counted}");
+            assert!(shown.lines().any(|shown| shown == line), "{line}: {shown}");
+        }
+        let line = "vedette_http_request_seconds_count{route=\"none\"} 4";
+        assert!(shown.lines().any(|shown| shown == line), "{shown}");
+    }
+}
