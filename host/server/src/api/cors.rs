@@ -9,8 +9,8 @@ use salvo::{
 use super::limit;
 use crate::App;
 
-/// What became of a request's origin.
-pub(super) enum Asked {
+/// What the rules say to a request.
+pub(super) enum Ruling {
     /// It was a preflight, and is answered.
     Answered,
     /// The request goes on; its answer is for scripts of this origin, if of any.
@@ -18,7 +18,7 @@ pub(super) enum Asked {
 }
 
 /// Answers a preflight, or lets the request through.
-pub(super) fn ask(app: &App, req: &Request, depot: &Depot, res: &mut Response) -> Asked {
+pub(super) fn rule(app: &App, req: &Request, depot: &Depot, res: &mut Response) -> Ruling {
     let is_public = limit::is_public(depot);
     let allowed = allowed(req, app, is_public);
     // Also for a request that no script sent: its answer may be kept, and a script's be another.
@@ -34,9 +34,9 @@ pub(super) fn ask(app: &App, req: &Request, depot: &Depot, res: &mut Response) -
         headers.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, HeaderValue::from_static(HEADERS));
         headers.insert(header::ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static(MAX_AGE));
         res.status_code(StatusCode::NO_CONTENT);
-        return Asked::Answered;
+        return Ruling::Answered;
     }
-    Asked::Allowed(allowed)
+    Ruling::Allowed(allowed)
 }
 
 /// Lets scripts of the origin read the answer.

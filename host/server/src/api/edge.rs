@@ -57,12 +57,12 @@ impl Edge {
         res: &mut Response,
         ctrl: &mut FlowCtrl,
     ) {
-        let counted = limit::count(&self.app, req, depot).await;
-        match cors::ask(&self.app, req, depot, res) {
-            cors::Asked::Answered => {
+        let begun = limit::count(&self.app, req, depot).await;
+        match cors::rule(&self.app, req, depot, res) {
+            cors::Ruling::Answered => {
                 ctrl.skip_rest();
             }
-            cors::Asked::Allowed(origin) => {
+            cors::Ruling::Allowed(origin) => {
                 match limit::refusal(depot) {
                     Some(refusal) => {
                         res.render(refusal);
@@ -78,8 +78,8 @@ impl Edge {
                 cors::permit(res, origin);
             }
         }
-        counted.tell(&self.app, depot, res).await;
-        self.meter.note(req, res, counted.begun.elapsed());
+        begun.tell(&self.app, depot, res).await;
+        self.meter.note(req, res, begun.at.elapsed());
     }
 }
 

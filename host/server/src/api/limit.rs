@@ -70,16 +70,16 @@ struct Full {
     what: &'static str,
 }
 
-/// A request that was counted.
-pub(super) struct Counted {
-    pub(super) begun: Instant,
+/// A request that was counted, when it began.
+pub(super) struct Begun {
+    pub(super) at: Instant,
     standing: Standing,
 }
 
 /// Counts a request before anything that may refuse it or fail at it: whatever happens inside, the
-/// headers are there ([`Counted::tell`]).
-pub(super) async fn count(app: &App, req: &Request, depot: &mut Depot) -> Counted {
-    let begun = Instant::now();
+/// headers are there ([`Begun::tell`]).
+pub(super) async fn count(app: &App, req: &Request, depot: &mut Depot) -> Begun {
+    let at = Instant::now();
     let now = app.clock.now();
     let is_own_page = is_own_page(app, custom_domain::host(req)).await;
     let is_page = is_own_page || is_page(req);
@@ -102,10 +102,10 @@ pub(super) async fn count(app: &App, req: &Request, depot: &mut Depot) -> Counte
         standing.month = month.map(Month::from).unwrap_or_default();
     }
     depot.insert_typed(standing);
-    Counted { begun, standing }
+    Begun { at, standing }
 }
 
-impl Counted {
+impl Begun {
     /// Tells in the headers where the request stands by now, and gives back the call of one that
     /// was refused.
     pub(super) async fn tell(&self, app: &App, depot: &Depot, res: &mut Response) {
