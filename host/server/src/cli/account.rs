@@ -110,7 +110,9 @@ pub(super) async fn run(command: Command) -> anyhow::Result<()> {
         }
         Command::Delete { account, admin } => {
             let (client, url) = admin.account(account)?;
-            admin.send(client.delete(url)).await?
+            // The provider is asked to cancel first, and then site after site goes.
+            let request = client.delete(url).timeout(operator_port::LONG_PATIENCE);
+            admin.send(request).await?
         }
         Command::Renewal { account, switch, admin } => {
             let on = matches!(switch, Switch::On);

@@ -3,12 +3,12 @@
 
 use std::time::Duration;
 
-use anyhow::{Context, bail};
+use anyhow::{Context, Error, bail};
 use reqwest::{Client, RequestBuilder, StatusCode, Url};
 use serde_json::Value;
 
 use super::client::shown;
-use crate::api::NO_SUCH_PATH;
+use crate::{api::NO_SUCH_PATH, listen::LONGEST_SILENCE};
 
 /// Where the operator's port is; its token, where it has one, is read from VEDETTE_ADMIN_TOKEN.
 #[derive(clap::Args)]
@@ -55,9 +55,7 @@ pub(super) async fn ask(
         Some(token) => request.bearer_auth(token),
         None => request,
     };
-    let response = request.send().await.with_context(|| {
-        format!("cannot reach the operator's port at {base}; is the service running?")
-    })?;
+    let response = request.send().await.map_err(|cause| unanswered(&base, cause))?;
     let status = response.status();
     if status == StatusCode::UNAUTHORIZED {
         bail!(
@@ -75,18 +73,53 @@ pub(super) async fn ask(
     Ok((status, answer))
 }
 
+/// Of what was sent and not answered in time nobody knows what becomes of it.
+fn unanswered(base: &Url, cause: reqwest::Error) -> Error {
+    let said = if cause.is_timeout() {
+        format!(
+            "the operator's port at {base} has not answered in time: what it was asked for may be \
+             done yet; look whether it is before you ask again"
+        )
+    } else {
+        format!("cannot reach the operator's port at {base}; is the service running?")
+    };
+    Error::new(cause).context(said)
+}
+
 /// Whether a path that the operator's port has is not there: most likely it is the API's.
 fn is_another_port(status: StatusCode, answer: &Value) -> bool {
     status == StatusCode::NOT_FOUND && answer["message"] == NO_SUCH_PATH
 }
 
 const PATIENCE: Duration = Duration::from_secs(30);
+/// For what may take its time: as long as the port keeps a silent connection, but for a margin.
+pub(super) const LONG_PATIENCE: Duration = LONGEST_SILENCE.saturating_sub(Duration::from_secs(10));
 
 #[cfg(test)]
 mod tests {
+    use std::net::TcpListener;
+
     use serde_json::json;
 
     use super::*;
+
+    #[tokio::test]
+    async fn who_is_late_to_answer_is_not_said_to_be_away() {
+        // An error only says that another test was first.
+        let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+        let url = format!("http://{}", listener.local_addr().expect("it is bound"));
+        let base = base(&url).expect("an address");
+        let ask = async |patience: Duration| {
+            let request = client().expect("it is made").delete(base.clone()).timeout(patience);
+            send(&base, request).await.expect_err("nobody answers").to_string()
+        };
+        let said = ask(Duration::from_millis(50)).await;
+        assert!(said.contains("has not answered in time"), "{said}");
+        drop(listener);
+        let said = ask(PATIENCE).await;
+        assert!(said.contains("is the service running?"), "{said}");
+    }
 
     #[test]
     fn an_unknown_account_is_no_other_port() {

@@ -1,8 +1,6 @@
 //! `vedette plugin reload`: has a running service read the lock anew, after a change by hand or by
 //! another node's command. In a container nothing else can: there is no shell and no `kill`.
 
-use std::time::Duration;
-
 use anyhow::{Context, anyhow};
 use reqwest::Url;
 use serde_json::Value;
@@ -11,10 +9,7 @@ use super::{
     list::table,
     outcome::{Done, Failure, Said},
 };
-use crate::{
-    cli::operator_port::{self, Admin},
-    listen::LONGEST_SILENCE,
-};
+use crate::cli::operator_port::{self, Admin};
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -38,7 +33,9 @@ pub(super) async fn run(args: &Args) -> Done {
 /// Has the service at this operator's port read the lock, and answers what it has then.
 pub(super) async fn at(base: &Url) -> anyhow::Result<Value> {
     let url = base.join("/admin/plugins/reload").context("--admin is no base address")?;
-    operator_port::send(base, operator_port::client()?.post(url).timeout(LOADING)).await
+    // It answers when it has compiled what is new, which is long for a plugin with an engine inside.
+    let request = operator_port::client()?.post(url).timeout(operator_port::LONG_PATIENCE);
+    operator_port::send(base, request).await
 }
 
 /// The plugins of the lock that are not loaded. A file that only waits has no id where it has no
@@ -48,10 +45,6 @@ fn failed(listing: &Value) -> Vec<String> {
     let failed = plugins.iter().filter(|plugin| plugin["state"] == "failed");
     failed.filter_map(|plugin| plugin["id"].as_str().map(str::to_owned)).collect()
 }
-
-/// The service answers when it has compiled what is new, which is long for a plugin with an engine
-/// inside: as long as its port keeps a silent connection, but for a margin.
-const LOADING: Duration = LONGEST_SILENCE.saturating_sub(Duration::from_secs(10));
 
 #[cfg(test)]
 mod tests {
