@@ -1,5 +1,6 @@
 //! Accounts, as the operator makes them.
 
+use reqwest::Method;
 use serde_json::json;
 use vedette_tests::program;
 
@@ -98,6 +99,12 @@ async fn whoever_lost_a_key_is_given_another_by_the_operator() {
     assert_eq!(listed["keys"].as_array().map(Vec::len), Some(2), "{listed}");
     world.owner.client.get("/sites").await.expect(200);
 
+    // The port itself wants no body where nothing is asked for.
+    let keys = format!("/admin/accounts/{}/keys", world.owner.id);
+    let operator = world.service.operator();
+    let third = operator.send(Method::POST, &keys, None).await.expect(200);
+    another.with_key(&text(&third["key"])).get("/sites").await.expect(200);
+
     // One that has expired opens something again.
     let id = text(&made["id"]);
     let path = format!("/api-keys?id={id}");
@@ -180,8 +187,7 @@ async fn browsers_do_not_reach_the_operators_port() {
     let operator = world.service.operator();
     operator.get("/healthz").await.expect(200);
     let get = |header: &'static str, value: &'static str| {
-        let request =
-            operator.request(reqwest::Method::GET, "/admin/accounts").header(header, value);
+        let request = operator.request(Method::GET, "/admin/accounts").header(header, value);
         operator.finish(request)
     };
     assert_eq!(get("origin", "http://evil.example").await.status, 403);

@@ -16,7 +16,7 @@ use serde_json::{Map, Value, json};
 use vedette_model::{Account, AccountId, ApiKeyId, Edition, Plan, parse};
 
 use super::{
-    body::Body,
+    body::{Body, OptionalBody},
     caller::{self, State, bearer},
     query::Query,
     reply::Answer,
@@ -218,7 +218,7 @@ async fn delete_account(named: Named, depot: &mut Depot) -> Answer {
 /// `{roll?}` → `{id, key, prefix, name}`: one more key of an account, or another secret of the one that
 /// is named; shown once.
 #[handler]
-async fn make_key(app: State, named: Named, body: Body) -> Answer {
+async fn make_key(app: State, named: Named, body: OptionalBody) -> Answer {
     let Named(id) = named;
     let roll = parse::Body::of(&body)?
         .optional("roll", |field, value| parse::uuid(field, parse::text(field, value)?))?;
