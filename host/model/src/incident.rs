@@ -197,9 +197,9 @@ impl Incident {
 
     /// About how many bytes it takes to show it.
     pub fn size(&self) -> usize {
-        let text: usize = self.updates.iter().map(|update| update.message.len()).sum();
+        let text: usize = self.updates.iter().map(|update| written(&update.message)).sum();
         let sites = self.affected_sites.as_ref().map_or(0, Vec::len);
-        FRAME + self.title.len() + sites * A_SITE + self.updates.len() * AN_UPDATE + text
+        FRAME + written(&self.title) + sites * A_SITE + self.updates.len() * AN_UPDATE + text
     }
 
     /// The stream, oldest first.
@@ -269,12 +269,22 @@ impl std::str::FromStr for IncidentSeverity {
     }
 }
 
+/// Bytes of a text in JSON, where some take up to six times as many.
+fn written(text: &str) -> usize {
+    let bytes = text.bytes().map(|byte| match byte {
+        b'"' | b'\\' | b'\n' | b'\r' | b'\t' | b'\x08' | b'\x0c' => 2,
+        ..b' ' => 6,
+        _ => 1,
+    });
+    bytes.sum()
+}
+
 /// Bytes of JSON around what is counted, and of what is always as long.
 const FRAME: usize = 400;
 const A_SITE: usize = 39;
 const AN_UPDATE: usize = 100;
 const MOST_UPDATES: usize = 500;
-/// Bytes. An incident is one row, and a page holds up to 200 of them.
+/// Bytes. An incident is one row, which is read and written as a whole.
 const MOST_TEXT: usize = 256 << 10;
 
 #[cfg(test)]

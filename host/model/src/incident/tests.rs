@@ -57,10 +57,13 @@ fn its_size_is_about_what_it_takes_to_show_it() {
     close(&incident);
     incident.affected_sites = Some((0..200).map(site).collect());
     close(&incident);
-    for _ in 0..25 {
-        incident.append(update(IncidentStatus::Monitoring, &"x".repeat(10_000), now())).unwrap();
+    for message in ["x", "ä", "\"", "\n", "\u{1}"] {
+        let message = message.repeat(10_000);
+        for _ in 0..4 {
+            incident.append(update(IncidentStatus::Monitoring, &message, now())).unwrap();
+        }
+        close(&incident);
     }
-    close(&incident);
 }
 
 #[test]

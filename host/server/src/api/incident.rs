@@ -13,13 +13,8 @@ pub(super) async fn list(app: State, caller: Caller, query: Query) -> Answer {
     let asked = query.get("limit")?;
     let (limit, offset) = parse::page(asked, query.get("offset")?)?;
     let limit = asked.map(|_| limit);
-    let page = match limit {
-        Some(limit) => {
-            let filter = IncidentFilter { status, limit, offset };
-            service::incident::list(&app, &caller, &filter).await?
-        }
-        None => service::incident::list_all(&app, &caller, status, offset).await?,
-    };
+    let filter = IncidentFilter { status, limit: limit.unwrap_or(u32::MAX), offset };
+    let page = service::incident::list(&app, &caller, &filter).await?;
     let incidents: Vec<_> = page.items.iter().map(|incident| incident.view()).collect();
     Ok(Json(json!({
         "incidents": incidents,

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 use vedette_model::{
-    AlertFilter, Incident, IncidentFilter, IncidentId, IncidentStatus, Severity, SiteId,
+    AlertFilter, Incident, IncidentFilter, IncidentId, Severity, SiteId,
     incident::{CriticalAlerts, Full, IncidentPatch, NewIncident, NewUpdate},
 };
 use vedette_store::{Error as StoreError, Page};
@@ -12,29 +12,19 @@ use vedette_store::{Error as StoreError, Page};
 use super::{random, status_page};
 use crate::{App, Caller, Error, Result};
 
-/// Some of the caller's incidents that pass the filter, newest first.
+/// The caller's incidents that pass the filter, newest first, as far as one answer holds them.
 pub async fn list(app: &App, caller: &Caller, filter: &IncidentFilter) -> Result<Page<Incident>> {
-    Ok(app.store.incidents(caller.account.id, filter).await?)
-}
-
-/// All of the caller's incidents that have a status, if one is asked for, from an offset on, newest
-/// first: as many as one answer holds.
-pub async fn list_all(
-    app: &App,
-    caller: &Caller,
-    status: Option<IncidentStatus>,
-    offset: u32,
-) -> Result<Page<Incident>> {
-    let mut filter = IncidentFilter { status, limit: MOST_READ, offset };
+    let mut part = filter.clone();
     let mut held = Held { items: Vec::new(), known: BTreeSet::new(), room: MOST_SHOWN };
     loop {
-        let Page { items, total } = list(app, caller, &filter).await?;
-        let is_last = items.len() < MOST_READ as usize;
+        part.limit = AT_A_TIME.min(filter.limit - held.items.len() as u32);
+        let Page { items, total } = app.store.incidents(caller.account.id, &part).await?;
+        let is_last = items.len() < part.limit as usize;
         let fits = items.into_iter().all(|incident| held.take(incident));
-        if is_last || !fits {
+        if is_last || !fits || held.items.len() == filter.limit as usize {
             return Ok(Page { items: held.items, total });
         }
-        filter.offset = filter.offset.saturating_add(MOST_READ);
+        part.offset = part.offset.saturating_add(part.limit);
     }
 }
 
@@ -175,7 +165,7 @@ async fn critical_alerts(app: &App, caller: &Caller) -> Result<CriticalAlerts> {
     let newest = AlertFilter {
         severity: Some(severity),
         resolved: Some(false),
-        limit: MOST_READ,
+        limit: MOST_REMEMBERED,
         ..AlertFilter::default()
     };
     let page = app.store.alerts(account, &newest).await?;
@@ -200,9 +190,11 @@ fn limit(cause: StoreError) -> Error {
 const UNKNOWN: Error = Error::NotFound("incident");
 /// Alerts in the first update; of the others it tells the number.
 const MOST_TOLD: usize = 50;
-/// As many as are read at a time: also of the alerts that an incident remembers it was made from.
-const MOST_READ: u32 = 200;
-/// Bytes of incidents in an answer that nobody has set a limit to.
+/// Alerts that an incident remembers it was made from.
+const MOST_REMEMBERED: u32 = 200;
+/// Incidents that are read at a time: what the last of them do not fit into an answer was read in vain.
+const AT_A_TIME: u32 = 25;
+/// Bytes of incidents in an answer.
 const MOST_SHOWN: usize = 4 << 20;
 const MOST_OPEN: u32 = 1_000;
 /// Losing a race this often takes as many others that ask for the same within milliseconds.
@@ -210,17 +202,66 @@ const TRIES: usize = 8;
 
 #[cfg(test)]
 mod tests {
-    use chrono::DateTime;
+    use chrono::{DateTime, TimeDelta};
     use serde_json::json;
     use uuid::Uuid;
+    use vedette_model::{AccountId, edition::STANDARD};
 
     use super::*;
+    use crate::{Clock, instance};
 
     fn incident(nth: u128) -> Incident {
+        incident_of(Uuid::nil().into(), nth)
+    }
+
+    /// Opened after those of lower numbers.
+    fn incident_of(account: AccountId, nth: u128) -> Incident {
         let new = NewIncident::parse(&json!({ "title": "Mail is late" })).expect("a good body");
-        let (account, now) = (Uuid::nil().into(), DateTime::UNIX_EPOCH);
+        let now = DateTime::UNIX_EPOCH + TimeDelta::seconds(nth as i64);
         let (id, update) = (Uuid::from_u128(nth).into(), Uuid::nil().into());
         new.into_incident(id, update, account, account, &CriticalAlerts::default(), now)
+    }
+
+    /// As many messages as it takes.
+    fn filled(mut incident: Incident) -> Incident {
+        let body = json!({ "status": "monitoring", "message": "x".repeat(10_000) });
+        let new = NewUpdate::parse(&body).expect("a good body");
+        let (author, now) = (incident.account_id, incident.created_at);
+        let update = new.into_update(Uuid::nil().into(), author, now);
+        while incident.append(update.clone()).is_ok() {}
+        incident
+    }
+
+    async fn listed(app: &App, caller: &Caller, limit: u32, offset: u32) -> Vec<Incident> {
+        let filter = IncidentFilter { limit, offset, ..IncidentFilter::default() };
+        let page = list(app, caller, &filter).await.expect("the store answers");
+        assert_eq!(page.total, 46);
+        page.items
+    }
+
+    #[test]
+    fn as_many_are_answered_as_are_asked_for_and_fit() {
+        instance::with_idle_app(instance::config(), Clock::System, |app| async move {
+            let caller = instance::owner(&app, &STANDARD).await;
+            let mut all = Vec::new();
+            for nth in 1..=46 {
+                let small = incident_of(caller.account.id, nth);
+                let incident = if nth <= 20 { filled(small) } else { small };
+                app.store.create_incident(&incident, MOST_OPEN).await.expect("it is written");
+                all.insert(0, incident);
+            }
+            for limit in [1, 25, 26] {
+                let expected = &all[..limit as usize];
+                assert_eq!(listed(&app, &caller, limit, 0).await, expected, "{limit}");
+            }
+            let most = MOST_SHOWN / all[45].size();
+            assert!((1..20).contains(&most), "{most}");
+            for limit in [20, 200, u32::MAX] {
+                assert_eq!(listed(&app, &caller, limit, 26).await, all[26..26 + most], "{limit}");
+            }
+            let rest = 26 + most as u32;
+            assert_eq!(listed(&app, &caller, u32::MAX, rest).await, all[26 + most..]);
+        });
     }
 
     #[test]

@@ -32,9 +32,9 @@ fn list_incidents() -> Operation {
     }));
     Operation::get("/incidents", TAG, "listIncidents", "List the incidents")
         .says(
-            "Newest first. Without `limit` it is all of them, as far as they fit into some 4 MiB: \
-             where `offset` and those answered are fewer than `total`, ask for the others from \
-             there on.",
+            "Newest first: as many as `limit` says, without it all of them, as far as they fit into \
+             some 4 MiB. Where `offset` and those answered are fewer than `total`, ask for the \
+             others from there on.",
         )
         .with(query("status", one_of(&IncidentStatus::WORDS), "Only incidents with this status."))
         .with(query("limit", limit, "How many to answer at most; all where it is absent."))
