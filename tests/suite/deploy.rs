@@ -124,6 +124,16 @@ fn numbers_are_those_of_the_sources() {
     }
 }
 
+#[test]
+fn proxies_send_a_client_to_the_node_that_counts_its_requests() {
+    for (file, line) in [
+        ("compose.cluster.yaml", "    lb_policy client_ip_hash\n"),
+        ("kubernetes/ingress.example.yaml", "    nginx.ingress.kubernetes.io/upstream-hash-by: "),
+    ] {
+        assert!(read(&format!("deploy/{file}")).contains(line), "deploy/{file}: {line}");
+    }
+}
+
 /// The names in a text that begin so; a start alone is none.
 fn names<'a>(text: &'a str, start: &str, belongs: fn(char) -> bool) -> BTreeSet<&'a str> {
     let begins = text.match_indices(start).map(|(at, _)| at);
