@@ -76,6 +76,29 @@ async fn a_domain_shows_the_page_also_before_the_dns_names_its_account() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_proxy_hears_of_proved_domains_alone_however_often_it_asks() {
+    let world = World::start().await;
+    let operator = world.service.operator();
+    let ask = async |domain: &str| operator.get(&format!("/admin/domains?domain={domain}")).await;
+    assert_eq!(ask(DOMAIN).await.status, 404, "nobody names it");
+    let proof = claim(&world.owner, DOMAIN).await;
+    assert_eq!(ask(DOMAIN).await.status, 404, "whoever names it does not own it for that");
+    publish(&world, &proof);
+    assert_eq!(claim(&world.owner, DOMAIN).await["verified"], true);
+    let yes = json!({"domain": DOMAIN, "account_id": world.owner.id});
+    assert_eq!(ask(DOMAIN).await.expect(200), yes);
+    // More than an address has in a minute.
+    for nth in 0..61 {
+        assert_eq!(ask(&format!("n{nth}.shop.example")).await.status, 404, "{nth}");
+    }
+    assert_eq!(ask(DOMAIN).await.expect(200), yes);
+    for domain in ["", "localhost", "127.0.0.1", "shop.example"] {
+        assert_eq!(ask(domain).await.status, 404, "{domain}");
+    }
+    operator.get("/admin/domains").await.expect(400);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_claim_alone_takes_no_path_from_the_service() {
     let world = World::start().await;
     assert_eq!(claim(&world.owner, DOMAIN).await["verified"], false);

@@ -1,4 +1,4 @@
-//! The operator's port: health, metrics, accounts, plans and plugins.
+//! The operator's port: health, metrics, accounts, plans, domains and plugins.
 //!
 //! *Invariant:* a browser never gets through: on loopback a foreign `Host` (a rebound name) and
 //! any `Origin` (a script of some page) are refused; elsewhere a token is required.
@@ -22,7 +22,11 @@ use super::{
     reply::Answer,
 };
 use crate::{
-    App, Error, Result, metric_help, service,
+    App, Error, Result, metric_help,
+    service::{
+        self,
+        status_page::domain::{Shown, shown_at},
+    },
     work::{self, Unwell},
 };
 
@@ -55,6 +59,7 @@ pub(super) fn routes() -> Router {
         .push(Router::with_path("admin/accounts/{id}").patch(change_account).delete(delete_account))
         .push(Router::with_path("admin/accounts/{id}/keys").post(make_key))
         .push(Router::with_path("admin/plans").get(list_plans).head(list_plans))
+        .push(Router::with_path("admin/domains").get(show_domain).head(show_domain))
         .push(Router::with_path("admin/plugins").get(list_plugins).head(list_plugins))
         .push(Router::with_path("admin/plugins/reload").post(reload_plugins))
 }
@@ -258,6 +263,20 @@ fn plan(plan: &Plan) -> Value {
         "features": plan.features.iter().map(|feature| feature.name()).collect::<Vec<_>>(),
         "min_interval_seconds": intervals.collect::<Map<String, Value>>(),
     })
+}
+
+/// `?domain=` → `{domain, account_id}`, where the domain's DNS names an account and it is that one's status
+/// page. A proxy asks it before it gets a certificate for a name that somebody has led to it: who only
+/// claims a name is not to have one.
+#[handler]
+async fn show_domain(app: State, query: Query) -> Answer {
+    let domain = query.required("domain")?;
+    match shown_at(&app, domain).await? {
+        Some(Shown { account, proved: true }) => {
+            Ok(Json(json!({ "domain": domain, "account_id": account })))
+        }
+        Some(Shown { proved: false, .. }) | None => Err(Error::NotFound("proved domain")),
+    }
 }
 
 #[handler]
