@@ -1,5 +1,6 @@
 //! `vedette health …`: what a probe learns of a running service.
 
+use serde_json::json;
 use vedette_tests::{Service, Settings, program};
 
 use crate::world::{World, until};
@@ -101,6 +102,27 @@ async fn every_metric_is_shown_with_its_help() {
             && line.ends_with("why=\"trap\"} 0")
     };
     assert!(figures.lines().any(is_stop), "{figures}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whether_anything_is_planned_is_shown_from_the_start_on() {
+    let mut world = World::start().await;
+    shows(&world.service, "vedette_checks_planned 0").await;
+    let body = json!({"domain": "planned.example", "check_types": ["ssl"]});
+    world.owner.client.post("/sites", body).await.expect(200);
+    world.service.stop().await.expect("it stops");
+    let service = world.service.start_again().await.expect("it starts again");
+    shows(&service, "vedette_checks_planned 1").await;
+}
+
+/// Waits until this is a line of the metrics.
+async fn shows(service: &Service, line: &str) {
+    let operator = service.operator();
+    until(line, async || {
+        let figures = operator.get("/metrics").await.text;
+        figures.lines().any(|shown| shown == line).then_some(())
+    })
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

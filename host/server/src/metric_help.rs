@@ -64,6 +64,10 @@ const COUNTERS: &[Help] = &[
 const GAUGES: &[Help] = &[
     ("vedette_build_info", "Always 1, with the version of the program"),
     (
+        "vedette_checks_planned",
+        "1 while any check is planned, whichever node runs it; 0 = there is nothing to check",
+    ),
+    (
         "vedette_checks_without_plugin",
         "Checks that are due and that no node runs, as none has their plugin, by check type; 1000 at \
          most are counted",

@@ -1,6 +1,7 @@
 //! Tells the operator of checks that are due and that nobody runs, since no node has their plugin: it is
 //! not installed, or the folder or its lock is not what it was. No run fails then, so nothing else
-//! would say so.
+//! would say so. And shows whether anything is to be checked at all: where nothing is, it is no trouble
+//! that no result is stored.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
@@ -20,7 +21,11 @@ pub(super) async fn run(app: Arc<App>, shutdown: CancellationToken) {
             _ = pace.tick() => {}
         }
         match count(&app).await {
-            Ok(counts) => told = tell(told, counts),
+            Ok(planned) => {
+                let is_any = if planned.is_empty() { 0.0 } else { 1.0 };
+                metrics::gauge!("vedette_checks_planned").set(is_any);
+                told = tell(told, not_of(&app.sandbox.check_types(), planned));
+            }
             // A database that is away is told of elsewhere.
             Err(cause) => tracing::debug!("checks without a plugin are not known: {cause}"),
         }
@@ -29,9 +34,16 @@ pub(super) async fn run(app: Arc<App>, shutdown: CancellationToken) {
 
 type Counts = BTreeMap<CheckType, u64>;
 
+/// Of each type that is planned for, the checks that have been due for a while.
 async fn count(app: &App) -> Result<Counts> {
-    let (types, since) = (app.sandbox.check_types(), app.clock.now() - WAITS);
-    Ok(app.store.left_lying(&types, since, MOST).await?.into_iter().collect())
+    let since = app.clock.now() - WAITS;
+    Ok(app.store.left_lying(&[], since, MOST).await?.into_iter().collect())
+}
+
+/// Without the types that this node runs: late as their checks may be, they have somebody.
+fn not_of(types: &[CheckType], mut counts: Counts) -> Counts {
+    counts.retain(|of, _| !types.contains(of));
+    counts
 }
 
 /// Shows the counts, and says what has begun to be so; answers what is shown from here on.
@@ -88,6 +100,13 @@ mod tests {
         let now = counts(&[("banner", 3), ("pager", 1), ("smtp", 4), ("quiet", 0)]);
         let begun: Counts = begun(&before, &now).into_iter().collect();
         assert_eq!(begun, counts(&[("pager", 1), ("smtp", 4)]));
+    }
+
+    #[test]
+    fn what_is_late_here_is_not_left_lying() {
+        let types: [CheckType; 2] = ["smtp", "ssl"].map(|of| of.parse().expect("a check type"));
+        let planned = counts(&[("pager", 1), ("quiet", 0), ("smtp", 4)]);
+        assert_eq!(not_of(&types, planned), counts(&[("pager", 1), ("quiet", 0)]));
     }
 
     #[test]
