@@ -2,7 +2,8 @@
 //!
 //! What is known stays until it expires, whatever a later answer leaves out: a source may have lost
 //! something, and may never have had what another one told. What does not say when it expires stays
-//! until a whole answer leaves it out.
+//! until a whole answer leaves it out, unless it is for the wildcard beside the domain alone: such an
+//! answer need not have looked for that.
 //!
 //! *Invariant:* what is cut from a long list is old and expected.
 
@@ -16,8 +17,9 @@ use crate::{
     config::Source,
     issuer::Issuer,
     ledger::{Ledger, Look},
+    name,
     result::{self, Caa, CtResult},
-    source::Told,
+    source::{Answer, Told},
 };
 
 /// All unexpired certificates of the domain that are known, the most important ones first.
@@ -29,11 +31,20 @@ pub(crate) struct Inventory {
     is_baseline: bool,
 }
 
-/// A certificate that was known before, or is told now.
+/// A certificate, and how this run comes by it.
 #[derive(Debug)]
 struct Sighting {
     certificate: Certificate,
-    is_known: bool,
+    how: Sight,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Sight {
+    /// From earlier runs.
+    Known,
+    Told,
+    /// Told, and not news: [`crate::source::Answer::taken_in`].
+    TakenIn,
 }
 
 #[derive(Debug)]
@@ -56,7 +67,8 @@ impl Inventory {
         let now = cx.now();
         let Told { source, from_start, answer } = told;
         let (is_whole, has_more) = (answer.is_whole, answer.has_more);
-        let sightings = joined(domain, answer.certificates, is_whole, ledger, now);
+        let position = answer.position.clone().map(|position| (source.mark(), position));
+        let sightings = joined(domain, answer, ledger, now);
 
         // What is told from the start, part by part, is counted as it comes.
         let is_recounted = from_start && !is_whole;
@@ -66,7 +78,8 @@ impl Inventory {
         }
         if let Some(horizon) = horizon {
             let is_old = |sighting: &&Sighting| sighting.certificate.age() <= horizon;
-            let told = sightings.iter().filter(|sighting| !sighting.is_known).filter(is_old);
+            let told = sightings.iter().filter(|sighting| sighting.how == Sight::Told);
+            let told = told.filter(is_old);
             ledger.recall(told.map(|sighting| &sighting.certificate));
         }
         let beyond = if is_recounted { 0 } else { ledger.beyond(now) };
@@ -79,7 +92,7 @@ impl Inventory {
             certificates: inventory.items.iter().map(|item| &item.certificate).collect(),
             is_recounted,
             has_more,
-            position: answer.position.map(|position| (source.mark(), position)),
+            position,
             sources: &marks,
         };
         ledger.keep(cx, look, now);
@@ -105,13 +118,8 @@ impl Inventory {
 }
 
 /// The unexpired certificates that are known and those that are told, each once.
-fn joined(
-    domain: &str,
-    told: Vec<Certificate>,
-    is_whole: bool,
-    ledger: &Ledger,
-    now: i64,
-) -> Vec<Sighting> {
+fn joined(domain: &str, answer: Answer, ledger: &Ledger, now: i64) -> Vec<Sighting> {
+    let Answer { certificates: told, taken_in, is_whole, .. } = answer;
     let is_dated = |dates: &[Option<i64>; 2]| dates.iter().all(Option::is_some);
     let mut catalogue = Catalogue::new(domain);
     let (mut dates, mut serials) = (BTreeSet::new(), BTreeSet::new());
@@ -125,7 +133,8 @@ fn joined(
             serials.insert(certificate.serial.as_str());
         }
         let place = catalogue.add(certificate.clone());
-        if is_whole && certificate.not_after.is_none() {
+        let is_looked_for = || certificate.names.iter().any(|name| name::is_within(name, domain));
+        if is_whole && certificate.not_after.is_none() && is_looked_for() {
             untold.insert(place);
         }
     }
@@ -138,15 +147,29 @@ fn joined(
         let own = certificate.dates();
         let has_own = is_dated(&own) && !dates.contains(&own);
         if is_whole && has_own && !serials.contains(certificate.serial.as_str()) {
-            others.push(Sighting { certificate, is_known: false });
+            others.push(Sighting { certificate, how: Sight::Told });
         } else {
             let place = catalogue.add(certificate);
             untold.remove(&place);
         }
     }
+    let told = catalogue.len();
+    for certificate in taken_in {
+        let place = catalogue.add(certificate);
+        untold.remove(&place);
+    }
+    let how = |at| {
+        if at < known {
+            Sight::Known
+        } else if at < told {
+            Sight::Told
+        } else {
+            Sight::TakenIn
+        }
+    };
     let joined = catalogue.into_certificates().into_iter().enumerate();
     let joined = joined.filter(|(at, _)| !untold.contains(at));
-    others.extend(joined.map(|(at, certificate)| Sighting { certificate, is_known: at < known }));
+    others.extend(joined.map(|(at, certificate)| Sighting { certificate, how: how(at) }));
     others
 }
 
@@ -165,16 +188,23 @@ fn judge(
     let is_baseline = ledger.is_baseline();
     let certificates = || sightings.iter().map(|sighting| &sighting.certificate);
     let accepted = accepted_issuers(certificates(), ledger);
-    let is_accepted = |certificate: &Certificate| accepted.contains(&certificate.issuer);
-    let in_doubt = certificates().filter(|certificate| !is_accepted(certificate));
+    let taken_in = || sightings.iter().filter(|sighting| sighting.how == Sight::TakenIn);
+    // From the next run on: what is told in this one is judged by what was accepted before.
+    ledger.accept(taken_in().filter_map(|sighting| sighting.certificate.issuer.family()));
+    let is_accepted = |sighting: &Sighting| {
+        sighting.how == Sight::TakenIn || accepted.contains(&sighting.certificate.issuer)
+    };
+    let in_doubt = sightings.iter().filter(|sighting| !is_accepted(sighting));
+    let in_doubt = in_doubt.map(|sighting| &sighting.certificate);
     let records = Records::look_up(cx, domain, in_doubt);
 
-    let items = sightings.into_iter().map(|Sighting { certificate, is_known }| {
-        let is_accepted = is_accepted(&certificate);
+    let items = sightings.into_iter().map(|sighting| {
+        let is_accepted = is_accepted(&sighting);
+        let Sighting { certificate, how } = sighting;
         let caa = if is_accepted { None } else { records.verdict(&certificate, domain) };
         let is_recent = horizon.is_none_or(|horizon| certificate.age() > horizon);
         Item {
-            is_new: !is_baseline && is_recent && !is_known,
+            is_new: !is_baseline && is_recent && how == Sight::Told,
             is_expected: is_baseline || is_accepted || caa == Some(Caa::Permits),
             caa,
             certificate,

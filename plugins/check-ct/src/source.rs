@@ -30,7 +30,9 @@ mod tiles;
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Answer {
     pub(crate) certificates: Vec<Certificate>,
-    /// All that the source knows, each once; otherwise what came after the position.
+    /// Others, of a question that was not answered for this site before: they are no news.
+    pub(crate) taken_in: Vec<Certificate>,
+    /// All that the source knows of the domain, each once; otherwise what came after the position.
     pub(crate) is_whole: bool,
     /// There is more that this run did not get to.
     pub(crate) has_more: bool,

@@ -1,4 +1,7 @@
-use std::{cell::RefCell, rc::Rc};
+use std::{
+    cell::{Cell, RefCell},
+    rc::Rc,
+};
 
 use serde_json::{Value, json};
 use vedette_sdk::{
@@ -50,6 +53,23 @@ fn job(target: &str) -> Job<Config> {
 
 fn run(host: &Host) -> CtResult {
     Ct::run(&host.cx(), job(DOMAIN)).expect("the check works").facts
+}
+
+/// crt.sh with a list about www.example.com, and one about the wildcard beside it, which may be away.
+fn www(own: &Crtsh, beside: &Crtsh, is_away: &Rc<Cell<bool>>) -> Host {
+    let (host, is_away) = (Host::new(), Rc::clone(is_away));
+    let (own, beside) = (Rc::clone(&own.0), Rc::clone(&beside.0));
+    host.set_remaining(Duration::from_secs(30));
+    fixture::caa(&host, &[]);
+    host.http(move |request| {
+        let is_beside = request.url.contains("q=*.");
+        if is_beside && is_away.get() {
+            return Ok(response(503, b""));
+        }
+        let rows = if is_beside { &beside } else { &own };
+        Ok(answer(&Value::from(rows.borrow().clone())))
+    });
+    host
 }
 
 const LETSENCRYPT: &str = "C=US, O=Let's Encrypt, CN=R11";
@@ -319,6 +339,79 @@ fn runs_and_assessments_make_one_alert_of_one_certificate() {
     }
     let quiet = (Health::Ok, 0);
     assert_eq!(told, [quiet, quiet, (Health::Degraded, 1), (Health::Degraded, 0)]);
+}
+
+#[test]
+fn first_answer_about_the_wildcard_is_no_news_whenever_it_comes() {
+    const WILDCARD: &str = "*.example.com";
+    for runs_away in [0, 1, 3] {
+        let (own, beside, is_away) = (Crtsh::default(), Crtsh::default(), Rc::default());
+        own.add(LETSENCRYPT, "01", "www.example.com");
+        beside.add(DIGICERT, "02", WILDCARD);
+        let host = www(&own, &beside, &is_away);
+        let mut memory = None;
+        let mut look = |host: &Host| {
+            let seen = Ct::run(&host.cx(), job("www.example.com")).expect("the check works");
+            let CtResult { total, new_count, unexpected_count, .. } = seen.facts;
+            let assessment = Ct::assess(Evidence {
+                current: seen.facts,
+                current_at: host.cx().now(),
+                settled: None,
+                siblings: Vec::new(),
+                config: Config::default(),
+                alert_days: 14,
+                memory: memory.take(),
+            });
+            memory = assessment.memory;
+            (total, new_count, unexpected_count, assessment.findings.len())
+        };
+        assert_eq!(look(&host), (1, 0, 0, 0), "the domain alone is the baseline");
+        is_away.set(true);
+        for _ in 0..runs_away {
+            assert_eq!(look(&host), (1, 0, 0, 0));
+        }
+        is_away.set(false);
+        assert_eq!(look(&host), (2, 0, 0, 0), "taken in");
+        assert_eq!(look(&host), (2, 0, 0, 0));
+
+        beside.add(DIGICERT, "03", WILDCARD);
+        assert_eq!(look(&host), (3, 1, 0, 0), "its issuer is the site's");
+        beside.add("O=Unknown CA, CN=U", "04", WILDCARD);
+        assert_eq!(look(&host), (4, 1, 1, 1), "nobody expected that one");
+        is_away.set(true);
+        assert_eq!(look(&host), (4, 0, 1, 0));
+        is_away.set(false);
+        assert_eq!(look(&host), (4, 0, 1, 0), "and it is no news again");
+    }
+}
+
+#[test]
+fn what_the_domain_tells_beside_the_wildcards_first_answer_is_news() {
+    let (own, beside) = (Crtsh::default(), Crtsh::default());
+    own.add(LETSENCRYPT, "01", "www.example.com");
+    let host = www(&own, &beside, &Rc::default());
+    let counts = |host: &Host| {
+        let result = Ct::run(&host.cx(), job("www.example.com")).expect("the check works").facts;
+        (result.total, result.new_count, result.unexpected_count)
+    };
+    assert_eq!(counts(&host), (1, 0, 0));
+    own.add(DIGICERT, "02", "www.example.com");
+    beside.add(DIGICERT, "02", "*.example.com");
+    beside.add(DIGICERT, "03", "*.example.com");
+    assert_eq!(counts(&host), (3, 1, 1), "whatever else the wildcard brings");
+}
+
+#[test]
+fn undated_wildcard_outlives_an_answer_that_was_not_asked_for_it() {
+    let (own, beside, is_away) = (Crtsh::default(), Crtsh::default(), Rc::default());
+    beside.add(LETSENCRYPT, "01", "*.example.com");
+    beside.0.borrow_mut()[0]["not_after"] = json!("nonsense");
+    let host = www(&own, &beside, &is_away);
+    for (away, total) in [(false, 0), (false, 1), (true, 1), (false, 1)] {
+        is_away.set(away);
+        let result = Ct::run(&host.cx(), job("www.example.com")).expect("the check works").facts;
+        assert_eq!((result.total, result.new_count), (total, 0));
+    }
 }
 
 #[test]

@@ -7,11 +7,7 @@
 use std::time::Duration;
 
 use serde::Deserialize;
-use vedette_sdk::{
-    http::{Request, Response},
-    log::Level,
-    net::NetError,
-};
+use vedette_sdk::{http::Request, log::Level};
 
 use super::{Answer, Asked, Failure};
 use crate::{
@@ -35,35 +31,52 @@ struct Row {
     serial_number: Option<String>,
 }
 
-/// Answers everything at once: there is no position. The wildcard beside the domain is a name that
-/// is not below it, and a question of its own: what comes of it adds to the answer, and costs it
-/// nothing.
+/// Answers everything about the domain at once. The wildcard beside it is a name that is not below
+/// it, and a question of its own, from the second look on: what comes of it adds to the answer, and
+/// costs it nothing. The position says whether it was answered before: what the first answer to it
+/// brings may be as old as the baseline, and is taken in like it.
 pub(super) fn read(asked: &Asked<'_>) -> Result<Answer, Failure> {
-    let mut requests = vec![request(asked, asked.domain)];
-    requests.extend(name::wildcard_beside(asked.domain).map(|wildcard| {
-        // Both bodies are in memory at once.
-        Request { max_body: MAX_BESIDE, ..request(asked, &wildcard) }
-    }));
-    let mut answers = asked.cx.fetch_many(&requests).into_iter();
-    let mut next = || answers.next().map(|answer| listed(asked, answer));
-    let mut certificates = next().expect("there is an answer to each request")?;
-    match next() {
-        Some(Ok(more)) => {
-            let room = MOST.saturating_sub(certificates.len());
-            certificates.extend(more.into_iter().take(room));
-        }
-        Some(Err(failure)) => {
+    let certificates = listed(asked, request(asked, asked.domain), MOST)?;
+    let answer = Answer { certificates, is_whole: true, ..Answer::default() };
+    let Some(wildcard) = name::wildcard_beside(asked.domain) else { return Ok(answer) };
+    let Some(position) = asked.position else {
+        return Ok(Answer { position: Some(ALONE.to_owned()), ..answer });
+    };
+    let room = MOST.saturating_sub(answer.certificates.len());
+    let question = Request { max_body: MAX_BESIDE, ..request(asked, &wildcard) };
+    let listed = match listed(asked, question, room) {
+        Ok(listed) => listed,
+        Err(failure) => {
             let message = "the wildcard beside the domain could not be asked about";
             asked.cx.log(Level::Warn, message, &[("reason", failure.reason())]);
+            return Ok(answer);
         }
-        None => {}
+    };
+    let (mut certificates, beside) = told_apart(asked.domain, answer.certificates, listed);
+    if position == BESIDE {
+        certificates.extend(beside);
+        return Ok(Answer { certificates, ..answer });
     }
-    let mut catalogue = Catalogue::new(asked.domain);
-    for certificate in certificates {
+    Ok(Answer { certificates, taken_in: beside, position: Some(BESIDE.to_owned()), ..answer })
+}
+
+/// Each certificate once: the domain's own ones, and those that the wildcard alone brought.
+fn told_apart(
+    domain: &str,
+    own: Vec<Certificate>,
+    listed: Vec<Certificate>,
+) -> (Vec<Certificate>, Vec<Certificate>) {
+    let mut catalogue = Catalogue::new(domain);
+    for certificate in own {
         catalogue.add(certificate);
     }
-    let certificates = catalogue.into_certificates();
-    Ok(Answer { certificates, is_whole: true, ..Answer::default() })
+    let own = catalogue.len();
+    for certificate in listed {
+        catalogue.add(certificate);
+    }
+    let mut certificates = catalogue.into_certificates();
+    let beside = certificates.split_off(own);
+    (certificates, beside)
 }
 
 fn request(asked: &Asked<'_>, question: &str) -> Request {
@@ -76,32 +89,29 @@ fn request(asked: &Asked<'_>, question: &str) -> Request {
     asked.request(format!("{}/?{query}", asked.base), PATIENCE)
 }
 
-/// What one answer lists.
-fn listed(
-    asked: &Asked<'_>,
-    answer: Result<Response, NetError>,
-) -> Result<Vec<Certificate>, Failure> {
-    let response = asked.accept(answer)?;
+/// What the answer to one question lists, if that is not more than so many.
+fn listed(asked: &Asked<'_>, question: Request, most: usize) -> Result<Vec<Certificate>, Failure> {
+    let response = asked.accept(asked.cx.fetch(&question))?;
     if response.truncated {
         let reason = format!("it answers with more than {} bytes", response.body.len());
         return Err(Failure::TooMuch(reason));
     }
-    parse(&response.body, asked.domain, asked.now)
+    parse(&response.body, asked.domain, asked.now, most)
 }
 
-fn parse(body: &[u8], domain: &str, now: i64) -> Result<Vec<Certificate>, Failure> {
+fn parse(body: &[u8], domain: &str, now: i64, most: usize) -> Result<Vec<Certificate>, Failure> {
     let mut catalogue = Catalogue::new(domain);
     let read = array::read_each(body, |row: Row| {
         let certificate = row.into_certificate(domain);
         if !certificate.names.is_empty() && certificate.is_current(now) {
             catalogue.add(certificate);
         }
-        catalogue.len() <= MOST
+        catalogue.len() <= most
     });
     match read {
         Ok(()) => Ok(catalogue.into_certificates()),
-        Err(_) if catalogue.len() > MOST => {
-            Err(Failure::TooMuch(format!("it answers with more than {MOST} certificates")))
+        Err(_) if catalogue.len() > most => {
+            Err(Failure::TooMuch(format!("it answers with more than {most} certificates")))
         }
         Err(error) => Err(Failure::Unavailable(format!("it answers with something else: {error}"))),
     }
@@ -127,7 +137,10 @@ impl Row {
 
 /// It often takes ten to twenty seconds.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// Bytes about a single name.
+/// Positions: the domain was asked about alone, or an answer about the wildcard was taken in.
+const ALONE: &str = "alone";
+const BESIDE: &str = "beside";
+/// Bytes about a single name: what the domain's own answer listed is in memory beside them.
 const MAX_BESIDE: u32 = 512 << 10;
 /// Of one domain: what fits into memory.
 const MOST: usize = 6_000;
@@ -151,7 +164,7 @@ mod tests {
     }
 
     fn read(rows: Value) -> Result<Vec<Certificate>, Failure> {
-        parse(rows.to_string().as_bytes(), "example.com", NOW)
+        parse(rows.to_string().as_bytes(), "example.com", NOW, MOST)
     }
 
     #[test]
@@ -200,20 +213,20 @@ mod tests {
     #[test]
     fn anything_but_rows_is_a_failure() {
         for body in ["<html><h1>502 Bad Gateway</h1>", "", "{}", "[{\"id\":1}", "[1]", "null"] {
-            let failed = parse(body.as_bytes(), "example.com", NOW);
+            let failed = parse(body.as_bytes(), "example.com", NOW, MOST);
             assert!(matches!(failed, Err(Failure::Unavailable(_))), "{body}");
         }
         let many: Vec<String> =
             (0..=MOST).map(|n| format!("{{\"name_value\":\"h{n}.example.com\"}}")).collect();
         let body = format!("[{}]", many.join(","));
-        let failed = parse(body.as_bytes(), "example.com", NOW);
+        let failed = parse(body.as_bytes(), "example.com", NOW, MOST);
         assert!(matches!(failed, Err(Failure::TooMuch(_))));
     }
 
     proptest! {
         #[test]
         fn any_bytes_are_rows_or_a_failure(body in prop::collection::vec(any::<u8>(), 0..300)) {
-            let _ = parse(&body, "example.com", NOW);
+            let _ = parse(&body, "example.com", NOW, MOST);
         }
 
         #[test]

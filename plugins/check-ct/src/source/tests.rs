@@ -42,12 +42,16 @@ fn ask_both(host: &Host) -> Result<(Kind, Answer), &'static str> {
     told.map(|told| (told.source.kind, told.answer))
 }
 
-fn row() -> Value {
-    json!([{
-        "issuer_name": "C=US, O=Let's Encrypt, CN=R11", "name_value": DOMAIN, "id": 1,
-        "entry_timestamp": "2025-12-01T00:00:00", "not_before": "2025-12-01T00:00:00",
-        "not_after": "2026-03-01T00:00:00", "serial_number": "0a",
-    }])
+/// Of crt.sh, by names and serial number.
+fn rows(certificates: &[(&str, &str)]) -> Value {
+    let row = |(names, serial): &(&str, &str)| {
+        json!({
+            "issuer_name": "C=US, O=Let's Encrypt, CN=R11", "name_value": names, "id": 1,
+            "entry_timestamp": "2025-12-01T00:00:00", "not_before": "2025-12-01T00:00:00",
+            "not_after": "2026-03-01T00:00:00", "serial_number": serial,
+        })
+    };
+    certificates.iter().map(row).collect()
 }
 
 fn issuance(id: &str, serial: u8) -> Value {
@@ -61,37 +65,69 @@ fn issuance(id: &str, serial: u8) -> Value {
 
 #[test]
 fn first_source_that_answers_is_the_one() {
-    let (host, asked) = host(|_| Ok(response(200, row().to_string().as_bytes())));
+    let (host, asked) = host(|_| Ok(response(200, rows(&[(DOMAIN, "0a")]).to_string().as_bytes())));
     let (kind, answer) = ask_both(&host).expect("an answer");
     assert_eq!((kind, answer.certificates.len(), answer.is_whole), (Kind::Crtsh, 1, true));
     let url = "https://crt.example/?q=example.com&output=json&exclude=expired&deduplicate=Y";
     assert_eq!(*asked.borrow(), [url]);
 }
 
+/// How crt.sh answers about www.example.com, and about the wildcard beside it; what it was asked.
+fn read_beside(
+    position: Option<&str>,
+    beside: Result<Response, NetError>,
+) -> (Answer, Vec<String>) {
+    let own = rows(&[("www.example.com", "0a")]).to_string();
+    let (host, asked) = host(move |request| match request.url.contains("q=*.example.com&") {
+        true => beside.clone(),
+        false => Ok(response(200, own.as_bytes())),
+    });
+    let sources = &both()[..1];
+    let positions = position.map(|position| (sources[0].mark(), position.to_owned()));
+    let positions = positions.into_iter().collect();
+    let told = ask(&host.cx(), sources, "www.example.com", &positions).expect("no trouble of ours");
+    let answer = told.expect("an answer").answer;
+    let asked = asked.borrow().clone();
+    (answer, asked)
+}
+
 #[test]
-fn wildcard_beside_the_domain_is_asked_for_too_and_costs_nothing() {
-    let www = "www.example.com";
-    let row = |name: &str, serial: &str| {
-        let mut row = row()[0].clone();
-        (row["name_value"], row["serial_number"]) = (json!(name), json!(serial));
-        row
-    };
-    let wild = json!([row("*.example.com\nexample.com", "0b"), row(www, "0a")]);
-    let own = json!([row(www, "0a")]);
-    for (beside, expected) in [
-        (Ok(response(200, wild.to_string().as_bytes())), 2),
-        (Ok(response(503, b"")), 1),
-        (Err(NetError::Timeout(Phase::Receive)), 1),
+fn wildcard_beside_the_domain_is_asked_for_after_it_from_the_second_look_on() {
+    let own = "https://crt.example/?q=www.example.com&output=json&exclude=expired&deduplicate=Y";
+    let wildcard = "https://crt.example/?q=*.example.com&output=json&exclude=expired&deduplicate=Y";
+    let wild = rows(&[("*.example.com\nexample.com", "0b"), ("www.example.com", "0a")]).to_string();
+    let wild = || Ok(response(200, wild.as_bytes()));
+    let counts = |answer: &Answer| (answer.certificates.len(), answer.taken_in.len());
+
+    let (first, asked) = read_beside(None, wild());
+    assert_eq!((counts(&first), first.position.as_deref()), ((1, 0), Some("alone")));
+    assert_eq!(asked, [own]);
+    let (second, asked) = read_beside(Some("alone"), wild());
+    assert_eq!((counts(&second), second.position.as_deref()), ((1, 1), Some("beside")));
+    assert_eq!(asked, [own, wildcard]);
+    let (later, asked) = read_beside(Some("beside"), wild());
+    assert_eq!((counts(&later), later.position.as_deref()), ((2, 0), None));
+    assert_eq!(asked, [own, wildcard]);
+}
+
+#[test]
+fn wildcard_that_cannot_be_asked_about_leaves_all_as_it_was() {
+    let many: Vec<(String, String)> =
+        (0..6_000).map(|n| ("*.example.com".to_owned(), format!("{n:x}f"))).collect();
+    let many: Vec<(&str, &str)> = many.iter().map(|(name, at)| (&**name, &**at)).collect();
+    for beside in [
+        Ok(response(503, b"")),
+        Ok(response(429, b"")),
+        Ok(response(200, rows(&many).to_string().as_bytes())),
+        Err(NetError::Timeout(Phase::Receive)),
+        Err(NetError::BudgetExhausted),
     ] {
-        let own = own.to_string();
-        let (host, asked) = host(move |request| match request.url.contains("q=*.example.com&") {
-            true => beside.clone(),
-            false => Ok(response(200, own.as_bytes())),
-        });
-        let sources = &both()[..1];
-        let told = ask(&host.cx(), sources, www, &BTreeMap::new()).expect("no trouble of ours");
-        assert_eq!(told.expect("an answer").answer.certificates.len(), expected);
-        assert_eq!(asked.borrow().len(), 2);
+        for position in ["alone", "beside"] {
+            let (answer, _) = read_beside(Some(position), beside.clone());
+            let expected = Answer { is_whole: true, ..Answer::default() };
+            assert_eq!(answer.certificates.len(), 1);
+            assert_eq!(Answer { certificates: Vec::new(), ..answer }, expected);
+        }
     }
 }
 

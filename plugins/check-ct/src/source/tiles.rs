@@ -76,9 +76,9 @@ pub(super) fn read(asked: &Asked<'_>) -> Result<Answer, Failure> {
     }
     Ok(Answer {
         certificates,
-        is_whole: false,
         has_more: to < size,
         position: Some(to.to_string()),
+        ..Answer::default()
     })
 }
 
