@@ -20,7 +20,8 @@ const ROTATIONS: usize = 2;
 #[serde(default)]
 pub(super) struct Addresses {
     seen: BTreeMap<String, Sight>,
-    /// When the name last went back to addresses that it had before; at most [`ROTATIONS`].
+    /// When the name last went back to addresses that it had before, or had part of them replaced; at
+    /// most [`ROTATIONS`], one of each run.
     rotations: Vec<i64>,
 }
 
@@ -77,6 +78,15 @@ impl Addresses {
         }
     }
 
+    /// Notes that a set with something new in it was told and is the name's own from now on. With
+    /// something old beside that, it is a step of a pool whose addresses are replaced one by one,
+    /// which nobody needs to be told of again and again.
+    pub(super) fn stepped(&mut self, set: &[String], now: i64) {
+        if self.meets(set) && !self.is_rotation(set) {
+            self.mark(now);
+        }
+    }
+
     /// The addresses differed within one run.
     pub(super) fn turned(&mut self, now: i64) {
         self.rotations.clear();
@@ -88,7 +98,11 @@ impl Addresses {
         self.rotations.len() >= ROTATIONS
     }
 
+    /// Once for both families of a run.
     fn mark(&mut self, now: i64) {
+        if self.rotations.last() == Some(&now) {
+            return;
+        }
         self.rotations.push(now);
         let surplus = self.rotations.len().saturating_sub(ROTATIONS);
         self.rotations.drain(..surplus);
@@ -170,6 +184,33 @@ mod tests {
         addresses.forget(NOW + SPAN + 1);
         assert!(!addresses.is_volatile());
         addresses.turned(NOW + SPAN + 2);
+        assert!(addresses.is_volatile());
+    }
+
+    #[test]
+    fn two_steps_make_a_name_volatile_and_moves_as_a_whole_do_not() {
+        let mut addresses = Addresses::default();
+        addresses.own(&set(&["1", "2"]), NOW);
+        for (at, after, volatile) in [
+            (1, ["8", "9"], false),
+            (2, ["1", "9"], false),
+            (3, ["9", "7"], false),
+            (4, ["7", "6"], true),
+        ] {
+            addresses.stepped(&set(&after), NOW + at);
+            addresses.own(&set(&after), NOW + at);
+            assert_eq!(addresses.is_volatile(), volatile, "{after:?}");
+        }
+    }
+
+    #[test]
+    fn both_families_of_a_run_are_one_step() {
+        let mut addresses = Addresses::default();
+        addresses.own(&set(&["1", "a"]), NOW);
+        addresses.stepped(&set(&["1", "2"]), NOW + 60);
+        addresses.stepped(&set(&["a", "b"]), NOW + 60);
+        assert!(!addresses.is_volatile());
+        addresses.stepped(&set(&["1", "2"]), NOW + 120);
         assert!(addresses.is_volatile());
     }
 

@@ -256,6 +256,9 @@ impl Memory {
         match RecordType::parse(subject) {
             Some(rtype) => {
                 if let Some(set) = state.set(rtype) {
+                    if rtype.is_address() {
+                        self.addresses.stepped(set, now);
+                    }
                     self.adopt(rtype, set, now);
                 }
             }

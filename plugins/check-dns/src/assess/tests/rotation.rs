@@ -22,13 +22,39 @@ fn rotation_inside_the_addresses_of_a_week_is_no_alert() {
 }
 
 #[test]
-fn addresses_that_are_replaced_one_by_one_are_told_one_by_one() {
+fn addresses_that_are_replaced_one_by_one_are_told_twice_a_week() {
     let mut site = Site::new();
     site.run(a(&["192.0.2.1", "192.0.2.2"]));
     for set in [["192.0.2.2", "203.0.113.8"], ["203.0.113.8", "203.0.113.9"]] {
         assert_eq!(site.counts(&a(&set), 3), [0, 1, 0], "{set:?}");
     }
-    assert_eq!(site.counts(&a(&["203.0.113.6"]), 3), [0, 1, 0]);
+    for set in [["203.0.113.9", "203.0.113.6"], ["203.0.113.6", "203.0.113.5"]] {
+        assert_eq!(site.counts(&a(&set), 3), [0; 3], "{set:?}");
+    }
+    site.now += 8 * DAY;
+    assert_eq!(site.counts(&a(&["203.0.113.5", "203.0.113.4"]), 3), [0, 1, 0]);
+}
+
+#[test]
+fn one_step_of_both_families_leaves_the_next_one_to_be_told() {
+    let both = |v4: [&str; 2], v6: [&str; 2]| result(json!({"A": v4, "AAAA": v6}));
+    let mut site = Site::new();
+    site.run(both(["192.0.2.1", "192.0.2.2"], ["2001:db8::1", "2001:db8::2"]));
+    let step = both(["192.0.2.2", "192.0.2.3"], ["2001:db8::2", "2001:db8::3"]);
+    assert_eq!(site.counts(&step, 3), [0, 1, 0]);
+    let step = both(["192.0.2.3", "192.0.2.4"], ["2001:db8::3", "2001:db8::4"]);
+    assert_eq!(site.counts(&step, 3), [0, 1, 0]);
+    let step = both(["192.0.2.4", "192.0.2.5"], ["2001:db8::4", "2001:db8::5"]);
+    assert_eq!(site.counts(&step, 3), [0; 3]);
+}
+
+#[test]
+fn addresses_that_move_as_a_whole_are_told_each_time() {
+    let mut site = Site::new();
+    site.run(a(&["192.0.2.1"]));
+    for n in 2..9 {
+        assert_eq!(site.counts(&a(&[&format!("192.0.2.{n}")]), 3), [0, 1, 0], "{n}");
+    }
 }
 
 #[test]
