@@ -1,9 +1,9 @@
 //! A log of the Static Certificate Transparency API (c2sp.org/static-ct-api), read entry by entry.
 //!
-//! The position is the index of the next entry. Each run reads a few tiles from there on; the
+//! The [`position`] is the index of the next entry. Each run reads a few tiles from there on; the
 //! first one starts near the end, since a public log has more behind it than any run could read.
-//! A log that grows faster than it is read is no source: certificates of today would never be
-//! reached, and nobody would hear of it.
+//! A log that is far ahead and grows faster than it is read is no source: certificates of today
+//! would never be reached, and nobody would hear of it.
 //! What is read is held against the log's tree head: entries against the leaf hashes of their
 //! tile, tiles against their parents, and those against the root.
 //!
@@ -23,12 +23,14 @@ use crate::{certificate::Certificate, digest::mark, name};
 use checkpoint::Checkpoint;
 use leaf::{Entry, Leaf};
 use needle::Needle;
+use position::Position;
 use tree::{Tile, Tree};
 
 mod checkpoint;
 mod der;
 mod leaf;
 mod needle;
+mod position;
 mod signature;
 mod tree;
 
@@ -45,18 +47,17 @@ struct Head {
 pub(super) fn read(asked: &Asked<'_>) -> Result<Answer, Failure> {
     let checkpoint = checkpoint(asked)?;
     let size = checkpoint.size;
-    let from = match asked.position.map(str::parse::<u64>) {
-        Some(Ok(from)) if from > size => {
-            return Err(Failure::Unavailable(format!("the log went back from {from} to {size}")));
-        }
-        Some(Ok(from)) => from,
-        Some(Err(_)) | None => size.saturating_sub(NEAR_END) / WIDTH * WIDTH,
+    let near_end = size.saturating_sub(NEAR_END) / WIDTH * WIDTH;
+    let position = asked.position.and_then(Position::parse);
+    let position = position.unwrap_or(Position { next: near_end, seen: None });
+    let from = position.next;
+    let Some(unread) = size.checked_sub(from) else {
+        return Err(Failure::Unavailable(format!("the log went back from {from} to {size}")));
     };
-    if size - from > CATCHABLE {
+    if unread > FAR_AHEAD && position.is_outrun(size, asked.now) {
         return Err(Failure::TooMuch(format!(
-            "{} entries of the log are unread, more than can be caught up with: name a source that \
-             is asked by domain before it",
-            size - from,
+            "{unread} entries of the log are unread, and it grows faster than they can be caught up \
+             with: name a source that is asked by domain before it"
         )));
     }
     let to = size.min((from / WIDTH + TILES) * WIDTH);
@@ -77,7 +78,7 @@ pub(super) fn read(asked: &Asked<'_>) -> Result<Answer, Failure> {
     Ok(Answer {
         certificates,
         has_more: to < size,
-        position: Some(to.to_string()),
+        position: Some(Position { next: to, seen: Some((size, asked.now)) }.to_text()),
         ..Answer::default()
     })
 }
@@ -235,8 +236,9 @@ fn hashes_url(asked: &Asked<'_>, tile: &Tile, width: u64) -> String {
 const WIDTH: u64 = 256;
 /// Tiles of entries that one run reads.
 const TILES: u64 = 4;
-/// Unread entries that later runs can still catch up with, one run a minute: six hours' worth.
-const CATCHABLE: u64 = 6 * 60 * TILES * WIDTH;
+/// Unread entries above which it matters how fast the log grows: what runs read in six hours, one a
+/// minute.
+const FAR_AHEAD: u64 = 6 * 60 * TILES * WIDTH;
 /// Entries that the first run reads, at least, where there are as many.
 const NEAR_END: u64 = 256;
 const PATIENCE: Duration = Duration::from_secs(6);

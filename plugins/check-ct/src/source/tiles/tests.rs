@@ -144,9 +144,18 @@ impl State {
             let entries = self.entries.get(from..from + width)?;
             return Some(entries.concat());
         }
-        let tile = merkle::tile_of(&hashes, level.parse().ok()?, number);
+        let level: u32 = level.parse().ok()?;
+        if number * 256_u64.pow(level + 1) >= hashes.len() as u64 {
+            return None;
+        }
+        let tile = merkle::tile_of(&hashes, level, number);
         Some(tile.get(..width * 32)?.to_vec())
     }
+}
+
+/// Where the next run goes on.
+fn next(answer: &Answer) -> Option<&str> {
+    answer.position.as_deref()?.split(' ').next()
 }
 
 fn serials(answer: &Answer) -> Vec<&str> {
@@ -160,13 +169,13 @@ fn first_run_starts_near_the_end_and_later_ones_go_on() {
     let host = log.host();
     let answer = log.read(&host, None).expect("an answer");
     assert_eq!(serials(&answer), ["abc"]);
-    assert_eq!((answer.position.as_deref(), answer.has_more), (Some("1001"), false));
+    assert_eq!((next(&answer), answer.has_more), (Some("1001"), false));
     let asked = log.0.borrow_mut().asked.split_off(0);
     let data: Vec<&String> = asked.iter().filter(|path| path.contains("/data/")).collect();
     assert_eq!(data, ["/tile/data/002", "/tile/data/003.p/233"]);
 
     let answer = log.read(&host, Some("1001")).expect("an answer");
-    assert_eq!((answer.certificates.len(), answer.position.as_deref()), (0, Some("1001")));
+    assert_eq!((answer.certificates.len(), next(&answer)), (0, Some("1001")));
     assert_eq!(log.0.borrow_mut().asked.split_off(0), ["/checkpoint"], "there is nothing new");
 
     log.add_certificate(&fixture::Leaf { serial: vec![0x77], ..fixture::leaf() });
@@ -182,8 +191,8 @@ fn log_is_read_in_bounded_steps() {
     let mut positions = Vec::new();
     loop {
         let answer = log.read(&host, Some(&position)).expect("an answer");
+        positions.extend(next(&answer).map(str::to_owned));
         position = answer.position.expect("a position");
-        positions.push(position.clone());
         if !answer.has_more {
             break;
         }
@@ -194,17 +203,30 @@ fn log_is_read_in_bounded_steps() {
 }
 
 #[test]
-fn log_that_cannot_be_caught_up_with_is_no_source() {
+fn log_that_cannot_be_caught_up_with_is_no_source_until_it_grows_slower() {
     let log = Log::of(10);
+    let host = log.host();
+    let first = log.read(&host, None).expect("an answer").position.expect("a position");
+    log.0.borrow_mut().asked.clear();
     log.spoil("/checkpoint", |body| {
         let text = String::from_utf8(body.clone()).expect("a checkpoint is text");
-        let size = format!("\n{}\n", 21 + CATCHABLE);
+        let size = format!("\n{}\n", 11 + FAR_AHEAD);
         *body = text.replacen("\n10\n", &size, 1).into_bytes();
     });
-    let host = log.host();
-    assert_eq!(log.read(&host, Some("20")).err(), Some(UNAVAILABLE));
-    assert!(host.logged().iter().any(|line| line.message.contains("can be caught up with")));
-    assert_eq!(log.0.borrow().asked, ["/checkpoint"], "nothing is read in vain");
+    host.set_now(NOW + 3_600);
+    assert_eq!(log.read(&host, Some(&first)).err(), Some(UNAVAILABLE));
+    let told = |what: &str| host.logged().iter().any(|line| line.message.contains(what));
+    assert!(told("can be caught up with"));
+    assert_eq!(log.0.borrow_mut().asked.split_off(0), ["/checkpoint"], "nothing is read in vain");
+
+    // The same distance after a week in which nobody asked, and where nobody noted since when.
+    host.set_now(NOW + 7 * 86_400);
+    for position in [&*first, "10"] {
+        // This log has no tiles to show for its size.
+        assert_eq!(log.read(&host, Some(position)).err(), Some(UNAVAILABLE));
+        let asked = log.0.borrow_mut().asked.split_off(0);
+        assert!(asked.iter().any(|path| path.starts_with("/tile/")), "{position}: {asked:?}");
+    }
 }
 
 #[test]
@@ -249,7 +271,7 @@ fn partial_tile_that_has_become_full_is_read_as_such() {
     log.0.borrow_mut().claimed = Some(200);
     log.0.borrow_mut().gone = vec!["/tile/data/000.p/200"];
     let answer = log.read(&log.host(), None).expect("an answer");
-    assert_eq!(answer.position.as_deref(), Some("200"));
+    assert_eq!(next(&answer), Some("200"));
 }
 
 #[test]
@@ -321,7 +343,7 @@ fn newer_tree_head_of_another_site_is_no_step_back() {
         Ok(response(200, &answers.0.borrow().answer(path).expect("an answer")))
     });
     let answer = log.read(&host, None).expect("an answer");
-    assert_eq!(answer.position.as_deref(), Some("599"));
+    assert_eq!(next(&answer), Some("599"));
     assert_eq!(cx.state(Scope::Shared).get(&key), Ok(Some(newer)), "the older is not put back");
     let gone_back = log.read(&host, None).err();
     assert_eq!(gone_back, Some(UNAVAILABLE), "what was kept before the log was asked counts");
@@ -331,7 +353,7 @@ fn newer_tree_head_of_another_site_is_no_step_back() {
 fn empty_log_is_read_to_its_end() {
     let log = Log::of(0);
     let answer = log.read(&log.host(), None).expect("an answer");
-    assert_eq!((answer.position.as_deref(), answer.has_more), (Some("0"), false));
+    assert_eq!((next(&answer), answer.has_more), (Some("0"), false));
 }
 
 #[test]
@@ -348,7 +370,7 @@ fn tile_that_is_too_large_is_read_as_far_as_it_came() {
         Ok(vedette_sdk::http::Response { truncated, ..response(200, &body) })
     });
     let answer = log.read(&host, None).expect("an answer");
-    assert_eq!((serials(&answer), answer.position.as_deref()), (vec!["abc"], Some("12")));
+    assert_eq!((serials(&answer), next(&answer)), (vec!["abc"], Some("12")));
     assert!(host.logged().iter().any(|line| line.message.contains("too large")));
 }
 
