@@ -96,3 +96,12 @@ fn server_that_denies_us_leaves_the_question_to_whois() {
     let world = both_say(|| Ok(response(403, "")), || Err(NetError::Refused));
     assert_eq!(error(&world.check("example.com")), "rate_limited");
 }
+
+#[test]
+fn name_that_whois_alone_does_not_know_is_not_gone_where_rdap_denies_us() {
+    let world = both_say(|| Ok(response(403, "")), not_found);
+    assert_eq!(error(&world.check("example.com")), "rate_limited");
+    // An RDAP server that is away does not hold it back.
+    let world = both_say(|| Ok(response(500, "")), not_found);
+    assert_eq!(error(&world.check("example.com")), "domain_not_found");
+}
