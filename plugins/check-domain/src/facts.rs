@@ -51,6 +51,8 @@ pub(crate) enum Standing {
     Registered(Registration, Source),
     NotFound(Source),
     Reserved(Source),
+    /// A server denied us, and no other told of a registration.
+    Denied,
     Unknown(Token),
 }
 
@@ -105,6 +107,7 @@ impl Standing {
         match self {
             Self::NotFound(source) => failed(Token::DomainNotFound, Some(*source)),
             Self::Reserved(source) => failed(Token::DomainReserved, Some(*source)),
+            Self::Denied => failed(Token::RateLimited, None),
             Self::Unknown(token) => failed(*token, None),
             Self::Registered(registration, source) => {
                 let seen = registration.clone();
@@ -204,6 +207,7 @@ mod tests {
         for (standing, error, source) in [
             (Standing::NotFound(Source::Whois), "domain_not_found", Some(Source::Whois)),
             (Standing::Reserved(Source::Rdap), "domain_reserved", Some(Source::Rdap)),
+            (Standing::Denied, "rate_limited", None),
             (Standing::Unknown(Token::Timeout), "timeout", None),
         ] {
             let result = standing.result(&name(), NOW);

@@ -6,8 +6,8 @@
 //! that WHOIS is asked about it as well; where WHOIS has nothing to say, RDAP's word stands alone.
 //! A server that throttles ends the search: it is the registry's wish, on whichever protocol. One
 //! that denies us leaves the question to the next: what stands in front of it may not know the
-//! registry's wish. A registration counts then; that there is none does not, beside one that would not
-//! say.
+//! registry's wish. A registration counts then; that there is none does not, beside one that would
+//! not say.
 //!
 //! *Invariant:* a server that throttled a question is not asked it again before its time is over,
 //! and one that does so again and again is asked nothing ([`throttle`]).
@@ -102,13 +102,13 @@ impl Search<'_> {
                 standing(Standing::NotFound(Source::RdapAndWhois))
             }
             // The other witness would not speak: that is no second word for a grave thing.
-            Some(Reply::NotFound) if is_denied => throttled(None),
+            Some(Reply::NotFound) if is_denied => standing(Standing::Denied),
             Some(Reply::NotFound) => standing(Standing::NotFound(Source::Whois)),
             _ if is_absent => standing(Standing::NotFound(Source::Rdap)),
             Some(Reply::Throttled(again_in)) => throttled(again_in),
             Some(Reply::Failed(token)) if !is_denied => standing(Standing::Unknown(token)),
             Some(Reply::Denied | Reply::Failed(_)) | None => match rdap {
-                Some(Reply::Denied) => throttled(None),
+                Some(Reply::Denied) => standing(Standing::Denied),
                 Some(Reply::Failed(token)) => standing(Standing::Unknown(token)),
                 _ => standing(Standing::Unknown(Token::TldNotSupported)),
             },

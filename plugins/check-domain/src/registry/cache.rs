@@ -101,7 +101,7 @@ impl Entry {
             Standing::Unknown(Token::TldNotSupported) => HOUR,
             // Remembered by server.
             Standing::Unknown(Token::RateLimited) => 0,
-            Standing::Unknown(_) => 600,
+            Standing::Denied | Standing::Unknown(_) => 600,
         }
     }
 }
@@ -157,6 +157,7 @@ mod tests {
             (Standing::Unknown(Token::TldNotSupported), HOUR),
             (Standing::Unknown(Token::Timeout), 600),
             (Standing::Unknown(Token::UnparsableResponse), 600),
+            (Standing::Denied, 600),
             (Standing::Unknown(Token::RateLimited), 0),
         ] {
             if seconds > 0 {

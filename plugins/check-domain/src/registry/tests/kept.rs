@@ -47,6 +47,24 @@ fn failure_is_kept_for_minutes_only() {
 }
 
 #[test]
+fn denial_is_kept_like_a_failure_so_that_whois_is_not_asked_by_every_run() {
+    let denied = || Ok(response(403, ""));
+    let refused = both_say(denied, || Err(NetError::Refused));
+    for world in [refused, both_say(denied, not_found)] {
+        assert_eq!(error(&world.check("example.com")), "rate_limited");
+        asked(&world);
+        world.pass(599);
+        assert_eq!(error(&world.check("example.com")), "rate_limited");
+        assert_eq!(asked(&world), [""; 0]);
+        world.pass(1);
+        assert_eq!(error(&world.check("example.com")), "rate_limited");
+        let questions = asked(&world);
+        assert!(questions.iter().any(|question| question.contains(DOT_COM)), "{questions:?}");
+        assert!(!questions.contains(&COM.to_owned()), "RDAP is left alone for longer");
+    }
+}
+
+#[test]
 fn registration_that_has_lapsed_is_asked_for_again_after_an_hour() {
     let mut renewed = false;
     let world = World::new().http(move |url| {
