@@ -75,7 +75,9 @@ fn hostile_results_stay_within_the_hosts_limits() {
         current
     };
     let mut site = Site::new();
-    for seed in [1, 2, 2, 3, 3, 2, 2] {
+    // More states than are remembered, and then those that are, twice over again.
+    for seed in (1..=8).chain(3..=8).chain(3..=8) {
+        site.run(hostile(seed));
         site.run(hostile(seed));
     }
     assert!(!site.raised.is_empty());
