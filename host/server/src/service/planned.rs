@@ -49,7 +49,7 @@ pub(crate) struct Planned {
     places: Places,
     /// For those who wait for places.
     seats: Semaphore,
-    /// Checks that took long the last time.
+    /// Checks that took long the last time. Of sites that are gone it is forgotten.
     slow: sync::Cache<(SiteId, CheckType), ()>,
     /// What was told lately of checks that cannot be done.
     undone: Mutex<Trouble>,
@@ -93,9 +93,9 @@ impl Planned {
             turns: Arc::new(Semaphore::new(MOST_RUNS)),
             places: Places::new(),
             seats: Semaphore::new(MOST_WAITING),
-            slow: sync::Cache::builder().max_capacity(MOST_SLOW).time_to_live(SLOW_FOR).build(),
+            slow: sync::Cache::builder().max_capacity(MOST_SLOW).time_to_live(REMEMBERED).build(),
             undone: Mutex::default(),
-            waits: sync::Cache::builder().time_to_idle(KEEP_WAITS).build(),
+            waits: sync::Cache::builder().time_to_idle(REMEMBERED).build(),
             over_limit: Cache::builder().max_capacity(10_000).time_to_live(KEEP_LIMITS).build(),
         }
     }
@@ -371,9 +371,8 @@ pub(crate) const LONGEST_LEASE: Duration = Duration::from_secs(3 * 60);
 pub(crate) const WAIT: Duration = Duration::from_secs(15);
 /// Before a check that waited in vain is tried again, at least.
 const PUT_OFF: Duration = WAIT;
-/// What takes this long is slow, until it is quick or was not looked at for a while.
+/// What takes this long is slow, until it is quick.
 const SLOW: Duration = Duration::from_secs(5);
-const SLOW_FOR: Duration = Duration::from_secs(10 * 60);
 /// Some hundred bytes each.
 const MOST_SLOW: u64 = 16_384;
 /// At a time, some hundred bytes each; beyond them a check is given back at once.
@@ -382,8 +381,9 @@ const MOST_WAITING: usize = 4096;
 pub(crate) const MOST_RUNS: usize = 48;
 const KEEP_LIMITS: Duration = Duration::from_secs(60);
 const MOST_WAITS: u32 = 3;
-/// Longer than a check waits for its next run.
-const KEEP_WAITS: Duration = Duration::from_secs(7 * 24 * 3600);
+/// For how long is known how a check went. Longer than it waits for its next run, also where it is late:
+/// what is forgotten before says nothing of it.
+const REMEMBERED: Duration = Duration::from_secs(7 * 24 * 3600);
 
 #[cfg(test)]
 mod tests;

@@ -112,6 +112,14 @@ fn check_that_was_slow_waits_for_others_that_were_until_it_is_quick() {
 }
 
 #[test]
+fn check_that_was_slow_is_still_known_to_be_when_it_runs_again() {
+    let longest = schedule::Intervals::default().domain;
+    let remembered = Planned::new().slow.policy().time_to_live();
+    // It may be late, too, and be given back before it finds a place.
+    assert!(remembered.is_none_or(|span| span > 2 * longest), "{remembered:?}");
+}
+
+#[test]
 fn check_that_cannot_be_done_waits_longer_and_longer_and_is_the_later() {
     let (clock, hand) = Clock::manual("2026-11-20T12:00:00Z".parse().expect("a moment"));
     instance::with_idle_app(config(), clock, |app| async move {
