@@ -29,7 +29,7 @@ use vedette_model::{
     AccountId, CheckStatus, CheckType, Edition, Plan, Site, SiteId, Source, Target, Timestamp,
     schedule,
 };
-use vedette_sandbox::{Job, RunError, egress::Audience};
+use vedette_sandbox::{Job, Ran, RunError, Stop, egress::Audience};
 use vedette_store::{Lease, Stamp};
 
 use self::{
@@ -117,7 +117,7 @@ impl Planned {
         MOST_RUNS - self.turns.available_permits()
     }
 
-    /// A run took so long.
+    /// A run took so long, through no trouble of ours.
     fn learn(&self, lease: &Lease, took: Duration) {
         let check = (lease.site_id, lease.check_type.clone());
         if took < SLOW {
@@ -266,9 +266,8 @@ async fn probe(
     job: Job,
 ) -> Result<Ending> {
     let check_type = &lease.check_type;
-    let begun = Instant::now();
     let ran = app.sandbox.run(check_type, job).await;
-    app.planned.learn(lease, begun.elapsed());
+    let pace = pace_of(&ran);
     let (seen, took) = match ran {
         Ok(ran) => {
             let seen = Seen::Result {
@@ -293,7 +292,25 @@ async fn probe(
         }
     };
     app.planned.waits.invalidate(&(lease.site_id, check_type.clone()));
-    submit(app, lease, source, seen, took).await
+    let ending = submit(app, lease, source, seen, took).await?;
+    // Only now: where the run found trouble, it was asked meanwhile whether we are cut off.
+    if let Some(pace) = pace
+        && !doubt::is_offline(app)
+    {
+        app.planned.learn(lease, pace);
+    }
+    Ok(ending)
+}
+
+/// How long a run took that says something of the next one; none where it was kept up by trouble of
+/// ours, or did not get to its target.
+fn pace_of(ran: &Result<Ran, RunError>) -> Option<Duration> {
+    match ran {
+        Ok(ran) => ran.stood_still.is_zero().then_some(ran.duration),
+        // What hangs until it is stopped is as slow as can be.
+        Err(RunError::Broken { why: Stop::Wall, .. }) => Some(SLOW),
+        Err(_) => None,
+    }
 }
 
 async fn submit(

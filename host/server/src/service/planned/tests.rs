@@ -5,8 +5,8 @@ use std::future::{pending, ready};
 use serde_json::json;
 use tokio::task::yield_now;
 use uuid::Uuid;
-use vedette_model::edition::STANDARD;
-use vedette_sandbox::TARGET_RUNS;
+use vedette_model::{Observation, edition::STANDARD};
+use vedette_sandbox::{Cost, TARGET_RUNS};
 
 use super::*;
 use crate::{Caller, Clock, Config, config::Egress, instance, service};
@@ -120,6 +120,51 @@ fn check_that_was_slow_is_still_known_to_be_when_it_runs_again() {
 }
 
 #[test]
+fn how_long_a_check_takes_through_trouble_of_ours_says_nothing_of_it() {
+    let (clock, hand) = Clock::manual("2026-11-20T12:00:00Z".parse().expect("a moment"));
+    instance::with_idle_app(without_dns(), clock, |app| async move {
+        let version = app.sandbox.version(&uptime()[0]).expect("it is installed");
+        let ran = |stood_still| Ran {
+            version: version.clone(),
+            observation: Observation {
+                result: json!({}),
+                summary: String::new(),
+                metrics: Vec::new(),
+                next_run_in_s: None,
+            },
+            duration: SLOW,
+            host_time: SLOW,
+            stood_still,
+            cost: Cost::default(),
+        };
+        let stopped = |why| RunError::Broken { why, message: String::new() };
+        for (ran, pace) in [
+            (Ok(ran(Duration::ZERO)), Some(SLOW)),
+            (Ok(ran(Duration::from_secs(1))), None),
+            (Err(stopped(Stop::Wall)), Some(SLOW)),
+            (Err(stopped(Stop::Failed)), None),
+            (Err(RunError::Overloaded), None),
+        ] {
+            assert_eq!(pace_of(&ran), pace, "{ran:?}");
+        }
+
+        let owner = instance::owner(&app, &STANDARD).await;
+        site(&app, &owner).await;
+        let lease = take(&app).await;
+        app.planned.learn(&lease, SLOW);
+        for (answered, is_slow) in [(false, true), (true, false)] {
+            app.guard.lock().resolved(answered);
+            let lease = if answered { take(&app).await } else { lease.clone() };
+            let ending = run_within(&app, &lease, ready(())).await;
+            assert!(matches!(ending, Ending::Stored { .. }), "{ending:?}");
+            let check = (lease.site_id, lease.check_type.clone());
+            assert_eq!(app.planned.slow.contains_key(&check), is_slow, "answered: {answered}");
+            hand.advance(Duration::from_secs(3600));
+        }
+    });
+}
+
+#[test]
 fn check_that_cannot_be_done_waits_longer_and_longer_and_is_the_later() {
     let (clock, hand) = Clock::manual("2026-11-20T12:00:00Z".parse().expect("a moment"));
     instance::with_idle_app(config(), clock, |app| async move {
@@ -183,6 +228,12 @@ async fn take(app: &App) -> Lease {
 
 fn uptime() -> [CheckType; 1] {
     ["uptime".parse().expect("a check's name")]
+}
+
+/// Nobody answers there.
+fn without_dns() -> Config {
+    let nobody = "127.0.0.1:9".parse().expect("an address");
+    Config { dns_server: vec![nobody], ..config() }
 }
 
 fn config() -> Config {
