@@ -14,6 +14,7 @@ use crate::{
     error::PluginError,
     limits::Limits,
     registry::{Channel, Check},
+    slots::PlannedRoom,
 };
 
 impl Sandbox {
@@ -43,6 +44,12 @@ impl Sandbox {
     pub fn reaches_target(&self, check_type: &CheckType) -> bool {
         let check = self.inner.registry.check(check_type);
         check.is_some_and(|check| check.plugin.grants.reaches_target())
+    }
+
+    /// What room planned runs of an installed check share with others.
+    pub fn planned_rooms(&self, check_type: &CheckType) -> Vec<PlannedRoom> {
+        let check = self.inner.registry.check(check_type);
+        check.map(|check| self.inner.slots.planned_rooms(&check.plugin)).unwrap_or_default()
     }
 
     /// For how long an installed plugin does not run because it broke too often; none = it runs.

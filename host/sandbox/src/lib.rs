@@ -67,4 +67,5 @@ pub use limits::{Limits, TARGET_RUNS};
 pub use manifest::{Kind, Manifest, ManifestError, SECTION, Settings};
 pub use prober::{Probe, Recorded, Recorder, Recording};
 pub use sandbox::{Options, Sandbox, SandboxError};
+pub use slots::PlannedRoom;
 pub use state::{MemoryState, StateError, StateStore};

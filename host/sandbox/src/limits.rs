@@ -39,7 +39,7 @@ pub(crate) struct Ceiling {
 }
 
 /// Planned runs of one plugin at a time, by class, and as many that somebody asked for.
-pub(crate) const PLUGIN_RUNS: [usize; 2] = [48, 8];
+pub(crate) const PLUGIN_RUNS: [u32; 2] = [48, 8];
 /// Runs against one target host at a time, so that none takes our probes for an attack. Whoever
 /// plans runs by it has none of them wait in here.
 pub const TARGET_RUNS: u32 = 2;

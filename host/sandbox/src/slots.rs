@@ -14,6 +14,15 @@ use crate::{
     Job, call::End, egress::Audience, engine::Class, limits::TARGET_RUNS, registry::Plugin,
 };
 
+/// Room for so many planned runs at a time, which those of a plugin share, or those of all plugins of an
+/// engine. Whoever plans runs by it, and by [`TARGET_RUNS`], has none of them wait in here.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct PlannedRoom {
+    /// Of what.
+    pub of: Arc<str>,
+    pub runs: u32,
+}
+
 /// The slots of both engines, and the targets that runs are about.
 pub(crate) struct Slots {
     light: Engine,
@@ -26,6 +35,7 @@ pub(crate) struct Slots {
 /// by asking; and of the room for those that somebody asked for, only a part is for people without
 /// an account.
 pub(crate) struct Runs {
+    each: u32,
     planned: Arc<Semaphore>,
     asked: Arc<Semaphore>,
     public: Arc<Semaphore>,
@@ -48,7 +58,7 @@ const RUN_WAIT: Duration = Duration::from_secs(5);
 /// Targets without a run are forgotten once there are this many.
 const TARGETS: usize = 4096;
 /// One in so many of the runs that somebody asked for may be of people without an account.
-const PUBLIC_SHARE: usize = 3;
+const PUBLIC_SHARE: u32 = 3;
 
 impl Slots {
     pub(crate) fn new() -> Self {
@@ -69,6 +79,15 @@ impl Slots {
         let room = room.into_iter().flat_map(|runs| runs.queues(job.watched, job.audience));
         let queues: Vec<_> = target.into_iter().chain(room).collect();
         take(plugin, &queues, plugin.limits.wall + RUN_WAIT).await
+    }
+
+    /// What room planned runs of a plugin take: all that they would wait for besides their target.
+    pub(crate) fn planned_rooms(&self, plugin: &Plugin) -> Vec<PlannedRoom> {
+        let room = |of: String, runs: &Runs| PlannedRoom { of: of.into(), runs: runs.each };
+        vec![
+            room(format!("the plugin {}", plugin.id), &plugin.runs),
+            room(format!("all {} plugins", plugin.class.name()), &self.engine(plugin).runs),
+        ]
     }
 
     /// A turn for a pure call.
@@ -95,9 +114,10 @@ impl Slots {
 
 impl Runs {
     /// So many that are planned, and as many that somebody asked for.
-    pub(crate) fn of(each: usize) -> Self {
-        let semaphore = |runs| Arc::new(Semaphore::new(runs));
+    pub(crate) fn of(each: u32) -> Self {
+        let semaphore = |runs: u32| Arc::new(Semaphore::new(runs as usize));
         Self {
+            each,
             planned: semaphore(each),
             asked: semaphore(each),
             public: semaphore(each / PUBLIC_SHARE),
@@ -119,7 +139,7 @@ impl Engine {
     fn of(class: Class) -> Self {
         let room = class.room();
         // One slot of the pool is the gate's.
-        let runs = (room.slots - room.pure_slots - 1) as usize;
+        let runs = room.slots - room.pure_slots - 1;
         let pure = Arc::new(Semaphore::new(room.pure_slots as usize));
         Self { runs: Runs::of(runs / 2), pure }
     }
@@ -178,6 +198,8 @@ mod tests {
             ] {
                 assert!(!fill(&runs, watched, audience).is_empty(), "{class:?} {audience:?}");
             }
+            let planned = fill(&runs, true, Audience::Authenticated).len();
+            assert_eq!(planned, runs.each as usize, "what whoever plans is told");
         }
     }
 }

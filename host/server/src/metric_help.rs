@@ -53,7 +53,7 @@ const COUNTERS: &[Help] = &[
     ),
     (
         "vedette_runs_put_off_total",
-        "Scheduled checks that waited because their host or account was busy, or many that are slow",
+        "Scheduled checks that waited because their host, account or plugin was busy, or many that are slow",
     ),
     (
         "vedette_runs_shared_total",

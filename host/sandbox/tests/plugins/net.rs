@@ -296,6 +296,15 @@ async fn who_asks_for_runs_that_hang_keeps_neither_others_nor_what_is_planned_wa
     finds_room(Job { watched: true, ..job("127.0.0.1") }).await;
 }
 
+#[test]
+fn who_plans_runs_is_told_of_the_room_that_its_plugin_and_the_engine_have_for_them() {
+    let sandbox = holding(&exchanging("127.0.0.1", 1, 1, None));
+    let rooms = sandbox.planned_rooms(&test());
+    let runs: Vec<_> = rooms.iter().map(|room| room.runs).collect();
+    assert_eq!(runs, [48, 223]);
+    assert_ne!(rooms[0].of, rooms[1].of);
+}
+
 #[tokio::test]
 async fn a_shared_run_outlives_who_began_it_and_answers_nobody_who_comes_after_it() {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");

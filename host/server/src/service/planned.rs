@@ -4,11 +4,11 @@
 //! lease → the site as it is now → the plugin → [`pipeline`], which also says when the check is due
 //! again.
 //!
-//! *Invariant:* at most two runs connect to one host at a time, and of one account, as of the
-//! process, only so many go on; at most half of these are of checks that were slow the last time. What
-//! has to wait for one of them has no turn meanwhile; in a process rechecks go first, and then what was
-//! planned first. A check that asks others about a host (DNS, registries, logs) does not wait for that
-//! host.
+//! *Invariant:* at most two runs connect to one host at a time, and of one account or one plugin, as of
+//! the process, only so many go on; at most half of these are of checks that were slow the last time.
+//! What has to wait for one of them has no turn meanwhile, and nothing waits in the sandbox; in a
+//! process rechecks go first, and then what was planned first. A check that asks others about a host
+//! (DNS, registries, logs) does not wait for that host.
 //! *Invariant:* a run that tells nothing of its target is `unknown`; it is due again like any other,
 //! or sooner where the trouble was our own.
 //! *Invariant:* a check that cannot be done at all, as where its row is damaged, stays planned for when
@@ -75,8 +75,8 @@ pub(crate) enum Ending {
     /// Nothing was stored and nothing went wrong: the site is gone or is not watched, the check
     /// asked to be run later, or the lease has gone to another owner.
     Nothing,
-    /// Its host, its account, or checks that were slow the last time, had all their places in use. The
-    /// lease is held still.
+    /// Its host, its account, its plugin, or checks that were slow the last time, had all their places
+    /// in use. The lease is held still.
     PutOff,
 }
 
@@ -240,14 +240,14 @@ async fn see_to(app: &App, lease: &Lease, source: Source, places: Option<Taken>)
     }
     let host = app.sandbox.reaches_target(check_type).then(|| site.domain.as_str().to_owned());
     let is_slow = app.planned.slow.contains_key(&(*site_id, check_type.clone()));
-    let wanted = Wanted { host, account: *account_id, is_slow };
-    // Whoever waited may find that the site has moved to another host.
-    let places = places.filter(|places| places.wanted.host == wanted.host);
+    let rooms = app.sandbox.planned_rooms(check_type);
+    let wanted = Wanted { host, account: *account_id, rooms, is_slow };
+    let places = places.filter(|places| places.are_of(&wanted));
     let Some(_places) = places.or_else(|| app.planned.places.take(&wanted)) else {
         metrics::counter!("vedette_runs_put_off_total").increment(1);
         return Ok(Go::Busy(wanted));
     };
-    // A host that is slow, or an account that has much to run, holds up its own runs alone.
+    // A host that is slow, an account or a plugin that has much to run, holds up its own runs alone.
     app.pulse.begins(lease.ready_at, distance(app, lease, plan), now);
     let late = app.pulse.late(lease.due_at, now);
     metrics::histogram!("vedette_run_late_seconds", "check_type" => check_type.to_string())
@@ -394,7 +394,8 @@ const SLOW: Duration = Duration::from_secs(5);
 const MOST_SLOW: u64 = 16_384;
 /// At a time, some hundred bytes each; beyond them a check is given back at once.
 const MOST_WAITING: usize = 4096;
-/// As many planned runs as the sandbox has room for of one plugin; checks on demand have their own.
+/// As many planned runs as the sandbox has room for of one small plugin; checks on demand have their
+/// own.
 pub(crate) const MOST_RUNS: usize = 48;
 const KEEP_LIMITS: Duration = Duration::from_secs(60);
 const MOST_WAITS: u32 = 3;

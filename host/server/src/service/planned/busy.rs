@@ -1,4 +1,4 @@
-//! How many runs one host, or one account, has going at a time, and who waits for one of them to end.
+//! How many runs have a place at one spot at a time, and who waits for one of them to end.
 //!
 //! *Invariant:* a place that comes free is handed to whoever of those who wait comes first by [`Rank`];
 //! nobody overtakes them.
@@ -14,10 +14,10 @@ use tokio::sync::oneshot;
 use vedette_model::Timestamp;
 use vedette_store::Lease;
 
-/// Counts by key, up to a limit.
+/// Counts by key, up to the key's limit.
 pub(super) struct Busy<K: Clone + Eq + Hash> {
     lines: Lines<K>,
-    limit: u32,
+    limit: fn(&K) -> u32,
 }
 
 /// One of a key's places; dropping it hands it on, or makes room.
@@ -62,7 +62,7 @@ impl Rank {
 }
 
 impl<K: Clone + Eq + Hash> Busy<K> {
-    pub(super) fn new(limit: u32) -> Self {
+    pub(super) fn new(limit: fn(&K) -> u32) -> Self {
         Self { lines: Arc::default(), limit }
     }
 
@@ -70,7 +70,7 @@ impl<K: Clone + Eq + Hash> Busy<K> {
     pub(super) fn take(&self, key: &K) -> Option<Place<K>> {
         let mut lines = self.lines.lock();
         let line = lines.entry(key.clone()).or_default();
-        line.takes(self.limit).then(|| self.place(key))
+        line.takes((self.limit)(key)).then(|| self.place(key))
     }
 
     /// A place as soon as there is one, after those who come first.
@@ -84,7 +84,7 @@ impl<K: Clone + Eq + Hash> Busy<K> {
     fn line_up<'a>(&'a self, key: &'a K, rank: Rank) -> Result<Place<K>, Waits<'a, K>> {
         let mut lines = self.lines.lock();
         let line = lines.entry(key.clone()).or_default();
-        if line.takes(self.limit) {
+        if line.takes((self.limit)(key)) {
             return Ok(self.place(key));
         }
         line.waited += 1;
@@ -109,6 +109,10 @@ impl<K: Clone + Eq + Hash> Line<K> {
 }
 
 impl<K: Clone + Eq + Hash> Place<K> {
+    pub(super) fn key(&self) -> &K {
+        &self.key
+    }
+
     /// Who has it next; where nobody waits, there is room.
     fn next(&self) -> Option<oneshot::Sender<Self>> {
         let mut lines = self.lines.lock();
@@ -163,7 +167,7 @@ mod tests {
 
     #[test]
     fn key_has_its_places_and_gets_them_back() {
-        let busy = Busy::new(2);
+        let busy = Busy::new(|_| 2);
         let first = busy.take(&"a");
         let second = busy.take(&"a");
         assert!(first.is_some() && second.is_some());
@@ -175,7 +179,7 @@ mod tests {
 
     #[tokio::test]
     async fn who_waits_comes_in_order_and_nobody_overtakes() {
-        let busy = Busy::new(1);
+        let busy = Busy::new(|_| 1);
         let mut held = busy.take(&"a").expect("nobody has it");
         let mut later = Box::pin(busy.wait(&"a", planned(2)));
         let mut sooner = Box::pin(busy.wait(&"a", planned(1)));
@@ -193,7 +197,7 @@ mod tests {
 
     #[tokio::test]
     async fn place_of_whoever_left_goes_to_the_next() {
-        let busy = Busy::new(1);
+        let busy = Busy::new(|_| 1);
         let held = busy.take(&"a").expect("nobody has it");
         let mut left = Box::pin(busy.wait(&"a", planned(1)));
         let mut late = Box::pin(busy.wait(&"a", planned(2)));
@@ -211,7 +215,7 @@ mod tests {
 
     #[test]
     fn keys_without_runs_are_forgotten() {
-        let busy = Busy::new(1);
+        let busy = Busy::new(|_| 1);
         drop(busy.take(&"a"));
         assert!(busy.lines.lock().is_empty());
     }

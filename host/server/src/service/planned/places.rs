@@ -1,12 +1,12 @@
-//! Where a check takes up a place while it runs: at the host that it connects to, of its account, and
-//! among those that were slow the last time.
+//! Where a check takes up a place while it runs: at the host that it connects to, of its account, in the
+//! rooms that the sandbox has for its plugin, and among those that were slow the last time.
 //!
 //! *Invariant:* who waits for one of them keeps nobody from the others meanwhile.
 //! *Invariant:* what was slow the last time has half of the turns at most: however many sites hang, the
 //! others are looked at.
 
 use vedette_model::AccountId;
-use vedette_sandbox::TARGET_RUNS;
+use vedette_sandbox::{PlannedRoom, TARGET_RUNS};
 
 use super::{
     MOST_RUNS,
@@ -14,11 +14,7 @@ use super::{
 };
 
 /// Who has which places.
-pub(super) struct Places {
-    hosts: Busy<String>,
-    accounts: Busy<AccountId>,
-    slow: Busy<()>,
-}
+pub(super) struct Places(Busy<Spot>);
 
 /// Where a check wants a place.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,85 +22,86 @@ pub(super) struct Wanted {
     /// None where it asks others about it.
     pub(super) host: Option<String>,
     pub(super) account: AccountId,
+    pub(super) rooms: Vec<PlannedRoom>,
     /// It took long the last time.
     pub(super) is_slow: bool,
 }
 
 /// The places of one run; dropping them makes room for another.
 pub(super) struct Taken {
-    pub(super) wanted: Wanted,
-    host: Option<Place<String>>,
-    account: Option<Place<AccountId>>,
-    slow: Option<Place<()>>,
+    wanted: Wanted,
+    _places: Vec<Place<Spot>>,
 }
 
-/// Where a check finds no place.
-enum Lack<'a> {
-    Host(&'a String),
-    Account,
+/// What only so many have a place at.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Spot {
+    Host(String),
+    Account(AccountId),
+    Room(PlannedRoom),
     Slow,
 }
 
 impl Places {
     pub(super) fn new() -> Self {
-        Self {
-            hosts: Busy::new(TARGET_RUNS),
-            accounts: Busy::new(RUNS_PER_ACCOUNT),
-            slow: Busy::new(SLOW_RUNS),
-        }
+        Self(Busy::new(Spot::limit))
     }
 
     /// What is wanted; none while there is no room for some of it.
     pub(super) fn take(&self, wanted: &Wanted) -> Option<Taken> {
-        let mut taken = Taken::nothing(wanted);
-        self.fill(wanted, &mut taken).is_none().then_some(taken)
+        self.fill(wanted, None).ok()
     }
 
     /// What is wanted as soon as there is room for it, after those who come first.
     pub(super) async fn wait(&self, wanted: &Wanted, rank: Rank) -> Taken {
-        let mut taken = Taken::nothing(wanted);
-        while let Some(lack) = self.fill(wanted, &mut taken) {
-            taken = Taken::nothing(wanted);
-            match lack {
-                Lack::Host(host) => taken.host = Some(self.hosts.wait(host, rank).await),
-                Lack::Account => {
-                    taken.account = Some(self.accounts.wait(&wanted.account, rank).await);
-                }
-                Lack::Slow => taken.slow = Some(self.slow.wait(&(), rank).await),
+        let mut handed = None;
+        loop {
+            match self.fill(wanted, handed) {
+                Ok(taken) => return taken,
+                Err(lack) => handed = Some(self.0.wait(&lack, rank).await),
             }
         }
-        taken
     }
 
-    /// Takes what is wanted besides what is taken, up to where there is no room.
-    fn fill<'a>(&self, wanted: &'a Wanted, taken: &mut Taken) -> Option<Lack<'a>> {
-        if let Some(host) = &wanted.host
-            && taken.host.is_none()
-        {
-            taken.host = self.hosts.take(host);
-            if taken.host.is_none() {
-                return Some(Lack::Host(host));
+    /// Takes what is wanted besides the place that was `handed`; where there is no room for some of it,
+    /// says where, and keeps none.
+    fn fill(&self, wanted: &Wanted, handed: Option<Place<Spot>>) -> Result<Taken, Spot> {
+        let mut places = Vec::from_iter(handed);
+        for spot in wanted.spots() {
+            if places.iter().any(|place| *place.key() == spot) {
+                continue;
             }
+            places.push(self.0.take(&spot).ok_or(spot)?);
         }
-        if taken.account.is_none() {
-            taken.account = self.accounts.take(&wanted.account);
-            if taken.account.is_none() {
-                return Some(Lack::Account);
-            }
-        }
-        if wanted.is_slow && taken.slow.is_none() {
-            taken.slow = self.slow.take(&());
-            if taken.slow.is_none() {
-                return Some(Lack::Slow);
-            }
-        }
-        None
+        Ok(Taken { wanted: wanted.clone(), _places: places })
+    }
+}
+
+impl Wanted {
+    fn spots(&self) -> impl Iterator<Item = Spot> {
+        let host = self.host.iter().cloned().map(Spot::Host);
+        let rooms = self.rooms.iter().cloned().map(Spot::Room);
+        let slow = self.is_slow.then_some(Spot::Slow);
+        host.chain([Spot::Account(self.account)]).chain(rooms).chain(slow)
     }
 }
 
 impl Taken {
-    fn nothing(wanted: &Wanted) -> Self {
-        Self { wanted: wanted.clone(), host: None, account: None, slow: None }
+    /// Whether they are still where they are wanted: a site moves, and a plugin gives way to another
+    /// version.
+    pub(super) fn are_of(&self, wanted: &Wanted) -> bool {
+        self.wanted.host == wanted.host && self.wanted.rooms == wanted.rooms
+    }
+}
+
+impl Spot {
+    fn limit(&self) -> u32 {
+        match self {
+            Self::Host(_) => TARGET_RUNS,
+            Self::Account(_) => RUNS_PER_ACCOUNT,
+            Self::Room(room) => room.runs,
+            Self::Slow => SLOW_RUNS,
+        }
     }
 }
 
@@ -121,7 +118,7 @@ mod tests {
 
     fn wanted(host: &str, account: u128) -> Wanted {
         let account = AccountId(Uuid::from_u128(account));
-        Wanted { host: Some(host.to_owned()), account, is_slow: false }
+        Wanted { host: Some(host.to_owned()), account, rooms: Vec::new(), is_slow: false }
     }
 
     fn rank() -> Rank {
@@ -155,6 +152,40 @@ mod tests {
         assert!(strangers.iter().all(Option::is_some), "nobody keeps them from the host");
         drop((more, others));
         assert!(waits.now_or_never().is_some(), "it goes on with the first that came free");
+    }
+
+    #[test]
+    fn places_are_of_no_use_to_a_site_that_moved_or_a_plugin_that_has_other_room() {
+        let places = Places::new();
+        let before = wanted("before.example", 1);
+        let taken = places.take(&before).expect("nobody has it");
+        let rooms = vec![PlannedRoom { of: "another".into(), runs: 1 }];
+        assert!(taken.are_of(&Wanted { is_slow: true, ..before.clone() }));
+        assert!(!taken.are_of(&wanted("after.example", 1)));
+        assert!(!taken.are_of(&Wanted { rooms, ..before }));
+    }
+
+    #[tokio::test]
+    async fn who_waits_for_room_of_his_plugin_holds_none_of_the_engines() {
+        let places = Places::new();
+        let room = |of: &str, runs| PlannedRoom { of: of.into(), runs };
+        let nth = |nth: u32, plugin: &str| {
+            let rooms = vec![room(plugin, 8), room("all heavy plugins", 11)];
+            Wanted { rooms, ..wanted(&format!("{nth}.example"), nth.into()) }
+        };
+        let mut runs: Vec<_> = (0..8).map(|number| places.take(&nth(number, "a"))).collect();
+        assert!(runs.iter().all(Option::is_some));
+        let ninth = nth(8, "a");
+        let mut waits = Box::pin(places.wait(&ninth, rank()));
+        assert!(poll!(&mut waits).is_pending());
+        let others: Vec<_> = (8..11).map(|number| places.take(&nth(number, "b"))).collect();
+        assert!(others.iter().all(Option::is_some), "its host and the engine are free");
+
+        // Now it is the engine that has no room; the plugin's is for others.
+        assert!(places.take(&nth(11, "b")).is_none());
+        assert!(places.take(&wanted("light.example", 12)).is_some());
+        runs.pop();
+        assert!(waits.now_or_never().is_some());
     }
 
     #[test]

@@ -70,13 +70,38 @@ fn check_whose_site_moved_while_it_waited_takes_a_place_of_its_host() {
     instance::with_idle_app(config(), clock, |app| async move {
         let owner = instance::owner(&app, &STANDARD).await;
         let site = site(&app, &owner).await;
-        let waited_for = Wanted { host: Some("before.example".to_owned()), ..wanted(&site) };
+        let waited_for = Wanted { host: Some("before.example".to_owned()), ..wanted(&app, &site) };
         let places = app.planned.places.take(&waited_for);
         let busy = all_places(&app, &site);
         let lease = take(&app).await;
         let went = go(&app, &lease, Source::Scheduler, places).await;
-        assert!(matches!(went, Go::Busy(found) if found == wanted(&site)));
+        assert!(matches!(went, Go::Busy(found) if found == wanted(&app, &site)));
         drop(busy);
+    });
+}
+
+#[test]
+fn check_whose_plugin_has_no_room_waits_for_it_here() {
+    let (clock, _) = Clock::manual("2026-11-20T12:00:00Z".parse().expect("a moment"));
+    instance::with_idle_app(config(), clock, |app| async move {
+        let owner = instance::owner(&app, &STANDARD).await;
+        site(&app, &owner).await;
+        let rooms = app.sandbox.planned_rooms(&uptime()[0]);
+        let least = rooms.iter().map(|room| room.runs).min().expect("it is installed");
+        // It runs elsewhere, at a host of its own each.
+        let run = |nth: u32| {
+            let account = AccountId(Uuid::from_u128(nth.into()));
+            let wanted = Wanted { host: None, account, rooms: rooms.clone(), is_slow: false };
+            app.planned.places.take(&wanted).expect("there is room")
+        };
+        let mut runs: Vec<_> = (0..least).map(run).collect();
+        let lease = take(&app).await;
+        let ending = run_within(&app, &lease, ready(())).await;
+        assert!(matches!(ending, Ending::PutOff), "{ending:?}");
+        runs.pop();
+        let ending = run_within(&app, &lease, ready(())).await;
+        assert!(matches!(ending, Ending::Stored { .. }), "{ending:?}");
+        drop(runs);
     });
 }
 
@@ -90,7 +115,12 @@ fn check_that_was_slow_waits_for_others_that_were_until_it_is_quick() {
         let hang = |nth: usize| {
             let account = AccountId(Uuid::from_u128(nth as u128));
             let host = Some(format!("{nth}.example"));
-            let places = app.planned.places.take(&Wanted { host, account, is_slow: true });
+            let places = app.planned.places.take(&Wanted {
+                host,
+                account,
+                rooms: Vec::new(),
+                is_slow: true,
+            });
             places.expect("there is room")
         };
         let mut hanging: Vec<_> = (0..MOST_RUNS / 2).map(hang).collect();
@@ -202,13 +232,14 @@ async fn run_within(app: &App, lease: &Lease, over: impl Future<Output = ()>) ->
 
 /// Those of its host.
 fn all_places(app: &App, site: &Site) -> Vec<Taken> {
-    let places = (0..TARGET_RUNS).map(|_| app.planned.places.take(&wanted(site)));
+    let places = (0..TARGET_RUNS).map(|_| app.planned.places.take(&wanted(app, site)));
     places.map(|places| places.expect("nobody has it")).collect()
 }
 
-fn wanted(site: &Site) -> Wanted {
+fn wanted(app: &App, site: &Site) -> Wanted {
     let host = Some(site.domain.as_str().to_owned());
-    Wanted { host, account: site.account_id, is_slow: false }
+    let rooms = app.sandbox.planned_rooms(&uptime()[0]);
+    Wanted { host, account: site.account_id, rooms, is_slow: false }
 }
 
 /// Where nobody listens.
