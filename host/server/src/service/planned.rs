@@ -153,7 +153,9 @@ pub(crate) async fn run(
     turn: Turn,
     over: impl Future<Output = ()>,
 ) -> Ending {
-    let wanted = match go(app, lease, source, None).await {
+    // Boxed, as whatever comes before and behind the wait: thousands wait, and do not hold meanwhile what
+    // a run takes.
+    let wanted = match Box::pin(go(app, lease, source, None)).await {
         Go::Ended(ending) => return ending,
         Go::Busy(wanted) => wanted,
     };
@@ -170,7 +172,7 @@ pub(crate) async fn run(
         room = room => room,
     };
     let Some((places, ready_at, _turn)) = room else { return Ending::PutOff };
-    match go(app, &Lease { ready_at, ..lease.clone() }, source, Some(places)).await {
+    match Box::pin(go(app, &Lease { ready_at, ..lease.clone() }, source, Some(places))).await {
         Go::Ended(ending) => ending,
         Go::Busy(_) => Ending::PutOff,
     }
@@ -199,7 +201,7 @@ async fn go(app: &App, lease: &Lease, source: Source, places: Option<Taken>) -> 
 
 /// Gives a check back unrun, as it was planned, to be taken from `due_at` on.
 pub(crate) async fn give_back(app: &App, lease: &Lease, due_at: Timestamp) {
-    if let Err(cause) = app.store.put_off_lease(lease, due_at).await {
+    if let Err(cause) = Box::pin(app.store.put_off_lease(lease, due_at)).await {
         report_held(app, lease, &cause);
     }
 }
@@ -392,7 +394,7 @@ const PUT_OFF: Duration = WAIT;
 const SLOW: Duration = Duration::from_secs(5);
 /// Some hundred bytes each.
 const MOST_SLOW: u64 = 16_384;
-/// At a time, some hundred bytes each; beyond them a check is given back at once.
+/// At a time, less than two kilobytes each; beyond them a check is given back at once.
 const MOST_WAITING: usize = 4096;
 /// As many planned runs as the sandbox has room for of one small plugin; checks on demand have their
 /// own.

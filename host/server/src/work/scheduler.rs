@@ -225,3 +225,21 @@ const MOST_ROUNDS: usize = 8;
 /// How often what other nodes have planned is looked through, where they share the database.
 const REVIEW: Duration = Duration::from_secs(5 * 60);
 const DRAIN: Duration = Duration::from_secs(10);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of what such a function answers.
+    fn size<F: Future>(
+        _: impl FnOnce(&'static App, &'static Lease, Turn, &'static CancellationToken) -> F,
+    ) -> usize {
+        size_of::<F>()
+    }
+
+    #[test]
+    fn check_that_waits_for_its_places_holds_no_memory_for_its_run() {
+        let bytes = size(see_to);
+        assert!(bytes < 2 << 10, "{bytes} bytes");
+    }
+}
