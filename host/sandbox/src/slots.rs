@@ -27,8 +27,8 @@ pub struct PlannedRoom {
 pub(crate) struct Slots {
     light: Engine,
     heavy: Engine,
-    /// Apart for runs that are planned and for those that somebody asked for.
-    targets: Mutex<HashMap<(Target, bool), Arc<Semaphore>>>,
+    /// Apart by who has us look at them.
+    targets: Mutex<HashMap<(Target, Who), Arc<Semaphore>>>,
 }
 
 /// Runs that may go on at a time. Those that are planned have room of their own, which nobody takes
@@ -39,6 +39,17 @@ pub(crate) struct Runs {
     planned: Arc<Semaphore>,
     asked: Arc<Semaphore>,
     public: Arc<Semaphore>,
+}
+
+/// Who a run is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Who {
+    /// Whoever watches the target: it was planned.
+    Watcher,
+    /// Somebody who asked for it, with an account.
+    Account,
+    /// The same without one.
+    Stranger,
 }
 
 struct Engine {
@@ -69,14 +80,15 @@ impl Slots {
         }
     }
 
-    /// A turn for a run: of those that are planned and of those that somebody asked for, at most two
-    /// each connect to one target host at a time, so that no target takes our probes for an attack,
-    /// and nobody who asks keeps its owner's runs from it. Who asks others about it does not wait
-    /// for it.
+    /// A turn for a run: of those that are planned, of those that an account asked for, and of those
+    /// that people without one did, at most two each connect to one target host at a time, so that no
+    /// target takes our probes for an attack, and no stranger who waits for room of his own keeps its
+    /// owner from it meanwhile. Who asks others about it does not wait for it.
     pub(crate) async fn run(&self, plugin: &Plugin, job: &Job) -> Result<Turn, End> {
-        let target = plugin.grants.reaches_target().then(|| self.target(job));
+        let who = Who::of(job);
+        let target = plugin.grants.reaches_target().then(|| self.target(&job.target, who));
         let room = [&plugin.runs, &self.engine(plugin).runs];
-        let room = room.into_iter().flat_map(|runs| runs.queues(job.watched, job.audience));
+        let room = room.into_iter().flat_map(|runs| runs.queues(who));
         let queues: Vec<_> = target.into_iter().chain(room).collect();
         take(plugin, &queues, plugin.limits.wall + RUN_WAIT).await
     }
@@ -102,12 +114,12 @@ impl Slots {
         }
     }
 
-    fn target(&self, job: &Job) -> Arc<Semaphore> {
+    fn target(&self, target: &Target, who: Who) -> Arc<Semaphore> {
         let mut targets = self.targets.lock();
         if targets.len() >= TARGETS {
             targets.retain(|_, runs| Arc::strong_count(runs) > 1);
         }
-        let runs = targets.entry((job.target.clone(), job.watched));
+        let runs = targets.entry((target.clone(), who));
         Arc::clone(runs.or_insert_with(|| Arc::new(Semaphore::new(TARGET_RUNS as usize))))
     }
 }
@@ -125,13 +137,23 @@ impl Runs {
     }
 
     /// What such a run takes a permit of, in this order.
-    fn queues(&self, watched: bool, audience: Audience) -> Vec<Arc<Semaphore>> {
-        let queues = match (watched, audience) {
-            (true, _) => vec![&self.planned],
-            (false, Audience::Authenticated) => vec![&self.asked],
-            (false, Audience::Public) => vec![&self.public, &self.asked],
+    fn queues(&self, who: Who) -> Vec<Arc<Semaphore>> {
+        let queues = match who {
+            Who::Watcher => vec![&self.planned],
+            Who::Account => vec![&self.asked],
+            Who::Stranger => vec![&self.public, &self.asked],
         };
         queues.into_iter().cloned().collect()
+    }
+}
+
+impl Who {
+    fn of(job: &Job) -> Self {
+        match (job.watched, job.audience) {
+            (true, _) => Self::Watcher,
+            (false, Audience::Authenticated) => Self::Account,
+            (false, Audience::Public) => Self::Stranger,
+        }
     }
 }
 
@@ -167,9 +189,9 @@ mod tests {
     use super::*;
 
     /// The turns of as many such runs as find room.
-    fn fill(runs: &Runs, watched: bool, audience: Audience) -> Vec<Turn> {
+    fn fill(runs: &Runs, who: Who) -> Vec<Turn> {
         let turn = || {
-            let queues = runs.queues(watched, audience).into_iter();
+            let queues = runs.queues(who).into_iter();
             let permits = queues.map(|queue| queue.try_acquire_owned().ok());
             Some(Turn { _permits: permits.collect::<Option<_>>()? })
         };
@@ -179,26 +201,34 @@ mod tests {
     #[test]
     fn whoever_asks_takes_no_room_of_what_is_planned_and_strangers_take_a_third_of_what_is_asked() {
         let runs = Runs::of(48);
-        let strangers = fill(&runs, false, Audience::Public);
-        let accounts = fill(&runs, false, Audience::Authenticated);
-        let planned = fill(&runs, true, Audience::Authenticated);
+        let strangers = fill(&runs, Who::Stranger);
+        let accounts = fill(&runs, Who::Account);
+        let planned = fill(&runs, Who::Watcher);
         assert_eq!([strangers.len(), accounts.len(), planned.len()], [16, 32, 48]);
         drop((strangers, accounts));
-        assert_eq!(fill(&runs, false, Audience::Authenticated).len(), 48);
+        assert_eq!(fill(&runs, Who::Account).len(), 48);
+    }
+
+    #[test]
+    fn strangers_keep_no_account_from_a_target_and_nobody_who_asks_its_watchers() {
+        let slots = Slots::new();
+        let target = Target::parse("127.0.0.1").expect("a target");
+        let turns = |who| {
+            let turns = (0..=TARGET_RUNS).map(|_| slots.target(&target, who).try_acquire_owned());
+            turns.filter_map(Result::ok).collect::<Vec<_>>()
+        };
+        let turns = [Who::Stranger, Who::Account, Who::Watcher].map(turns);
+        assert_eq!(turns.map(|turns| turns.len()), [TARGET_RUNS as usize; 3]);
     }
 
     #[test]
     fn everybody_finds_some_room_in_both_engines() {
         for class in [Class::Light, Class::Heavy] {
             let Engine { runs, .. } = Engine::of(class);
-            for (watched, audience) in [
-                (true, Audience::Authenticated),
-                (false, Audience::Authenticated),
-                (false, Audience::Public),
-            ] {
-                assert!(!fill(&runs, watched, audience).is_empty(), "{class:?} {audience:?}");
+            for who in [Who::Watcher, Who::Account, Who::Stranger] {
+                assert!(!fill(&runs, who).is_empty(), "{class:?} {who:?}");
             }
-            let planned = fill(&runs, true, Audience::Authenticated).len();
+            let planned = fill(&runs, Who::Watcher).len();
             assert_eq!(planned, runs.each as usize, "what whoever plans is told");
         }
     }
