@@ -380,8 +380,9 @@ fn job(lease: &Lease, site: &Site, edition: &Edition, now: Timestamp) -> Job {
     }
 }
 
-/// Longer than a check waits for its places ([`WAIT`]), then in the sandbox, and then takes, together
-/// with the commit.
+/// Longer than a check takes, with half a minute to spare for the database: it waits for its places
+/// ([`WAIT`]), and for nothing in the sandbox, runs (30 s at most), may have to ask whether we are cut off
+/// (a quarter of a minute), and is judged.
 pub(crate) const LEASE: Duration = Duration::from_secs(90);
 /// Longer than any lease of a check is, those of `POST /cron` too.
 pub(crate) const LONGEST_LEASE: Duration = Duration::from_secs(3 * 60);
