@@ -85,6 +85,7 @@ async fn every_metric_is_shown_with_its_help() {
         "vedette_checks_total{check_type=\"uptime\",status=\"down\"} 0",
         "vedette_checks_skipped_overload_total 0",
         "vedette_checks_unknown_total{check_type=\"dns\",error=\"plugin_unavailable\"} 0",
+        "vedette_checks_unknown_total{check_type=\"dns\",error=\"not_done\"} 0",
         "vedette_delivery_attempts_total{channel=\"email\",outcome=\"unsent\"} 0",
         "vedette_deliveries_failed_total{channel=\"email\"} 0",
         "vedette_deliveries_failed_total{channel=\"letter\"} 0",

@@ -70,10 +70,7 @@ pub(crate) fn report(check_type: &CheckType, domain: &str, cause: &RunError, off
 
 /// Counts a scheduled run that brought no result, by a [`token`] or [`NOT_DONE`].
 pub(crate) fn count(check_type: &CheckType, why: &'static str) {
-    metrics::counter!(
-        "vedette_checks_unknown_total", "check_type" => check_type.to_string(), "error" => why
-    )
-    .increment(1);
+    unknown(check_type, why).increment(1);
 }
 
 /// Has what the alerting rules ask of runs without a result begin at 0, so that the first one is
@@ -81,12 +78,16 @@ pub(crate) fn count(check_type: &CheckType, why: &'static str) {
 pub(crate) fn begin_counting(app: &App) {
     metrics::counter!("vedette_checks_skipped_overload_total").increment(0);
     for check_type in app.sandbox.check_types() {
-        metrics::counter!(
-            "vedette_checks_unknown_total",
-            "check_type" => check_type.to_string(), "error" => PLUGIN_UNAVAILABLE,
-        )
-        .increment(0);
+        for why in [PLUGIN_UNAVAILABLE, NOT_DONE] {
+            unknown(&check_type, why).increment(0);
+        }
     }
+}
+
+fn unknown(check_type: &CheckType, why: &'static str) -> metrics::Counter {
+    metrics::counter!(
+        "vedette_checks_unknown_total", "check_type" => check_type.to_string(), "error" => why
+    )
 }
 
 /// What the caller of an on-demand check is told: a target or configuration that can be changed
