@@ -1,12 +1,12 @@
 //! What a guest reaches: the target it was granted, within its budget and time, and nobody else.
 
-use std::{pin::pin, time::Duration};
+use std::{io, pin::pin, time::Duration};
 
 use futures::{future::join_all, poll};
 use serde_json::json;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
-    net::TcpListener,
+    net::{TcpListener, TcpStream},
     task::JoinSet,
     time::timeout,
 };
@@ -81,7 +81,7 @@ async fn a_granted_target_is_reached() {
     let port = listener.local_addr().expect("bound").port();
     let sandbox = holding(&exchanging("127.0.0.1", port, 1, None));
     let serving = tokio::spawn(async move {
-        let (mut peer, _) = listener.accept().await.expect("a guest");
+        let mut peer = accepted(&listener).await;
         peer.write_all(b"220 hello\r\n").await.expect("sent");
     });
     let ran = sandbox.run(&test(), job("127.0.0.1")).await.expect("an observation");
@@ -122,7 +122,7 @@ async fn connect_to_is_only_what_this_run_has_seen_vetted() {
     let mut origin = job("127.0.0.1");
     origin.connect_to = Some("127.0.0.2".parse().expect("an address"));
     let serving = tokio::spawn(async move {
-        let (mut peer, _) = canary.accept().await.expect("a guest");
+        let mut peer = accepted(&canary).await;
         peer.write_all(b"hi").await.expect("sent");
     });
     sandbox.run(&test(), origin).await.expect("an observation");
@@ -224,7 +224,7 @@ async fn a_caller_that_goes_away_takes_its_probes_along() {
     guest.manifest = guest.manifest.replace("wall = \"2s\"", "wall = \"30s\"");
     let sandbox = holding(&guest);
     let caller = tokio::spawn(async move { sandbox.run(&test(), job("127.0.0.1")).await });
-    let (mut peer, _) = tarpit.accept().await.expect("a guest");
+    let mut peer = accepted(&tarpit).await;
     caller.abort();
     let mut rest = Vec::new();
     let closed = timeout(Duration::from_secs(20), peer.read_to_end(&mut rest)).await;
@@ -241,7 +241,7 @@ async fn a_crowd_that_asks_the_same_costs_its_target_one_connection() {
         let check = test();
         let mut crowd = pin!(join_all((0..8).map(|_| sandbox.run(&check, job("127.0.0.1")))));
         assert!(poll!(crowd.as_mut()).is_pending(), "all have asked");
-        let (mut peer, _) = listener.accept().await.expect("a guest");
+        let mut peer = accepted(&listener).await;
         peer.write_all(b"hi").await.expect("sent");
         drop(peer);
         let rans = crowd.await;
@@ -251,9 +251,26 @@ async fn a_crowd_that_asks_the_same_costs_its_target_one_connection() {
     }
 }
 
+/// The next that connects, in no longer than a busy machine takes to start a guest.
+async fn accepted(listener: &TcpListener) -> TcpStream {
+    let next = timeout(Duration::from_secs(30), listener.accept()).await;
+    next.expect("somebody connects").expect("a guest").0
+}
+
+/// Takes in who connects, until so many wait at once: those do not count that have run out of time.
+async fn hold(tarpit: &TcpListener, held: &mut Vec<TcpStream>, most: usize) {
+    while held.len() < most {
+        held.push(accepted(tarpit).await);
+        held.retain(|peer| {
+            let read = peer.try_read(&mut [0]);
+            read.is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock)
+        });
+    }
+}
+
 /// The next that connects is answered; all that did before wait on.
 async fn answer_one(listener: &TcpListener) {
-    let (mut peer, _) = listener.accept().await.expect("a guest");
+    let mut peer = accepted(&listener).await;
     peer.write_all(b"hi").await.expect("sent");
 }
 
@@ -285,14 +302,10 @@ async fn who_asks_for_runs_that_hang_keeps_neither_others_nor_what_is_planned_wa
     };
 
     hang(&mut asked, Audience::Public);
-    while held.len() < RUNS_OF_STRANGERS {
-        held.push(tarpit.accept().await.expect("a guest"));
-    }
+    hold(&tarpit, &mut held, RUNS_OF_STRANGERS).await;
     finds_room(job("127.0.0.1")).await;
     hang(&mut asked, Audience::Authenticated);
-    while held.len() < usize::from(RUNS_ASKED_FOR) {
-        held.push(tarpit.accept().await.expect("a guest"));
-    }
+    hold(&tarpit, &mut held, RUNS_ASKED_FOR.into()).await;
     finds_room(Job { watched: true, ..job("127.0.0.1") }).await;
 }
 
@@ -315,13 +328,13 @@ async fn a_shared_run_outlives_who_began_it_and_answers_nobody_who_comes_after_i
     let mut second = Box::pin(sandbox.run(&check, job("127.0.0.1")));
     assert!(poll!(&mut first).is_pending());
     assert!(poll!(&mut second).is_pending());
-    let (mut peer, _) = listener.accept().await.expect("a guest");
+    let mut peer = accepted(&listener).await;
     drop(first);
     peer.write_all(b"hi").await.expect("sent");
     drop(peer);
     second.await.expect("an observation");
     let greeting = async {
-        let (mut peer, _) = listener.accept().await.expect("a look of its own");
+        let mut peer = accepted(&listener).await;
         peer.write_all(b"hi").await.expect("sent");
     };
     let (third, ()) = tokio::join!(sandbox.run(&check, job("127.0.0.1")), greeting);
