@@ -8,7 +8,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use surrealdb::types::{Array, Object, SurrealValue, Value};
+use surrealdb::types::{Array, Object, RecordId, SurrealValue, Value};
 use uuid::Uuid;
 use vedette_model::delivery::LETTER;
 use vedette_model::{AccountId, AlertId, Delivery, DeliveryId, DeliveryState, SiteId, Timestamp};
@@ -37,23 +37,35 @@ struct Written {
     sealed: Option<String>,
 }
 
+/// Which of the batches that are due a node takes.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted<'a> {
+    /// On which it can send.
+    pub channels: &'a [String],
+    /// Of other channels those that were due by then, and that nobody took who has the channel.
+    pub others_first: Timestamp,
+    /// But for these: it has them still, though their leases may have ended meanwhile.
+    pub held: &'a [DeliveryId],
+}
+
 impl Store {
-    /// Takes up to `limit` batches that are due, those that have waited longest, for `lease`; of
-    /// other channels than these only those that were due at `others_first`, and that nobody took who
-    /// has the channel. The epoch of what is answered is this owner's. One that cannot be read is not
-    /// answered, and keeps no other from being sent.
+    /// Takes up to `limit` of the wanted batches that are due, those that have waited longest, for
+    /// `lease`. The epoch of what is answered is this owner's. One that cannot be read is not answered,
+    /// and keeps no other from being sent.
     pub async fn lease_batches(
         &self,
-        channels: &[String],
-        others_first: Timestamp,
+        wanted: Wanted<'_>,
         node: &str,
         now: Timestamp,
         lease: Duration,
         limit: usize,
     ) -> Result<Vec<Delivery>> {
         let _turn = self.inner.sending.lock().await;
-        let binds =
-            Binds::new().with("channels", channels.to_vec()).with("others_first", others_first);
+        let held: Vec<RecordId> = wanted.held.iter().copied().map(key::delivery).collect();
+        let binds = Binds::new()
+            .with("channels", wanted.channels.to_vec())
+            .with("others_first", wanted.others_first)
+            .with("held", held);
         let rows: Vec<DeliveryRow> = self.take_due((DUE, binds), node, now, lease, limit).await?;
         let opened = rows.into_iter().filter_map(|row| {
             let opened = row.open(&self.inner.seal);
@@ -326,10 +338,12 @@ pub(crate) const SUMMARISED: &str = "summarised";
 /// What a [`DeliveryRow`] is made of.
 pub(crate) const COLUMNS: &str = "SELECT epoch, doc, waits, finished, due_at, outcome, joined";
 
-/// What is left to others is passed over, for the seconds that it is.
+/// What is left to others is passed over, for the seconds that it is; and what the node has still: that
+/// is few.
 pub(crate) const DUE: &str = "SELECT id, due_at FROM delivery
     WHERE waits = false AND finished = false AND due_at <= $now
-    AND (due_at <= $others_first OR channel IN $channels) ORDER BY due_at LIMIT $limit";
+    AND (due_at <= $others_first OR channel IN $channels) AND id NOT IN $held
+    ORDER BY due_at LIMIT $limit";
 
 /// With [`letters`] as `$letters`.
 pub(crate) const QUEUE_LETTERS: &str = "INSERT IGNORE INTO delivery $letters RETURN NONE;";

@@ -75,6 +75,7 @@ pub use api_key::Rolled;
 pub use billing::BillingContext;
 pub use check::CheckContext;
 pub use commit::{Commit, Settle};
+pub use delivery::Wanted;
 pub use error::{Error, Result};
 pub use event::EventPage;
 pub use known::{Found, Person, Stamp, Team};

@@ -144,9 +144,28 @@ fn batch_of_a_channel_that_a_sender_lacks_is_left_to_others_first() {
             [("pager", noon(), 0), ("webhook", noon(), 1), ("pager", due, 1)]
         {
             let channels = [channel.to_owned()];
-            let leased = store.lease_batches(&channels, others_first, "b", now, LEASE, 1).await;
+            let wanted = Wanted { channels: &channels, others_first, held: &[] };
+            let leased = store.lease_batches(wanted, "b", now, LEASE, 1).await;
             assert_eq!(leased.unwrap().len(), taken, "{channel}");
         }
+    });
+}
+
+#[test]
+fn batch_that_a_sender_has_still_is_left_to_others_when_its_lease_has_ended() {
+    on_both(|store| async move {
+        let (account, site) = with_site(&store).await;
+        queued(&store, &account, &site, 1).await;
+        let first = only(gathered(&store, &account, noon(), 100).await);
+        let now = noon() + seconds(61);
+        let wanted = Wanted { channels: &[], others_first: now, held: &[first.id] };
+        let leased = store.lease_batches(wanted, "a", now, LEASE, 9).await.unwrap();
+        assert!(leased.is_empty(), "{leased:?}");
+        assert!(store.look_at_outbox(now, 9).await.unwrap().batches, "it is due");
+        assert!(store.settle_delivery(&first.clone().after(retry(), now)).await.unwrap());
+        let due = now + seconds(1);
+        let second = only(store.lease_deliveries("b", due, LEASE, 9).await.unwrap());
+        assert_eq!((second.id, second.attempt), (first.id, 1));
     });
 }
 

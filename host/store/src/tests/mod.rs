@@ -51,7 +51,7 @@ use vedette_model::{
     DomainName, Finding, Health, Role, Severity, Site, Source, Timestamp,
 };
 
-use crate::{CheckContext, Commit, Options, Result, Rolled, Seal, Store};
+use crate::{CheckContext, Commit, Options, Result, Rolled, Seal, Store, Wanted};
 
 /// Runs a test on a fresh store of each kind.
 fn on_both<F: Future<Output = ()>>(test: impl Fn(Store) -> F) {
@@ -263,7 +263,8 @@ impl Store {
         lease: Duration,
         limit: usize,
     ) -> Result<Vec<vedette_model::Delivery>> {
-        self.lease_batches(&[], now, node, now, lease, limit).await
+        let wanted = Wanted { channels: &[], others_first: now, held: &[] };
+        self.lease_batches(wanted, node, now, lease, limit).await
     }
 }
 

@@ -182,6 +182,7 @@ async fn plan(store: &Store, statement: &str) -> String {
         .with("furthest", noon())
         .with("others_first", noon())
         .with("channels", vec!["webhook".to_owned()])
+        .with("held", vec![key::delivery(id.into())])
         .with("channel", "webhook")
         .with("limit", 50)
         .with("start", 10)

@@ -4,8 +4,8 @@ use std::{collections::HashSet, time::Duration};
 
 use futures::future::join_all;
 use tokio::time::Instant;
-use vedette_model::{Delivery, Timestamp, delivery::Plan};
-use vedette_store::Error as StoreError;
+use vedette_model::{Delivery, DeliveryId, Timestamp, delivery::Plan};
+use vedette_store::{Error as StoreError, Wanted};
 
 use super::{
     OTHERS_FIRST, Outbox, POLL, channels, earliest,
@@ -177,9 +177,10 @@ impl Outbox {
         if wanted == 0 {
             return Ok(false);
         }
-        let (channels, others_first) = (channels(&self.app), now - OTHERS_FIRST);
+        let (channels, held) = (channels(&self.app), self.held());
+        let due = Wanted { channels: &channels, others_first: now - OTHERS_FIRST, held: &held };
         let (store, node) = (&self.app.store, &self.app.node);
-        let leased = store.lease_batches(&channels, others_first, node, now, LEASE, wanted).await?;
+        let leased = store.lease_batches(due, node, now, LEASE, wanted).await?;
         let count = leased.len();
         let mut too_many = Vec::new();
         for delivery in leased {
@@ -195,6 +196,13 @@ impl Outbox {
         let backs = too_many.into_iter();
         join_all(backs.map(|(delivery, wait)| send::give_back(app, delivery, now + wait))).await;
         Ok(more)
+    }
+
+    /// Batches that tasks of ours have. Their leases may have ended while the database was away: who was
+    /// answered waits to write that down.
+    fn held(&self) -> Vec<DeliveryId> {
+        let held = self.out.values().map(|work| work.held.lock());
+        held.filter_map(|batch| batch.as_ref().map(|batch| batch.id)).collect()
     }
 
     /// Tells how much is not finished and not held back, now and then.

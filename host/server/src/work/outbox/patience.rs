@@ -46,11 +46,11 @@ impl Patience {
     }
 }
 
-/// Between two tries: much sooner than a lease ends, so that who comes first after the return of the
-/// database is who has something to write.
+/// Between two tries: sooner than other nodes look again, which would lease what is due.
 const TRY_AGAIN: Duration = Duration::from_millis(500);
-/// Beyond the lease, since nobody else can have taken the batch while nobody reaches the database; and
-/// not for ever, since one that never takes this would keep its room.
+/// Beyond the lease, since nobody else can have taken the batch while nobody reaches the database, nor
+/// does this process lease what it has; and not for ever, since one that never takes this would keep its
+/// room.
 const AWAY: Duration = Duration::from_secs(10 * 60);
 const TRIES: u32 = 5;
 

@@ -1,7 +1,8 @@
 //! More than one look at the store takes up. The clock stands: nothing is found by itself.
 
-use std::{convert::Infallible, sync::Arc};
+use std::{convert::Infallible, future::pending, sync::Arc};
 
+use parking_lot::Mutex;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
@@ -18,7 +19,11 @@ use crate::{
     App, Clock,
     clock::ManualClock,
     instance,
-    work::sample::{at, delivery, queue, telling},
+    work::{
+        lanes::receiver,
+        outbox::Work,
+        sample::{at, delivery, queue, telling},
+    },
 };
 
 #[test]
@@ -120,6 +125,32 @@ fn batches_that_are_due_are_leased_however_many_there_are() {
 }
 
 #[test]
+fn batch_that_a_task_has_still_is_not_sent_again_when_its_lease_has_ended() {
+    let (clock, hand) = Clock::manual(at(0));
+    instance::with_idle_app(instance::config(), clock, |app| async move {
+        write(&app, 2).await;
+        let (sent, unsent) = {
+            let mut leased = leased(&app, at(0)).await.into_iter();
+            (leased.next().expect("it is due"), leased.next().expect("it is due, too"))
+        };
+        hand.advance(LEASE);
+        let now = app.clock.now();
+        let mut outbox = outbox(&app);
+        // It waits for the database to write down what became of it.
+        let id = outbox.tasks.spawn(pending()).id();
+        let held = Arc::new(Mutex::new(Some(sent.clone())));
+        outbox.out.insert(id, Work { receiver: receiver(&sent), held });
+        outbox.take_up().await;
+        let settle = |batch: Delivery| {
+            let store = app.store.clone();
+            async move { store.settle_delivery(&batch.after(Outcome::Delivered, now)).await }
+        };
+        assert!(!settle(unsent).await.expect("the store answers"), "it was taken up");
+        assert!(settle(sent).await.expect("the store answers"));
+    });
+}
+
+#[test]
 fn batch_that_is_given_back_after_days_in_which_nobody_ran_waits_for_our_own_trouble_still() {
     let monday = at(3 * 24 * 3_600);
     let (clock, _) = Clock::manual(monday);
@@ -147,8 +178,9 @@ async fn first_letter(app: &App, now: Timestamp) -> Delivery {
 
 /// What another node takes of the batches that are due.
 async fn leased(app: &App, now: Timestamp) -> Vec<Delivery> {
-    let due = app.store.lease_batches(&[], now, "another", now, LEASE, BATCH).await;
-    due.expect("the store answers")
+    let wanted = Wanted { channels: &[], others_first: now, held: &[] };
+    let leased = app.store.lease_batches(wanted, "another", now, LEASE, BATCH).await;
+    leased.expect("the store answers")
 }
 
 /// Waits until all that was begun has ended.
