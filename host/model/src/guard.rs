@@ -116,9 +116,9 @@ impl Guard {
         self.clock.shown(up, now);
     }
 
-    /// The same, and whether the clock of the database server agrees.
-    pub fn compared(&mut self, agrees: bool, up: Duration, now: Timestamp) {
-        self.clock.compared(agrees, up, now);
+    /// The same, and by how much it is `ahead` of the clock of the database server.
+    pub fn compared(&mut self, ahead: TimeDelta, up: Duration, now: Timestamp) {
+        self.clock.compared(ahead, up, now);
     }
 
     /// Whether any of our resolvers answered, and not only from what it has kept.

@@ -48,9 +48,9 @@ impl OwnClock {
         self.trust = self.trust.after(up, now);
     }
 
-    pub(super) fn compared(&mut self, agrees: bool, up: Duration, now: Timestamp) {
-        self.differs = !agrees;
-        if agrees {
+    pub(super) fn compared(&mut self, ahead: TimeDelta, up: Duration, now: Timestamp) {
+        self.differs = ahead.abs() > NOTABLE;
+        if !self.differs {
             self.trust = Trust::Believed(now - up);
         }
     }
@@ -204,12 +204,13 @@ mod tests {
     #[test]
     fn clock_of_a_database_server_decides() {
         let mut clock = OwnClock::default();
+        let ahead = TimeDelta::seconds;
         assert_eq!(doubts(&mut clock, &[(0, 0), (1, MONTH)]), [false, true]);
-        clock.compared(true, up(2), at(MONTH));
+        clock.compared(ahead(HOUR), up(2), at(MONTH));
         assert!(!clock.is_doubted(), "it was put right");
-        clock.compared(false, up(3), at(MONTH + 1));
+        clock.compared(ahead(-HOUR - 1), up(3), at(MONTH + 1));
         assert_eq!(doubts(&mut clock, &[(4, MONTH + 2), (9_999, MONTH + 9_997)]), [true; 2]);
-        clock.compared(true, up(10_000), at(MONTH + 9_998));
+        clock.compared(ahead(-HOUR), up(10_000), at(MONTH + 9_998));
         assert!(!clock.is_doubted());
     }
 }

@@ -2,8 +2,8 @@
 //! server, at each reading of that; else against what it showed in the process before this one.
 //!
 //! A lease is a node's until a moment: another whose clock is ahead takes that for over, and does the
-//! same work again. And by a clock that is far from right every certificate has expired: the guard hears
-//! of it ([`vedette_model::guard`]).
+//! same work again, which the operator is told of. And by a clock that is far from right every
+//! certificate has expired: the guard hears of each reading, and judges ([`vedette_model::guard`]).
 //!
 //! *Invariant:* nothing is judged before the clock was looked at.
 //! *Invariant:* a clock that is doubted is not what the next process goes by.
@@ -81,8 +81,7 @@ pub(super) fn is_right(app: &App) -> bool {
 
 /// Has the guard know what a reading has found.
 fn compare(app: &App, ahead: TimeDelta) {
-    let agrees = ahead.abs() <= DOUBTED;
-    app.guard.lock().compared(agrees, app.clock.up(), app.clock.now());
+    app.guard.lock().compared(ahead, app.clock.up(), app.clock.now());
 }
 
 fn agree(ahead: TimeDelta) -> bool {
@@ -110,8 +109,6 @@ fn tell(ahead: TimeDelta, differ: bool) {
 
 /// In seconds.
 const MOST: f64 = CLOCKS_DIFFER.as_secs() as f64;
-/// From here on what depends on the time is not believed.
-const DOUBTED: TimeDelta = TimeDelta::minutes(1);
 /// So much of the time that a process runs is unknown to the next one.
 const PACE: Duration = Duration::from_secs(60);
 
@@ -144,17 +141,18 @@ mod tests {
     }
 
     #[test]
-    fn clock_is_doubted_while_it_is_more_than_a_minute_from_the_servers() {
+    fn clock_is_doubted_while_it_is_more_than_an_hour_from_the_servers() {
         let (clock, _) = Clock::manual(at(0));
         instance::with_idle_app(instance::config(), clock, |app| async move {
             for (ahead, expected) in [
-                (60_000, Verdict::Fit),
-                (60_001, Verdict::ClockDoubted),
-                (-60_001, Verdict::ClockDoubted),
-                (-60_000, Verdict::Fit),
+                (61, Verdict::Fit),
+                (3_600, Verdict::Fit),
+                (3_601, Verdict::ClockDoubted),
+                (-3_601, Verdict::ClockDoubted),
+                (-3_600, Verdict::Fit),
             ] {
-                compare(&app, TimeDelta::milliseconds(ahead));
-                assert_eq!(verdict(&app), expected, "{ahead} ms");
+                compare(&app, TimeDelta::seconds(ahead));
+                assert_eq!(verdict(&app), expected, "{ahead} s");
             }
         });
     }
