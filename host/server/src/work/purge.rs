@@ -3,8 +3,8 @@
 //! bit.
 //!
 //! *Invariant:* what cannot be removed keeps nothing else from being removed.
-//! *Invariant:* nothing is removed for its age by a clock that has just leapt, or was found so at the
-//! start: that could not be taken back.
+//! *Invariant:* nothing is removed for its age by a clock that is doubted, or was found so at the start:
+//! that could not be taken back.
 
 mod doubt;
 mod history;
@@ -20,12 +20,12 @@ use self::{doubt::Doubt, history::History};
 use crate::{App, service::event::KEEP as KEEP_EVENTS};
 
 pub(super) async fn run(app: Arc<App>, shutdown: CancellationToken) {
-    let mut doubt = Doubt::new(app.clock.now());
+    let doubt = Doubt::from_start();
     let mut history = History::new();
     loop {
         note(bit_by_bit(&shutdown, || app.store.purge_next(BATCH)).await);
         let now = app.clock.now();
-        if doubt.lasts(now) {
+        if doubt.lasts(&app, now) {
             // They are numbered all the same, and those that are too many go.
             let none_is_old = Timestamp::UNIX_EPOCH;
             clear_feeds(&app, none_is_old, &shutdown).await;

@@ -5,50 +5,64 @@ use std::time::Duration;
 use tokio::time::Instant;
 use vedette_model::Timestamp;
 
-use crate::work::shown::{Shown, Step};
+use crate::App;
 
-/// What is removed by a clock that is months ahead could not be brought back. Within an hour of its
-/// leap, or of the start that found it so, it may be put right.
+/// What is removed by a clock that is months ahead could not be brought back. So nothing is while the
+/// guard doubts the clock, nor within an hour of the start, which may have found it wrong: by then it may
+/// be put right.
 pub(super) struct Doubt {
-    shown: Shown,
     /// By a clock that nobody sets.
-    since: Instant,
+    started: Instant,
 }
 
 impl Doubt {
-    pub(super) fn new(now: Timestamp) -> Self {
-        Self { shown: Shown::new(now), since: Instant::now() }
+    pub(super) fn from_start() -> Self {
+        Self { started: Instant::now() }
     }
 
-    /// Whether nothing may be removed for its age yet. Asked in every turn, or what passes between
-    /// two of them would not be told from a leap.
-    pub(super) fn lasts(&mut self, now: Timestamp) -> bool {
-        if self.shown.step(now) != Step::Along {
-            self.since = Instant::now();
-        }
-        self.shown = Shown::new(now);
-        self.since.elapsed() < DOUBT
+    /// Whether nothing may be removed for its age yet, by the clock that shows `now`.
+    pub(super) fn lasts(&self, app: &App, now: Timestamp) -> bool {
+        let mut guard = app.guard.lock();
+        guard.shown(app.clock.up(), now);
+        guard.is_clock_doubted() || self.started.elapsed() < AFTER_START
     }
 }
 
-const DOUBT: Duration = Duration::from_secs(3_600);
+const AFTER_START: Duration = Duration::from_secs(3_600);
 
 #[cfg(test)]
 mod tests {
+    use chrono::TimeDelta;
+
     use super::*;
-    use crate::work::sample::at;
+    use crate::{Clock, instance, work::sample::at};
 
     #[test]
-    fn a_clock_is_doubted_for_an_hour_after_its_start_and_whenever_it_was_set() {
-        let month = 30 * 24 * 3_600;
-        let mut doubt = Doubt::new(at(0));
-        // Ahead, put right, and as it goes.
-        for shown in [0, month, 0] {
-            assert!(doubt.lasts(at(shown)), "{shown}");
-            doubt.since -= DOUBT / 2;
-            assert!(doubt.lasts(at(shown + 1)), "{shown}");
-            doubt.since -= DOUBT / 2;
-            assert!(!doubt.lasts(at(shown + 2)), "{shown}");
-        }
+    fn a_clock_is_doubted_for_an_hour_after_the_start_and_while_the_guard_doubts_it() {
+        let (clock, hand) = Clock::manual(at(0));
+        instance::with_idle_app(instance::config(), clock, |app| async move {
+            let mut doubt = Doubt::from_start();
+            let lasts = |doubt: &Doubt| doubt.lasts(&app, app.clock.now());
+            assert!(lasts(&doubt), "the start may have found it wrong");
+            doubt.started -= AFTER_START;
+            assert!(!lasts(&doubt));
+            for shown in [5, 4, 300] {
+                hand.set(at(shown));
+                assert!(!lasts(&doubt), "it was corrected by little: {shown}");
+            }
+
+            let compare = |ahead| {
+                app.guard.lock().compared(ahead, app.clock.up(), app.clock.now());
+            };
+            compare(TimeDelta::days(30));
+            assert!(lasts(&doubt), "since the start, as the server says");
+            compare(TimeDelta::zero());
+            assert!(!lasts(&doubt));
+
+            hand.set(at(30 * 24 * 3_600));
+            assert!(lasts(&doubt), "it leapt");
+            hand.set(at(300));
+            assert!(!lasts(&doubt));
+        });
     }
 }
