@@ -24,7 +24,7 @@ use vedette_model::{
 };
 use vedette_sandbox::{
     Notification, PluginError, Receipt, Verdict,
-    egress::{Audience, HttpRequest, HttpResponse, NetError},
+    egress::{Audience, HttpRequest, HttpResponse, NetError, code},
 };
 use vedette_store::Error as StoreError;
 
@@ -145,13 +145,15 @@ pub(crate) async fn attempt(
     }
 }
 
-/// One request, and what the plugin makes of its reply.
+/// One request, and what the plugin makes of its reply. How long the receiver took for it comes to what
+/// he `took` before.
 async fn send(
     app: &App,
     settings: &NotificationSettings,
     id: DeliveryId,
     channel: &str,
     part: &Rendered,
+    took: &mut Option<Duration>,
 ) -> Outcome {
     let Rendered::Http { url, method, headers, body } = part else {
         return Outcome::Rejected("a mail is not sent over HTTP".to_owned());
@@ -167,13 +169,14 @@ async fn send(
     if let Some(key) = settings.signing_key().filter(|_| channel == SIGNED) {
         headers.extend(signature::headers(key.expose(), id, app.clock.now(), body));
     }
-    let deadline = Instant::now() + ATTEMPT_TIMEOUT;
+    let began = Instant::now();
     let request = HttpRequest {
         headers,
         body: Some(body.clone().into_bytes()),
-        ..HttpRequest::new(method, &url, deadline, LONGEST_REPLY)
+        ..HttpRequest::new(method, &url, began + ATTEMPT_TIMEOUT, LONGEST_REPLY)
     };
     let answer = app.sandbox.egress().send_for_status(request, Audience::Authenticated).await;
+    *took = Some(took.unwrap_or_default() + began.elapsed());
     if let Some(trouble) = own_trouble(app, &answer).await {
         return Outcome::Unsent(trouble);
     }
@@ -194,8 +197,26 @@ async fn own_trouble(app: &App, answer: &Result<HttpResponse, NetError>) -> Opti
     if let Some(trouble) = cause.own_trouble() {
         return Some(trouble.to_owned());
     }
+    if !may_be_ours(cause) {
+        return None;
+    }
     let has_uplink = app.sandbox.egress().resolver().has_uplink().await;
     (has_uplink == Some(false)).then(|| NO_WAY_OUT.to_owned())
+}
+
+/// Whether it looks so, too, where nothing of ours gets out: there is silence, no name is found, or
+/// somebody on the way refuses for him. Who said more was reached, and what never left was stopped by us.
+fn may_be_ours(cause: &NetError) -> bool {
+    match cause {
+        NetError::Timeout(_) | NetError::NameNotFound | NetError::Refused | NetError::Reset => true,
+        NetError::Other(kind, _) => [code::UNREACHABLE, code::DNS_FAILED].contains(&kind.as_str()),
+        NetError::NotPermitted(_)
+        | NetError::AddressBlocked(_)
+        | NetError::Tls(_)
+        | NetError::Protocol(_)
+        | NetError::TooLarge(_)
+        | NetError::BudgetExhausted => false,
+    }
 }
 
 /// What came back, as the plugin reads it.
@@ -281,5 +302,24 @@ mod tests {
         assert_eq!(failed(&NetError::AddressBlocked("169.254.169.254".into())), "blocked address");
         assert_eq!(failed(&NetError::Timeout(Phase::Receive)), "no answer within 10 s");
         assert_eq!(said(&Receipt { status: 302, ..Receipt::default() }), "answered 302");
+    }
+
+    #[test]
+    fn our_own_way_out_is_asked_for_only_where_nobody_answered() {
+        let text = || "x".to_owned();
+        for (cause, expected) in [
+            (NetError::Timeout(Phase::Connect), true),
+            (NetError::NameNotFound, true),
+            (NetError::Refused, true),
+            (NetError::other(code::UNREACHABLE, "x"), true),
+            (NetError::other(code::DNS_FAILED, "x"), true),
+            (NetError::AddressBlocked(text()), false),
+            (NetError::NotPermitted(text()), false),
+            (NetError::Tls(text()), false),
+            (NetError::Protocol(text()), false),
+            (NetError::TooLarge(9), false),
+        ] {
+            assert_eq!(may_be_ours(&cause), expected, "{cause}");
+        }
     }
 }

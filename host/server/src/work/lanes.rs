@@ -155,11 +155,10 @@ impl Lanes {
         Placed::Waits
     }
 
-    /// An attempt has ended: its receiver is known by it.
-    pub(super) fn tried(&mut self, receiver: &Receiver, now: Timestamp) {
-        if let Some(lane) = self.lanes.get(receiver) {
-            self.known.learn(receiver, now - lane.since, now);
-        }
+    /// An attempt has ended, for which its receiver took so long: he is known by it, and not by what it
+    /// took to write that down.
+    pub(super) fn tried(&mut self, receiver: &Receiver, took: Duration, now: Timestamp) {
+        self.known.learn(receiver, took, now);
     }
 
     /// The receiver's delivery is back; answers the one that goes next, and when its lease began.

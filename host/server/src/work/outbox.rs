@@ -38,7 +38,7 @@ use vedette_model::{
     delivery::{Gathering, LETTER, WINDOW},
 };
 
-use self::lease::Lease;
+use self::{lease::Lease, send::Tried};
 use super::{
     lanes::{Lanes, Receiver, receiver},
     shown::Shown,
@@ -109,10 +109,8 @@ type Held = Arc<Mutex<Option<Delivery>>>;
 
 /// How a task ended; and when there is more to do, if that is known.
 enum Ended {
-    /// With an attempt; when the batch is to be tried again, and when there is more to do.
-    Tried { again: Option<Timestamp>, next: Option<Timestamp> },
-    /// The same without one: the channel's plugin did not write it.
-    Unwritten { again: Option<Timestamp>, next: Option<Timestamp> },
+    /// With a batch; and when there is more to do.
+    Tried(Tried, Option<Timestamp>),
     /// There was nothing to send.
     Done(Option<Timestamp>),
     /// Somebody else gathered the lane, or a site of it is gone: look again.
@@ -168,8 +166,7 @@ impl Outbox {
                 send::give_back(&app, delivery, at).await;
                 return Ended::Done(Some(at));
             }
-            let again = send::step(&app, delivery, lease).await;
-            Ended::Tried { again, next: None }
+            Ended::Tried(send::step(&app, delivery, lease).await, None)
         };
         let id = self.tasks.spawn(task).id();
         self.out.insert(id, Work { receiver, held });
@@ -190,12 +187,10 @@ impl Outbox {
         let Some(Work { receiver, held }) = self.out.remove(&id) else { return };
         let now = self.app.clock.now();
         match how {
-            Some(Ended::Tried { again, next }) => {
-                self.lanes.tried(&receiver, now);
-                self.settled(&receiver, &held, again);
-                self.know(earliest([again, next]));
-            }
-            Some(Ended::Unwritten { again, next }) => {
+            Some(Ended::Tried(Tried { took, again }, next)) => {
+                if let Some(took) = took {
+                    self.lanes.tried(&receiver, took, now);
+                }
                 self.settled(&receiver, &held, again);
                 self.know(earliest([again, next]));
             }

@@ -3,6 +3,8 @@
 //! *Invariant:* a part that was delivered is not sent again, and what is left keeps its order.
 //! *Invariant:* after a stop no part is begun.
 
+use std::time::{Duration, Instant};
+
 use vedette_model::{
     NotificationSettings,
     delivery::{Outcome, Rendered, Told},
@@ -20,11 +22,17 @@ pub(crate) struct Sending {
     /// Those before it are mails that some of their recipients are refused.
     next: usize,
     refused: Option<String>,
+    took: Option<Duration>,
 }
 
 impl Sending {
     pub(crate) fn of(parts: Vec<Rendered>) -> Self {
-        Self { parts, next: 0, refused: None }
+        Self { parts, next: 0, refused: None, took: None }
+    }
+
+    /// How long the receiver has taken for all of it; none while nothing was asked of him.
+    pub(crate) fn took(&self) -> Option<Duration> {
+        self.took
     }
 
     /// What a further attempt sends.
@@ -50,14 +58,18 @@ impl Sending {
         let (outcome, is_mail) = match &part {
             Rendered::Email { subject, text, html, told } => {
                 let words = Words { subject, text, html: html.as_deref() };
+                let began = Instant::now();
                 let tell = |told: &[Told]| {
                     self.tell(told);
                     left(&self.parts);
                 };
-                (email::send(app, settings, errand, &words, told, tell).await, true)
+                let outcome = email::send(app, settings, errand, &words, told, tell).await;
+                self.took = Some(self.took.unwrap_or_default() + began.elapsed());
+                (outcome, true)
             }
             Rendered::Http { .. } => {
-                (super::send(app, settings, errand.id, errand.channel, &part).await, false)
+                let (id, channel) = (errand.id, errand.channel);
+                (super::send(app, settings, id, channel, &part, &mut self.took).await, false)
             }
         };
         match outcome {

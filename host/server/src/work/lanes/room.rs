@@ -9,7 +9,10 @@
 //! whoever was quick does, too.
 //! *Invariant:* so much is remembered and no more; who was forgotten is unknown again.
 
-use std::collections::{HashMap, HashSet};
+use std::{
+    collections::{HashMap, HashSet},
+    time::Duration,
+};
 
 use chrono::TimeDelta;
 use vedette_model::Timestamp;
@@ -55,7 +58,7 @@ impl Known {
     }
 
     /// An attempt that took so long has ended just now.
-    pub(super) fn learn(&mut self, receiver: &Receiver, took: TimeDelta, now: Timestamp) {
+    pub(super) fn learn(&mut self, receiver: &Receiver, took: Duration, now: Timestamp) {
         let [of_late, before] = &mut self.quick;
         if took < SLOW {
             self.slow.remove(receiver);
@@ -126,7 +129,7 @@ pub(super) const ROOM_OF_DOUBTFUL: usize = MOST_HELD / 2;
 /// Of these for receivers who are known to be slow.
 pub(super) const ROOM_OF_SLOW: usize = MOST_HELD / 4;
 /// Whoever takes this long is slow, until he is quick or was not asked for a while.
-const SLOW: TimeDelta = TimeDelta::seconds(5);
+const SLOW: Duration = Duration::from_secs(5);
 const SLOW_FOR: TimeDelta = TimeDelta::minutes(10);
 /// Of each kind; some hundred bytes each.
 const MOST_KNOWN: usize = 16_384;
@@ -183,7 +186,7 @@ mod tests {
         let receiver = (AccountId(Uuid::from_u128(1)), "webhook".to_owned());
         assert_eq!(known.standing(&receiver), Unknown);
         for (took, standing) in [(0, Quick), (5, Slow), (4, Quick), (10, Slow)] {
-            known.learn(&receiver, TimeDelta::seconds(took), at(0));
+            known.learn(&receiver, Duration::from_secs(took), at(0));
             assert_eq!(known.standing(&receiver), standing, "{took}");
         }
         known.forget(at(599));
@@ -197,7 +200,7 @@ mod tests {
         let receiver = |nth: usize| (AccountId(Uuid::from_u128(nth as u128)), "webhook".to_owned());
         let mut known = Known::default();
         for nth in 0..3 * MOST_KNOWN {
-            known.learn(&receiver(nth), TimeDelta::zero(), at(0));
+            known.learn(&receiver(nth), Duration::ZERO, at(0));
         }
         assert!(known.quick.iter().map(HashSet::len).sum::<usize>() <= 2 * MOST_KNOWN);
         let mut lately = 2 * MOST_KNOWN..3 * MOST_KNOWN;

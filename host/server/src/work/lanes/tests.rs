@@ -115,9 +115,19 @@ fn lane_is_in_the_way_when_much_of_what_waits_is_its_own() {
 fn tries(lanes: &mut Lanes, receivers: &[Receiver], began: Timestamp, ended: Timestamp) {
     receivers.iter().for_each(|receiver| lanes.begin(receiver, began));
     for receiver in receivers {
-        lanes.tried(receiver, ended);
+        let took = (ended - began).to_std().expect("it ends later");
+        lanes.tried(receiver, took, ended);
         assert!(lanes.back(receiver, ended).is_none());
     }
+}
+
+#[test]
+fn receiver_is_slow_by_what_he_took_and_not_by_how_long_the_batch_was_out() {
+    let mut lanes = Lanes::default();
+    let quick = receiver(&delivery(1, "webhook", 1));
+    lanes.begin(&quick, at(0));
+    lanes.tried(&quick, Duration::from_secs(1), at(300));
+    assert_eq!(lanes.known.standing(&quick), Standing::Quick, "the database was away meanwhile");
 }
 
 fn webhooks(accounts: Range<usize>) -> Vec<Receiver> {

@@ -12,7 +12,11 @@ use vedette_model::{
 };
 use vedette_store::{Claim, Error as StoreError, LaneContext};
 
-use super::{Ended, Held, OTHERS_FIRST, lease::Lease, send};
+use super::{
+    Ended, Held, OTHERS_FIRST,
+    lease::Lease,
+    send::{self, Tried},
+};
 use crate::{
     App, Result,
     service::channel::Unwritten,
@@ -150,10 +154,10 @@ pub(super) async fn carry_out(
     *held.lock() = Some(delivery.clone());
     if let Some(cause) = first_failed {
         let again = send::not_written(&app, delivery, &cause).await;
-        return Ended::Unwritten { again, next };
+        return Ended::Tried(Tried { took: None, again }, next);
     }
-    let again = send::step(&app, delivery, Lease::since(now, held, stop)).await;
-    Ended::Tried { again, next }
+    let lease = Lease::since(now, held, stop);
+    Ended::Tried(send::step(&app, delivery, lease).await, next)
 }
 
 /// A lane is tried again every second, and what one meets most others meet, such as a disk without

@@ -20,8 +20,26 @@ use crate::{
     service::channel::{self, Errand, Message, Sending, Unwritten},
 };
 
-/// What a batch that was leased needs next; answers when it is due again.
-pub(super) async fn step(app: &App, mut delivery: Delivery, mut lease: Lease) -> Again {
+/// How it went with a batch.
+pub(super) struct Tried {
+    /// How long its receiver took; none where nothing was asked of him.
+    pub(super) took: Option<Duration>,
+    pub(super) again: Again,
+}
+
+/// What a batch that was leased needs next.
+pub(super) async fn step(app: &App, delivery: Delivery, lease: Lease) -> Tried {
+    let mut took = None;
+    let again = step_on(app, delivery, lease, &mut took).await;
+    Tried { took, again }
+}
+
+async fn step_on(
+    app: &App,
+    mut delivery: Delivery,
+    mut lease: Lease,
+    took: &mut Option<Duration>,
+) -> Again {
     if delivery.rendered.is_none() {
         match render(app, &delivery).await {
             Ok(parts) => delivery.rendered = Some(parts),
@@ -33,7 +51,7 @@ pub(super) async fn step(app: &App, mut delivery: Delivery, mut lease: Lease) ->
             Err(cause) => return report(Err((delivery.id, cause.into()))),
         }
     }
-    report(send(app, delivery, lease).await)
+    report(send(app, delivery, lease, took).await)
 }
 
 /// When nothing could be written down the lease runs out, and somebody tries again.
@@ -119,8 +137,14 @@ fn unwritten(channel: &str, cause: &Unwritten) -> Outcome {
     }
 }
 
-/// One attempt, at whatever the settings say by now, if the plan has the channel by now.
-async fn send(app: &App, mut delivery: Delivery, mut lease: Lease) -> Settled {
+/// One attempt, at whatever the settings say by now, if the plan has the channel by now. What it `took`
+/// is known from the first part on.
+async fn send(
+    app: &App,
+    mut delivery: Delivery,
+    mut lease: Lease,
+    took: &mut Option<Duration>,
+) -> Settled {
     let (settings, in_plan) = match terms(app, &delivery).await {
         Ok(terms) => terms,
         Err(cause) => {
@@ -152,7 +176,9 @@ async fn send(app: &App, mut delivery: Delivery, mut lease: Lease) -> Settled {
             }
         }
         let left = |parts: &[Rendered]| lease.left(parts);
-        if let Some(outcome) = sending.part(app, &settings, &errand, left).await {
+        let ended = sending.part(app, &settings, &errand, left).await;
+        *took = sending.took();
+        if let Some(outcome) = ended {
             break outcome;
         }
     };
