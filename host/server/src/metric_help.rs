@@ -69,8 +69,8 @@ const GAUGES: &[Help] = &[
     ),
     (
         "vedette_checks_without_plugin",
-        "Checks that are due and that no node runs, as none has their plugin, by check type; 1000 at \
-         most are counted",
+        "Checks that have been due for ten minutes, of which this node does not have the plugin, and \
+         that no other node has run, by check type; 1000 at most are counted",
     ),
     (
         "vedette_clock_ahead_seconds",

@@ -53,6 +53,12 @@ pub struct Runs {
     pub dropped: Vec<(CheckType, Timestamp)>,
 }
 
+#[derive(SurrealValue)]
+struct LyingRow {
+    account: Uuid,
+    site: Uuid,
+}
+
 impl From<Vec<(CheckType, Timestamp)>> for Runs {
     fn from(due: Vec<(CheckType, Timestamp)>) -> Self {
         Self { due, ..Self::default() }
@@ -159,14 +165,15 @@ impl Store {
         Ok(due.into_iter().min())
     }
 
-    /// Of the check types that are planned for and not among `taken`, how many checks were due before
-    /// `since` and are nobody's: none, where another node takes them. Up to `limit` are counted of each.
+    /// Of the check types that are planned for and not among `taken`, the sites whose check was due
+    /// before `since` and is nobody's: none, where another node takes them. Up to `limit` of each, those
+    /// that have waited longest.
     pub async fn left_lying(
         &self,
         taken: &[CheckType],
         since: Timestamp,
         limit: usize,
-    ) -> Result<Vec<(CheckType, u64)>> {
+    ) -> Result<Vec<(CheckType, Vec<(AccountId, SiteId)>)>> {
         let mut lying = Vec::new();
         let mut after = String::new();
         while let Some(next) = self.type_after(&after).await? {
@@ -177,12 +184,18 @@ impl Store {
                     .with("type", check_type.as_str())
                     .with("since", since)
                     .with("limit", limit);
-                let count: u64 = self.read(LYING, binds).await?;
-                lying.push((check_type, count));
+                let rows: Vec<LyingRow> = self.read(LYING, binds).await?;
+                let sites = rows.into_iter().map(|row| (AccountId(row.account), row.site.into()));
+                lying.push((check_type, sites.collect()));
             }
             after = next;
         }
         Ok(lying)
+    }
+
+    /// Whether any check of any site is planned, whichever node runs it.
+    pub async fn is_any_check_planned(&self) -> Result<bool> {
+        Ok(self.type_after("").await?.is_some())
     }
 
     /// The next of the check types that are planned for, in their order.
@@ -389,8 +402,8 @@ pub(crate) const NEXT_DUE: &str =
 pub(crate) const NEXT_TYPE: &str = "SELECT VALUE check_type FROM schedule
     WHERE check_type > $past ORDER BY check_type LIMIT 1";
 
-const LYING: &str = "RETURN array::len((SELECT VALUE id FROM schedule
-    WHERE check_type = $type AND due_at <= $since LIMIT $limit))";
+pub(crate) const LYING: &str = "SELECT account, site, due_at FROM schedule
+    WHERE check_type = $type AND due_at <= $since ORDER BY due_at LIMIT $limit";
 
 /// Behind so many that are left to other nodes one's own work is found.
 const OTHERS_FIRST: usize = 64;

@@ -298,6 +298,18 @@ fn plugins(app: &App, checks: &[CheckType]) -> Vec<String> {
     installed.map(|check| check.id.clone()).collect()
 }
 
+/// Which sites of an account are monitored in effect, and the plan that bounds them; none of an account
+/// that is gone.
+pub(crate) async fn watched(
+    app: &App,
+    account: AccountId,
+) -> Result<Option<(BTreeSet<SiteId>, &'static Plan)>> {
+    let Some(found) = app.store.account(account).await? else { return Ok(None) };
+    let (plan, sites) = (plan::of(&found)?, app.store.sites(account).await?);
+    let watched = monitored(&sites, plan).filter(|(_, watched)| *watched);
+    Ok(Some((watched.map(|(site, _)| site.id).collect(), plan)))
+}
+
 fn in_effect(mut sites: Vec<Site>, plan: &Plan) -> Vec<Site> {
     let watched: Vec<bool> = monitored(&sites, plan).map(|(_, watched)| watched).collect();
     for (site, watched) in sites.iter_mut().zip(watched) {

@@ -1,15 +1,17 @@
-//! Tells the operator of checks that are due and that nobody runs, since no node has their plugin: it is
-//! not installed, or the folder or its lock is not what it was. No run fails then, so nothing else
-//! would say so. And shows whether anything is to be checked at all: where nothing is, it is no trouble
-//! that no result is stored.
+//! Tells the operator of checks that are due and that nobody runs. This node does not have their plugin:
+//! it is not installed, or the folder or its lock is not what it was; nor does a node that is at work, or
+//! it would have taken them. No run fails then, so nothing else would say so. And shows whether anything
+//! is to be checked at all: where nothing is, it is no trouble that no result is stored.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use tokio_util::sync::CancellationToken;
-use vedette_model::CheckType;
-use vedette_store::Result;
+use vedette_model::{AccountId, CheckType, SiteId, Timestamp};
 
-use crate::App;
+use crate::{
+    App, Result,
+    service::{due, site},
+};
 
 /// Runs until `shutdown`.
 pub(super) async fn run(app: Arc<App>, shutdown: CancellationToken) {
@@ -20,11 +22,11 @@ pub(super) async fn run(app: Arc<App>, shutdown: CancellationToken) {
             () = shutdown.cancelled() => return,
             _ = pace.tick() => {}
         }
-        match count(&app).await {
-            Ok(planned) => {
-                let is_any = if planned.is_empty() { 0.0 } else { 1.0 };
-                metrics::gauge!("vedette_checks_planned").set(is_any);
-                told = tell(told, not_of(&app.sandbox.check_types(), planned));
+        match look(&app).await {
+            Ok((is_any_planned, counts)) => {
+                let planned = if is_any_planned { 1.0 } else { 0.0 };
+                metrics::gauge!("vedette_checks_planned").set(planned);
+                told = tell(told, counts);
             }
             // A database that is away is told of elsewhere.
             Err(cause) => tracing::debug!("checks without a plugin are not known: {cause}"),
@@ -34,16 +36,56 @@ pub(super) async fn run(app: Arc<App>, shutdown: CancellationToken) {
 
 type Counts = BTreeMap<CheckType, u64>;
 
-/// Of each type that is planned for, the checks that have been due for a while.
-async fn count(app: &App) -> Result<Counts> {
-    let since = app.clock.now() - WAITS;
-    Ok(app.store.left_lying(&[], since, MOST).await?.into_iter().collect())
+/// Whether any check is planned, and what nobody runs.
+async fn look(app: &App) -> Result<(bool, Counts)> {
+    Ok((app.store.is_any_check_planned().await?, count(app).await?))
 }
 
-/// Without the types that this node runs: late as their checks may be, they have somebody.
-fn not_of(types: &[CheckType], mut counts: Counts) -> Counts {
-    counts.retain(|of, _| !types.contains(of));
-    counts
+/// Of each type that this node does not run, the sites whose check has been due for a while.
+async fn count(app: &App) -> Result<Counts> {
+    let (types, now) = (app.sandbox.check_types(), app.clock.now());
+    let mut counts = Counts::new();
+    for (check_type, lying) in app.store.left_lying(&types, now - WAITS, MOST).await? {
+        let count = waiting(app, &check_type, lying, now).await?;
+        counts.insert(check_type, count);
+    }
+    Ok(counts)
+}
+
+/// How many sites wait for a check, of those whose check lies there. One that is not monitored in effect
+/// waits for nothing: its check is planned anew, as by a scheduler that has the plugin.
+async fn waiting(
+    app: &App,
+    check_type: &CheckType,
+    lying: Vec<(AccountId, SiteId)>,
+    now: Timestamp,
+) -> Result<u64> {
+    let mut accounts = BTreeMap::<AccountId, Vec<SiteId>>::new();
+    for (account, site) in lying {
+        accounts.entry(account).or_default().push(site);
+    }
+    let (mut count, mut anew) = (0, Vec::new());
+    for (account, sites) in accounts {
+        match site::watched(app, account).await {
+            Ok(Some((watched, plan))) => {
+                let (wait, idle): (Vec<SiteId>, Vec<SiteId>) =
+                    sites.into_iter().partition(|site| watched.contains(site));
+                count += wait.len() as u64;
+                let regular = |site| (site, due::regular(app, site, check_type, plan, now));
+                anew.extend(idle.into_iter().map(regular));
+            }
+            // Its schedule goes with it.
+            Ok(None) => {}
+            Err(cause) => {
+                tracing::debug!(account_id = %account, "sites of {account} count: {cause}");
+                count += sites.len() as u64;
+            }
+        }
+    }
+    for some in anew.chunks(BATCH) {
+        app.store.plan_anew(check_type, some).await?;
+    }
+    Ok(count)
 }
 
 /// Shows the counts, and says what has begun to be so; answers what is shown from here on.
@@ -52,8 +94,9 @@ fn tell(told: Counts, counts: Counts) -> Counts {
         tracing::error!(
             %check_type,
             count,
-            "nobody runs the check {check_type}, which {count} sites wait for: no node has its \
-             plugin; `vedette plugin list --admin URL` says what is installed, and where from"
+            "nobody has run the check {check_type} for ten minutes, which {count} sites wait for: this \
+             node does not have its plugin; install it, or see to the node that has it (`vedette plugin \
+             list --admin URL` says what is installed, and where from)"
         );
     }
     let shown = shown(told, counts);
@@ -80,14 +123,51 @@ fn shown(told: Counts, counts: Counts) -> Counts {
 }
 
 const PACE: Duration = Duration::from_secs(60);
-/// A check that is due this long would have been taken by a node that has its plugin.
-const WAITS: Duration = Duration::from_secs(2 * 60);
+/// A check that is due this long would have been taken by a node that has its plugin, also by one that was
+/// started again meanwhile.
+const WAITS: Duration = Duration::from_secs(10 * 60);
 /// So many are counted; more are no other trouble.
 const MOST: usize = 1_000;
+/// So many are planned anew at once.
+const BATCH: usize = 100;
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+    use uuid::Uuid;
+    use vedette_model::{DomainName, Site, edition::STANDARD};
+
     use super::*;
+    use crate::{Clock, instance, work::sample::at};
+
+    #[test]
+    fn site_that_is_not_monitored_waits_for_nothing() {
+        let (clock, hand) = Clock::manual(at(0));
+        instance::with_idle_app(instance::config(), clock, |app| async move {
+            let owner = instance::owner(&app, &STANDARD).await;
+            let body = json!({ "domain": "shop.example" });
+            let made = site::create(&app, &owner, &body).await.expect("a good body");
+            let pager: CheckType = "pager".parse().expect("a check type");
+            for (nth, domain) in [(1, "on.example"), (2, "off.example")] {
+                let site = Site {
+                    id: SiteId(Uuid::from_u128(nth)),
+                    domain: DomainName::parse(domain).expect("a domain"),
+                    monitoring_enabled: nth == 1,
+                    ..made.clone()
+                };
+                let due = [(pager.clone(), at(0))];
+                app.store.create_site(&site, 9, &due).await.expect("it is written");
+            }
+            hand.advance(WAITS - Duration::from_secs(1));
+            let count = async || count(&app).await.expect("the store answers");
+            assert_eq!(count().await, counts(&[("pager", 0)]), "a node may be starting");
+            hand.advance(Duration::from_secs(1));
+            assert_eq!(count().await, counts(&[("pager", 1)]));
+            let lying = app.store.left_lying(&app.sandbox.check_types(), at(0), MOST).await;
+            let on = vec![(owner.account.id, SiteId(Uuid::from_u128(1)))];
+            assert_eq!(lying.expect("the store answers"), [(pager, on)]);
+        });
+    }
 
     fn counts(counts: &[(&str, u64)]) -> Counts {
         let counts = counts.iter();
@@ -100,13 +180,6 @@ mod tests {
         let now = counts(&[("banner", 3), ("pager", 1), ("smtp", 4), ("quiet", 0)]);
         let begun: Counts = begun(&before, &now).into_iter().collect();
         assert_eq!(begun, counts(&[("pager", 1), ("smtp", 4)]));
-    }
-
-    #[test]
-    fn what_is_late_here_is_not_left_lying() {
-        let types: [CheckType; 2] = ["smtp", "ssl"].map(|of| of.parse().expect("a check type"));
-        let planned = counts(&[("pager", 1), ("quiet", 0), ("smtp", 4)]);
-        assert_eq!(not_of(&types, planned), counts(&[("pager", 1), ("quiet", 0)]));
     }
 
     #[test]

@@ -72,6 +72,17 @@ fn only_asked_for_types_are_taken() {
     });
 }
 
+/// How many checks nobody takes, by type.
+async fn lying(
+    store: &Store,
+    taken: &[CheckType],
+    since: Timestamp,
+    limit: usize,
+) -> Vec<(CheckType, usize)> {
+    let lying = store.left_lying(taken, since, limit).await.unwrap().into_iter();
+    lying.map(|(check_type, sites)| (check_type, sites.len())).collect()
+}
+
 #[test]
 fn what_nobody_takes_is_counted_by_its_type() {
     on_both(|store| async move {
@@ -84,16 +95,21 @@ fn what_nobody_takes_is_counted_by_its_type() {
         let since = noon() - seconds(1);
         let both = [ssl(), uptime()];
         assert!(store.left_lying(&both, since, 9).await.unwrap().is_empty());
-        let lying = store.left_lying(&[ssl()], since, 9).await.unwrap();
-        assert_eq!(lying, [(uptime(), 2)], "one was due later");
-        let lying = store.left_lying(&[], since, 9).await.unwrap();
-        assert_eq!(lying, [(ssl(), 0), (uptime(), 2)]);
-        let lying = store.left_lying(&[ssl()], since, 1).await.unwrap();
-        assert_eq!(lying, [(uptime(), 1)]);
+        assert_eq!(lying(&store, &[ssl()], since, 9).await, [(uptime(), 2)], "one was due later");
+        assert_eq!(lying(&store, &[], since, 9).await, [(ssl(), 0), (uptime(), 2)]);
+        assert_eq!(lying(&store, &[ssl()], since, 1).await, [(uptime(), 1)]);
+        let first = only(store.left_lying(&[ssl()], since, 1).await.unwrap()).1;
+        let longest = |site: &Site| site.domain.as_str() == "s2.example.com";
+        let sites = store.sites(account.id).await.unwrap();
+        let longest = sites.into_iter().find(longest).unwrap();
+        assert_eq!(first, [(account.id, longest.id)]);
         let leases = store.lease_due("another", &[uptime()], noon(), LEASE, 9).await.unwrap();
         assert_eq!(leases.len(), 3);
-        let lying = store.left_lying(&[ssl()], since, 9).await.unwrap();
-        assert_eq!(lying, [(uptime(), 0)], "another node has the plugin");
+        assert_eq!(
+            lying(&store, &[ssl()], since, 9).await,
+            [(uptime(), 0)],
+            "another node has the plugin"
+        );
     });
 }
 
