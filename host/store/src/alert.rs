@@ -34,7 +34,7 @@ struct AlertRow {
 
 #[derive(SurrealValue)]
 struct FoundRow {
-    found: Vec<String>,
+    found: Option<String>,
     purged: Vec<RecordId>,
 }
 
@@ -102,7 +102,7 @@ impl Store {
         let found: FoundRow = self
             .read(
                 "RETURN {
-                    found: (SELECT VALUE doc FROM $id),
+                    found: $id.doc,
                     purged: (SELECT VALUE id FROM $purged)
                 }",
                 Binds::new()
@@ -111,8 +111,8 @@ impl Store {
             )
             .await?;
         let purged = site::ids(&found.purged)?;
-        let alerts: Vec<Alert> = row::read_all("alert", &found.found)?;
-        Ok(alerts.into_iter().find(|alert| !purged.contains(&alert.site_id)))
+        let alert: Option<Alert> = found.found.map(|doc| row::read("alert", &doc)).transpose()?;
+        Ok(alert.filter(|alert| !purged.contains(&alert.site_id)))
     }
 
     /// Resolves or reopens an alert by hand and answers it; none when the account has no such
