@@ -2,7 +2,9 @@
 //!
 //! *Invariant:* nothing goes that could be told in the end: what began and ended inside goes when
 //! both are there, and what got worse when that it began is there. So what is held back of a site
-//! grows with what there is to tell of it, and not with how often it went down and came up.
+//! grows with what there is to tell of it, and not with how often it went down and came up. But for an
+//! alert that somebody reopens by hand before the window ends: that it began has gone by then, and is not
+//! told although it holds. Whoever reopened it knows of it.
 
 use std::collections::{HashMap, HashSet};
 
