@@ -181,8 +181,8 @@ fn how_long_a_check_takes_through_trouble_of_ours_says_nothing_of_it() {
         let owner = instance::owner(&app, &STANDARD).await;
         site(&app, &owner).await;
         let lease = take(&app).await;
-        app.planned.learn(&lease, SLOW);
-        for (answered, is_slow) in [(false, true), (true, false)] {
+        // Without an answer from the DNS each run takes its time.
+        for (answered, is_slow) in [(false, false), (true, true)] {
             app.guard.lock().resolved(answered);
             let lease = if answered { take(&app).await } else { lease.clone() };
             let ending = run_within(&app, &lease, ready(())).await;
