@@ -12,7 +12,8 @@ const DAY: i64 = 86_400;
 const SPAN: i64 = 7 * DAY;
 /// Addresses that are remembered; of more, the latest.
 const MAX_SEEN: usize = 400;
-/// Rotations within [`SPAN`] that make a name volatile. One is a server that was away.
+/// Rotations within [`SPAN`] that make a name volatile, and steps that make it a pool. One is a server
+/// that was away.
 const ROTATIONS: usize = 2;
 
 /// The addresses of the last days.
@@ -20,9 +21,11 @@ const ROTATIONS: usize = 2;
 #[serde(default)]
 pub(super) struct Addresses {
     seen: BTreeMap<String, Sight>,
-    /// When the name last went back to addresses that it had before, or had part of them replaced; at
-    /// most [`ROTATIONS`], one of each run.
+    /// When the name last went back to addresses that it had before; at most [`ROTATIONS`], one of each
+    /// run.
     rotations: Vec<i64>,
+    /// When it last had some of its addresses replaced; as many.
+    steps: Vec<i64>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -39,6 +42,7 @@ impl Addresses {
         let recent = |at: i64| now.saturating_sub(at) <= SPAN;
         self.seen.retain(|_, sight| recent(sight.at));
         self.rotations.retain(|at| recent(*at));
+        self.steps.retain(|at| recent(*at));
     }
 
     /// Notes addresses that are the name's.
@@ -74,16 +78,19 @@ impl Addresses {
     pub(super) fn rotated(&mut self, before: &[String], after: &[String], now: i64) {
         let before: BTreeSet<&String> = before.iter().collect();
         if !before.is_empty() && !after.iter().all(|address| before.contains(address)) {
-            self.mark(now);
+            mark(&mut self.rotations, now);
         }
     }
 
-    /// Notes that a set with something new in it was told and is the name's own from now on. With
-    /// something old beside that, it is a step of a pool whose addresses are replaced one by one,
-    /// which nobody needs to be told of again and again.
-    pub(super) fn stepped(&mut self, set: &[String], now: i64) {
-        if self.meets(set) && !self.is_rotation(set) {
-            self.mark(now);
+    /// Notes that a set with something new in it was told and is the name's own from now on. Where
+    /// that took an address's place, beside something old, it is a step of a pool whose addresses are
+    /// replaced one by one, which nobody needs to be told of again and again. A server that was added
+    /// replaces none.
+    pub(super) fn stepped(&mut self, before: &[String], after: &[String], now: i64) {
+        let kept: BTreeSet<&String> = after.iter().collect();
+        let is_replaced = before.iter().any(|address| !kept.contains(address));
+        if is_replaced && self.meets(after) && !self.is_rotation(after) {
+            mark(&mut self.steps, now);
         }
     }
 
@@ -98,14 +105,9 @@ impl Addresses {
         self.rotations.len() >= ROTATIONS
     }
 
-    /// Once for both families of a run.
-    fn mark(&mut self, now: i64) {
-        if self.rotations.last() == Some(&now) {
-            return;
-        }
-        self.rotations.push(now);
-        let surplus = self.rotations.len().saturating_sub(ROTATIONS);
-        self.rotations.drain(..surplus);
+    /// Whether a set is one more step of a pool that took some: what moves as a whole is none.
+    pub(super) fn is_step(&self, set: &[String]) -> bool {
+        self.steps.len() >= ROTATIONS && self.meets(set)
     }
 
     fn is_own(&self, address: &str) -> bool {
@@ -124,6 +126,16 @@ impl Addresses {
             self.seen.remove(&address);
         }
     }
+}
+
+/// Once for both families of a run.
+fn mark(moments: &mut Vec<i64>, now: i64) {
+    if moments.last() == Some(&now) {
+        return;
+    }
+    moments.push(now);
+    let surplus = moments.len().saturating_sub(ROTATIONS);
+    moments.drain(..surplus);
 }
 
 /// No address is longer; anything else is somebody's text.
@@ -188,30 +200,46 @@ mod tests {
     }
 
     #[test]
-    fn two_steps_make_a_name_volatile_and_moves_as_a_whole_do_not() {
+    fn two_steps_make_a_pool_and_neither_moves_as_a_whole_nor_growth_do() {
         let mut addresses = Addresses::default();
-        addresses.own(&set(&["1", "2"]), NOW);
-        for (at, after, volatile) in [
-            (1, ["8", "9"], false),
-            (2, ["1", "9"], false),
-            (3, ["9", "7"], false),
-            (4, ["7", "6"], true),
+        let mut before = set(&["1", "2"]);
+        addresses.own(&before, NOW);
+        for (at, after, pool) in [
+            (1, &["8", "9"][..], false),
+            (2, &["7", "8", "9"], false),
+            (3, &["6", "7", "8", "9"], false),
+            (4, &["6", "7", "8", "5"], false),
+            (5, &["6", "7", "5", "4"], true),
         ] {
-            addresses.stepped(&set(&after), NOW + at);
-            addresses.own(&set(&after), NOW + at);
-            assert_eq!(addresses.is_volatile(), volatile, "{after:?}");
+            let after = set(after);
+            addresses.stepped(&before, &after, NOW + at);
+            addresses.own(&after, NOW + at);
+            assert_eq!(addresses.is_step(&set(&["4", "3"])), pool, "{after:?}");
+            before = after;
         }
+        assert!(!addresses.is_step(&set(&["3"])), "nothing old is left");
+        assert!(!addresses.is_volatile(), "steps excuse no other set");
+        addresses.forget(NOW + 5 + SPAN);
+        assert!(!addresses.is_step(&set(&["4", "3"])));
     }
 
     #[test]
     fn both_families_of_a_run_are_one_step() {
         let mut addresses = Addresses::default();
         addresses.own(&set(&["1", "a"]), NOW);
-        addresses.stepped(&set(&["1", "2"]), NOW + 60);
-        addresses.stepped(&set(&["a", "b"]), NOW + 60);
-        assert!(!addresses.is_volatile());
-        addresses.stepped(&set(&["1", "2"]), NOW + 120);
-        assert!(addresses.is_volatile());
+        addresses.stepped(&set(&["1", "0"]), &set(&["1", "2"]), NOW + 60);
+        addresses.stepped(&set(&["a", "c"]), &set(&["a", "b"]), NOW + 60);
+        assert!(!addresses.is_step(&set(&["1"])));
+        addresses.stepped(&set(&["1", "0"]), &set(&["1", "2"]), NOW + 120);
+        assert!(addresses.is_step(&set(&["1"])));
+    }
+
+    #[test]
+    fn memory_of_before_steps_were_told_apart_is_read() {
+        let kept = r#"{"seen":{"1":{"at":1767225600,"own":true}},"rotations":[1767225600]}"#;
+        let addresses: Addresses = serde_json::from_str(kept).expect("it is one");
+        assert!(addresses.is_own("1") && addresses.rotations.len() == 1);
+        assert!(addresses.steps.is_empty());
     }
 
     #[test]

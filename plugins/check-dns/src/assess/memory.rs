@@ -193,7 +193,7 @@ impl Memory {
             self.addresses.rotated(&difference.before.values, after, now);
             return true;
         }
-        self.addresses.is_volatile()
+        self.addresses.is_volatile() || self.addresses.is_step(after)
     }
 
     /// Whether the name is an alias of one that somebody else has registered.
@@ -257,7 +257,9 @@ impl Memory {
             Some(rtype) => {
                 if let Some(set) = state.set(rtype) {
                     if rtype.is_address() {
-                        self.addresses.stepped(set, now);
+                        let before = self.baseline.get(rtype.name());
+                        let before = before.map(|kept| kept.values.as_slice()).unwrap_or_default();
+                        self.addresses.stepped(before, set, now);
                     }
                     self.adopt(rtype, set, now);
                 }

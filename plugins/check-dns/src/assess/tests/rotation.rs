@@ -58,6 +58,29 @@ fn addresses_that_move_as_a_whole_are_told_each_time() {
 }
 
 #[test]
+fn move_as_a_whole_is_told_also_after_addresses_were_replaced_one_by_one() {
+    let mut site = Site::new();
+    site.run(a(&["192.0.2.1", "192.0.2.2"]));
+    for set in [["192.0.2.2", "192.0.2.3"], ["192.0.2.3", "192.0.2.4"]] {
+        assert_eq!(site.counts(&a(&set), 3), [0, 1, 0], "{set:?}");
+    }
+    assert_eq!(site.counts(&a(&["192.0.2.4", "192.0.2.5"]), 3), [0; 3], "one more step");
+    assert_eq!(site.counts(&a(&["198.51.100.66"]), 3), [0, 1, 0]);
+    assert_eq!(site.counts(&a(&["198.51.100.67"]), 3), [0, 1, 0]);
+}
+
+#[test]
+fn addresses_that_are_added_are_told_each_time_and_excuse_no_move() {
+    let mut site = Site::new();
+    let all = ["192.0.2.1", "192.0.2.2", "192.0.2.3", "192.0.2.4"];
+    site.run(a(&all[..1]));
+    for n in 2..=4 {
+        assert_eq!(site.counts(&a(&all[..n]), 3), [0, 1, 0], "{n}");
+    }
+    assert_eq!(site.counts(&a(&["198.51.100.66"]), 3), [0, 1, 0]);
+}
+
+#[test]
 fn turns_of_addresses_that_are_not_the_names_own_excuse_nothing() {
     let turning = |address: &str| DnsResult { rotating: true, ..a(&[address]) };
     let mut site = Site::new();
