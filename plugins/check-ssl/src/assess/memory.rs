@@ -18,6 +18,8 @@ const FLEET_SPAN: i64 = DAY;
 /// For so many looks that meet others a member counts that has something wrong: a day, as often as is
 /// usual. Whether it was mended by what the others serve, no look can tell.
 const PASSED_OVER: u8 = 4;
+/// And for so long: of looks a minute apart, so many in a row miss one of two by chance every hour.
+const PASSED_OVER_FOR: i64 = 3_600;
 /// So often a certificate has to come back before it counts while others are served: one that was
 /// there for a moment, or once more by mistake, is over when it is gone.
 const TURNS: u8 = 2;
@@ -87,7 +89,7 @@ impl Memory {
         self.forget(now);
         if let Some(at) = self.leaves.iter().position(|known| known.fingerprint == leaf.fingerprint)
         {
-            self.pass_over(&leaf);
+            self.pass_over(&leaf, now);
             self.meet_again(at, &leaf);
             return None;
         }
@@ -108,11 +110,12 @@ impl Memory {
         self.leaves.extend(latest);
     }
 
-    fn pass_over(&mut self, met: &Leaf) {
+    fn pass_over(&mut self, met: &Leaf, now: i64) {
         self.troubled.take_if(|other| {
             let is_other = other.fingerprint != met.fingerprint;
             other.passed_over = other.passed_over.saturating_add(u8::from(is_other));
-            other.passed_over > PASSED_OVER
+            let unmet_for = now.saturating_sub(other.seen.at);
+            other.passed_over > PASSED_OVER && unmet_for > PASSED_OVER_FOR
         });
     }
 

@@ -122,7 +122,7 @@ fn bad() -> SslResult {
 }
 
 #[test]
-fn trouble_of_one_that_alternates_lasts_until_four_looks_have_met_others() {
+fn trouble_of_one_that_alternates_lasts_for_four_looks_that_meet_others() {
     let mut site = half_expired();
     let at = |hours: i64| NOW + hours * 3_600;
     // However far apart they are.
@@ -150,6 +150,25 @@ fn trouble_of_one_that_alternates_lasts_until_four_looks_have_met_others() {
     // From here on it counts as before.
     assert_eq!(events(&site.judge(bad(), at(41))), ["ssl.expired"]);
     assert_eq!(events(&site.judge(good(), at(42))), ["ssl.expired"]);
+}
+
+#[test]
+fn trouble_of_one_that_alternates_lasts_an_hour_however_often_others_are_met() {
+    let mut site = half_expired();
+    let (mut met, minute) = (NOW + 30 * 3_600, 60);
+    // Five or more in a row are good by chance, and then it is met again.
+    for looks in [5, 20, 60] {
+        for n in 1..=looks {
+            let assessment = site.judge(good(), met + n * minute);
+            assert_eq!(events(&assessment), ["ssl.expired"], "look {n} of {looks}");
+        }
+        met += (looks + 1) * minute;
+        assert_eq!(events(&site.judge(bad(), met)), ["ssl.expired"]);
+    }
+    for n in 1..=60 {
+        assert_eq!(events(&site.judge(good(), met + n * minute)), ["ssl.expired"], "look {n}");
+    }
+    assert_eq!(events(&site.judge(good(), met + 61 * minute)), [""; 0]);
 }
 
 #[test]
