@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde::Deserialize;
 use vedette_sdk::{http::Request, log::Level};
 
-use super::{Answer, Asked, Failure};
+use super::{Answer, Asked, Failure, RESERVE};
 use crate::{
     array,
     certificate::{self, Catalogue, Certificate},
@@ -43,7 +43,9 @@ pub(super) fn read(asked: &Asked<'_>) -> Result<Answer, Failure> {
         return Ok(Answer { position: Some(ALONE.to_owned()), ..answer });
     };
     let room = MOST.saturating_sub(answer.certificates.len());
-    let question = Request { max_body: MAX_BESIDE, ..request(asked, &wildcard) };
+    // The domain is answered, and no other source will be asked: what was left for them is this one's.
+    let last = Asked { reserve: RESERVE, ..*asked };
+    let question = Request { max_body: MAX_BESIDE, ..request(&last, &wildcard) };
     let listed = match listed(asked, question, room) {
         Ok(listed) => listed,
         Err(failure) => {

@@ -111,6 +111,29 @@ fn wildcard_beside_the_domain_is_asked_for_after_it_from_the_second_look_on() {
 }
 
 #[test]
+fn wildcard_has_the_time_of_the_sources_that_are_not_asked_any_more() {
+    for (left, patience) in [(19_500, 17_000), (10_000, 7_500)] {
+        let host = Host::new();
+        host.set_remaining(Duration::from_secs(30));
+        let clock = host.clone();
+        host.http(move |request| {
+            if request.url.contains("q=*.example.com&") {
+                assert_eq!(request.timeout_ms, patience);
+            } else {
+                assert_eq!(request.timeout_ms, 20_000, "others may have to be asked");
+                clock.set_remaining(Duration::from_millis(left));
+            }
+            Ok(response(200, b"[]"))
+        });
+        let sources = both();
+        let positions = [(sources[0].mark(), "alone".to_owned())].into();
+        let told = ask(&host.cx(), &sources, "www.example.com", &positions);
+        let answer = told.expect("no trouble of ours").expect("an answer").answer;
+        assert_eq!(answer.position.as_deref(), Some("beside"), "it was asked");
+    }
+}
+
+#[test]
 fn wildcard_that_cannot_be_asked_about_leaves_all_as_it_was() {
     let many: Vec<(String, String)> =
         (0..6_000).map(|n| ("*.example.com".to_owned(), format!("{n:x}f"))).collect();
