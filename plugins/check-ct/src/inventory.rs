@@ -186,11 +186,11 @@ fn judge(
         other.age().cmp(&one.age()).then_with(|| one.serial.cmp(&other.serial))
     });
     let is_baseline = ledger.is_baseline();
-    let certificates = || sightings.iter().map(|sighting| &sighting.certificate);
-    let accepted = accepted_issuers(certificates(), ledger);
-    let taken_in = || sightings.iter().filter(|sighting| sighting.how == Sight::TakenIn);
-    // From the next run on: what is told in this one is judged by what was accepted before.
-    ledger.accept(taken_in().filter_map(|sighting| sighting.certificate.issuer.family()));
+    // They were there at the first look, and so were their issuers.
+    let taken_in = sightings.iter().filter(|sighting| sighting.how == Sight::TakenIn);
+    ledger.accept(taken_in.filter_map(|sighting| sighting.certificate.issuer.family()));
+    let certificates = sightings.iter().map(|sighting| &sighting.certificate);
+    let accepted = accepted_issuers(certificates, ledger);
     let is_accepted = |sighting: &Sighting| {
         sighting.how == Sight::TakenIn || accepted.contains(&sighting.certificate.issuer)
     };

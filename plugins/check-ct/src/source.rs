@@ -30,7 +30,8 @@ mod tiles;
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Answer {
     pub(crate) certificates: Vec<Certificate>,
-    /// Others, of a question that was not answered for this site before: they are no news.
+    /// Others, of a question that was not answered for this site before: as old as its first look, they
+    /// are no news.
     pub(crate) taken_in: Vec<Certificate>,
     /// All that the source knows of the domain, each once; otherwise what came after the position.
     pub(crate) is_whole: bool,

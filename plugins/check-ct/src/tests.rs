@@ -14,6 +14,7 @@ use vedette_sdk::{
 
 use super::*;
 use crate::{
+    date::DAY,
     fixture::{self, NOW, response},
     result::Caa,
 };
@@ -40,6 +41,14 @@ impl Crtsh {
             "entry_timestamp": "2025-12-01T10:00:00.5", "not_before": "2025-12-01T09:00:00",
             "not_after": "2026-03-01T08:59:59", "serial_number": serial,
         }));
+    }
+
+    /// One that was logged when the site was watched already.
+    fn add_since(&self, issuer: &str, serial: &str, names: &str) {
+        self.add(issuer, serial, names);
+        if let Some(row) = self.0.borrow_mut().last_mut() {
+            row["entry_timestamp"] = json!("2026-01-02T10:00:00");
+        }
     }
 }
 
@@ -342,7 +351,7 @@ fn runs_and_assessments_make_one_alert_of_one_certificate() {
 }
 
 #[test]
-fn first_answer_about_the_wildcard_is_no_news_whenever_it_comes() {
+fn what_is_as_old_as_the_first_run_is_no_news_whenever_the_wildcards_answer_comes() {
     const WILDCARD: &str = "*.example.com";
     for runs_away in [0, 1, 3] {
         let (own, beside, is_away) = (Crtsh::default(), Crtsh::default(), Rc::default());
@@ -395,10 +404,33 @@ fn what_the_domain_tells_beside_the_wildcards_first_answer_is_news() {
         (result.total, result.new_count, result.unexpected_count)
     };
     assert_eq!(counts(&host), (1, 0, 0));
-    own.add(DIGICERT, "02", "www.example.com");
+    host.set_now(NOW + 3 * DAY);
+    own.add_since(DIGICERT, "02", "www.example.com");
+    beside.add_since(DIGICERT, "02", "*.example.com");
+    beside.add_since(DIGICERT, "03", "*.example.com");
+    assert_eq!(counts(&host), (3, 2, 2), "whatever else the wildcard brings");
+}
+
+#[test]
+fn what_was_issued_for_the_wildcard_since_the_first_run_is_news_however_late_the_answer_comes() {
+    let (own, beside, is_away) = (Crtsh::default(), Crtsh::default(), Rc::default());
+    own.add(LETSENCRYPT, "01", "www.example.com");
     beside.add(DIGICERT, "02", "*.example.com");
-    beside.add(DIGICERT, "03", "*.example.com");
-    assert_eq!(counts(&host), (3, 1, 1), "whatever else the wildcard brings");
+    let host = www(&own, &beside, &is_away);
+    let counts = || {
+        let result = Ct::run(&host.cx(), job("www.example.com")).expect("the check works").facts;
+        (result.total, result.new_count, result.unexpected_count)
+    };
+    is_away.set(true);
+    assert_eq!(counts(), (1, 0, 0));
+    host.set_now(NOW + 3 * DAY);
+    assert_eq!(counts(), (1, 0, 0), "it is not answered");
+    is_away.set(false);
+    beside.add_since(DIGICERT, "03", "*.example.com");
+    beside.add_since("O=Unknown CA, CN=U", "04", "*.example.com");
+    assert_eq!(counts(), (4, 2, 1), "the issuer of the first was there, that of the other was not");
+    own.add_since("O=Unknown CA, CN=U", "05", "www.example.com");
+    assert_eq!(counts(), (5, 1, 2), "nor is it accepted by that");
 }
 
 #[test]

@@ -34,13 +34,13 @@ struct Row {
 /// Answers everything about the domain at once. The wildcard beside it is a name that is not below
 /// it, and a question of its own, from the second look on: what comes of it adds to the answer, and
 /// costs it nothing. The position says whether it was answered before: what the first answer to it
-/// brings may be as old as the baseline, and is taken in like it.
+/// brings and is as old as the first look is taken in like that, what was issued since is news.
 pub(super) fn read(asked: &Asked<'_>) -> Result<Answer, Failure> {
     let certificates = listed(asked, request(asked, asked.domain), MOST)?;
     let answer = Answer { certificates, is_whole: true, ..Answer::default() };
     let Some(wildcard) = name::wildcard_beside(asked.domain) else { return Ok(answer) };
     let Some(position) = asked.position else {
-        return Ok(Answer { position: Some(ALONE.to_owned()), ..answer });
+        return Ok(Answer { position: Some(format!("{ALONE} {}", asked.now)), ..answer });
     };
     let room = MOST.saturating_sub(answer.certificates.len());
     // The domain is answered, and no other source will be asked: what was left for them is this one's.
@@ -59,7 +59,16 @@ pub(super) fn read(asked: &Asked<'_>) -> Result<Answer, Failure> {
         certificates.extend(beside);
         return Ok(Answer { certificates, ..answer });
     }
-    Ok(Answer { certificates, taken_in: beside, position: Some(BESIDE.to_owned()), ..answer })
+    let first_look = first_look(position);
+    let is_as_old = |beside: &Certificate| first_look.is_none_or(|at| beside.age() <= at);
+    let (taken_in, news): (Vec<_>, Vec<_>) = beside.into_iter().partition(is_as_old);
+    certificates.extend(news);
+    Ok(Answer { certificates, taken_in, position: Some(BESIDE.to_owned()), ..answer })
+}
+
+/// When the domain was first asked about, in Unix seconds; none where that was not noted.
+fn first_look(position: &str) -> Option<i64> {
+    position.strip_prefix(ALONE)?.trim_start().parse().ok()
 }
 
 /// Each certificate once: the domain's own ones, and those that the wildcard alone brought.
@@ -139,7 +148,8 @@ impl Row {
 
 /// It often takes ten to twenty seconds.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// Positions: the domain was asked about alone, or an answer about the wildcard was taken in.
+/// Positions: the domain was asked about alone, first at the moment that follows, or an answer about
+/// the wildcard was taken in.
 const ALONE: &str = "alone";
 const BESIDE: &str = "beside";
 /// Bytes about a single name: what the domain's own answer listed is in memory beside them.

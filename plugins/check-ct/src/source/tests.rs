@@ -9,7 +9,10 @@ use vedette_sdk::{
 };
 
 use super::*;
-use crate::fixture::{self, NOW, response};
+use crate::{
+    date::DAY,
+    fixture::{self, NOW, response},
+};
 
 const DOMAIN: &str = "example.com";
 
@@ -100,11 +103,16 @@ fn wildcard_beside_the_domain_is_asked_for_after_it_from_the_second_look_on() {
     let counts = |answer: &Answer| (answer.certificates.len(), answer.taken_in.len());
 
     let (first, asked) = read_beside(None, wild());
-    assert_eq!((counts(&first), first.position.as_deref()), ((1, 0), Some("alone")));
+    let alone = format!("alone {NOW}");
+    assert_eq!((counts(&first), first.position.as_deref()), ((1, 0), Some(&*alone)));
     assert_eq!(asked, [own]);
-    let (second, asked) = read_beside(Some("alone"), wild());
-    assert_eq!((counts(&second), second.position.as_deref()), ((1, 1), Some("beside")));
-    assert_eq!(asked, [own, wildcard]);
+    // The wildcard's is of December 2025. Where nobody noted when the first look was, all is taken in.
+    let earlier = format!("alone {}", NOW - 60 * DAY);
+    for (position, expected) in [(&*alone, (1, 1)), ("alone", (1, 1)), (&*earlier, (2, 0))] {
+        let (second, asked) = read_beside(Some(position), wild());
+        assert_eq!((counts(&second), second.position.as_deref()), (expected, Some("beside")));
+        assert_eq!(asked, [own, wildcard], "{position}");
+    }
     let (later, asked) = read_beside(Some("beside"), wild());
     assert_eq!((counts(&later), later.position.as_deref()), ((2, 0), None));
     assert_eq!(asked, [own, wildcard]);
@@ -145,7 +153,7 @@ fn wildcard_that_cannot_be_asked_about_leaves_all_as_it_was() {
         Err(NetError::Timeout(Phase::Receive)),
         Err(NetError::BudgetExhausted),
     ] {
-        for position in ["alone", "beside"] {
+        for position in ["alone", "alone 1767225600", "beside"] {
             let (answer, _) = read_beside(Some(position), beside.clone());
             let expected = Answer { is_whole: true, ..Answer::default() };
             assert_eq!(answer.certificates.len(), 1);
