@@ -34,7 +34,15 @@ pub(super) struct Words<'a> {
     pub(super) html: Option<&'a str>,
 }
 
-/// Sends to everybody who is not in `told` yet; `tell` is shown who is by then, after each mail.
+/// How a mail ended.
+struct Ended {
+    sent: Result<(), NotSent>,
+    /// How long the relay was asked; none where it was not.
+    took: Option<Duration>,
+}
+
+/// Sends to everybody who is not in `told` yet; `tell` is shown who is by then, after each mail. With
+/// the outcome comes how long the slowest mail took at the relay; none where it was asked for none.
 pub(super) async fn send(
     app: &App,
     settings: &NotificationSettings,
@@ -42,19 +50,20 @@ pub(super) async fn send(
     words: &Words<'_>,
     told: &[Told],
     mut tell: impl FnMut(&[Told]),
-) -> Outcome {
+) -> (Outcome, Option<Duration>) {
     let Some(relay) = &app.relay else {
-        return Outcome::Rejected(NO_RELAY.to_owned());
+        return (Outcome::Rejected(NO_RELAY.to_owned()), None);
     };
     let mut recipients = match recipients(app, settings, errand).await {
         Ok(recipients) => recipients,
-        Err(failed) => return failed,
+        Err(failed) => return (failed, None),
     };
     recipients.retain(|address| !told.iter().any(|told| told.address == *address));
     let turn_by = Instant::now() + TURN;
     let mut told = told.to_vec();
     let mut round = Round::of(recipients, &mut told);
     let mut out = FuturesUnordered::new();
+    let mut slowest: Option<Duration> = None;
     loop {
         if errand.stop.is_cancelled() {
             round.stop();
@@ -64,12 +73,13 @@ pub(super) async fn send(
         }
         let ended = timeout(BESIDE, out.next()).await;
         match ended {
-            Ok(Some((address, Some(sent)))) => {
+            Ok(Some((address, Some(Ended { sent, took })))) => {
+                slowest = slowest.max(took);
                 round.take(address, sent, out.len());
                 tell(round.told.as_slice());
             }
             Ok(Some((address, None))) => round.put_back(address),
-            Ok(None) => return round.outcome(),
+            Ok(None) => return (round.outcome(), slowest),
             Err(_) => {}
         }
     }
@@ -83,17 +93,18 @@ async fn mail(
     words: &Words<'_>,
     address: String,
     turn_by: Instant,
-) -> (String, Option<Result<(), NotSent>>) {
+) -> (String, Option<Ended>) {
+    let unasked = |why: NotSent| Some(Ended { sent: Err(why), took: None });
     if Instant::now() >= turn_by {
         let reason = "the mail relay took too long for the mails before";
-        return (address, Some(Err(NotSent::Later(reason.to_owned()))));
+        return (address, unasked(NotSent::Later(reason.to_owned())));
     }
     let Some(turn) = errand.stop.run_until_cancelled(relay.turn(turn_by)).await else {
         return (address, None);
     };
     let Some(turn) = turn else {
         let reason = "too much mail waits for the relay";
-        return (address, Some(Err(NotSent::Ours(reason.to_owned()))));
+        return (address, unasked(NotSent::Ours(reason.to_owned())));
     };
     let mail = Mail {
         to: &address,
@@ -104,8 +115,11 @@ async fn mail(
         delivery: errand.id,
         created_at: errand.created_at,
     };
-    let sent = relay.send(&turn, &mail, Instant::now() + ATTEMPT_TIMEOUT).await;
-    (address, Some(sent))
+    let began = Instant::now();
+    let sent = relay.send(&turn, &mail, began + ATTEMPT_TIMEOUT).await;
+    // Trouble of our own says nothing of the relay.
+    let took = (!matches!(sent, Err(NotSent::Ours(_)))).then(|| began.elapsed());
+    (address, Some(Ended { sent, took }))
 }
 
 /// Whom a letter names; else `alert_emails`, or the account's own address where there are none

@@ -3,7 +3,7 @@
 //! *Invariant:* a part that was delivered is not sent again, and what is left keeps its order.
 //! *Invariant:* after a stop no part is begun.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use vedette_model::{
     NotificationSettings,
@@ -30,7 +30,8 @@ impl Sending {
         Self { parts, next: 0, refused: None, took: None }
     }
 
-    /// How long the receiver has taken for all of it; none while nothing was asked of him.
+    /// How long the receiver has taken for all of it, of a mail with many recipients whoever took the
+    /// longest; none while nothing was asked of him.
     pub(crate) fn took(&self) -> Option<Duration> {
         self.took
     }
@@ -58,13 +59,14 @@ impl Sending {
         let (outcome, is_mail) = match &part {
             Rendered::Email { subject, text, html, told } => {
                 let words = Words { subject, text, html: html.as_deref() };
-                let began = Instant::now();
                 let tell = |told: &[Told]| {
                     self.tell(told);
                     left(&self.parts);
                 };
-                let outcome = email::send(app, settings, errand, &words, told, tell).await;
-                self.took = Some(self.took.unwrap_or_default() + began.elapsed());
+                let (outcome, took) = email::send(app, settings, errand, &words, told, tell).await;
+                if let Some(took) = took {
+                    self.took = Some(self.took.unwrap_or_default() + took);
+                }
                 (outcome, true)
             }
             Rendered::Http { .. } => {
@@ -99,5 +101,52 @@ impl Sending {
     /// How it ended, after the last part.
     fn ended(&mut self) -> Outcome {
         self.refused.take().map_or(Outcome::Delivered, Outcome::Rejected)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Instant;
+
+    use tokio_util::sync::CancellationToken;
+    use uuid::Uuid;
+    use vedette_model::{AccountId, DeliveryId, Secret};
+
+    use super::*;
+    use crate::{Clock, instance};
+
+    #[test]
+    fn wait_for_our_own_turn_at_the_relay_is_no_time_that_the_receiver_took() {
+        let mut config = instance::config();
+        config.smtp.url = Some(Secret::new("smtp://127.0.0.1:1".to_owned()));
+        config.smtp.from = Some("alerts@watch.example".to_owned());
+        instance::with_idle_app(config, Clock::System, |app| async move {
+            let relay = app.relay.as_ref().expect("one is configured");
+            let mut others = Vec::new();
+            while let Some(turn) = relay.turn(Instant::now()).await {
+                others.push(turn);
+            }
+            let stop = CancellationToken::new();
+            let errand = Errand {
+                id: DeliveryId(Uuid::from_u128(1)),
+                account: AccountId(Uuid::from_u128(1)),
+                channel: "email",
+                to: Some("ops@shop.example"),
+                created_at: app.clock.now(),
+                stop: &stop,
+            };
+            let mut sending = Sending::of(vec![Rendered::Email {
+                subject: "s".to_owned(),
+                text: "t".to_owned(),
+                html: None,
+                told: Vec::new(),
+            }]);
+            let settings = NotificationSettings::default();
+            let part = sending.part(&app, &settings, &errand, |_| {});
+            let (outcome, ()) = tokio::join!(part, async { stop.cancel() });
+            assert_eq!(outcome, Some(Outcome::Stopped));
+            assert_eq!(sending.took(), None);
+            drop(others);
+        });
     }
 }
