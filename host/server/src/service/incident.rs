@@ -15,9 +15,9 @@ use crate::{App, Caller, Error, Result};
 /// The caller's incidents that pass the filter, newest first, as far as one answer holds them.
 pub async fn list(app: &App, caller: &Caller, filter: &IncidentFilter) -> Result<Page<Incident>> {
     let mut part = filter.clone();
-    let mut held = Held { items: Vec::new(), known: BTreeSet::new(), room: MOST_SHOWN };
+    let mut held = Held::with_room(MOST_SHOWN);
     loop {
-        part.limit = AT_A_TIME.min(filter.limit - held.items.len() as u32);
+        part.limit = held.worth_reading().min(filter.limit - held.items.len() as u32);
         let Page { items, total } = app.store.incidents(caller.account.id, &part).await?;
         let is_last = items.len() < part.limit as usize;
         let fits = items.into_iter().all(|incident| held.take(incident));
@@ -32,20 +32,33 @@ pub async fn list(app: &App, caller: &Caller, filter: &IncidentFilter) -> Result
 struct Held {
     items: Vec<Incident>,
     known: BTreeSet<IncidentId>,
-    /// Bytes.
+    /// Their bytes, and how many there may be.
+    size: usize,
     room: usize,
 }
 
 impl Held {
+    fn with_room(room: usize) -> Self {
+        Self { items: Vec::new(), known: BTreeSet::new(), size: 0, room }
+    }
+
+    /// How many to read at once: as many as find room where they are as large as those so far.
+    fn worth_reading(&self) -> u32 {
+        let mean = self.size.checked_div(self.items.len());
+        let fit = mean.and_then(|mean| self.room.saturating_sub(self.size).checked_div(mean));
+        let fit = fit.map_or(FEWEST_READ, |fit| u32::try_from(fit).unwrap_or(MOST_READ));
+        fit.clamp(FEWEST_READ, MOST_READ)
+    }
+
     /// False where it does not fit; the first one always does.
     fn take(&mut self, incident: Incident) -> bool {
         let size = incident.size();
-        if size > self.room && !self.items.is_empty() {
+        if self.size + size > self.room && !self.items.is_empty() {
             return false;
         }
         // One that was opened meanwhile has moved the others along, and the last is read again.
         if self.known.insert(incident.id) {
-            self.room = self.room.saturating_sub(size);
+            self.size += size;
             self.items.push(incident);
         }
         true
@@ -192,8 +205,11 @@ const UNKNOWN: Error = Error::NotFound("incident");
 const MOST_TOLD: usize = 50;
 /// Alerts that an incident remembers it was made from.
 const MOST_REMEMBERED: u32 = 200;
-/// Incidents that are read at a time: what the last of them do not fit into an answer was read in vain.
-const AT_A_TIME: u32 = 25;
+/// Incidents that are read at a time, as each may have a quarter of a megabyte: what the last of them do
+/// not fit into an answer was read in vain.
+const FEWEST_READ: u32 = 25;
+/// Where they are small. Those that follow on small ones may be large all the same.
+const MOST_READ: u32 = 100;
 /// Bytes of incidents in an answer.
 const MOST_SHOWN: usize = 4 << 20;
 const MOST_OPEN: u32 = 1_000;
@@ -267,11 +283,27 @@ mod tests {
     #[test]
     fn an_answer_holds_what_fits_and_nothing_twice() {
         let room = 2 * incident(1).size();
-        let mut held = Held { items: Vec::new(), known: BTreeSet::new(), room };
+        let mut held = Held::with_room(room);
         let taken = [1, 1, 2, 3].map(|nth| held.take(incident(nth)));
         assert_eq!(taken, [true, true, true, false]);
         assert_eq!(held.items, [incident(1), incident(2)]);
-        let mut small = Held { items: Vec::new(), known: BTreeSet::new(), room: 0 };
+        let mut small = Held::with_room(0);
         assert_eq!([1, 2].map(|nth| small.take(incident(nth))), [true, false]);
+    }
+
+    #[test]
+    fn more_are_read_at_once_where_those_so_far_are_small() {
+        let next = |first: &Incident, room: usize| {
+            let mut held = Held::with_room(room);
+            assert_eq!(held.worth_reading(), 25, "nothing is known of them");
+            assert!(held.take(first.clone()));
+            held.worth_reading()
+        };
+        let (small, large) = (incident(1), filled(incident(1)));
+        assert_eq!(next(&small, MOST_SHOWN), 100);
+        assert_eq!(next(&small, 51 * small.size()), 50);
+        assert_eq!(next(&small, 3 * small.size()), 25);
+        assert_eq!(next(&large, MOST_SHOWN), 25);
+        assert_eq!(next(&large, 0), 25);
     }
 }
