@@ -7,9 +7,10 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use tokio_util::sync::CancellationToken;
 use vedette_model::{AccountId, CheckType, SiteId, Timestamp};
+use vedette_store::Error as StoreError;
 
 use crate::{
-    App, Result,
+    App,
     service::{due, site},
 };
 
@@ -22,27 +23,42 @@ pub(super) async fn run(app: Arc<App>, shutdown: CancellationToken) {
             () = shutdown.cancelled() => return,
             _ = pace.tick() => {}
         }
-        match look(&app).await {
-            Ok((is_any_planned, counts)) => {
-                let planned = if is_any_planned { 1.0 } else { 0.0 };
-                metrics::gauge!("vedette_checks_planned").set(planned);
-                told = tell(told, counts);
+        // By itself: a row that cannot be read must not hide whether there are any.
+        match app.store.is_any_check_planned().await {
+            Ok(is_any) => {
+                metrics::gauge!("vedette_checks_planned").set(if is_any { 1.0 } else { 0.0 });
             }
-            // A database that is away is told of elsewhere.
-            Err(cause) => tracing::debug!("checks without a plugin are not known: {cause}"),
+            Err(cause) => say_unknown("whether any check is planned", &cause),
+        }
+        match count(&app).await {
+            Ok(counts) => told = tell(told, counts),
+            Err(cause) => say_unknown("which checks nobody runs", &cause),
         }
     }
 }
 
-type Counts = BTreeMap<CheckType, u64>;
-
-/// Whether any check is planned, and what nobody runs.
-async fn look(app: &App) -> Result<(bool, Counts)> {
-    Ok((app.store.is_any_check_planned().await?, count(app).await?))
+fn say_unknown(what: &str, cause: &StoreError) {
+    if is_told_elsewhere(cause) {
+        tracing::debug!("{what} is not known: {cause}");
+        return;
+    }
+    let error = format!("{cause:#?}");
+    tracing::error!(
+        error,
+        "{what} is not known, so no alert tells of it: {cause}; where a row cannot be read, run the \
+         version that wrote it, or put the database back from a backup"
+    );
 }
 
+/// A database that is away fails everything else as well, and one that is busy answers the next time.
+fn is_told_elsewhere(cause: &StoreError) -> bool {
+    matches!(cause, StoreError::Unavailable(_) | StoreError::Conflict)
+}
+
+type Counts = BTreeMap<CheckType, u64>;
+
 /// Of each type that this node does not run, the sites whose check has been due for a while.
-async fn count(app: &App) -> Result<Counts> {
+async fn count(app: &App) -> Result<Counts, StoreError> {
     let (types, now) = (app.sandbox.check_types(), app.clock.now());
     let mut counts = Counts::new();
     for (check_type, lying) in app.store.left_lying(&types, now - WAITS, MOST).await? {
@@ -59,7 +75,7 @@ async fn waiting(
     check_type: &CheckType,
     lying: Vec<(AccountId, SiteId)>,
     now: Timestamp,
-) -> Result<u64> {
+) -> Result<u64, StoreError> {
     let mut accounts = BTreeMap::<AccountId, Vec<SiteId>>::new();
     for (account, site) in lying {
         accounts.entry(account).or_default().push(site);
@@ -172,6 +188,19 @@ mod tests {
     fn counts(counts: &[(&str, u64)]) -> Counts {
         let counts = counts.iter();
         counts.map(|(of, count)| (of.parse().expect("a check type"), *count)).collect()
+    }
+
+    #[test]
+    fn row_that_cannot_be_read_is_told_here_and_a_database_that_is_away_elsewhere() {
+        let reason = || "x".to_owned();
+        for (cause, expected) in [
+            (StoreError::Unavailable(reason()), true),
+            (StoreError::Conflict, true),
+            (StoreError::Corrupt { what: "check type", reason: reason() }, false),
+            (StoreError::Engine(reason()), false),
+        ] {
+            assert_eq!(is_told_elsewhere(&cause), expected, "{cause}");
+        }
     }
 
     #[test]
