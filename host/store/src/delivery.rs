@@ -338,8 +338,9 @@ pub(crate) const SUMMARISED: &str = "summarised";
 /// What a [`DeliveryRow`] is made of.
 pub(crate) const COLUMNS: &str = "SELECT epoch, doc, waits, finished, due_at, outcome, joined";
 
-/// What is left to others is passed over, for the seconds that it is; and what the node has still: that
-/// is few.
+/// What is left to others is passed over, for the seconds that it is; and what the node has still: up to
+/// a thousand that each row is compared with. Of those themselves none is due, as their leases go on, but
+/// just after the database was away.
 pub(crate) const DUE: &str = "SELECT id, due_at FROM delivery
     WHERE waits = false AND finished = false AND due_at <= $now
     AND (due_at <= $others_first OR channel IN $channels) AND id NOT IN $held
