@@ -328,12 +328,6 @@ async fn incidents_are_paged_newest_first() {
     ] {
         let page = client.get(&format!("/incidents{query}")).await.expect(200);
         assert_eq!(page["total"], 5, "{query}");
-        let asked = |name: &str| {
-            let value = query.split_once(&format!("{name}="))?.1.split('&').next()?;
-            value.parse::<u32>().ok()
-        };
-        assert_eq!(page["limit"], json!(asked("limit")), "{query}");
-        assert_eq!(page["offset"], json!(asked("offset").unwrap_or_default()), "{query}");
         let incidents = page["incidents"].as_array().expect("a list");
         let titles: Vec<String> = incidents.iter().map(|item| text(&item["title"])).collect();
         assert_eq!(titles, expected, "{query}");

@@ -12,16 +12,11 @@ pub(super) async fn list(app: State, caller: Caller, query: Query) -> Answer {
     let status = query.get("status")?.map(str::parse::<IncidentStatus>).transpose()?;
     let asked = query.get("limit")?;
     let (limit, offset) = parse::page(asked, query.get("offset")?)?;
-    let limit = asked.map(|_| limit);
-    let filter = IncidentFilter { status, limit: limit.unwrap_or(u32::MAX), offset };
+    let limit = asked.map_or(u32::MAX, |_| limit);
+    let filter = IncidentFilter { status, limit, offset };
     let page = service::incident::list(&app, &caller, &filter).await?;
     let incidents: Vec<_> = page.items.iter().map(|incident| incident.view()).collect();
-    Ok(Json(json!({
-        "incidents": incidents,
-        "total": page.total,
-        "limit": limit,
-        "offset": offset,
-    })))
+    Ok(Json(json!({ "incidents": incidents, "total": page.total })))
 }
 
 #[handler]
