@@ -1,10 +1,12 @@
 //! From what was looked at to the result.
 
+use std::collections::BTreeSet;
+
 use vedette_sdk::dns::{self, Dnssec as State};
 
 use crate::{
     alias::Chain,
-    canonical,
+    canonical::{self, MAX_VALUES},
     look::{Look, Outcome},
     record_type::RecordType,
     result::{DnsResult, Dnssec, RecordSet},
@@ -21,7 +23,7 @@ pub(crate) fn of(
     looks: &[Look],
     chain: &Chain,
     zone: &Zone<'_>,
-    rotating: bool,
+    turns: &[Vec<String>],
 ) -> DnsResult {
     let sets: Vec<(RecordType, Option<Vec<String>>)> =
         looks.iter().map(|look| (look.rtype, values(target, look, chain))).collect();
@@ -35,7 +37,7 @@ pub(crate) fn of(
     };
     let mut result = DnsResult {
         domain: target.to_owned(),
-        rotating,
+        rotating: !turns.is_empty(),
         dnssec,
         error: error.map(str::to_owned),
         ..DnsResult::default()
@@ -48,6 +50,9 @@ pub(crate) fn of(
             Some(values) => result.records.push(RecordSet { rtype, values }),
         }
     }
+    let shown: BTreeSet<&String> = result.records.iter().flat_map(|set| &set.values).collect();
+    let turns: BTreeSet<&String> = turns.iter().flatten().collect();
+    result.turns = turns.difference(&shown).take(MAX_VALUES).copied().cloned().collect();
     result
 }
 

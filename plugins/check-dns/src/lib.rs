@@ -97,9 +97,9 @@ impl Check for Dns {
             look::again(cx, target, &mut looks);
         }
         let chain = follow(cx, target, &looks);
-        let rotating = rotates(cx, target, &looks);
+        let turns = turns(cx, target, &looks);
         let zone = Zone::new(&candidates, &about_zone);
-        let result = facts::of(target, &looks, &chain, &zone, rotating);
+        let result = facts::of(target, &looks, &chain, &zone, &turns);
         let summary = summary(&result);
         let observation = Observation::new(result, summary);
         Ok(match slowest {
@@ -142,9 +142,9 @@ fn follow(cx: &Cx, target: &str, looks: &[Look]) -> Chain {
     chain
 }
 
-/// Whether three questions in a row bring different addresses. Only where the records live so
-/// briefly that somebody means them to differ.
-fn rotates(cx: &Cx, target: &str, looks: &[Look]) -> bool {
+/// The addresses that two further questions bring, where these differ from those of the first. Asked
+/// only where the records live so briefly that somebody means them to differ.
+fn turns(cx: &Cx, target: &str, looks: &[Look]) -> Vec<Vec<String>> {
     let mut known: Vec<(RecordType, Vec<String>)> = Vec::new();
     for look in looks.iter().filter(|look| look.rtype.is_address()) {
         let records = look.outcome.records();
@@ -155,17 +155,18 @@ fn rotates(cx: &Cx, target: &str, looks: &[Look]) -> bool {
         }
     }
     if known.is_empty() || cx.remaining() < ROUND {
-        return false;
+        return Vec::new();
     }
     let twice = known.iter().chain(&known);
     let questions: Vec<Question> =
         twice.clone().map(|(rtype, _)| zone::plain(target, rtype.name())).collect();
     let answers = cx.lookup_many(&questions);
-    twice.zip(answers).any(|((rtype, first), answer)| {
-        let answer = answer.ok().filter(|answer| answer.rcode == "NOERROR");
-        let again = answer.map(|answer| facts::addresses(target, *rtype, &answer.records));
-        again.is_some_and(|again| !again.is_empty() && again != *first)
-    })
+    let turns = twice.zip(answers).filter_map(|((rtype, first), answer)| {
+        let answer = answer.ok().filter(|answer| answer.rcode == "NOERROR")?;
+        let again = facts::addresses(target, *rtype, &answer.records);
+        (!again.is_empty() && again != *first).then_some(again)
+    });
+    turns.collect()
 }
 
 /// `1 A, 2 MX, 2 NS, DNSSEC valid`.

@@ -25,6 +25,8 @@ pub struct DnsResult {
     /// Addresses differed between three questions in a row, which are asked only where they live for
     /// 60 seconds at most.
     pub rotating: bool,
+    /// Addresses that only the later ones of these questions brought.
+    pub turns: Vec<String>,
     /// Null where it cannot be told.
     pub dnssec: Option<Dnssec>,
     /// Why the name cannot be resolved: `nxdomain`, `servfail`, `dnssec_bogus`, `timeout`,
@@ -103,7 +105,7 @@ mod tests {
     #[test]
     fn every_documented_field_is_written_even_when_empty() {
         let written = serde_json::to_value(DnsResult::default()).expect("it has a form in JSON");
-        for field in ["records", "dnssec", "error", "failed_types", "domain", "rotating"] {
+        for field in ["records", "dnssec", "error", "failed_types", "domain", "rotating", "turns"] {
             assert!(written.get(field).is_some(), "{field}");
         }
         let set = RecordSet { rtype: "A".to_owned(), values: vec!["192.0.2.1".to_owned()] };
@@ -130,7 +132,7 @@ mod tests {
             json!({"records": [{"type": "A"}, {"values": ["x"]}], "dnssec": {}}),
             json!({"records": [{"type": "MX", "values": ["", "\u{0}"]}], "more": {"a": [1]}}),
             json!({"records": [], "dnssec": {"enabled": true, "valid": null}, "error": "news",
-                   "failed_types": ["SOA", ""], "domain": "", "rotating": true}),
+                   "failed_types": ["SOA", ""], "domain": "", "rotating": true, "turns": ["x"]}),
         ] {
             assert!(validator.is_valid(&result), "{result}");
             serde_json::from_value::<DnsResult>(result).expect("it can be read");

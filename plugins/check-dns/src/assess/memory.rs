@@ -113,8 +113,8 @@ impl Memory {
     /// excuse nothing that this run shows: else whoever takes a name over would only have to
     /// answer with two addresses in turn.
     fn note_turn(&mut self, state: &State, now: i64) {
-        let mut sets = [RecordType::A, RecordType::Aaaa].into_iter().filter_map(|of| state.set(of));
-        if sets.any(|set| self.addresses.meets(set)) {
+        let sets = [RecordType::A, RecordType::Aaaa].into_iter().filter_map(|of| state.set(of));
+        if sets.chain([state.turns.as_slice()]).any(|set| self.addresses.meets(set)) {
             self.addresses.turned(now);
         }
     }

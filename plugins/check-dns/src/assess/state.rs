@@ -18,6 +18,8 @@ pub(super) struct State {
     sets: BTreeMap<RecordType, Vec<String>>,
     pub(super) dnssec: Option<Dnssec>,
     pub(super) rotating: bool,
+    /// Addresses that the name showed in the run besides those of its sets.
+    pub(super) turns: Vec<String>,
 }
 
 impl State {
@@ -38,6 +40,7 @@ impl State {
             sets: sets.filter(|(_, set)| is_sure || !set.is_empty()).collect(),
             dnssec: result.dnssec,
             rotating: result.rotating,
+            turns: result.turns.clone(),
         }
     }
 

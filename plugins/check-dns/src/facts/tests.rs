@@ -75,7 +75,7 @@ impl Scene {
         let answers: Vec<Result<Answer, NetError>> = keys.collect();
         let records = self.looks.iter().flat_map(|look| look.outcome.records());
         let chain = Chain::follow(TARGET, records);
-        of(TARGET, &self.looks, &chain, &Zone::new(&candidates, &answers), false)
+        of(TARGET, &self.looks, &chain, &Zone::new(&candidates, &answers), &[])
     }
 }
 
@@ -240,6 +240,6 @@ fn name_that_nobody_registered_has_no_dnssec() {
     let denied: Vec<Result<Answer, NetError>> =
         candidates.iter().map(|_| Ok(answer("NXDOMAIN", Vec::new()))).collect();
     let chain = Chain::follow(TARGET, []);
-    let result = of(TARGET, &scene.looks, &chain, &Zone::new(&candidates, &denied), false);
+    let result = of(TARGET, &scene.looks, &chain, &Zone::new(&candidates, &denied), &[]);
     assert_eq!((result.dnssec, result.error.as_deref()), (None, Some("nxdomain")));
 }

@@ -79,6 +79,7 @@ fn dns() -> Value {
         ],
         "failed_types": [],
         "rotating": false,
+        "turns": [],
         "dnssec": { "enabled": true, "valid": true },
         "error": null,
     })

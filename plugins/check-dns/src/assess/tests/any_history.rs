@@ -36,6 +36,7 @@ fn any_result() -> impl Strategy<Value = DnsResult> {
                 .collect(),
             failed_types: failed.into_iter().map(str::to_owned).collect(),
             rotating,
+            turns: Vec::new(),
             dnssec: dnssec.map(|(enabled, valid)| Dnssec { enabled, valid }),
             error: error.map(str::to_owned),
         })

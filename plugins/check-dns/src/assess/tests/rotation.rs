@@ -93,6 +93,11 @@ fn turns_of_addresses_that_are_not_the_names_own_excuse_nothing() {
     site.run(a(&["192.0.2.1"]));
     assert_eq!(site.counts(&turning("192.0.2.1"), 1), [0]);
     assert_eq!(site.counts(&turning("203.0.113.9"), 3), [0; 3]);
+    // In whichever of its turns.
+    let turns = vec!["192.0.2.1".to_owned()];
+    let mut site = Site::new();
+    site.run(a(&["192.0.2.1"]));
+    assert_eq!(site.counts(&DnsResult { turns, ..turning("203.0.113.9") }, 3), [0; 3]);
 }
 
 #[test]
