@@ -270,7 +270,7 @@ async fn hold(tarpit: &TcpListener, held: &mut Vec<TcpStream>, most: usize) {
 
 /// The next that connects is answered; all that did before wait on.
 async fn answer_one(listener: &TcpListener) {
-    let mut peer = accepted(&listener).await;
+    let mut peer = accepted(listener).await;
     peer.write_all(b"hi").await.expect("sent");
 }
 

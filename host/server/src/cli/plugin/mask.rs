@@ -105,13 +105,15 @@ mod tests {
 
     #[test]
     fn secret_is_covered_in_the_forms_in_which_it_is_sent() {
+        type Form<'a> = &'a dyn Fn(&str) -> String;
+
         let (secret, placeholder) = ("p\"ä s/+?", "secret:token");
         let basic = |secret: &str| format!("Basic {}", STANDARD.encode(format!("me:{secret}")));
         let token = |secret: &str| format!("t={}", URL_SAFE_NO_PAD.encode(secret));
         let query = |secret: &str| format!("https://a.example/?key={}&b=1", in_url(secret));
         let form = |secret: &str| format!("key={}&b=1", in_form(secret));
         let body = |secret: &str| json!({ "key": secret }).to_string();
-        let forms: [(&str, &dyn Fn(&str) -> String); 5] = [
+        let forms: [(&str, Form<'_>); 5] = [
             ("Basic", &basic),
             ("a token", &token),
             ("a query", &query),
