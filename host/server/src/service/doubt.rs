@@ -4,7 +4,9 @@
 //! *Invariant:* what is not believed is stored as `unknown` and looked at again soon
 //! ([`super::due`]); nothing is dropped for good.
 
-use vedette_model::{Alert, Assessment, CheckState, CheckStatus, Health, Source, guard::Verdict};
+use vedette_model::{
+    Alert, Assessment, CheckState, CheckStatus, Health, Source, Timestamp, guard::Verdict,
+};
 use vedette_store::CheckContext;
 
 use super::{pipeline::Arrival, unanswered::OVERLOADED};
@@ -80,6 +82,13 @@ fn is_news(state: &CheckState, health: Health) -> bool {
 /// Whether a run that could not work without DNS had none, as far as is known.
 pub(crate) fn is_offline(app: &App) -> bool {
     app.sandbox.egress().resolver().is_cut_off() || app.guard.lock().is_offline()
+}
+
+/// Whether the clock that shows `now` may be wrong.
+pub(crate) fn is_clock_doubted(app: &App, now: Timestamp) -> bool {
+    let mut guard = app.guard.lock();
+    guard.shown(app.clock.up(), now);
+    guard.is_clock_doubted()
 }
 
 /// Our resolvers answered nobody, or only what they had kept.

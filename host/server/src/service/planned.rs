@@ -50,15 +50,18 @@ pub(crate) struct Planned {
     /// For those who wait for places.
     seats: Semaphore,
     /// Checks that took long the last time. Of sites that are gone it is forgotten.
-    slow: sync::Cache<(SiteId, CheckType), ()>,
+    slow: sync::Cache<Check, ()>,
     /// What was told lately of checks that cannot be done.
     undone: Mutex<Trouble>,
     /// How often in a row a check asked to be run later. Of sites that are gone it is forgotten.
-    waits: sync::Cache<(SiteId, CheckType), u32>,
+    waits: sync::Cache<Check, u32>,
     /// Sites over the limit of the plan, by account and where it stood: any change of its plan or
     /// its sites has them looked up anew.
     over_limit: Cache<(AccountId, Stamp), Arc<HashSet<SiteId>>>,
 }
+
+/// Of which site, and which of its checks.
+type Check = (SiteId, CheckType);
 
 /// The right to have one check run; dropping it makes room for another.
 pub(crate) struct Turn {
@@ -119,7 +122,7 @@ impl Planned {
 
     /// A run took so long, through no trouble of ours.
     fn learn(&self, lease: &Lease, took: Duration) {
-        let check = (lease.site_id, lease.check_type.clone());
+        let check = check_of(lease);
         if took < SLOW {
             self.slow.invalidate(&check);
         } else {
@@ -135,7 +138,7 @@ impl Planned {
     /// Counts a wish to be run later; three in a row are granted. Whoever holds the lease is alone
     /// with the count.
     fn may_wait(&self, lease: &Lease) -> bool {
-        let check = (lease.site_id, lease.check_type.clone());
+        let check = check_of(lease);
         let count = self.waits.get(&check).unwrap_or_default() + 1;
         self.waits.insert(check, count);
         count <= MOST_WAITS
@@ -241,7 +244,7 @@ async fn see_to(app: &App, lease: &Lease, source: Source, places: Option<Taken>)
         return Ok(Go::Ended(Ending::Nothing));
     }
     let host = app.sandbox.reaches_target(check_type).then(|| site.domain.as_str().to_owned());
-    let is_slow = app.planned.slow.contains_key(&(*site_id, check_type.clone()));
+    let is_slow = app.planned.slow.contains_key(&check_of(lease));
     let rooms = app.sandbox.planned_rooms(check_type);
     let wanted = Wanted { host, account: *account_id, rooms, is_slow };
     let places = places.filter(|places| places.are_of(&wanted));
@@ -293,7 +296,7 @@ async fn probe(
             (Seen::Unknown(unanswered::token(&cause, offline)), Duration::ZERO)
         }
     };
-    app.planned.waits.invalidate(&(lease.site_id, check_type.clone()));
+    app.planned.waits.invalidate(&check_of(lease));
     let ending = submit(app, lease, source, seen, took).await?;
     // Only now: where the run found trouble, it was asked meanwhile whether we are cut off.
     if let Some(pace) = pace
@@ -343,6 +346,10 @@ async fn submit(
         app.pulse.checked(checked_at);
     }
     Ok(Ending::Stored { status: stored.record.status, raised: stored.raised })
+}
+
+fn check_of(lease: &Lease) -> Check {
+    (lease.site_id, lease.check_type.clone())
 }
 
 /// How far apart such runs are planned: a recheck follows soon on what it is to confirm.

@@ -14,7 +14,7 @@ use chrono::TimeDelta;
 use tokio_util::sync::CancellationToken;
 use vedette_store::CLOCKS_DIFFER;
 
-use crate::{App, trouble::Trouble};
+use crate::{App, service::doubt::is_clock_doubted, trouble::Trouble};
 
 /// The first look, before anything else begins.
 pub(super) async fn look(app: &App) -> vedette_store::Result<()> {
@@ -51,12 +51,7 @@ pub(super) async fn keep(app: Arc<App>, shutdown: CancellationToken) {
 
 async fn note(app: &App) -> vedette_store::Result<()> {
     let now = app.clock.now();
-    let is_doubted = {
-        let mut guard = app.guard.lock();
-        guard.shown(app.clock.up(), now);
-        guard.is_clock_doubted()
-    };
-    if is_doubted { Ok(()) } else { app.store.sign_on_alone(now).await }
+    if is_clock_doubted(app, now) { Ok(()) } else { app.store.sign_on_alone(now).await }
 }
 
 /// Where nodes share the database. Runs until `shutdown`.

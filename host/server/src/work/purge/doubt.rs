@@ -5,7 +5,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 use vedette_model::Timestamp;
 
-use crate::App;
+use crate::{App, service::doubt::is_clock_doubted};
 
 /// What is removed by a clock that is months ahead could not be brought back. So nothing is while the
 /// guard doubts the clock, nor within an hour of the start, which may have found it wrong: by then it may
@@ -22,9 +22,7 @@ impl Doubt {
 
     /// Whether nothing may be removed for its age yet, by the clock that shows `now`.
     pub(super) fn lasts(&self, app: &App, now: Timestamp) -> bool {
-        let mut guard = app.guard.lock();
-        guard.shown(app.clock.up(), now);
-        guard.is_clock_doubted() || self.started.elapsed() < AFTER_START
+        is_clock_doubted(app, now) || self.started.elapsed() < AFTER_START
     }
 }
 
