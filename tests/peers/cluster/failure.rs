@@ -87,10 +87,7 @@ async fn what_a_killed_node_had_begun_is_finished_by_the_other() {
         return;
     }
     let _turn = turn().await;
-    let mut cluster = Cluster::start("[intervals]\nuptime = \"24h\"\ndns = \"24h\"\n")
-        .await
-        .expect("the database and two nodes start");
-    cluster.hook().await;
+    let mut cluster = quiet().await;
     // With the second node at a standstill, the first one takes up whatever there is.
     cluster.signal(1, "STOP").await.expect("the second node stops");
     let pages = cluster.lab.pages("watched.example").await.expect("a free port");
@@ -138,10 +135,7 @@ async fn what_one_node_still_tells_of_a_site_the_other_does_not_overtake() {
         return;
     }
     let _turn = turn().await;
-    let cluster = Cluster::start("[intervals]\nuptime = \"24h\"\ndns = \"24h\"\n")
-        .await
-        .expect("the database and two nodes start");
-    cluster.hook().await;
+    let cluster = quiet().await;
     let body = json!({"domain": "reported.example", "monitoring_enabled": false});
     let site = cluster.site(body).await;
     let report = |days| json!({"site_id": site, "check_type": "domain", "result": ending_in(days)});
@@ -171,10 +165,7 @@ async fn what_was_delivered_while_the_database_was_away_is_not_sent_again() {
         return;
     }
     let _turn = turn().await;
-    let mut cluster = Cluster::start("[intervals]\nuptime = \"24h\"\ndns = \"24h\"\n")
-        .await
-        .expect("the database and two nodes start");
-    cluster.hook().await;
+    let mut cluster = quiet().await;
     let body = json!({"domain": "reported.example", "monitoring_enabled": false});
     let site = cluster.site(body).await;
     let taken = Arc::new(Notify::new());
@@ -281,4 +272,12 @@ fn ending_in(days: i64) -> Value {
 
 fn text(value: &Value) -> String {
     value.as_str().expect("a string").to_owned()
+}
+
+/// Looks at a site when it is added and then no more, and tells of it by webhook.
+async fn quiet() -> Cluster {
+    let cluster = Cluster::start("[intervals]\nuptime = \"24h\"\ndns = \"24h\"\n").await;
+    let cluster = cluster.expect("the database and two nodes start");
+    cluster.hook().await;
+    cluster
 }
