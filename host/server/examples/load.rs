@@ -10,7 +10,8 @@
 //! hello. Both run in this process and are asked by the same clients in turn, so that what the
 //! machine does and what the clients cost is the same for both. All clients have one key, and the
 //! next one when its window is nearly full; after the last key the service's clock is moved, so
-//! that the first has its window again. Every request is counted in all limits.
+//! that the first has its window again. Every request is counted in all limits. Once the clients
+//! take the list as it is, and once packed, as browsers and most libraries ask for it.
 //!
 //! Then quiet tenants alone, and beside two thousand connections that send a byte now and then and
 //! a tenant that asks a hundred times as often as its plan has it.
@@ -57,6 +58,8 @@ const SITES: usize = 20;
 /// At one time. All who wait at one moment are counted by one durable write, which the disk takes
 /// its time for: few clients wait for it most of the time, many keep the processor busy meanwhile.
 const CLIENTS: [usize; 3] = [64, 256, 1024];
+/// How the clients take the list, and what they say for it.
+const FORMS: [(&str, &str); 2] = [("as it is", ""), ("packed", "accept-encoding: gzip\r\n")];
 const ROUNDS: usize = 3;
 const SLOW: usize = 2_000;
 const TICK: Duration = Duration::from_millis(1);
@@ -105,7 +108,9 @@ async fn measure(seconds: u64, database: Option<String>) -> anyhow::Result<()> {
     let span = Duration::from_secs(seconds);
     decide(&running.app, hand.now());
     for clients in CLIENTS {
-        beside_hello(running.api_addr, bare_at, span, clients, &keys, &hand).await?;
+        for form in FORMS {
+            beside_hello(running.api_addr, bare_at, span, clients, form, &keys, &hand).await?;
+        }
     }
     // Quiet tenants begin with windows of which nothing is used.
     hand.advance(WINDOW + TICK);
@@ -149,14 +154,14 @@ fn run_clock(hand: ManualClock) -> DropGuard {
     guard
 }
 
-/// A request of the list, from the next of many addresses.
-fn request(key: &str) -> String {
+/// A request of the list, from the next of many addresses; `more` are lines of its head.
+fn request(key: &str, more: &str) -> String {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
     let [_, a, b, c] = (number % ADDRESSES).to_be_bytes();
     format!(
         "GET /v1/sites HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {key}\r\n\
-         x-forwarded-for: 10.{a}.{b}.{c}\r\n\r\n"
+         x-forwarded-for: 10.{a}.{b}.{c}\r\n{more}\r\n"
     )
 }
 
@@ -175,16 +180,17 @@ async fn beside_hello(
     bare: SocketAddr,
     span: Duration,
     clients: usize,
+    (form, accepts): (&str, &'static str),
     keys: &Arc<Vec<String>>,
     hand: &ManualClock,
 ) -> anyhow::Result<()> {
     let (mut floor, mut ours) = (Vec::new(), Vec::new());
     // The first round only warms up.
     for round in 0..=ROUNDS {
-        let greeting = Arc::new(|| "GET / HTTP/1.1\r\nhost: x\r\n\r\n".into());
+        let greeting = Arc::new(move || format!("GET / HTTP/1.1\r\nhost: x\r\n{accepts}\r\n"));
         let plain = load(bare, span, clients, greeting).await?;
         let (keys, hand) = (Arc::clone(keys), hand.clone());
-        let list = Arc::new(move || request(&keys[turn(&hand)]));
+        let list = Arc::new(move || request(&keys[turn(&hand)], accepts));
         let asked = load(api, span, clients, list).await?;
         if round > 0 {
             println!("hello      {plain}");
@@ -197,7 +203,7 @@ async fn beside_hello(
         rounds.iter().map(of).sum::<f64>() / rounds.len() as f64
     };
     println!(
-        "{clients} clients: {:.2} of hello's requests per second; p99: {:.2} times hello's",
+        "{clients} clients, {form}: {:.2} of hello's requests per second; p99: {:.2} times hello's",
         mean(&ours, |load| load.rate) / mean(&floor, |load| load.rate),
         mean(&ours, |load| load.p99.as_secs_f64()) / mean(&floor, |load| load.p99.as_secs_f64()),
     );
@@ -245,7 +251,7 @@ async fn paced(api: SocketAddr, span: Duration, keys: &[String]) -> anyhow::Resu
         }
         pace.tick().await;
         let asked = Instant::now();
-        stream.write_all(request(key).as_bytes()).await?;
+        stream.write_all(request(key, "").as_bytes()).await?;
         read(&mut stream, &mut answer).await?;
         times.push(asked.elapsed());
         ensure!(answer.starts_with(b"HTTP/1.1 200"), "{}", String::from_utf8_lossy(&answer));
@@ -278,7 +284,7 @@ fn flood(api: SocketAddr, key: String) -> JoinHandle<anyhow::Result<()>> {
         let mut answer = Vec::new();
         loop {
             pace.tick().await;
-            stream.write_all(request(&key).as_bytes()).await?;
+            stream.write_all(request(&key, "").as_bytes()).await?;
             read(&mut stream, &mut answer).await?;
         }
     })
