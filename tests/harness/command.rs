@@ -1,5 +1,5 @@
-//! `vedette check …`, `vedette agent …` and `vedette plugin …`, as somebody at a terminal runs
-//! them.
+//! `vedette check …`, `vedette agent …`, `vedette plugin …` and `vedette secrets …`, as somebody at a
+//! terminal runs them.
 
 use std::{path::Path, process::Stdio, time::Duration};
 
@@ -98,6 +98,13 @@ pub async fn plugin(arguments: &[&str]) -> anyhow::Result<Ran> {
 pub async fn plugin_in(folder: &Path, arguments: &[&str]) -> anyhow::Result<Ran> {
     let folder = folder.to_str().context("a path in UTF-8")?;
     plugin(&[arguments, &["--json", "--folder", folder]].concat()).await
+}
+
+/// Runs `vedette secrets` with these arguments on a database.
+pub async fn secrets(database: &str, arguments: &[&str]) -> anyhow::Result<Ran> {
+    let mut command = Command::new(program()?);
+    command.arg("secrets").args(arguments).args(["--db", database]).env_remove("VEDETTE_CONFIG");
+    ran(command, PATIENCE).await
 }
 
 async fn ran(mut command: Command, patience: Duration) -> anyhow::Result<Ran> {

@@ -32,7 +32,7 @@ use std::{
 
 pub use authority::{Authority, Certificate, Leaf};
 pub use client::{Answer, Client};
-pub use command::{Ran, agent, agent_command, check, plugin, plugin_in};
+pub use command::{Ran, agent, agent_command, check, plugin, plugin_in, secrets};
 pub use ct::{CtKind, CtSource, Issuance};
 pub use dns::{Dns, Reply, UpdateKey, record};
 pub use events::{Event, Events};

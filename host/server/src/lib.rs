@@ -16,6 +16,7 @@ pub mod service;
 
 mod api;
 mod app;
+mod database;
 mod default_folder;
 mod document;
 mod error;

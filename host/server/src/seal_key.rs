@@ -76,12 +76,13 @@ impl SealKey {
             let _ = fs::remove_file(file);
             return anyhow!(
                 "the key file {path} is missing, and the database was sealed with it (key {id}): \
-                 put it back or name its place in secrets.key_file; nothing was changed"
+                 put it back or name its place in secrets.key_file; nothing was changed. {IF_LOST}"
             );
         }
         anyhow!(
             "the key file {path} does not hold the key that the database was sealed with (key \
-             {id}): put the right file back, or add its line to this one; nothing was changed"
+             {id}): put the right file back, or add its line to this one; nothing was changed. \
+             {IF_LOST}"
         )
     }
 }
@@ -136,6 +137,8 @@ fn make(path: &Path) -> io::Result<bool> {
 const FILE: &str = "secret.key";
 /// The bits of group and others.
 const OTHERS: u32 = 0o077;
+const IF_LOST: &str = "If that key is lost for good, `vedette secrets discard` goes on without what \
+     only it opens";
 const HOW_TO_MAKE: &str = "`(umask 077; head -c 32 /dev/urandom | base64 > FILE)`";
 
 #[cfg(test)]

@@ -10,10 +10,7 @@ use std::{net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
 
 use anyhow::Context;
 use parking_lot::Mutex;
-use rustls::{
-    ClientConfig,
-    pki_types::{CertificateDer, pem::PemObject},
-};
+use rustls::pki_types::{CertificateDer, pem::PemObject};
 use tokio::{net::TcpListener, task::JoinHandle};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use vedette_model::{CheckType, Edition, guard::Guard};
@@ -26,15 +23,13 @@ use vedette_store::Store;
 use crate::{
     App, Clock, Config, api,
     app::SiteList,
-    config::without_user,
-    default_folder,
+    database, default_folder,
     limits::Limits,
     listen::{self, Listening},
     oidc::Oidc,
     plugin_state::PluginState,
     plugins::{self, Folder, Operators},
     pulse::Pulse,
-    seal_key::SealKey,
     server_clock::ServerClock,
     service::{
         self,
@@ -84,17 +79,7 @@ pub async fn serve(
     let identity = Identity::load(&config.tls).await?;
     let api = listen::bind(config.listen, "listen")?;
     let admin = listen::bind(config.admin_listen, "admin_listen")?;
-    let key = SealKey::of(&config)?;
-    let mut options = vedette_store::Options::new(key.seal.clone());
-    options.tls = database_tls(&config)?;
-    let store = shutdown
-        .run_until_cancelled(Store::open(&config.db, options))
-        .await
-        .ok_or(Stopped)?
-        .map_err(|cause| key.explain(cause))
-        .with_context(|| {
-            format!("cannot open the database {} (db)", without_password(&config.db))
-        })?;
+    let store = shutdown.run_until_cancelled(database::open(&config)).await.ok_or(Stopped)??;
     let started = with_store(config, clock, shutdown, store.clone(), identity, [api, admin]).await;
     if started.is_err() {
         // The error says why; an engine that is dropped open would say more, and of nothing else.
@@ -353,29 +338,6 @@ pub(crate) fn roots(files: &[PathBuf]) -> anyhow::Result<Vec<CertificateDer<'sta
         anyhow::ensure!(roots.len() > before, "{} holds no certificate", file.display());
     }
     Ok(roots)
-}
-
-/// How a database server is verified where the operator names roots of his own; else by the public
-/// ones alone.
-fn database_tls(config: &Config) -> anyhow::Result<Option<Arc<ClientConfig>>> {
-    if !config.db.starts_with("wss://") || config.ca_file.is_empty() {
-        return Ok(None);
-    }
-    let roots = roots(&config.ca_file).context("ca_file")?;
-    let trust = egress::Trust::new(&roots).context("ca_file")?;
-    Ok(Some(egress::verifying_config(&trust, &[])))
-}
-
-fn without_password(url: &str) -> String {
-    match url::Url::parse(url) {
-        Ok(mut url) if url.password().is_some() => {
-            // A URL that has a password takes another one.
-            let _ = url.set_password(Some("***"));
-            url.into()
-        }
-        Ok(_) => url.to_owned(),
-        Err(_) => without_user(url),
-    }
 }
 
 /// Rechecks that sites which failed together are given before they are believed.

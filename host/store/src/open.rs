@@ -51,20 +51,35 @@ impl Store {
     /// Needs a multi-threaded runtime with 10 MiB stacks. One process at a time opens a
     /// `surrealkv` directory; a second one is refused. Commits are durable when they return.
     pub async fn open(url: &str, options: Options) -> Result<Self> {
-        let store = match url.split_once("://").map(|(scheme, _)| scheme) {
+        let store = Self::reach(url, options).await?;
+        let settled = store.settle(&Mark::of(url)).await;
+        store.unless_refused(settled).await.map(|(store, ())| store)
+    }
+
+    /// Opens it as it is.
+    pub(crate) async fn reach(url: &str, options: Options) -> Result<Self> {
+        match url.split_once("://").map(|(scheme, _)| scheme) {
             Some("mem" | "surrealkv") => {
                 let engine = embedded(url, &options).await?;
-                Self::new(Arc::new(engine), options.seal)
+                Ok(Self::new(Arc::new(engine), options.seal))
             }
-            Some("ws" | "wss") => Self::new(Remote::open(url, options.tls).await?, options.seal),
-            _ => return Err(Error::Address(format!("it is none of {SCHEMES}"))),
-        };
-        if let Err(error) = store.settle(&Mark::of(url)).await {
-            // Whoever finds the right key opens it again, perhaps from this process.
-            let _ = store.close().await;
-            return Err(error);
+            Some("ws" | "wss") => {
+                Ok(Self::new(Remote::open(url, options.tls).await?, options.seal))
+            }
+            _ => Err(Error::Address(format!("it is none of {SCHEMES}"))),
         }
-        Ok(store)
+    }
+
+    /// The store, and what came of settling it; closed where that was refused.
+    pub(crate) async fn unless_refused<T>(self, settled: Result<T>) -> Result<(Self, T)> {
+        match settled {
+            Ok(found) => Ok((self, found)),
+            Err(error) => {
+                // Whoever finds the right key opens it again, perhaps from this process.
+                let _ = self.close().await;
+                Err(error)
+            }
+        }
     }
 
     async fn settle(&self, mark: &Mark) -> Result<()> {

@@ -5,12 +5,16 @@
 //! is no longer the first, or where not everything is sealed yet, all secrets are sealed anew,
 //! batch by batch, and only then does the row say so: cut short, it goes on at the next start.
 //!
+//! Where the key is lost for good, [`Store::open_discarding`] goes the same way and discards what no key
+//! opens. All else stays: sites, history, alerts, who may sign in.
+//!
 //! *Invariant:* a row is sealed anew as it was read or not at all: its version is compared.
 
 use surrealdb::types::{RecordId, SurrealValue};
 use vedette_model::{AccountId, DeliveryId, Site, SiteId};
 
 use crate::delivery::letter_place;
+use crate::discard::{Discarded, Lost};
 use crate::error::{Error, Result};
 use crate::renewal::{account_place, certificate_place};
 use crate::seal::{Place, key_id};
@@ -19,7 +23,7 @@ use crate::tx::Binds;
 use crate::{Store, key};
 
 #[derive(SurrealValue)]
-struct SealRow {
+pub(crate) struct SealRow {
     sample: String,
     complete: bool,
 }
@@ -43,6 +47,15 @@ struct OldSite {
 struct OldText {
     id: RecordId,
     doc: String,
+}
+
+/// Texts that are sealed as a whole, each in the place that its row's id says.
+struct Texts {
+    table: &'static str,
+    column: &'static str,
+    place: fn(&RecordId) -> Result<Place>,
+    /// Where those are counted that are discarded, with their rows.
+    count: fn(&mut Discarded) -> &mut usize,
 }
 
 /// Statements that seal one batch of rows anew.
@@ -70,11 +83,16 @@ impl Store {
         if row.complete && row.sample.starts_with(&self.inner.seal.prefix()) {
             return Ok(());
         }
-        let rows = self.reseal_settings().await?
-            + self.reseal_sites().await?
-            + self.reseal_texts(OLD_CERTIFICATES, "doc", certificate_place_of).await?
-            + self.reseal_texts(OLD_ACCOUNTS, "doc", |_| Ok(account_place())).await?
-            + self.reseal_texts(OLD_LETTERS, "sealed", letter_place_of).await?;
+        self.seal_anew(&mut Lost::Refused).await
+    }
+
+    /// All secrets with the first key, and then the word.
+    pub(crate) async fn seal_anew(&self, lost: &mut Lost) -> Result<()> {
+        let rows = self.reseal_settings(lost).await?
+            + self.reseal_sites(lost).await?
+            + self.reseal_texts(&CERTIFICATES, lost).await?
+            + self.reseal_texts(&ACCOUNTS, lost).await?
+            + self.reseal_texts(&LETTERS, lost).await?;
         let unit = "UPDATE $id SET sample = $sample, complete = true RETURN NONE";
         let binds = Binds::new().with("id", key::seal()).with("sample", self.sample());
         self.write(unit, binds).await?;
@@ -85,7 +103,7 @@ impl Store {
     }
 
     /// The row as it stands; made by whoever comes first.
-    async fn seal_row(&self) -> Result<SealRow> {
+    pub(crate) async fn seal_row(&self) -> Result<SealRow> {
         for _ in 0..2 {
             if let Some(row) = self.stored_seal().await? {
                 return Ok(row);
@@ -105,7 +123,7 @@ impl Store {
         self.read("RETURN $id.*", Binds::new().with("id", key::seal())).await
     }
 
-    fn opens(&self, row: &SealRow) -> Result<()> {
+    pub(crate) fn opens(&self, row: &SealRow) -> Result<()> {
         let opened = self.inner.seal.open(&Place::new("seal", &[]), &row.sample);
         opened.map(drop).map_err(|_| Error::WrongKey(key_id(&row.sample).to_owned()))
     }
@@ -114,7 +132,7 @@ impl Store {
         self.inner.seal.seal(&Place::new("seal", &[]), WORD)
     }
 
-    async fn reseal_settings(&self) -> Result<usize> {
+    async fn reseal_settings(&self, lost: &mut Lost) -> Result<usize> {
         let mut done = 0;
         loop {
             let rows: Vec<OldSettings> = self.read(OLD_SETTINGS, self.old()).await?;
@@ -124,7 +142,10 @@ impl Store {
             let mut batch = Batch::default();
             for row in rows {
                 let account = AccountId(key::uuid_at(&row.id, 0)?);
-                let settings = self.open_settings(account, Some(&row.doc))?;
+                let settings = match lost.discards(&self.inner.seal, &row.doc) {
+                    Some(discarded) => discarded.settings_of(account),
+                    None => self.open_settings(account, Some(&row.doc))?,
+                };
                 let doc = self.seal_settings(account, &settings)?;
                 batch.add(row.id, row.version, doc, None);
             }
@@ -133,7 +154,7 @@ impl Store {
         }
     }
 
-    async fn reseal_sites(&self) -> Result<usize> {
+    async fn reseal_sites(&self, lost: &mut Lost) -> Result<usize> {
         let mut done = 0;
         loop {
             let rows: Vec<OldSite> = self.read(OLD_SITES, self.old()).await?;
@@ -141,9 +162,16 @@ impl Store {
                 return Ok(done);
             }
             let mut batch = Batch::default();
-            for OldSite { id, version, doc, sealed } in rows {
+            for OldSite { id, version, doc, mut sealed } in rows {
                 let account = AccountId(key::uuid_at(&id, 0)?);
+                let discarded = lost.discards(&self.inner.seal, sealed.as_deref().unwrap_or(""));
+                if discarded.is_some() {
+                    sealed = None;
+                }
                 let site: Site = self.open_site(account, &SiteDoc { doc, sealed })?;
+                if let Some(discarded) = discarded {
+                    discarded.sites.push((account, site.domain.to_string()));
+                }
                 let SiteDoc { doc, sealed } = self.seal_site(account, &site)?;
                 batch.add(id, version, doc, sealed);
             }
@@ -152,21 +180,25 @@ impl Store {
         }
     }
 
-    /// Texts that are sealed as a whole, each in the place that its row's id says. `old` selects
-    /// them as `doc`, whatever their column is called.
-    async fn reseal_texts(
-        &self,
-        old: &str,
-        column: &str,
-        place: impl Fn(&RecordId) -> Result<Place>,
-    ) -> Result<usize> {
+    async fn reseal_texts(&self, texts: &Texts, lost: &mut Lost) -> Result<usize> {
+        let Texts { table, column, place, count } = texts;
+        let old = format!(
+            "SELECT id, {column} AS doc FROM {table} WHERE {column} != NONE
+                AND string::starts_with({column} ?? '', $current) = false LIMIT $batch"
+        );
         let mut done = 0;
         loop {
-            let rows: Vec<OldText> = self.read(old, self.old()).await?;
+            let rows: Vec<OldText> = self.read(&old, self.old()).await?;
             if rows.is_empty() {
                 return Ok(done);
             }
             for OldText { id, doc } in rows {
+                if let Some(discarded) = lost.discards(&self.inner.seal, &doc) {
+                    *count(discarded) += 1;
+                    let unit = format!("DELETE $id WHERE {column} = $old RETURN NONE");
+                    self.write(&unit, Binds::new().with("id", id).with("old", doc)).await?;
+                    continue;
+                }
                 let place = place(&id)?;
                 let plain = self.inner.seal.open(&place, &doc);
                 let plain = plain.map_err(|reason| Error::corrupt("sealed text", reason))?;
@@ -185,14 +217,6 @@ impl Store {
     fn old(&self) -> Binds {
         Binds::new().with("current", self.inner.seal.prefix()).with("batch", BATCH)
     }
-}
-
-fn certificate_place_of(row: &RecordId) -> Result<Place> {
-    Ok(certificate_place(SiteId(key::uuid_at(row, 0)?)))
-}
-
-fn letter_place_of(row: &RecordId) -> Result<Place> {
-    Ok(letter_place(DeliveryId(key::uuid_at(row, 0)?)))
 }
 
 impl Batch {
@@ -217,18 +241,30 @@ impl Batch {
 const OLD_SETTINGS: &str = "SELECT id, version, doc FROM settings
     WHERE string::starts_with(doc, $current) = false LIMIT $batch";
 
-const OLD_CERTIFICATES: &str = "SELECT id, doc FROM renewal_certificate
-    WHERE string::starts_with(doc, $current) = false LIMIT $batch";
-
-const OLD_ACCOUNTS: &str = "SELECT id, doc FROM acme_account
-    WHERE string::starts_with(doc, $current) = false LIMIT $batch";
-
-const OLD_LETTERS: &str = "SELECT id, sealed AS doc FROM delivery
-    WHERE sealed != NONE AND string::starts_with(sealed ?? '', $current) = false LIMIT $batch";
-
 const OLD_SITES: &str = "SELECT id, version, doc, sealed FROM site
     WHERE sealed = NONE OR (sealed != '' AND string::starts_with(sealed ?? '', $current) = false)
     LIMIT $batch";
+
+const CERTIFICATES: Texts = Texts {
+    table: "renewal_certificate",
+    column: "doc",
+    place: |row| Ok(certificate_place(SiteId(key::uuid_at(row, 0)?))),
+    count: |discarded| &mut discarded.certificates,
+};
+
+const ACCOUNTS: Texts = Texts {
+    table: "acme_account",
+    column: "doc",
+    place: |_| Ok(account_place()),
+    count: |discarded| &mut discarded.acme_accounts,
+};
+
+const LETTERS: Texts = Texts {
+    table: "delivery",
+    column: "sealed",
+    place: |row| Ok(letter_place(DeliveryId(key::uuid_at(row, 0)?))),
+    count: |discarded| &mut discarded.letters,
+};
 
 const WORD: &str = "vedette";
 /// Rows of one transaction; settings may hold 10 kB of style each.

@@ -106,6 +106,11 @@ impl Seal {
         Err(reason)
     }
 
+    /// Whether one of the keys has sealed a text; true too of what is not sealed.
+    pub(crate) fn has_key_of(&self, text: &str) -> bool {
+        parts(text).is_none_or(|(id, _)| self.keys.iter().any(|key| key.id == id))
+    }
+
     /// Stands for something that is to be found again and not to be read: the same for the same,
     /// and only whoever has the key can try out what it stands for.
     pub(crate) fn mark(&self, of: &str) -> String {
@@ -255,6 +260,8 @@ mod tests {
         assert_eq!(key_id(&again), key_id(&after.prefix()));
         let missing = Unopened::Key(key_id(&sealed).to_owned());
         assert_eq!(after.open(&place(1), &sealed), Err(missing));
+        assert!(both.has_key_of(&sealed) && after.has_key_of(PLAIN) && after.has_key_of(""));
+        assert!(!after.has_key_of(&sealed));
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::{
 };
 
 use serde_json::{Value, json};
-use vedette_tests::{Response, free_port};
+use vedette_tests::{Response, free_port, secrets};
 
 use crate::world::{World, until};
 
@@ -132,6 +132,56 @@ async fn another_key_or_none_refuses_the_start_and_the_right_one_works_again() {
     world.owner.client = world.service.client().with_key(&world.owner.key);
     let after = world.owner.client.get("/settings/notifications").await.expect(200);
     assert_eq!(after["settings"], before);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_lost_key_costs_what_it_sealed_and_nothing_else() {
+    let mut world = World::start().await;
+    with_hook(&world).await;
+    let site = world.site("kept.example", 5).await;
+    let body = json!({
+        "domain": "kept.example", "custom_port": site.port(), "check_types": ["ssl"],
+        "deploy_target": "download", "deploy_config": {"password": MARK},
+    });
+    world.owner.client.post("/sites", body).await.expect(200);
+    world.lab.receiver.wait_for(1).await.expect("the alert is delivered");
+    let alerts = world.owner.client.get("/alerts").await.expect(200)["alerts"].clone();
+    let data = world.service.folder().join("data");
+    let database = format!("surrealkv://{}", data.display());
+    fs::remove_file(key_file(&world)).expect("ours");
+
+    let running = secrets(&database, &["discard", "--yes"]).await.expect("it ends");
+    assert_eq!(running.code, Some(1), "{running:?}");
+    assert!(running.errors.contains("another process has it open"), "{}", running.errors);
+    fs::remove_file(key_file(&world)).expect("made, and of no use");
+    assert_eq!(world.service.stop().await.expect("stops"), Some(0));
+
+    let refused = world.service.refusal().await.expect("it ends");
+    assert!(refused.errors.contains("vedette secrets discard"), "{}", refused.errors);
+    let asked = secrets(&database, &["discard"]).await.expect("it ends");
+    assert_eq!(asked.code, Some(1), "{asked:?}");
+    assert!(asked.errors.contains("--yes"), "{}", asked.errors);
+    assert!(!key_file(&world).exists(), "nothing was done");
+
+    let done = secrets(&database, &["discard", "--yes"]).await.expect("it ends");
+    assert_eq!(done.code, Some(0), "{done:?}");
+    let lost = [
+        format!("({}): its notification settings", world.owner.email),
+        "kept.example has no".into(),
+    ];
+    for part in lost {
+        assert!(done.output.contains(&part), "{part}: {}", done.output);
+    }
+
+    world.service = world.service.start_again().await.expect("starts again");
+    world.owner.client = world.service.client().with_key(&world.owner.key);
+    let settings = world.owner.client.get("/settings/notifications").await.expect(200);
+    assert_eq!(settings["settings"]["custom_webhook_url"], Value::Null);
+    assert_eq!(world.owner.client.get("/alerts").await.expect(200)["alerts"], alerts);
+    with_hook(&world).await;
+    world.send_test().await;
+    let received = world.lab.receiver.wait_for(2).await.expect("the test arrives");
+    assert!(received[1].path.contains(MARK), "{}", received[1].path);
 }
 
 #[tokio::test(flavor = "multi_thread")]

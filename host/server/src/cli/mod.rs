@@ -1,4 +1,5 @@
-//! The command line: `serve`, `check`, `account`, `health`, `plugin`, `mcp`, `agent`.
+//! The command line: `serve`, `check`, `account`, `health`, `plugin`, `secrets`, `mcp`,
+//! `agent`.
 //!
 //! *Invariant:* what a program may read goes to standard output, everything else to standard
 //! error.
@@ -15,6 +16,7 @@ mod mcp;
 mod operator_port;
 mod plugin;
 mod print;
+mod secrets;
 mod serve;
 mod signals;
 mod token;
@@ -51,6 +53,9 @@ enum Command {
     /// fault, 2 anything else
     #[command(subcommand)]
     Plugin(plugin::Command),
+    /// Go on with a database whose key is lost
+    #[command(subcommand)]
+    Secrets(secrets::Command),
     /// Carry MCP between standard input and output and a running service, for AI assistants that
     /// only start programs
     Mcp(mcp::Args),
@@ -67,6 +72,7 @@ pub async fn run() -> ExitCode {
         Command::Account(command) => account::run(command).await.map(|()| ExitCode::SUCCESS),
         Command::Health(args) => health::run(args).await,
         Command::Plugin(command) => return plugin::run(command).await,
+        Command::Secrets(command) => secrets::run(command).await.map(|()| ExitCode::SUCCESS),
         Command::Mcp(args) => mcp::run(args).await,
         Command::Agent(args) => return agent::run(*args).await,
     };

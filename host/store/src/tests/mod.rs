@@ -7,6 +7,7 @@ mod api_key;
 mod billing;
 mod commit;
 mod delivery;
+mod discard;
 mod dropped;
 mod event;
 mod identity;

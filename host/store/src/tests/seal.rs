@@ -23,7 +23,7 @@ fn secret(field: &str) -> Option<vedette_model::Secret<String>> {
     Some(format!("https://{field}.example.com/{MARK}?token={MARK}").into())
 }
 
-fn settings() -> NotificationSettings {
+pub(super) fn settings() -> NotificationSettings {
     NotificationSettings {
         slack_webhook_url: secret("slack"),
         discord_webhook_url: secret("discord"),
@@ -57,7 +57,7 @@ async fn set(store: &Store, account: &Account) {
 }
 
 /// An account with secrets wherever there can be some.
-async fn with_secrets(store: &Store) -> (Account, Site) {
+pub(super) async fn with_secrets(store: &Store) -> (Account, Site) {
     let account = signed_up(store).await;
     let site = secret_site(&account);
     store.create_site(&site, 50, &[(ssl(), noon())]).await.unwrap();
@@ -66,7 +66,7 @@ async fn with_secrets(store: &Store) -> (Account, Site) {
 }
 
 /// A letter with a secret in it, on its way.
-async fn queue_letter(store: &Store, account: &Account) -> Delivery {
+pub(super) async fn queue_letter(store: &Store, account: &Account) -> Delivery {
     let words = Rendered::Email {
         subject: "Hello".to_owned(),
         text: MARK.to_owned(),
@@ -99,7 +99,7 @@ async fn assert_sealed(store: &Store) {
     assert!(leak.is_none(), "{leak:?}");
 }
 
-async fn assert_kept(store: &Store, account: &Account, site: &Site) {
+pub(super) async fn assert_kept(store: &Store, account: &Account, site: &Site) {
     assert_eq!(store.settings(account.id).await.unwrap(), settings());
     assert_eq!(store.site(account.id, site.id).await.unwrap().as_ref(), Some(site));
     assert_eq!(&only(store.sites(account.id).await.unwrap()), site);
