@@ -46,6 +46,13 @@ impl Sandbox {
         check.is_some_and(|check| check.plugin.grants.reaches_target())
     }
 
+    /// Whether runs of an installed check that are given the same see the same, whatever site they are
+    /// for: it remembers nothing of sites.
+    pub fn is_alike_for_sites(&self, check_type: &CheckType) -> bool {
+        let check = self.inner.registry.check(check_type);
+        check.is_some_and(|check| !check.plugin.grants.keeps_of_sites())
+    }
+
     /// What room planned runs of an installed check share with others.
     pub fn planned_rooms(&self, check_type: &CheckType) -> Vec<PlannedRoom> {
         let check = self.inner.registry.check(check_type);

@@ -69,3 +69,4 @@ pub use prober::{Probe, Recorded, Recorder, Recording};
 pub use sandbox::{Options, Sandbox, SandboxError};
 pub use slots::PlannedRoom;
 pub use state::{MemoryState, StateError, StateStore};
+pub use underway::Question;

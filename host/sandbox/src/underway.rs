@@ -34,7 +34,7 @@ struct Runs {
 
 /// What two jobs have in common that one run answers.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Question {
+pub struct Question {
     target: Target,
     port: Option<u16>,
     connect_to: Option<IpAddr>,
@@ -52,10 +52,8 @@ struct Entry {
 }
 
 impl Question {
-    /// What a job asks; none where its run is nobody else's. A site's has the state that its plugin
-    /// keeps for that site, and what it sees is evidence: told twice, one look at trouble would
-    /// pass for the second one that confirms it.
-    pub(crate) fn of(job: &Job) -> Option<Self> {
+    /// What a job asks, whomever it is for.
+    pub fn of(job: &Job) -> Self {
         // Named one by one: whoever adds a field decides here whether it makes a difference.
         let Job {
             run_id: _,
@@ -66,17 +64,24 @@ impl Question {
             omit,
             now: _,
             audience,
-            site,
-            watched,
+            site: _,
+            watched: _,
         } = job;
-        (site.is_none() && !watched).then(|| Self {
+        Self {
             target: target.clone(),
             port: *port,
             connect_to: *connect_to,
             config: config.clone(),
             omit: omit.clone(),
             audience: *audience,
-        })
+        }
+    }
+
+    /// The same; none where whoever comes while it runs must not be told. A site's run has the state
+    /// that its plugin keeps for that site, and what it sees is evidence: told twice, one look at
+    /// trouble would pass for the second one that confirms it.
+    pub(crate) fn of_anybody(job: &Job) -> Option<Self> {
+        (job.site.is_none() && !job.watched).then(|| Self::of(job))
     }
 }
 
@@ -160,7 +165,7 @@ mod tests {
     }
 
     fn question() -> Question {
-        Question::of(&job()).expect("nobody's in particular")
+        Question::of_anybody(&job()).expect("nobody's in particular")
     }
 
     /// Goes on for as long as somebody waits.
@@ -187,17 +192,17 @@ mod tests {
             Job { audience: Audience::Public, ..job() },
         ];
         for other in others {
-            assert_ne!(Question::of(&other), Some(question()), "{other:?}");
+            assert_ne!(Question::of_anybody(&other), Some(question()), "{other:?}");
         }
         let later = Job { run_id: "two".to_owned(), now: Timestamp::MAX_UTC, ..job() };
-        assert_eq!(Question::of(&later), Some(question()));
+        assert_eq!(Question::of_anybody(&later), Some(question()));
     }
 
     #[test]
     fn what_a_site_is_judged_by_is_not_shared() {
         let site = Some(SiteId(Uuid::from_u128(1)));
         for evidence in [Job { site, ..job() }, Job { watched: true, ..job() }] {
-            assert_eq!(Question::of(&evidence), None);
+            assert_eq!(Question::of_anybody(&evidence), None);
         }
     }
 

@@ -79,8 +79,13 @@ pub(crate) fn config() -> Config {
 
 /// Of an account on the highest plan of its edition.
 pub(crate) async fn owner(app: &App, edition: &'static Edition) -> Caller {
+    owner_of(app, edition, "owner@shop.example").await
+}
+
+/// The same, with this address.
+pub(crate) async fn owner_of(app: &App, edition: &'static Edition, email: &str) -> Caller {
     let plan = edition.highest_plan().id;
-    let made = service::account::create(app, "owner@shop.example", plan, edition.id).await;
+    let made = service::account::create(app, email, plan, edition.id).await;
     let key = made.expect("a plan of the edition").key;
     let credential = Credential { bearer: &key, account: None, address: None };
     let caller = service::credential::authenticate(app, edition, credential).await;

@@ -55,10 +55,7 @@ const COUNTERS: &[Help] = &[
         "vedette_runs_put_off_total",
         "Scheduled checks that waited because their host, account or plugin was busy, or many that are slow",
     ),
-    (
-        "vedette_runs_shared_total",
-        "Checks on demand that shared the run of another one that asked the same",
-    ),
+    ("vedette_runs_shared_total", "Checks that had the run of another one that asked the same"),
 ];
 
 const GAUGES: &[Help] = &[

@@ -42,6 +42,11 @@ impl Capabilities {
         places.any(|place| matches!(place.host, Host::Target | Host::TargetMx))
     }
 
+    /// Whether a run remembers something of the site that it is for.
+    pub(crate) fn keeps_of_sites(&self) -> bool {
+        self.state.as_ref().is_some_and(|state| state.site > 0)
+    }
+
     pub(crate) fn permits_tcp(
         &self,
         about: &About,

@@ -8,16 +8,17 @@
 //! the process, only so many go on; at most half of these are of checks that were slow the last time.
 //! What has to wait for one of them has no turn meanwhile, and nothing waits in the sandbox; in a
 //! process rechecks go first, and then what was planned first. A check that asks others about a host
-//! (DNS, registries, logs) does not wait for that host.
+//! (DNS, registries, logs) does not wait for that host. All who wait to look at the same have one run.
 //! *Invariant:* a run that tells nothing of its target is `unknown`; it is due again like any other,
 //! or sooner where the trouble was our own.
 //! *Invariant:* a check that cannot be done at all, as where its row is damaged, stays planned for when
 //! it was: it is the later the longer that lasts, and the log says so.
 
 mod busy;
+mod looks;
 mod places;
 
-use std::{collections::HashSet, sync::Arc, time::Duration};
+use std::{collections::HashSet, pin::pin, sync::Arc, time::Duration};
 
 use moka::{future::Cache, sync};
 use parking_lot::Mutex;
@@ -29,11 +30,12 @@ use vedette_model::{
     AccountId, CheckStatus, CheckType, Edition, Plan, Site, SiteId, Source, Target, Timestamp,
     schedule,
 };
-use vedette_sandbox::{Job, Ran, RunError, Stop, egress::Audience};
+use vedette_sandbox::{Job, Question, Ran, RunError, Stop, egress::Audience};
 use vedette_store::{Lease, Stamp};
 
 use self::{
     busy::Rank,
+    looks::{Lead, Look, Looks, Part, Sight, Waited},
     places::{Places, Taken, Wanted},
 };
 use super::{
@@ -47,6 +49,7 @@ use crate::{App, Error, Result, trouble::Trouble};
 pub(crate) struct Planned {
     turns: Arc<Semaphore>,
     places: Places,
+    looks: Looks,
     /// For those who wait for places.
     seats: Semaphore,
     /// Checks that took long the last time. Of sites that are gone it is forgotten.
@@ -83,6 +86,14 @@ pub(crate) enum Ending {
     PutOff,
 }
 
+/// What a check comes to its result by.
+enum Means {
+    /// A run of its own in these places, for all who wait to look at the same with it.
+    Run(Taken, Option<Lead>),
+    /// What the run of somebody else saw, who looked at this.
+    Seen(Look, Sight),
+}
+
 /// What became of one go at a check.
 enum Go {
     Ended(Ending),
@@ -95,10 +106,11 @@ impl Planned {
         Self {
             turns: Arc::new(Semaphore::new(MOST_RUNS)),
             places: Places::new(),
+            looks: Looks::default(),
             seats: Semaphore::new(MOST_WAITING),
             slow: sync::Cache::builder().max_capacity(MOST_SLOW).time_to_live(REMEMBERED).build(),
             undone: Mutex::default(),
-            waits: sync::Cache::builder().time_to_idle(REMEMBERED).build(),
+            waits: sync::Cache::builder().max_capacity(MOST_SLOW).time_to_idle(REMEMBERED).build(),
             over_limit: Cache::builder().max_capacity(10_000).time_to_live(KEEP_LIMITS).build(),
         }
     }
@@ -118,6 +130,12 @@ impl Planned {
     /// How many runs go on.
     pub(crate) fn in_flight(&self) -> usize {
         MOST_RUNS - self.turns.available_permits()
+    }
+
+    /// How many wait for their places, or for the run of another.
+    #[cfg(test)]
+    fn waiting(&self) -> usize {
+        MOST_WAITING - self.seats.available_permits()
     }
 
     /// A run took so long, through no trouble of ours.
@@ -163,26 +181,55 @@ pub(crate) async fn run(
         Go::Busy(wanted) => wanted,
     };
     drop(turn);
-    let room = async {
-        let _seat = app.planned.seats.try_acquire().ok()?;
-        let places = app.planned.places.wait(&wanted, Rank::of(lease)).await;
-        let ready_at = app.clock.now();
-        Some((places, ready_at, app.planned.turn().await))
+    let Ok(_seat) = app.planned.seats.try_acquire() else { return Ending::PutOff };
+    let Some((means, ready_at, _turn)) = wait(app, &wanted, Rank::of(lease), over).await else {
+        return Ending::PutOff;
     };
-    let room = tokio::select! {
-        biased;
-        () = over => None,
-        room = room => room,
-    };
-    let Some((places, ready_at, _turn)) = room else { return Ending::PutOff };
-    match Box::pin(go(app, &Lease { ready_at, ..lease.clone() }, source, Some(places))).await {
+    match Box::pin(go(app, &Lease { ready_at, ..lease.clone() }, source, Some(means))).await {
         Go::Ended(ending) => ending,
         Go::Busy(_) => Ending::PutOff,
     }
 }
 
-async fn go(app: &App, lease: &Lease, source: Source, places: Option<Taken>) -> Go {
-    let cause = match see_to(app, lease, source, places).await {
+/// What a check goes on with, and since when it could; none where there was nothing until `over` ended.
+/// Who waits for a run that has begun waits for its end.
+async fn wait(
+    app: &App,
+    wanted: &Wanted,
+    rank: Rank,
+    over: impl Future<Output = ()>,
+) -> Option<(Means, Timestamp, Turn)> {
+    let Planned { places, looks, .. } = &app.planned;
+    let mut over = pin!(over);
+    let lead = loop {
+        let Some(look) = &wanted.look else { break None };
+        match looks.join(look) {
+            Part::Leads(lead) => break Some(lead),
+            Part::Follows(follower) => match follower.wait(over.as_mut()).await {
+                Waited::Seen(sight) => {
+                    let ready_at = app.clock.now();
+                    let means = Means::Seen(look.clone(), sight);
+                    return Some((means, ready_at, app.planned.turn().await));
+                }
+                Waited::InVain => {}
+                Waited::Over => return None,
+            },
+        }
+    };
+    let room = async {
+        let places = places.wait(wanted, rank).await;
+        let ready_at = app.clock.now();
+        (Means::Run(places, lead), ready_at, app.planned.turn().await)
+    };
+    tokio::select! {
+        biased;
+        () = over => None,
+        room = room => Some(room),
+    }
+}
+
+async fn go(app: &App, lease: &Lease, source: Source, means: Option<Means>) -> Go {
+    let cause = match see_to(app, lease, source, means).await {
         Ok(went) => return went,
         Err(cause) => cause,
     };
@@ -230,8 +277,8 @@ pub(crate) fn put_off(lease: &Lease) -> Duration {
     schedule::put_off(lease.site_id, &lease.check_type, PUT_OFF)
 }
 
-/// With the `places` that were waited for, or such as are free.
-async fn see_to(app: &App, lease: &Lease, source: Source, places: Option<Taken>) -> Result<Go> {
+/// By the `means` that were waited for, or in such places as are free.
+async fn see_to(app: &App, lease: &Lease, source: Source, means: Option<Means>) -> Result<Go> {
     let Lease { account_id, site_id, check_type, .. } = lease;
     let context = app.store.check_context(*account_id, *site_id, check_type).await?;
     // Deleted meanwhile, and its schedule with it.
@@ -243,12 +290,10 @@ async fn see_to(app: &App, lease: &Lease, source: Source, places: Option<Taken>)
         plan_anew(app, lease, regular).await;
         return Ok(Go::Ended(Ending::Nothing));
     }
-    let host = app.sandbox.reaches_target(check_type).then(|| site.domain.as_str().to_owned());
-    let is_slow = app.planned.slow.contains_key(&check_of(lease));
-    let rooms = app.sandbox.planned_rooms(check_type);
-    let wanted = Wanted { host, account: *account_id, rooms, is_slow };
-    let places = places.filter(|places| places.are_of(&wanted));
-    let Some(_places) = places.or_else(|| app.planned.places.take(&wanted)) else {
+    let job = job(lease, &site, plan::edition_of(&context.account)?, now);
+    let wanted = wanted(app, lease, &site, &job);
+    let free = || Some(Means::Run(app.planned.places.take(&wanted)?, None));
+    let Some(means) = means.and_then(|means| means.of(&wanted)).or_else(free) else {
         metrics::counter!("vedette_runs_put_off_total").increment(1);
         return Ok(Go::Busy(wanted));
     };
@@ -257,23 +302,63 @@ async fn see_to(app: &App, lease: &Lease, source: Source, places: Option<Taken>)
     let late = app.pulse.late(lease.due_at, now);
     metrics::histogram!("vedette_run_late_seconds", "check_type" => check_type.to_string())
         .record(late.as_secs_f64());
-    let edition = plan::edition_of(&context.account)?;
-    let job = job(lease, &site, edition, now);
-    probe(app, lease, source, &site, plan, job).await.map(Go::Ended)
+    let (sight, _places) = look(app, check_type, job, means).await;
+    take_in(app, lease, source, &site, plan, sight).await.map(Go::Ended)
 }
 
-async fn probe(
+fn wanted(app: &App, lease: &Lease, site: &Site, job: &Job) -> Wanted {
+    let Lease { account_id, check_type, .. } = lease;
+    let host = app.sandbox.reaches_target(check_type).then(|| site.domain.as_str().to_owned());
+    let is_slow = app.planned.slow.contains_key(&check_of(lease));
+    let rooms = app.sandbox.planned_rooms(check_type);
+    let is_alike = app.sandbox.is_alike_for_sites(check_type);
+    let look =
+        is_alike.then(|| Look { check_type: check_type.clone(), question: Question::of(job) });
+    Wanted { host, account: *account_id, rooms, is_slow, look }
+}
+
+impl Means {
+    /// What of it serves what is wanted now: a site moves, and is looked at otherwise.
+    fn of(self, wanted: &Wanted) -> Option<Self> {
+        match self {
+            Self::Run(places, lead) => places
+                .are_of(wanted)
+                .then(|| Self::Run(places, lead.filter(|lead| lead.is_of(wanted.look.as_ref())))),
+            Self::Seen(look, sight) => {
+                (wanted.look.as_ref() == Some(&look)).then_some(Self::Seen(look, sight))
+            }
+        }
+    }
+}
+
+/// Runs the plugin, for all who wait for that, unless somebody else has; and what is held meanwhile.
+async fn look(app: &App, check_type: &CheckType, job: Job, means: Means) -> (Sight, Option<Taken>) {
+    let (places, lead) = match means {
+        Means::Run(places, lead) => (places, lead),
+        Means::Seen(_, sight) => {
+            metrics::counter!("vedette_runs_shared_total").increment(1);
+            return (sight, None);
+        }
+    };
+    lead.iter().for_each(Lead::begin);
+    let sight = Arc::new(app.sandbox.run(check_type, job).await);
+    if let Some(lead) = lead {
+        lead.end(Arc::clone(&sight));
+    }
+    (sight, Some(places))
+}
+
+async fn take_in(
     app: &App,
     lease: &Lease,
     source: Source,
     site: &Site,
     plan: &Plan,
-    job: Job,
+    sight: Sight,
 ) -> Result<Ending> {
     let check_type = &lease.check_type;
-    let ran = app.sandbox.run(check_type, job).await;
-    let pace = pace_of(&ran);
-    let (seen, took) = match ran {
+    let pace = pace_of(&sight);
+    let (seen, took) = match Arc::unwrap_or_clone(sight) {
         Ok(ran) => {
             let seen = Seen::Result {
                 result: ran.observation.result,

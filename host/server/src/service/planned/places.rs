@@ -11,6 +11,7 @@ use vedette_sandbox::{PlannedRoom, TARGET_RUNS};
 use super::{
     MOST_RUNS,
     busy::{Busy, Place, Rank},
+    looks::Look,
 };
 
 /// Who has which places.
@@ -25,6 +26,8 @@ pub(super) struct Wanted {
     pub(super) rooms: Vec<PlannedRoom>,
     /// It took long the last time.
     pub(super) is_slow: bool,
+    /// None where what it sees is for its site alone.
+    pub(super) look: Option<Look>,
 }
 
 /// The places of one run; dropping them makes room for another.
@@ -118,7 +121,13 @@ mod tests {
 
     fn wanted(host: &str, account: u128) -> Wanted {
         let account = AccountId(Uuid::from_u128(account));
-        Wanted { host: Some(host.to_owned()), account, rooms: Vec::new(), is_slow: false }
+        Wanted {
+            host: Some(host.to_owned()),
+            account,
+            rooms: Vec::new(),
+            is_slow: false,
+            look: None,
+        }
     }
 
     fn rank() -> Rank {

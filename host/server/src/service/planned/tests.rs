@@ -1,9 +1,13 @@
 //! A check that has to wait, for its host or for trouble of ours to pass.
 
-use std::future::{pending, ready};
+use std::{
+    future::{pending, ready},
+    sync::atomic::{AtomicUsize, Ordering},
+};
 
+use futures::future::join_all;
 use serde_json::json;
-use tokio::task::yield_now;
+use tokio::{net::TcpListener, sync::oneshot, task::yield_now};
 use uuid::Uuid;
 use vedette_model::{Observation, edition::STANDARD};
 use vedette_sandbox::{Cost, TARGET_RUNS};
@@ -65,17 +69,90 @@ fn check_that_waits_for_its_host_has_no_turn_and_goes_on_when_there_is_a_place()
 }
 
 #[test]
+fn all_who_wait_to_look_at_the_same_have_one_run() {
+    /// Besides the first.
+    const OTHERS: usize = 4;
+
+    let (clock, _) = Clock::manual("2026-11-20T12:00:00Z".parse().expect("a moment"));
+    instance::with_idle_app(config(), clock, |app| async move {
+        let (port, looks) = counting().await;
+        let mut sites = Vec::new();
+        for nth in 0..=OTHERS {
+            let owner = instance::owner_of(&app, &STANDARD, &format!("{nth}@shop.example")).await;
+            sites.push(site_at(&app, &owner, port).await);
+        }
+        let ending = run_within(&app, &take_ssl(&app).await, pending()).await;
+        assert!(matches!(ending, Ending::Stored { .. }), "{ending:?}");
+        let of_one = looks.load(Ordering::SeqCst);
+        assert!(of_one > 0);
+
+        let busy = all_places(&app, &sites[0]);
+        let mut leases = Vec::new();
+        for _ in 0..OTHERS {
+            leases.push(take_ssl(&app).await);
+        }
+        let makes_room = async {
+            while app.planned.in_flight() > 0 || app.planned.waiting() < OTHERS {
+                yield_now().await;
+            }
+            drop(busy);
+        };
+        let runs = join_all(leases.iter().map(|lease| run_within(&app, lease, pending())));
+        let (endings, ()) = tokio::join!(runs, makes_room);
+        for ending in endings {
+            assert!(matches!(ending, Ending::Stored { .. }), "{ending:?}");
+        }
+        assert_eq!(looks.load(Ordering::SeqCst), 2 * of_one);
+        assert_eq!((app.planned.in_flight(), app.planned.waiting()), (0, 0));
+    });
+}
+
+#[test]
+fn who_waits_with_a_check_that_is_given_up_looks_instead() {
+    let (clock, _) = Clock::manual("2026-11-20T12:00:00Z".parse().expect("a moment"));
+    instance::with_idle_app(config(), clock, |app| async move {
+        let (port, _looks) = counting().await;
+        let mut sites = Vec::new();
+        for nth in 0..2 {
+            let owner = instance::owner_of(&app, &STANDARD, &format!("{nth}@shop.example")).await;
+            sites.push(site_at(&app, &owner, port).await);
+        }
+        let busy = all_places(&app, &sites[0]);
+        let (first, second) = (take_ssl(&app).await, take_ssl(&app).await);
+        let (give_up, given_up) = oneshot::channel();
+        let over = async { given_up.await.expect("told") };
+        let makes_room = async {
+            while app.planned.in_flight() > 0 || app.planned.waiting() < 2 {
+                yield_now().await;
+            }
+            give_up.send(()).expect("it waits");
+            while app.planned.waiting() > 1 {
+                yield_now().await;
+            }
+            drop(busy);
+        };
+        let runs = futures::future::join(
+            run_within(&app, &first, over),
+            run_within(&app, &second, pending()),
+        );
+        let ((led, followed), ()) = tokio::join!(runs, makes_room);
+        assert!(matches!(led, Ending::PutOff), "{led:?}");
+        assert!(matches!(followed, Ending::Stored { .. }), "{followed:?}");
+    });
+}
+
+#[test]
 fn check_whose_site_moved_while_it_waited_takes_a_place_of_its_host() {
     let (clock, _) = Clock::manual("2026-11-20T12:00:00Z".parse().expect("a moment"));
     instance::with_idle_app(config(), clock, |app| async move {
         let owner = instance::owner(&app, &STANDARD).await;
         let site = site(&app, &owner).await;
         let waited_for = Wanted { host: Some("before.example".to_owned()), ..wanted(&app, &site) };
-        let places = app.planned.places.take(&waited_for);
+        let places = app.planned.places.take(&waited_for).map(|places| Means::Run(places, None));
         let busy = all_places(&app, &site);
         let lease = take(&app).await;
         let went = go(&app, &lease, Source::Scheduler, places).await;
-        assert!(matches!(went, Go::Busy(found) if found == wanted(&app, &site)));
+        assert!(matches!(went, Go::Busy(found) if found.host == wanted(&app, &site).host));
         drop(busy);
     });
 }
@@ -91,7 +168,8 @@ fn check_whose_plugin_has_no_room_waits_for_it_here() {
         // It runs elsewhere, at a host of its own each.
         let run = |nth: u32| {
             let account = AccountId(Uuid::from_u128(nth.into()));
-            let wanted = Wanted { host: None, account, rooms: rooms.clone(), is_slow: false };
+            let wanted =
+                Wanted { host: None, account, rooms: rooms.clone(), is_slow: false, look: None };
             app.planned.places.take(&wanted).expect("there is room")
         };
         let mut runs: Vec<_> = (0..least).map(run).collect();
@@ -120,6 +198,7 @@ fn check_that_was_slow_waits_for_others_that_were_until_it_is_quick() {
                 account,
                 rooms: Vec::new(),
                 is_slow: true,
+                look: None,
             });
             places.expect("there is room")
         };
@@ -239,13 +318,31 @@ fn all_places(app: &App, site: &Site) -> Vec<Taken> {
 fn wanted(app: &App, site: &Site) -> Wanted {
     let host = Some(site.domain.as_str().to_owned());
     let rooms = app.sandbox.planned_rooms(&uptime()[0]);
-    Wanted { host, account: site.account_id, rooms, is_slow: false }
+    Wanted { host, account: site.account_id, rooms, is_slow: false, look: None }
 }
 
 /// Where nobody listens.
 async fn site(app: &App, owner: &Caller) -> Site {
+    site_at(app, owner, 1).await
+}
+
+/// A port where every connection is closed at once, and how many there were.
+async fn counting() -> (u16, Arc<AtomicUsize>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+    let port = listener.local_addr().expect("an address").port();
+    let count = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&count);
+    tokio::spawn(async move {
+        while listener.accept().await.is_ok() {
+            counted.fetch_add(1, Ordering::SeqCst);
+        }
+    });
+    (port, count)
+}
+
+async fn site_at(app: &App, owner: &Caller, port: u16) -> Site {
     let body = json!({
-        "domain": "shop.example", "origin_ip": "127.0.0.1", "custom_port": 1,
+        "domain": "shop.example", "origin_ip": "127.0.0.1", "custom_port": port,
         "check_types": ["ssl"],
     });
     service::site::create(app, owner, &body).await.expect("a good body")
@@ -253,7 +350,16 @@ async fn site(app: &App, owner: &Caller) -> Site {
 
 /// The uptime check, which is due.
 async fn take(app: &App) -> Lease {
-    let leased = app.store.lease_due(&app.node, &uptime(), app.clock.now(), LEASE, 1).await;
+    take_of(app, &uptime()).await
+}
+
+/// The check that connects to where a site says.
+async fn take_ssl(app: &App) -> Lease {
+    take_of(app, &["ssl".parse().expect("a check's name")]).await
+}
+
+async fn take_of(app: &App, types: &[CheckType]) -> Lease {
+    let leased = app.store.lease_due(&app.node, types, app.clock.now(), LEASE, 1).await;
     leased.expect("the schedule is read").pop().expect("it is due")
 }
 
