@@ -1,8 +1,8 @@
 //! What Vedette remembers: SurrealDB, and nothing else knows it.
 //!
 //! One [`Store`] stands before an engine inside the process (`mem://`, `surrealkv://path`) or a
-//! server that many nodes share (`ws://`, `wss://`). There is one file per table, named as in the
-//! model; [`commit`] is the one transaction that makes a decision real.
+//! server that many nodes share (`ws://`, `wss://`). There is one file per resource, named as in
+//! the model; [`commit`] is the one transaction that makes a decision real.
 //!
 //! *Invariant:* SurrealQL stays in this crate; only `tx.rs` sends it, but for the question whether a
 //! server is there (`remote.rs`), and input is always bound.
@@ -11,8 +11,8 @@
 //! *Invariant:* no clock: `now` is a parameter. (Events that nobody has numbered yet are put in
 //! order by a UUID v7, from which no time is read.)
 //! *Invariant:* a limit holds exactly, because each transaction under it writes the same row.
-//! *Invariant:* rows are read forward and bounded (of alerts by how long they are kept); totals come
-//! from counters.
+//! *Invariant:* rows are read forward and bounded (of alerts by how long they are kept); totals of
+//! what grows with time (checks, alerts, incidents) come from counters.
 //! *Invariant:* secrets are sealed before they are bound ([`Seal`]); the model refuses to write one
 //! anywhere else.
 

@@ -169,7 +169,9 @@ impl Authenticate {
             .await
             .inspect_err(|_| app.limits.recent.disown(&TokenHash::of(token)))?;
         if caller.edition.id != self.edition.id {
-            return Err(Error::Unauthenticated("the credential is one of another edition".into()));
+            let (its, ours) = (caller.edition.prefix, self.edition.prefix);
+            let said = format!("the credential is for the paths below {its}, not below {ours}");
+            return Err(Error::Unauthenticated(said.into()));
         }
         Ok(caller)
     }

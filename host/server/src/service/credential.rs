@@ -137,11 +137,13 @@ fn touch_is_due(last: Option<Timestamp>, now: Timestamp) -> bool {
 }
 
 fn invalid_key() -> Error {
-    Error::Unauthenticated("the API key is not valid".into())
+    Error::Unauthenticated(
+        "the API key is wrong, expired or deleted; make another with POST /api-keys".into(),
+    )
 }
 
-const RESTS: &str = "the API key was made by a member of a team, which the plan does not include \
-     any longer";
+const RESTS: &str = "the API key was made by a member of a team, and the plan no longer includes \
+     teams; the account's owner can upgrade, or make a key of their own";
 const TOUCH_EVERY: TimeDelta = TimeDelta::seconds(60);
 
 #[cfg(test)]

@@ -119,10 +119,7 @@ pub(crate) fn refuse(
 pub(crate) fn crowded() -> Error {
     Error::Limited {
         retry_after: CROWDED,
-        message: format!(
-            "as many checks are under way as this host, or all of us, can take, or our machine \
-             had no time for this one; try again in {CROWDED} s"
-        ),
+        message: format!("too many checks are running at this moment; try again in {CROWDED} s"),
     }
 }
 

@@ -93,7 +93,7 @@ fn tell_clock_doubted(app: &App) {
         return;
     }
     tracing::error!(
-        "the clock of this machine has leapt, or is more than a minute from the database server's: \
+        "the clock of this machine has leapt, or is more than an hour from the database server's: \
          what fails now, and what is well again, is stored as unknown until they agree; see that \
          something keeps the time of both (NTP)"
     );

@@ -64,7 +64,7 @@ pub(super) fn security(edition: &Edition) -> Value {
         schemes["agent"] = bearer(&format!("The key of an agent, which starts with `{key}`."));
     }
     if edition.has(Area::Cron) {
-        schemes["scheduler"] = bearer("The operator's secret for his scheduler.");
+        schemes["scheduler"] = bearer("The operator's secret for an external scheduler.");
     }
     if edition.has(Area::Billing) {
         let description = "Hex of the HMAC-SHA256 of the body as it is sent, with the secret that \
@@ -94,18 +94,16 @@ fn description(edition: &Edition) -> String {
         })
         .collect();
     format!(
-        "Bodies are JSON, times are UTC (RFC 3339), ids are UUIDs. Fields of a body that nobody \
-         knows are ignored; everything else that is wrong is a 400 which names the field, and \
-         nothing is changed. What belongs to somebody else is answered like what does not \
-         exist.\n\n\
-         Send an API key with every request: `Authorization: Bearer {prefix}…`. A session token \
-         of the operator's identity provider, where there is one, is taken like a key. Operations \
-         that are marked public need none.\n\n\
-         An address may make 60 requests a minute, 10 to public operations. Each plan has \
-         further limits:\n\n{plans}\n\n\
-         Every answer carries six headers that tell where the request stands; a 429 also says \
-         in `Retry-After` how many seconds to wait. `X-Request-Id`, yours or one that is made for \
-         the request, is in the answer and in the operator's log.",
+        "Bodies are JSON, times are UTC (RFC 3339), ids are UUIDs. Unknown fields of a body are \
+         ignored. Any other mistake is answered with 400 and the name of the field, and changes \
+         nothing. Somebody else's resource is answered exactly like one that does not \
+         exist.\n\nSend an API key with every request: `Authorization: Bearer {prefix}…`. If the \
+         operator has an identity provider, its session tokens work like keys. Public operations \
+         need no credential.\n\nAn address may make 60 requests a minute, and 10 to public \
+         operations. Each plan has further limits:\n\n{plans}\n\nEvery answer has six headers \
+         that show how much of each limit is left. A 429 also says in `Retry-After` how many \
+         seconds to wait. `X-Request-Id` is in the answer and in the operator's log; send your \
+         own, or one is made.",
         prefix = edition.key_prefix,
         plans = plans.join("\n"),
     )

@@ -14,7 +14,7 @@ pub(super) const TAG: &str = "Account";
 pub(super) fn operations(subject: &Subject<'_>) -> Vec<Operation> {
     let name = said(
         json!({ "type": ["string", "null"], "maxLength": 200 }),
-        "As the owner wants to be called; null, like nothing but blanks, is no name.",
+        "The owner's name. Null or only blanks: no name.",
     );
     vec![
         Operation::get("/account", TAG, "readAccount", "Read the account")
@@ -31,9 +31,9 @@ pub(super) fn operations(subject: &Subject<'_>) -> Vec<Operation> {
             .fails(403, OWNER),
         Operation::delete("/account", TAG, "deleteAccount", "Delete the account")
             .says(
-                "For good: sites with their checks and alerts, incidents, settings, status page, \
-                 keys, team and agents. Subscriptions are cancelled first. All keys stop working \
-                 at once; a session begins a new account.",
+                "Deletes, for good, all sites with their checks and alerts, incidents, settings, \
+                 the status page, keys, the team and agents. Subscriptions are cancelled first. \
+                 All keys stop working at once. Signing in again makes a new account.",
             )
             .answers("It is gone.", success(), json!({ "success": true }))
             .fails(403, OWNER),
@@ -62,6 +62,6 @@ fn example(subject: &Subject<'_>) -> Value {
 }
 
 const NAME: &str = "Ada Lovelace";
-const OWN: &str = "Somebody in a team acts for the team, unless `X-Vedette-Account` names their own \
-     account.";
+const OWN: &str = "Members of a team see the account they act for: the team's, unless \
+     `X-Vedette-Account` names their own.";
 const OWNER: &str = "The account is not the caller's own.";

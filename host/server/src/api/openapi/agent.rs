@@ -22,14 +22,13 @@ pub(super) fn operations() -> Vec<Operation> {
 fn of_callers() -> Vec<Operation> {
     let id = required("id", uuid(), "The agent.", AGENT);
     let name = json!({ "type": "string", "minLength": 1, "maxLength": 100 });
-    let name =
-        said(name, "One line, not of blanks alone; `agent-1`, `agent-2`, … where it is left out.");
+    let name = said(name, "One line, not only blanks. Default: `agent-1`, `agent-2`, …");
     let created = json!({
         "agent_id": AGENT, "agent_key": "sp_agent_Tq3…", "agent_name": "dc1",
     });
     vec![
         Operation::get("/agent/key", TAG, "listAgents", "List the agents")
-            .says("Without their keys: a key is answered once, when its agent is made.")
+            .says("Keys are not listed: a key is shown once, when its agent is made.")
             .answers(
                 "The agents.",
                 record(json!({ "agents": list(reference("Agent")) })),
@@ -42,17 +41,20 @@ fn of_callers() -> Vec<Operation> {
             .answers("The key, for the only time.", reference("CreatedAgent"), created)
             .fails(403, "The plan does not include agents, or all of its agents are in use."),
         Operation::delete("/agent/key", TAG, "deleteAgent", "Delete an agent")
-            .says("Its key stops working at once; what it saw, and the alerts about it, go too.")
+            .says(
+                "The agent's key stops working at once. What it saw is deleted, and so are the \
+                 alerts about that.",
+            )
             .with(id)
             .answers("It is gone.", success(), json!({ "success": true }))
             .fails(403, "The plan does not include agents.")
             .fails(404, "There is no such agent."),
         Operation::get("/agent/certs", TAG, "listPrivateCertificates", "List what agents saw")
             .says(
-                "The leaves of each host and port (at most 1,000 of each agent), as they were seen \
-                 last; those that expire first in front. One that a later look did not show, but \
-                 others, is gone. Alerts about one name its `id` as their `site_id`; \
-                 incidents and maintenance windows take it too.",
+                "The server certificates of each host and port, as they were last seen, at most \
+                 1,000 per agent. Those that expire soonest come first. A certificate is removed \
+                 when a later look finds only others. Its `id` is the `site_id` of alerts about \
+                 it, and can be used in incidents and maintenance windows.",
             )
             .answers(
                 "The certificates.",
@@ -74,7 +76,7 @@ fn of_agents() -> Vec<Operation> {
     vec![
         Operation::post("/agent/register", TAG, "registerAgent", "Say who the agent is")
             .credential("agent")
-            .says("May be sent again and again; what is left out stays as it was.")
+            .says("Can be sent repeatedly. Fields that are left out keep their value.")
             .may_take(reference("AgentRegistration"), registration())
             .answers(
                 "It is known.",
@@ -85,12 +87,12 @@ fn of_agents() -> Vec<Operation> {
         Operation::post("/agent/report", TAG, "reportCertificates", "Bring what was seen")
             .credential("agent")
             .says(
-                "Of a report that does not fit nothing is taken in. It may come again, and late: \
-                 what was seen before what is known already changes nothing. After a 500 send it \
-                 again. An agent looks at 1,000 places: where a report names more, those that none \
-                 has named for a week make room, up to 1,000 of them; else, and where they were seen \
-                 more than a week ago, new ones are left out, all other results are taken in, and the \
-                 answer is 403.",
+                "If any entry is invalid, nothing is stored. A report may be repeated or late: \
+                 results older than those already stored change nothing. After a 500, send it \
+                 again. An agent can have 1,000 places. If a report names more, places that no \
+                 report has named for a week are removed to make room, up to 1,000 of them. If \
+                 there is still no room, or the new results are more than a week old, the new \
+                 places are left out, all other results are stored, and the answer is 403.",
             )
             .takes(
                 record(json!({ "agent_id": uuid(), "results": results })),
@@ -123,7 +125,7 @@ pub(super) fn schemas() -> Vec<(String, Value)> {
 }
 
 fn agent_schema() -> Value {
-    let status = "`pending` until it was heard of, `offline` after three missed reports.";
+    let status = "`pending` until its first report, `offline` after three missed reports.";
     record(json!({
         "id": uuid(),
         "agent_name": text(),
@@ -151,7 +153,8 @@ fn private_certificate_schema() -> Value {
         "is_valid": boolean(),
         "fingerprint_sha256": or_null(text()),
         "san": list(text()),
-        "error": or_null(said(text(), "Why it is not valid, or was not seen the last time.")),
+        "error": or_null(said(text(), "Why the certificate is not valid, or could not be read the \
+             last time.")),
         "agent_id": uuid(),
         "last_seen_at": said(moment(), "When the agent looked last."),
     }));
@@ -177,16 +180,17 @@ fn registration_schema() -> Value {
 fn result_schema() -> Value {
     let certificates = json!({
         "type": "array", "items": reference("AgentCertificate"), "maxItems": 20,
-        "description": "As served; empty where none was seen. Each that issued none of the others is \
-                        listed and judged for itself.",
+        "description": "The certificates as served; empty if none was seen. Each one that did not \
+             issue another is a server certificate, and is listed and judged by itself.",
     });
     let result = object(
         &["host", "port", "certificates"],
         json!({
-            "host": said(text(), "A name or an address, as the agent's network knows it."),
+            "host": said(text(), "A name or an address in the agent's network."),
             "port": port(),
-            "checked_at": or_null(said(moment(), "When it was; now, where it is left out.")),
-            "error": or_null(said(bounded(), "Why none was seen, or what is wrong with them.")),
+            "checked_at": or_null(said(moment(), "When it was seen. Default: now.")),
+            "error": or_null(said(bounded(), "Why no certificate was seen, or what is wrong with \
+                 it.")),
             "certificates": certificates,
         }),
     );
@@ -195,8 +199,8 @@ fn result_schema() -> Value {
 
 fn certificate_schema() -> Value {
     let names = json!({ "type": ["array", "null"], "items": bounded() });
-    let fingerprint = "Where it is left out, a certificate is known again by issuer, subject, serial \
-                       number and `not_after`.";
+    let fingerprint = "If it is left out, a certificate is recognised by issuer, subject, serial \
+         number and `not_after`.";
     let mut certificate = object(
         &[],
         json!({
@@ -207,7 +211,7 @@ fn certificate_schema() -> Value {
             "not_after": or_null(moment()),
             "fingerprint_sha256": or_null(said(bounded(), fingerprint)),
             "san": names,
-            "is_valid": or_null(said(boolean(), "By dates and errors, where it is left out.")),
+            "is_valid": or_null(said(boolean(), "Default: decided by the dates and `error`.")),
             "error": or_null(bounded()),
         }),
     );
@@ -219,7 +223,7 @@ fn certificate_schema() -> Value {
     ]);
     said(
         certificate,
-        "A certificate as an agent saw it, with `subject`, `issuer` and `not_after`; or else the \
+        "A certificate that an agent saw, with `subject`, `issuer` and `not_after`, or the \
          `error` that kept it from reading one.",
     )
 }

@@ -28,22 +28,23 @@ pub(super) fn operations(subject: &Subject<'_>) -> Vec<Operation> {
     vec![
         Operation::get("/alerts", TAG, "listAlerts", "List the alerts")
             .says(
-                "Newest first; without `resolved` only those that are unresolved. Resolved ones are \
-                 kept for as long as the operator of the service has set.",
+                "Newest first. Without `resolved`, only unresolved alerts. The operator decides \
+                 how long resolved alerts are kept.",
             )
             .with(query("type", one_of(&types), "Only alerts of this type."))
             .with(query("severity", one_of(&Severity::WORDS), "Only alerts of this severity."))
             .with(query(
                 "resolved",
                 one_of(&["true", "false", "all"]),
-                "`true`: resolved only. `all`: both. `false` or absent: unresolved only.",
+                "`true`: only resolved. `all`: both. `false` or absent: only unresolved.",
             ))
             .with(limit)
             .with(offset)
             .answers("A page of alerts.", listing, listed),
         Operation::patch("/alerts", TAG, "resolveAlert", "Resolve or reopen an alert")
             .says(
-                "For alerts about changes, which no check resolves; conditions resolve themselves.",
+                "For alerts about changes, which stay until somebody resolves them. Alerts about \
+                 conditions (expiring, down) resolve themselves when the condition ends.",
             )
             .with(required("id", uuid(), "The alert.", ALERT))
             .takes(
@@ -79,10 +80,10 @@ fn deliveries() -> Operation {
     });
     Operation::get("/alerts/{id}/deliveries", TAG, "listDeliveries", "Whom an alert was told to")
         .says(
-            "The latest 200, oldest first; finished ones are kept for 30 days. `silenced`: held \
-             back by maintenance until `due_at`, or finished because there was nothing left to say. \
-             `merged`: told together with others in the batch `batch_id`; `summarised`: only \
-             counted there. Both show how that batch is doing.",
+            "The latest 200, oldest first. Finished ones are kept for 30 days. `silenced`: held \
+             back by maintenance until `due_at`, or finished because nothing was left to say. \
+             `merged`: sent together with others in the batch `batch_id`. `summarised`: only \
+             counted in that batch. Both show the state of that batch.",
         )
         .with(path_id("The alert.", ALERT))
         .answers(
@@ -100,12 +101,13 @@ fn delivery() -> Value {
         "state": one_of(&DELIVERY_STATES),
         "attempts": count(),
         "created_at": moment(),
-        "due_at": or_null(said(moment(), "The next attempt; null once it is finished.")),
+        "due_at": or_null(said(moment(), "When the next attempt is made; null when it is \
+             finished.")),
         "finished_at": or_null(moment()),
         "error": or_null(said(text(), "Why the last attempt failed.")),
         "batch_id": or_null(said(
             uuid(),
-            "What the receiver sees as `X-Vedette-Delivery`; null while it waits.",
+            "The receiver's `X-Vedette-Delivery`; null until it is sent.",
         )),
     }))
 }
@@ -127,8 +129,8 @@ pub(super) fn schemas(subject: &Subject<'_>) -> Vec<(String, Value)> {
         "resolved_at": or_null(moment()),
     }));
     let description = "An issue that a check found. Conditions (expiring, down) resolve \
-                       themselves; changes wait for their owner.";
-    let log = "What one check had to say on one channel, and how it was told.";
+         themselves; changes stay until somebody resolves them.";
+    let log = "A notification of one check on one channel, and what became of it.";
     vec![
         ("Alert".to_owned(), said(alert, description)),
         ("Delivery".to_owned(), said(delivery(), log)),

@@ -34,7 +34,7 @@ pub(super) fn headers() -> Value {
         .iter()
         .map(|(name, description, example)| ((*name).to_owned(), integer(description, 0, *example)))
         .collect();
-    let wait = "Seconds until every limit that is used up admits a request again.";
+    let wait = "Seconds to wait until all limits admit a request again.";
     headers.insert(RETRY_AFTER.to_owned(), integer(wait, 1, 42));
     for (name, description, example) in TEXT_HEADERS {
         let header = json!({
@@ -80,13 +80,13 @@ pub(super) fn schemas() -> Vec<(String, Value)> {
     let error = json!({
         "type": "string",
         "description": format!(
-            "One word for programs: {}; method_not_allowed where a path takes other methods.",
+            "One word for programs: {}; method_not_allowed if the path has only other methods.",
             words.join(", ")
         ),
     });
     let message = json!({
         "type": "string",
-        "description": "What to change, for people; names the field where one is at fault.",
+        "description": "What to change, for people. Names the field that is wrong.",
     });
     let wait = json!({
         "type": ["integer", "null"],
@@ -141,22 +141,23 @@ const RETRY_AFTER: &str = "Retry-After";
 const TEXT_HEADERS: [(&str, &str, &str); 4] = [
     (
         REQUEST_ID,
-        "The id that the request came with, or one made for it; the operator's log names it.",
+        "The request's own id, or one made for it. It is in the operator's log.",
         "0b6d7c1e-5f3a-4a58-9d27-1c0e8f4b2a96",
     ),
     (
         ETAG,
-        "Names the content: sent as `If-None-Match`, it is answered with 304 until that changes.",
+        "Identifies the content. Sent as `If-None-Match`, it is answered with 304 until the \
+         content changes.",
         "W/\"5f1c3a0e9b7d42c8\"",
     ),
     (CHALLENGE, "The kind of credential that is wanted.", "Bearer"),
-    (DEPRECATION, "Since when the operation is on its way out, as a Unix time.", "@1767225600"),
+    (DEPRECATION, "Since when the operation is deprecated, as a Unix time.", "@1767225600"),
 ];
 const LIMIT_HEADERS: [(&str, &str, u32); 6] = [
     ("X-RateLimit-Limit", "Requests that this address may make in a minute.", 60),
     ("X-RateLimit-Remaining", "Requests that are left to it now.", 59),
-    ("X-RateLimit-Reset", "Unix time at which one more is admitted.", 1_795_356_060),
-    ("X-MonthlyLimit-Limit", "Calls that the plan has a month; 0 without a credential.", 10_000),
+    ("X-RateLimit-Reset", "Unix time at which one more request is admitted.", 1_795_356_060),
+    ("X-MonthlyLimit-Limit", "Calls per month of the plan; 0 without a credential.", 10_000),
     ("X-MonthlyLimit-Used", "Calls of this UTC month so far.", 128),
     ("X-MonthlyLimit-Remaining", "Calls that are left.", 9_872),
 ];
@@ -179,28 +180,28 @@ static FAILURES: [Failure; 8] = [
     Failure {
         status: 403,
         name: "Forbidden",
-        meaning: "The plan does not include this, or its count is used up.",
+        meaning: "The plan does not include this, or all that it includes is in use.",
         error: "forbidden",
         message: "the free plan has 2 sites, and all are in use",
     },
     Failure {
         status: 404,
         name: "NotFound",
-        meaning: "Unknown, or somebody else's: the two are never told apart.",
+        meaning: "It does not exist, or is somebody else's. The answer is the same.",
         error: "not_found",
         message: "site not found",
     },
     Failure {
         status: 413,
         name: "PayloadTooLarge",
-        meaning: "The body is larger than this operation takes.",
+        meaning: "The body is larger than this operation accepts.",
         error: "payload_too_large",
         message: "the body is larger than this endpoint takes",
     },
     Failure {
         status: 429,
         name: "RateLimited",
-        meaning: "A limit is used up: of the address, of the account, or of the month.",
+        meaning: "A limit is used up: the address's, the account's, or the month's.",
         error: "rate_limited",
         message: "too many requests from this address; try again in 42 s",
     },
@@ -216,6 +217,6 @@ static FAILURES: [Failure; 8] = [
         name: "Unavailable",
         meaning: "The operator has not configured what the request needs.",
         error: "unavailable",
-        message: "there is no mail relay; set smtp.url and smtp.from",
+        message: "no mail relay is configured; set smtp.url and smtp.from",
     },
 ];

@@ -24,14 +24,17 @@ pub(super) fn operations(subject: &Subject<'_>) -> Vec<Operation> {
     let expiry = || or_null(said(moment(), "In the future; null is no expiry."));
     vec![
         Operation::get("/api-keys", TAG, "listApiKeys", "List the keys")
-            .says("Prefixes only: a key itself is answered once, when it is made or rolled.")
+            .says("Lists prefixes only. A key itself is shown once, when it is made or rolled.")
             .answers(
                 "The keys.",
                 record(json!({ "keys": list(reference("ApiKey")) })),
                 json!({ "keys": [example(subject)] }),
             ),
         Operation::post("/api-keys", TAG, "createApiKey", "Make a key")
-            .says("Without `expiresAt` it does not expire. How many there may be is the plan's.")
+            .says(
+                "Without `expiresAt` the key does not expire. The plan limits the number of \
+                 keys.",
+            )
             .takes(
                 object(&["name"], json!({ "name": name, "expiresAt": expiry() })),
                 json!({ "name": "ci", "expiresAt": LATER }),
@@ -39,7 +42,7 @@ pub(super) fn operations(subject: &Subject<'_>) -> Vec<Operation> {
             .answers("The key, for the only time.", reference("CreatedApiKey"), created.clone())
             .fails(403, "All keys of the plan are in use."),
         Operation::patch("/api-keys", TAG, "setApiKeyExpiry", "Set, extend or clear an expiry")
-            .says("A key that had expired is valid again at once.")
+            .says("An expired key that gets a later date is valid again at once.")
             .with(id())
             .takes(record(json!({ "expiresAt": expiry() })), json!({ "expiresAt": LATER }))
             .answers("The key.", reference("ApiKey"), example(subject))
@@ -50,7 +53,10 @@ pub(super) fn operations(subject: &Subject<'_>) -> Vec<Operation> {
             .answers("It is gone.", success(), json!({ "success": true }))
             .fails(404, "There is no such key."),
         Operation::post("/api-keys/roll", TAG, "rollApiKey", "Replace a key's secret")
-            .says("Id, name and expiry stay; the old secret stops working at once.")
+            .says(
+                "The key gets a new secret and keeps its id, name and expiry. The old secret \
+                 stops working at once.",
+            )
             .takes(record(json!({ "id": uuid() })), json!({ "id": KEY }))
             .answers("The key, for the only time.", reference("CreatedApiKey"), created)
             .fails(404, "There is no such key."),
@@ -61,7 +67,7 @@ pub(super) fn schemas() -> Vec<(String, Value)> {
     let key = record(json!({
         "id": uuid(),
         "name": text(),
-        "prefix": said(text(), "The first 11 characters, to recognise the key by."),
+        "prefix": said(text(), "The first 11 characters, by which the key can be recognised."),
         "key_prefix": said(text(), "Equal to `prefix`."),
         "last_used_at": or_null(moment()),
         "created_at": moment(),

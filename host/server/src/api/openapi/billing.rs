@@ -23,17 +23,18 @@ fn checkout(subject: &Subject<'_>) -> Operation {
     let email = json!({
         "type": "string",
         "format": "email",
-        "description": "Whom the payment provider writes to; without it the account's address.",
+        "description": "The address that the payment provider writes to. Default: the account's.",
     });
     let planned = said(one_of(&plans), "A higher plan than the account is on.");
     let body = object(&["planId"], json!({ "planId": planned, "billing": cycle, "email": email }));
     let page = json!({
         "type": "string",
         "format": "uri",
-        "description": "The payment provider's page. The plan changes once it was paid.",
+        "description": "The payment provider's page. The plan changes when the payment has \
+             arrived.",
     });
     Operation::post("/checkout", TAG, "beginCheckout", "Buy a higher plan")
-        .says("Answers the address at which it is paid. For the account's owner.")
+        .says("Answers the address of the page where the plan is paid. For the account's owner.")
         .takes(body, json!({ "planId": "pro", "billing": "yearly" }))
         .answers(
             "Where to pay.",
@@ -43,19 +44,19 @@ fn checkout(subject: &Subject<'_>) -> Operation {
         .fails(400, "A field is missing or outside its bounds, or the plan is no upgrade.")
         .fails(403, NOT_THE_OWNER)
         .fails(413, "The body is larger than 10 KiB.")
-        .fails(503, "The operator has not configured payments, or no product for the plan.")
+        .fails(503, "The operator has not configured payments, or has no product for the plan.")
 }
 
 fn status(subject: &Subject<'_>) -> Operation {
     let plans: Vec<&str> = subject.edition.plans.iter().map(|plan| plan.id).collect();
     let customer = or_null(said(
         text(),
-        "Who the account is to the payment provider; null before its first purchase.",
+        "The account's customer id at the payment provider; null before the first purchase.",
     ));
     Operation::get("/billing/status", TAG, "readBillingStatus", "Read what is paid for")
         .says("For the account's owner.")
         .answers(
-            "The plan, and as whom the account pays.",
+            "The plan, and the account's customer id at the payment provider.",
             record(json!({ "plan": one_of(&plans), "customerId": customer })),
             json!({ "plan": "pro", "customerId": "cus_2b7f61c0" }),
         )
@@ -63,9 +64,9 @@ fn status(subject: &Subject<'_>) -> Operation {
 }
 
 fn events() -> Operation {
-    let says = "For the payment provider alone. An event is taken once, however often it is sent; \
-         what was taken before, what is of an unknown type, and what is about nobody is answered \
-         like all others.";
+    let says = "For the payment provider only. An event counts once, however often it is sent. \
+         Repeated events, unknown types and events about unknown customers get the same answer as \
+         all others.";
     Operation::post("/webhooks/payments", TAG, "takePaymentEvent", "Take a payment event")
         .credential("payments")
         .says(says)
@@ -75,7 +76,7 @@ fn events() -> Operation {
             record(json!({ "received": boolean() })),
             json!({ "received": true }),
         )
-        .fails(400, "The event cannot be read, or pays for a product that nobody has named.")
+        .fails(400, "The event cannot be read, or is about a product that is not configured.")
         .fails(503, "The operator has not configured the secret.")
 }
 
@@ -90,21 +91,23 @@ fn event() -> Value {
     });
     let moment = json!({
         "type": ["string", "number", "null"],
-        "description": "When it happened: milliseconds or seconds since 1970, or a date-time. What \
-                        is older than what was told before changes nothing.",
+        "description": "When it happened: milliseconds or seconds since 1970, or a date-time. An \
+             event older than one already received changes nothing.",
     });
     object(
         &["id"],
         json!({
             "id": said(text(), "The same however often it is sent."),
-            "type": said(text(), "E.g. `subscription.canceled`; `eventType` is the same."),
+            "type": said(text(), "For example `subscription.canceled`. `eventType` is accepted \
+                 too."),
             "eventType": text(),
             "created_at": moment,
             "product": named("What is paid for."),
             "customer": customer,
             "subscription": named("What is paid again and again."),
             "metadata": or_null(said(object(&[], metadata), "What the checkout gave along.")),
-            "object": said(json!({}), "An object whose members stand for those that are missing."),
+            "object": said(json!({}), "An object. Its members are used for fields that are \
+                 missing outside of it."),
         }),
     )
 }

@@ -30,10 +30,9 @@ pub(super) fn operations(subject: &Subject<'_>) -> Vec<Operation> {
 fn on_demand(subject: &Subject<'_>, check: &CheckDescriptor) -> Operation {
     let check_type = check.check_type.as_str();
     let description = format!(
-        "{} With `site_id` the result is stored for that site, whose domain it has to be; port \
-         and address that the body leaves out are the site's, and so is the check's configuration. \
-         Without `site_id` nothing is stored, and the check runs as it does where nothing is \
-         configured.",
+        "{} With `site_id` the result is stored for that site; `domain` must be the site's. The \
+         site's port, address and check configuration are used unless the body names others. \
+         Without `site_id` nothing is stored, and the check runs with its defaults.",
         check.description
     );
     let (path, id) = (format!("/check-{check_type}"), format!("check{}", pascal(check_type)));
@@ -47,17 +46,20 @@ fn on_demand(subject: &Subject<'_>, check: &CheckDescriptor) -> Operation {
         .says(&description)
         .takes(reference("OnDemandCheck"), json!({ "domain": DOMAIN }))
         .answers_with("The result, also when it is bad news.", "application/json", content)
-        .fails(400, "The domain is impossible or blocked, or a field is outside its bounds.")
+        .fails(400, "The domain is invalid or blocked, or a field is outside its bounds.")
         .fails(404, "There is no site with this `site_id`.")
 }
 
 fn public() -> Operation {
     Operation::get("/public/check-ssl", TAG, "checkSslPublic", "Check a certificate, no key needed")
-        .says("Port 443 of a public host; a subset of the result of `POST /check-ssl`.")
+        .says(
+            "Checks port 443 of a public host. Answers a part of the result of `POST \
+             /check-ssl`.",
+        )
         .public()
         .with(required("domain", domain(), "The host.", DOMAIN))
         .answers("The result.", reference("PublicSslResult"), result::public_example())
-        .fails(400, "The domain is missing, impossible or blocked.")
+        .fails(400, "The domain is missing, invalid or blocked.")
 }
 
 fn history(subject: &Subject<'_>) -> Operation {
@@ -76,9 +78,9 @@ fn history(subject: &Subject<'_>) -> Operation {
     Operation::get("/checks", HISTORY, "listChecks", "List stored results")
         .says(
             "With `check_type`, `from` or `to`: a page of records, newest first. Without any of \
-             them: the latest record of each type, as an object keyed by type; types that never \
-             ran are absent. Records are kept for as long as the operator of the service has set; \
-             the latest of each type stays.",
+             them: the latest record of each type, as an object keyed by type, without types that \
+             never ran. The operator decides how long records are kept; the latest of each type \
+             always stays.",
         )
         .with(required("site_id", uuid(), "The site.", SITE))
         .with(query("check_type", one_of(&types), "Only records of this check."))
@@ -86,7 +88,7 @@ fn history(subject: &Subject<'_>) -> Operation {
         .with(query(
             "to",
             moment,
-            "Up to this date-time, or to the end of this date (UTC); not before `from`.",
+            "Until this date-time, or the end of this date (UTC). Must not be before `from`.",
         ))
         .with(limit)
         .with(offset)
@@ -110,8 +112,8 @@ fn bring(subject: &Subject<'_>) -> Operation {
     let brought = json!({ "valid": true, "issuer": "R11", "days_remaining": 60 });
     Operation::post("/checks", HISTORY, "storeCheck", "Store a result")
         .says(
-            "A result measured elsewhere; judged like one of the service's own. Members that its \
-             schema does not require may be left out.",
+            "A result that was measured elsewhere. It is judged like one of the service's own. \
+             Members that the schema does not require can be left out.",
         )
         .takes(body, json!({ "site_id": SITE, "check_type": "ssl", "result": brought }))
         .answers(
@@ -145,18 +147,18 @@ pub(super) fn schemas(subject: &Subject<'_>) -> Vec<(String, Value)> {
             "domain": domain(),
             "port": said(
                 port,
-                "Absent: the site's, else the check's own, which is 443 for `ssl` and `uptime`. \
-                 Nothing to checks that do not connect to the domain.",
+                "Default: the site's, else the check's own (443 for `ssl` and `uptime`). Ignored \
+                 by checks that do not connect to the domain.",
             ),
             "origin_ip": said(
                 text_in(&["ipv4", "ipv6"]),
-                "The address to dial instead of the resolved one; `uptime` asks as visitors do, and \
-                 it is nothing to checks that do not connect to the domain.",
+                "The address to connect to instead of the resolved one. Ignored by `uptime`, \
+                 which connects as visitors do, and by checks that do not connect to the domain.",
             ),
             "site_id": said(
                 uuid(),
-                "Stores the result for this site, whose `domain` it must be. A `port` or `origin_ip` \
-                 that is named is looked at in place of the site's.",
+                "Stores the result for this site. `domain` must be the site's; `port` and \
+                 `origin_ip` may differ from it.",
             ),
         }),
     );
@@ -222,7 +224,7 @@ fn any_record(subject: &Subject<'_>) -> Value {
     records.push(reference(UNINSTALLED));
     json!({
         "anyOf": records,
-        "description": "One stored run; `check_type` says what its result looks like.",
+        "description": "One stored run. `check_type` decides the schema of `result`.",
     })
 }
 
@@ -235,7 +237,7 @@ fn uninstalled(subject: &Subject<'_>) -> Value {
     let installed: Vec<&str> = subject.installed().collect();
     let check_type = json!({ "type": "string", "not": { "enum": installed } });
     let record = stored(check_type, or_null(json!({ "type": "object" })));
-    said(record, "A stored run of a check that is not installed any more.")
+    said(record, "A stored run of a check that is no longer installed.")
 }
 
 fn stored(check_type: Value, result: Value) -> Value {
@@ -246,15 +248,16 @@ fn stored(check_type: Value, result: Value) -> Value {
         "checked_at": moment(),
         "status": said(
             one_of(&["ok", "degraded", "down", "unknown"]),
-            "`unknown`: nobody could tell, and `error` says why; it neither confirms nor ends \
-             anything.",
+            "`unknown`: the check could not be done, and `error` says why. It neither raises nor \
+             resolves an alert.",
         ),
         "result": said(
             result,
-            "As `POST /check-<type>` answers it, and what was brought as it came; null where there \
-             is none.",
+            "As `POST /check-<type>` answers it; a result that was sent in is kept as it came. \
+             Null if there is none.",
         ),
-        "error": or_null(said(text(), "One token; the result's own, or what kept it from being.")),
+        "error": or_null(said(text(), "One token: the result's own `error`, or why there is no \
+             result.")),
         "duration_ms": count(),
         "source": one_of(&["scheduler", "on_demand", "api", "agent", "cron"]),
         "location": said(text(), "Where it was measured from."),

@@ -10,7 +10,11 @@ use super::{
 pub(super) const TAG: &str = "Scheduler";
 
 pub(super) fn operations() -> Vec<Operation> {
-    let mut scope = said(one_of(&["all", "domain"]), "Every check, or those of registrations.");
+    let mut scope = said(
+        one_of(&["all", "domain"]),
+        "All checks, or only those of domain \
+         registrations.",
+    );
     scope["default"] = json!("all");
     let counts = record(json!({
         "checked": said(count(), "Runs that were made."),
@@ -21,9 +25,10 @@ pub(super) fn operations() -> Vec<Operation> {
         Operation::post("/cron", TAG, "runDueChecks", "Run what is due now")
             .credential("scheduler")
             .says(
-                "The service runs what is due by itself; this is for whoever wants to say when. \
-                 Each check that is due runs once, whoever is first to take it. A call runs up to \
-                 1,000 checks and answers within 50 seconds; what it has not begun stays due.",
+                "The service runs due checks by itself; use this to trigger them from a scheduler \
+                 of your own. Each due check runs once, whether the service or a call takes it \
+                 first. A call runs up to 1,000 checks and answers within 50 seconds. Checks that \
+                 it has not begun stay due.",
             )
             .may_take(object(&[], json!({ "type": scope })), json!({ "type": "all" }))
             .answers("What was done.", counts, json!({ "checked": 12, "errors": 0, "alerts": 1 }))

@@ -26,10 +26,15 @@ pub(super) fn operations() -> Vec<Operation> {
                     "type": "string",
                     "pattern": "^(alert|check|incident)(,(alert|check|incident))*$",
                 }),
-                "Only these, with commas between: `alert`, `check`, `incident`.",
+                "Only these kinds, separated by commas: `alert`, `check`, `incident`.",
             ))
             .with(query("site_id", uuid(), "Only what is about this site."))
-            .with(query("after", id(), "Go on after this event; `0` begins with the oldest kept."))
+            .with(query(
+                "after",
+                id(),
+                "Continue after this event. `0`: begin with the oldest \
+                 that is kept.",
+            ))
             .with(last_id)
             .answers_with(
                 "Server-sent events, without an end.",
@@ -47,9 +52,9 @@ fn id() -> Value {
 
 const SAYS: &str = "Events: `check.finished`, `alert.raised`, `alert.updated`, `alert.resolved`, \
      `alert.reopened`, `incident.created`, `incident.updated`. Their data is the record, alert or \
-     incident as the other endpoints answer it. Without an id the stream begins with what happens \
-     next; with one it goes on after it, also on another connection, after a restart and on \
-     another node, and misses and repeats nothing. Events are kept for a day, the last 10,000 of \
-     an account, and from its first stream on; where some are no longer kept, `events.lost` says \
-     so. Every 15 seconds without an event there is a comment with an id. The stream counts as \
-     one call and ends when its credential does.";
+     incident as the other endpoints answer it. Without an id the stream begins with the next \
+     event. With one it continues after that event and neither misses nor repeats any, also on a \
+     new connection, after a restart, or on another node. Events are kept from the account's \
+     first stream on, for a day, at most the last 10,000. The event `events.lost` says that some \
+     are no longer kept. After 15 seconds without an event the stream sends a comment with an id. \
+     A stream counts as one call and ends when its credential does.";

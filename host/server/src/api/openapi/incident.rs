@@ -30,12 +30,12 @@ fn list_incidents() -> Operation {
     }));
     Operation::get("/incidents", TAG, "listIncidents", "List the incidents")
         .says(
-            "Newest first: as many as `limit` says, without it all of them, as far as they fit into \
-             some 4 MiB. Where `offset` and those answered are fewer than `total`, ask for the \
-             others from there on.",
+            "Newest first. Without `limit`, all of them, up to about 4 MiB. If `offset` plus the \
+             number of incidents answered is less than `total`, ask for the rest with that sum as \
+             `offset`.",
         )
         .with(query("status", one_of(&IncidentStatus::WORDS), "Only incidents with this status."))
-        .with(query("limit", limit, "How many to answer at most; all where it is absent."))
+        .with(query("limit", limit, "The most to answer. Default: all."))
         .with(offset)
         .answers("The incidents.", listing, json!({ "incidents": [incident()], "total": 1 }))
 }
@@ -43,17 +43,17 @@ fn list_incidents() -> Operation {
 fn create() -> Operation {
     Operation::post("/incidents", TAG, "createIncident", "Open an incident")
         .says(
-            "With `auto_create` the sites with unresolved critical alerts are affected, and the \
-             first update lists what the alerts say; a title is made where none is given. Sent again \
-             with nothing else in the body, it answers the incident that it opened, while that \
-             one still says what another would.",
+            "With `auto_create` the incident is made from the unresolved critical alerts: their \
+             sites are affected, the first update lists their messages, and a title is made \
+             unless one is given. If the same call, with nothing else in the body, would make the \
+             same incident again, it answers the open one instead.",
         )
         .takes(
             reference("NewIncident"),
             json!({ "title": TITLE, "severity": "major", "affected_sites": [SITE] }),
         )
         .answers("The incident.", one(), json!({ "incident": incident() }))
-        .fails(403, "There are as many open incidents as an account may have.")
+        .fails(403, "The account has as many open incidents as it may.")
         .fails(404, "One of `affected_sites` does not exist.")
 }
 
@@ -81,7 +81,7 @@ fn update() -> Operation {
         }),
     );
     Operation::patch("/incidents/{id}", TAG, "updateIncident", "Change an incident")
-        .says("Any status may follow any. A status appends an update.")
+        .says("Every status may follow every other. A change of status appends an update.")
         .with(id())
         .takes(patch, json!({ "status": "identified" }))
         .answers("The incident.", one(), json!({ "incident": incident() }))
@@ -111,7 +111,7 @@ fn append() -> Operation {
         .with(id())
         .takes(body, json!({ "status": "investigating", "message": MESSAGE }))
         .answers(
-            "The incident, and what was appended to it.",
+            "The incident and the update that was appended.",
             appended,
             json!({ "incident": incident(), "update": entry() }),
         )
@@ -133,12 +133,12 @@ fn maintenance() -> [Operation; 3] {
             .answers("The windows.", listing, json!({ "windows": [planned()], "total": 1 })),
         Operation::post(path, MAINTENANCE, "createMaintenanceWindow", "Plan a window")
             .says(
-                "Checks go on inside the window; what they find is stored and silenced. What \
-                 still holds at its end is told then.",
+                "Checks continue during the window. Their findings are stored, and notifications \
+                 are held back. What still holds when the window ends is sent then.",
             )
             .takes(reference("NewMaintenanceWindow"), new)
             .answers("The window.", record(window()), json!({ "window": planned() }))
-            .fails(403, "There are as many windows as an account may have.")
+            .fails(403, "The account has as many windows as it may.")
             .fails(404, "There is no site with this `site_id`."),
         Operation::delete(path, MAINTENANCE, "deleteMaintenanceWindow", "Remove a window")
             .with(required("id", uuid(), "The window.", WINDOW))
@@ -158,7 +158,7 @@ pub(super) fn schemas() -> Vec<(String, Value)> {
         "updates": said(list(reference("IncidentStep")), "Oldest first."),
         "created_at": moment(),
         "updated_at": moment(),
-        "resolved_at": or_null(said(moment(), "Since when it is resolved; null while it is not.")),
+        "resolved_at": or_null(said(moment(), "When it was resolved; null while it is open.")),
     }));
     let mut new = object(
         &[],
@@ -178,7 +178,7 @@ pub(super) fn schemas() -> Vec<(String, Value)> {
             "auto_create": {
                 "type": "boolean",
                 "default": false,
-                "description": "Made from the critical alerts that are open.",
+                "description": "Make the incident from the open critical alerts.",
             },
         }),
     );
@@ -215,7 +215,8 @@ pub(super) fn schemas() -> Vec<(String, Value)> {
         json!({
             "site_id": scope(),
             "starts_at": moment(),
-            "ends_at": said(moment(), "After `starts_at`; no longer part of the window."),
+            "ends_at": said(moment(), "After `starts_at`. This moment is no longer part of the \
+                 window."),
             "description": description(),
         }),
     );

@@ -22,16 +22,16 @@ pub(super) fn operations() -> Vec<Operation> {
     let listed = json!({ "jsonrpc": "2.0", "id": 1, "result": { "tools": [] } });
     let streamed = json!({ "schema": text(), "example": STREAM });
     let answer = "The result, or an error in `error`.";
-    let notified = "It was a notification, which has no `id` and gets no answer.";
+    let notified = "The message was a notification, which has no `id` and gets no answer.";
     let too_large = "The body is larger than 64 KiB.";
     vec![
         Operation::post("/mcp", TAG, "callMcp", "Call a tool")
             .says(
-                "JSON-RPC 2.0, one request at a time; `tools/list` tells what there is. \
-                 `tools/call`, `resources/read` and `subscriptions/listen` count as calls of the \
-                 month, the others do not. `subscriptions/listen` is answered as \
-                 `text/event-stream`: first what was accepted, then \
-                 `notifications/resources/updated` whenever a resource changed.",
+                "JSON-RPC 2.0, one request at a time. `tools/list` lists the tools. `tools/call`, \
+                 `resources/read` and `subscriptions/listen` count as calls of the month; the \
+                 others do not. `subscriptions/listen` is answered as `text/event-stream`: first \
+                 the accepted subscriptions, then `notifications/resources/updated` whenever a \
+                 resource changes.",
             )
             .any_role()
             .takes(reference("JsonRpcRequest"), call)
@@ -41,7 +41,7 @@ pub(super) fn operations() -> Vec<Operation> {
             .fails(400, "The body could not be read at all.")
             .fails(413, too_large),
         Operation::post("/public/mcp", TAG, "callMcpPublic", "Call a tool, no key needed")
-            .says("The tools `check_ssl`, `check_dns` and `check_domain`, of public hosts.")
+            .says("The tools `check_ssl`, `check_dns` and `check_domain`, for public hosts.")
             .public()
             .takes(reference("JsonRpcRequest"), list)
             .answers(answer, reference("JsonRpcResponse"), listed)
@@ -59,7 +59,7 @@ pub(super) fn schemas() -> Vec<(String, Value)> {
         json!({
             "jsonrpc": version(),
             "id": id,
-            "method": said(text(), "Such as `initialize`, `ping`, `tools/list`, `tools/call`."),
+            "method": said(text(), "For example `initialize`, `ping`, `tools/list`, `tools/call`."),
             "params": { "type": ["object", "null"] },
         }),
     );

@@ -281,7 +281,7 @@ const TAGS: [(&str, &str); 18] = [
     (account::TAG, "The account itself."),
     (billing::TAG, "What the plan costs, and how it is paid."),
     (team::TAG, "Who else works on the account's sites."),
-    (agent::TAG, "Certificates that only a program inside your network can reach."),
+    (agent::TAG, "Certificates that only a program inside your own network can reach."),
     (cron::TAG, "For a scheduler of the operator's."),
     (renewal::TAG, "Renewing certificates. Deprecated, and closed to new users."),
     (mcp::TAG, "Everything as tools for AI assistants (Model Context Protocol)."),

@@ -175,13 +175,13 @@ impl Operation {
                 None => {}
             }
             if teams && self.goes_by_role() && !self.responses.contains_key("403") {
-                self = self.fails(403, "The caller's role in the team does not include it.");
+                self = self.fails(403, "The caller's role in the team does not allow it.");
             }
             self = self.fails(401, "The credential is missing, wrong, expired or deleted.");
         }
         if self.method == "get" && !self.is_stream() {
             self = self
-                .answers_nothing(304, "`If-None-Match` has the `ETag` of what would be answered.");
+                .answers_nothing(304, "`If-None-Match` names the `ETag` of the present content.");
             for status in ["200", "304"] {
                 self.responses[status]["headers"][ETAG] = header(ETAG);
             }
@@ -190,7 +190,7 @@ impl Operation {
             self.responses["200"]["headers"][DEPRECATION] = header(DEPRECATION);
         }
         self = self
-            .fails(429, "A limit is used up; `Retry-After` tells for how long.")
+            .fails(429, "A limit is used up. `Retry-After` says how long to wait.")
             .fails(500, "Something went wrong on the service's side.");
         if !self.parameters.is_empty() {
             self.value.insert("parameters".to_owned(), Value::Array(self.parameters));
@@ -234,8 +234,8 @@ pub(super) fn parameters(teams: bool) -> Value {
         "name": "X-Vedette-Account",
         "in": "header",
         "schema": uuid(),
-        "description": "For somebody in a team: the account that the request is about, their own \
-                        or the team's. The team's where it is left out.",
+        "description": "For members of a team: the account that the request is about, their own \
+             or the team's. Default: the team's.",
     });
     json!({ (ACCOUNT): described })
 }
@@ -266,10 +266,10 @@ pub(super) fn page() -> [Value; 2] {
     let offset = json!({ "type": "integer", "minimum": 0, "maximum": u32::MAX, "default": 0 });
     [
         query("limit", limit, "How many entries to answer."),
-        query("offset", offset, "How many entries to leave out, counted from the newest."),
+        query("offset", offset, "How many entries to skip, counted from the newest."),
     ]
 }
 
-const BAD: &str = "The body is no JSON object, or a parameter or field is missing or outside its \
-     bounds; the message names it.";
+const BAD: &str = "The body is not a JSON object, or a parameter or field is missing or outside \
+     its bounds. The message names it.";
 const ACCOUNT: &str = "Account";

@@ -81,7 +81,8 @@ fn hidden() -> Value {
     json!({
         "type": ["string", "boolean"],
         "maxLength": 2048,
-        "description": "Written, never shown: `true` stands for it, and keeps it.",
+        "description": "Can be set but is never shown: `true` is answered in its place. Sending \
+             `true` keeps the value.",
     })
 }
 

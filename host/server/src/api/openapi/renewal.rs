@@ -23,7 +23,7 @@ pub(super) fn operations(subject: &Subject<'_>) -> Vec<Operation> {
             .says(&needs)
             .takes(record(json!({ "site_id": uuid() })), json!({ "site_id": SITE }))
             .answers(
-                "The renewal has begun; its log tells how it goes.",
+                "The renewal has begun. Its log shows the progress.",
                 record(json!({ "message": text(), "site_id": uuid() })),
                 json!({ "message": "the renewal has begun", "site_id": SITE }),
             )
@@ -63,7 +63,7 @@ pub(super) fn operations(subject: &Subject<'_>) -> Vec<Operation> {
             }),
         )
         .fails(403, "The plan does not include renewal.")
-        .fails(404, "There is no such site, or it was never renewed."),
+        .fails(404, "There is no such site, or it has no renewed certificate."),
     ]
 }
 

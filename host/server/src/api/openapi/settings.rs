@@ -25,9 +25,9 @@ pub(super) fn operations(subject: &Subject<'_>) -> Vec<Operation> {
         ),
         Operation::patch(path, TAG, "updateNotificationSettings", "Change the settings")
             .says(&format!(
-                "Changes what the body names, all or nothing: a value sets, null clears, what is \
-                 absent stays. E-mail needs {}, team chats {}, the custom webhook and the channels \
-                 of plugins {}, the styling of the status page {}.",
+                "Changes the fields in the body, all or none: a value sets, null clears, and \
+                 absent fields stay. E-mail needs {}, team chats {}, the custom webhook and the \
+                 channels of plugins {}, the styling of the status page {}.",
                 subject.plans_with(Feature::Email),
                 subject.plans_with(Feature::ChatWebhooks),
                 subject.plans_with(Feature::CustomWebhook),
@@ -41,19 +41,19 @@ pub(super) fn operations(subject: &Subject<'_>) -> Vec<Operation> {
             .fails(403, "The plan does not include the channel or feature."),
         Operation::post(path, TAG, "testNotifications", "Send a test notification")
             .says(
-                "To every channel that is configured, now, whatever maintenance is under way. An \
-                 account has at most 50 mails sent in a day (UTC) by this and by invitations, each \
-                 recipient counted; a call that would be more is a 429 and sends nothing.",
+                "Sends a test to every configured channel at once, also during maintenance. An \
+                 account may send 50 mails a day (UTC) in tests and invitations; every recipient \
+                 counts. A call that would send more is answered with 429 and sends nothing.",
             )
             .answers(
-                "Which channels were tried; a failing one is named in `message`.",
+                "The channels that were tried. `message` names those that failed.",
                 record(json!({ "message": text(), "channels": list(text()) })),
                 json!({
                     "message": "test notification sent to webhook",
                     "channels": ["webhook"],
                 }),
             )
-            .fails(503, "E-mail is all that is configured, and there is no mail relay."),
+            .fails(503, "Only e-mail is configured, and the operator has no mail relay."),
     ]
 }
 
@@ -62,35 +62,40 @@ pub(super) fn schemas(subject: &Subject<'_>) -> Vec<(String, Value)> {
     shown["plugin_channels"] = json!({
         "type": "object",
         "additionalProperties": { "type": "object" },
-        "description": "What is set for the channels of plugins, by channel; `true` stands for \
-                        what is secret, and for all that is set where the plugin is not there.",
+        "description": "The settings of the channels of plugins, by channel. `true` is answered \
+             in place of secrets, and of all settings of a plugin that is not installed.",
     });
     shown["webhook_secret_set"] =
         said(boolean(), "Whether deliveries to the custom webhook are signed.");
     shown["status_page_slug"] = or_null(said(
         text(),
-        "The name of the status page; made when it is first enabled, and kept.",
+        "The name of the status page in its address. It is made when the page is first enabled, \
+         and never changes.",
     ));
-    shown["status_page_url"] =
-        or_null(said(text(), "Where the status page always is; the custom domain shows it too."));
+    shown["status_page_url"] = or_null(said(
+        text(),
+        "The address of the status page. The page is there also if it has a \
+             custom domain.",
+    ));
     shown["status_page_domain_verification"] = or_null(said(
         record(json!({ "name": text(), "value": text(), "verified": boolean() })),
-        "A TXT record at `name` that says `value` proves the custom domain: from then on it is \
-         nobody else's. Until then it shows the page of the account that named it first. The \
-         record is looked for at most once a minute, and at once when the domain is sent again.",
+        "A TXT record `value` at `name` proves that the custom domain is yours; then no other \
+         account can use it. Until somebody has proved it, the domain shows the page of the \
+         account that named it first. The record is looked for at most once a minute, and at once \
+         when the domain is sent again.",
     ));
     let mut patch = fields();
     patch["plugin_channels"] = plugin_channels(subject);
     patch["webhook_secret"] = or_null(json!({
         "type": "string",
         "pattern": "^(whsec_)?[A-Za-z0-9+/]{32,86}={0,2}$",
-        "description": "`whsec_`, which may be left out, and the base64 of 24 to 64 bytes (Standard \
-                        Webhooks). Written, never shown.",
+        "description": "The base64 of 24 to 64 bytes, with or without the prefix `whsec_` \
+             (Standard Webhooks). Can be set but is never shown.",
     }));
     vec![
         (
             "NotificationSettings".to_owned(),
-            said(record(shown), "How the account is told, and how its status page looks."),
+            said(record(shown), "How the account is notified, and how its status page looks."),
         ),
         (
             "NotificationSettingsPatch".to_owned(),
@@ -109,9 +114,9 @@ fn plugin_channels(subject: &Subject<'_>) -> Value {
         "type": ["object", "null"],
         "properties": properties,
         "additionalProperties": { "type": "null" },
-        "description": "The channels that plugins of the operator bring: an object takes the place \
-                        of all that was set for that channel, null takes it out, also where its \
-                        plugin is gone.",
+        "description": "The channels of the operator's plugins. An object replaces all settings \
+             of that channel. Null removes the channel, also if its plugin is no longer \
+             installed.",
     })
 }
 
@@ -124,7 +129,7 @@ fn fields() -> Value {
             "type": "array",
             "items": { "type": "string", "maxLength": 254 },
             "maxItems": 5,
-            "description": "Recipients, in lower case; empty: the account's own address.",
+            "description": "Recipients, in lower case. Empty: the account's own address.",
         },
         "slack_webhook_url": hook("Slack"),
         "discord_webhook_url": hook("Discord"),

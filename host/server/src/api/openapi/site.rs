@@ -34,17 +34,17 @@ pub(super) fn operations(subject: &Subject<'_>) -> Vec<Operation> {
             ),
         Operation::post("/sites", TAG, "createSite", "Add a site")
             .says(
-                "Its checks run for the first time right away. The same domain with the same \
-                 `custom_port` and `origin_ip` twice is a 400.",
+                "The first checks run at once. A second site with the same domain, `custom_port` \
+                 and `origin_ip` is answered with 400.",
             )
             .takes(reference("NewSite"), new)
             .answers("The site.", one(), json!({ "site": example() }))
             .fails(403, "All sites of the plan are in use."),
         Operation::patch("/sites", TAG, "updateSite", "Change a site")
             .says(
-                "Changes what the body names: a value sets, null clears, what is absent stays. What \
-                 `check_types` names no more is not looked at again: its open alerts that end by \
-                 themselves are resolved, without a notification; those about a change stay.",
+                "Changes the fields in the body: a value sets, null clears, and absent fields \
+                 stay. A check that is taken out of `check_types` no longer runs. Its open alerts \
+                 about conditions are resolved without a notification; those about changes stay.",
             )
             .with(id())
             .takes(reference("SitePatch"), json!({ "alert_days": 7, "custom_port": 8443 }))
@@ -61,19 +61,20 @@ pub(super) fn operations(subject: &Subject<'_>) -> Vec<Operation> {
 pub(super) fn schemas(subject: &Subject<'_>) -> Vec<(String, Value)> {
     let site = record(json!({
         "id": uuid(),
-        "domain": said(text(), "In lower case, international labels as `xn--…`."),
+        "domain": said(text(), "In lower case. International labels are `xn--…`."),
         "check_types": list(text()),
         "custom_port": or_null(port()),
         "origin_ip": or_null(origin_ip()),
         "alert_days": alert_days(),
         "monitoring_enabled": said(
             boolean(),
-            "Whether its checks run. In a listing also false for sites over the plan's number.",
+            "Whether its checks run. In lists it is also false for sites beyond the plan's number \
+             of sites.",
         ),
         "check_config": json!({
             "type": "object",
             "additionalProperties": { "type": "object" },
-            "description": "What each check of the site is configured with, by check type.",
+            "description": "The configuration of each check of the site, by check type.",
         }),
         "created_at": moment(),
     }));
@@ -111,13 +112,13 @@ fn changeable(subject: &Subject<'_>) -> Value {
         "check_config": check_config(subject),
         "dns_provider": said(
             name(),
-            "Provider for the challenges of certificate issuance; a renewal knows `rfc2136`.",
+            "The provider for the challenges of certificate issuance. Renewal supports `rfc2136`.",
         ),
         "dns_provider_config": secret(),
         "deploy_target": said(
             name(),
-            "Where a renewed certificate goes: null or `download` keep it for \
-             `GET /renewal/certificate`.",
+            "Where a renewed certificate goes. Null or `download`: it is kept for `GET \
+             /renewal/certificate`.",
         ),
         "deploy_config": secret(),
     })
@@ -146,8 +147,8 @@ fn port() -> Value {
 fn origin_ip() -> Value {
     said(
         text_in(&["ipv4", "ipv6"]),
-        "The address that is dialled instead of what the domain resolves to; `uptime` asks as \
-         visitors do.",
+        "The address to connect to instead of the one that the domain resolves to. `uptime` \
+         ignores it and connects as visitors do.",
     )
 }
 
@@ -156,7 +157,7 @@ fn alert_days() -> Value {
         "type": "integer",
         "minimum": 1,
         "maximum": 365,
-        "description": "Days before an expiry at which to alert.",
+        "description": "How many days before an expiry to alert.",
     })
 }
 

@@ -26,12 +26,11 @@ fn read() -> Operation {
     }));
     Operation::get("/team", TAG, "readTeam", "List members and invitations")
         .says(
-            "Whoever is in a team acts for its owner's account, with the role that they have \
-             there. The header `X-Vedette-Account` with the id of the caller's own account makes \
-             a request be about that instead.",
+            "Members of a team act for its owner's account, with their role. To act for their own \
+             account, they send its id in the header `X-Vedette-Account`.",
         )
         .answers(
-            "Everybody in the team but its owner, and the invitations that are open.",
+            "All members except the owner, and the open invitations.",
             team,
             json!({
                 "members": [member()],
@@ -50,26 +49,30 @@ fn invite() -> Operation {
     invited["token"] = json!(TOKEN);
     Operation::post("/team", TAG, "inviteTeamMember", "Invite somebody")
         .says(
-            "By mail, where the service has a mail relay. The invitation is for this address \
-             alone, holds for seven days and is accepted once; an open one of the same address is \
-             replaced. Of these and of tests of the mail channel an account has at most 50 sent by \
-             mail in a day (UTC), those that were replaced or taken back among them.",
+            "The invitation is mailed if the service has a mail relay. It is for this address \
+             only, is valid for seven days and can be accepted once. It replaces an open \
+             invitation of the same address. An account may send 50 mails a day (UTC) in \
+             invitations and tests; invitations that were replaced or withdrawn count too.",
         )
         .takes(
             object(&["email"], json!({ "email": email, "role": role })),
             json!({ "email": EMAIL, "role": "editor" }),
         )
         .answers(
-            "The invitation, with its token for the only time.",
+            "The invitation with its token, which is shown only this once.",
             record(json!({ "invitation": reference("CreatedTeamInvitation") })),
             json!({ "invitation": invited }),
         )
-        .fails(403, "The plan has no teams or no room, or the role is below `admin`.")
+        .fails(
+            403,
+            "The plan has no team or no room for more members, or the caller's role is \
+             below `admin`.",
+        )
 }
 
 fn change_role() -> Operation {
     Operation::patch("/team/role", TAG, "changeTeamRole", "Change a member's role")
-        .says("It holds from the member's next request on.")
+        .says("The new role applies from the member's next request on.")
         .takes(
             record(json!({ "member_id": named(), "role": role() })),
             json!({ "member_id": MEMBER, "role": "admin" }),
@@ -85,25 +88,25 @@ fn change_role() -> Operation {
 
 fn accept() -> Operation {
     let token = json!({ "type": "string", "minLength": 1 });
-    let preview = said(boolean(), "Whether to be told only, without accepting.");
+    let preview = said(boolean(), "True: only show the invitation, without accepting it.");
     let accepted = record(json!({
         "success": boolean(),
-        "team_owner_id": said(uuid(), "The account whose data the team works on."),
+        "team_owner_id": said(uuid(), "The account that the team works on."),
         "role": role(),
         "team_owner_email": text(),
         "team_owner_name": or_null(text()),
     }));
     Operation::post("/team/accept", TAG, "acceptTeamInvitation", "Accept an invitation")
         .says(
-            "The caller's e-mail address must be the one that was invited. Somebody is in one team \
-             at most, and whoever has members of their own is in none.",
+            "The caller's e-mail address must be the invited one. A person can be in one team \
+             only, and the owner of a team with members can be in none.",
         )
         .takes(
             object(&["token"], json!({ "token": token, "preview": preview })),
             json!({ "token": TOKEN }),
         )
         .answers(
-            "Whose team it is, and the caller's role there.",
+            "The team's owner, and the caller's role in the team.",
             accepted,
             json!({
                 "success": true,
@@ -113,21 +116,25 @@ fn accept() -> Operation {
                 "team_owner_name": "Ada Owner",
             }),
         )
-        .fails(403, "It is for another address, or the owner's plan has no teams or no room.")
-        .fails(404, "There is no such invitation, or it was used, replaced, or has expired.")
+        .fails(
+            403,
+            "The invitation is for another address, or the owner's plan has no team or no \
+             room for more members.",
+        )
+        .fails(404, "There is no such invitation, or it was used or replaced or has expired.")
 }
 
 fn remove() -> Operation {
     Operation::delete("/team", TAG, "removeTeamMember", "Remove a member")
         .says(
-            "They act for their own account from the next request on. The id of an invitation \
-             takes that back. With the id of the caller's own account the caller leaves, whatever \
-             the role.",
+            "The member acts for their own account from the next request on. The id of an \
+             invitation withdraws the invitation. With the id of their own account callers leave \
+             the team; that needs no role.",
         )
         .takes(record(json!({ "member_id": named() })), json!({ "member_id": MEMBER }))
         .answers("They are out.", success(), json!({ "success": true }))
         .fails(403, NOT_ALLOWED)
-        .fails(404, "Nobody in the team, and no invitation, has this id.")
+        .fails(404, "No member and no invitation has this id.")
 }
 
 pub(super) fn schemas() -> Vec<(String, Value)> {
@@ -145,7 +152,11 @@ pub(super) fn schemas() -> Vec<(String, Value)> {
         "expires_at": moment(),
     });
     let mut created = invitation.clone();
-    created["token"] = said(text(), "What it is accepted with. It is not shown again.");
+    created["token"] = said(
+        text(),
+        "The token to accept the invitation with. It is not shown \
+         again.",
+    );
     vec![
         ("TeamMember".to_owned(), said(member, "Somebody in a team.")),
         ("TeamInvitation".to_owned(), said(record(invitation), "That somebody is asked in.")),
@@ -187,4 +198,4 @@ const MEMBER: &str = "0199c1ea-2c30-7c35-95e2-fa0b1c2d3e4f";
 const EMAIL: &str = "anna@example.com";
 const TOKEN: &str = "6f1d0c8e…";
 const NO_TEAMS: &str = "The plan has no teams.";
-const NOT_ALLOWED: &str = "The plan has no teams, or the role is below `admin`.";
+const NOT_ALLOWED: &str = "The plan has no team, or the caller's role is below `admin`.";

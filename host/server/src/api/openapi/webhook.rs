@@ -39,10 +39,11 @@ pub(super) fn webhooks(subject: &Subject<'_>) -> Value {
             },
         },
         "responses": {
-            "2XX": { "description": "Acknowledged, where it comes within ten seconds." },
+            "2XX": { "description": "The delivery is acknowledged, if the answer comes within ten \
+                 seconds." },
             "default": {
-                "description": "Anything else, a redirect too, and no answer in time: sent again \
-                                one second later, and once more three seconds after that.",
+                "description": "Any other answer, a redirect too, or none in time: the delivery \
+                     is sent again after one second, and once more after another three.",
             },
         },
     });
@@ -58,8 +59,8 @@ pub(super) fn schemas(subject: &Subject<'_>) -> Vec<(String, Value)> {
             "items": reference("WebhookAlert"),
             "minItems": 1,
             "maxItems": 100,
-            "description": "What happened at one moment, or in the two seconds after the delivery \
-                            before.",
+            "description": "What happened at one moment, or within two seconds of the previous \
+                 delivery.",
         },
     }));
     let installed = subject.checks.iter().flat_map(|check| &check.events);
@@ -68,27 +69,32 @@ pub(super) fn schemas(subject: &Subject<'_>) -> Vec<(String, Value)> {
     let alert = record(json!({
         "domain": said(text(), DOMAIN_SAYS),
         "type": said(text(), &format!(
-            "What happened: {}. There may be more. `alerts.summarised` counts alerts that are too \
-             many to be told one by one.",
+            "What happened: {}. Later versions may add others. `alerts.summarised` counts alerts \
+             when there are too many to list.",
             events.join(", ")
         )),
         "severity": one_of(&["critical", "warning", "info"]),
         "message": said(text(), "For people."),
-        "suggestion": said(text(), "What to do about it; empty where nothing is suggested."),
-        "id": said(uuid(), "Names this entry: the same in every attempt to deliver it."),
+        "suggestion": said(text(), "What to do about it; empty if there is no suggestion."),
+        "id": said(uuid(), "Identifies this entry. It is the same in every attempt."),
         "alert_id": said(
             uuid(),
-            "The alert, as `GET /alerts` lists it; of `alerts.summarised` an id that is listed nowhere.",
+            "The alert's id in `GET /alerts`. In `alerts.summarised`, an id that is listed \
+             nowhere.",
         ),
-        "site_id": or_null(said(uuid(), "Null in a test, and where it is about no one site.")),
+        "site_id": or_null(said(uuid(), "Null in a test, and if the entry is about several sites.")),
         "status": said(one_of(&["raised", "resolved"]), "`resolved` once the alert is over."),
     }));
     vec![
         (
             "WebhookPayload".to_owned(),
-            said(payload, "What is posted to the custom webhook. Fields may be added."),
+            said(
+                payload,
+                "The body that is posted to the custom webhook. Later versions may add \
+                 fields.",
+            ),
         ),
-        ("WebhookAlert".to_owned(), said(alert, "One of the alerts that a webhook tells of.")),
+        ("WebhookAlert".to_owned(), said(alert, "One alert in the body of a webhook.")),
     ]
 }
 
@@ -105,13 +111,13 @@ fn headers() -> Value {
         })
     };
     let signature = json!({ "type": "string", "pattern": "^v1,[A-Za-z0-9+/]{43}=$" });
-    let id = "A header. Names the delivery: the same in every attempt.";
-    let signed = "A header, with a `webhook_secret`. Equal to `X-Vedette-Delivery`.";
-    let at = "A header, with a `webhook_secret`. Unix time of the attempt: refuse what is older \
-              than some minutes.";
-    let tag = "A header, with a `webhook_secret`. `v1,` and the base64 of the HMAC-SHA256 of \
-               `webhook-id`, `webhook-timestamp` and the body as it came, with a dot between \
-               them. The key is what the base64 behind `whsec_` stands for.";
+    let id = "A header that identifies the delivery. It is the same in every attempt.";
+    let signed = "A header, if there is a `webhook_secret`. Equal to `X-Vedette-Delivery`.";
+    let at = "A header, if there is a `webhook_secret`. Unix time of the attempt. Refuse \
+         deliveries older than a few minutes.";
+    let tag = "A header, if there is a `webhook_secret`. `v1,` and the base64 of the HMAC-SHA256 \
+         of `webhook-id`, `webhook-timestamp` and the raw body, joined by dots. The key is the \
+         decoded base64 after `whsec_`.";
     json!([
         header("X-Vedette-Delivery", true, uuid(), json!(DELIVERY), id),
         header("webhook-id", false, uuid(), json!(DELIVERY), signed),
@@ -161,13 +167,13 @@ const DOCUMENTED: [&str; 8] = [
     "domain.expired",
 ];
 
-const SAYS: &str = "When an alert is raised, when it becomes more severe, and when it is over by \
-     itself; what happens together, or soon after the last time, comes together. The attempts of \
-     one delivery carry the same ids, so that what came twice can be told. After the last of \
-     three attempts the alert is still listed, and told on the other channels. Addresses inside \
+const SAYS: &str = "Sent when an alert is raised, becomes more severe, or resolves itself. Alerts \
+     that happen together, or soon after the previous delivery, come in one delivery. All \
+     attempts of a delivery have the same ids, by which a repeat can be recognised. If all three \
+     attempts fail, the alert is still listed, and sent on the other channels. Addresses in \
      private networks are refused. `POST /settings/notifications` sends a test.";
-const DOMAIN_SAYS: &str = "For people: the site's domain, or the host that an agent looks at, with \
-     `:port` where that is not 443. Of `alerts.summarised` how many sites it is about, such as \
-     `26 sites`, which is no name. For programs there is `site_id`.";
+const DOMAIN_SAYS: &str = "For people: the site's domain, or the host that an agent looks at, \
+     with `:port` unless that is 443. In `alerts.summarised`, the number of sites, such as `26 \
+     sites`. Programs should use `site_id`.";
 const SIGNATURE: &str = "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=";
 const TEST: &str = "This is a test notification. No certificate is about to expire.";

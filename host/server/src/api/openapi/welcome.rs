@@ -11,7 +11,7 @@ use super::{
 pub(super) fn operations() -> Vec<Operation> {
     let sent = said(
         boolean(),
-        "False when it was sent before, the account is older, or there is no mail relay.",
+        "False if the mail was sent before, the account is older, or there is no mail relay.",
     );
     let unwelcome = record(json!({
         "error": text(),
@@ -21,7 +21,10 @@ pub(super) fn operations() -> Vec<Operation> {
     vec![
         Operation::get("/auth/welcome", TAG, "mayBegin", "Ask whether somebody may sign up")
             .public()
-            .says("Asked before a sign-up, of the address that the request comes from.")
+            .says(
+                "Asks, before a sign-up, whether the address of the request may make another \
+                 free account.",
+            )
             .answers(
                 "They may.",
                 record(json!({ "allowed": boolean() })),
@@ -29,7 +32,7 @@ pub(super) fn operations() -> Vec<Operation> {
             )
             .refuses(
                 403,
-                "The address made too many free accounts; `reason` says so in a word.",
+                "The address has made too many free accounts. `reason` says so in one word.",
                 unwelcome,
                 json!({
                     "error": "forbidden",
@@ -40,7 +43,10 @@ pub(super) fn operations() -> Vec<Operation> {
                 }),
             ),
         Operation::post("/auth/welcome", TAG, "sendWelcome", "Have the welcome mail sent")
-            .says("Once, and within five minutes after the account was made.")
+            .says(
+                "The mail is sent once, and only within five minutes after the account was \
+                 made.",
+            )
             .any_role()
             .answers(
                 "Whether this call sent it.",

@@ -32,7 +32,8 @@ pub(super) struct Wanted {
 
 /// The places of one run; dropping them makes room for another.
 pub(super) struct Taken {
-    wanted: Wanted,
+    host: Option<String>,
+    rooms: Vec<PlannedRoom>,
     _places: Vec<Place<Spot>>,
 }
 
@@ -76,7 +77,8 @@ impl Places {
             }
             places.push(self.0.take(&spot).ok_or(spot)?);
         }
-        Ok(Taken { wanted: wanted.clone(), _places: places })
+        let Wanted { host, rooms, .. } = wanted;
+        Ok(Taken { host: host.clone(), rooms: rooms.clone(), _places: places })
     }
 }
 
@@ -93,7 +95,7 @@ impl Taken {
     /// Whether they are still where they are wanted: a site moves, and a plugin gives way to another
     /// version.
     pub(super) fn are_of(&self, wanted: &Wanted) -> bool {
-        self.wanted.host == wanted.host && self.wanted.rooms == wanted.rooms
+        self.host == wanted.host && self.rooms == wanted.rooms
     }
 }
 
