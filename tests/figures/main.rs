@@ -5,6 +5,7 @@
 //! process) says how much of it is ours.
 
 mod alerts;
+mod crowd;
 mod mcp;
 mod stub;
 
@@ -41,6 +42,9 @@ async fn main() -> anyhow::Result<()> {
     }
     if asked("alerts") {
         alerts::measure(&lab).await?;
+    }
+    if asked("crowd") {
+        crowd::measure(&lab).await?;
     }
     if asked("start") {
         start_and_idle(&lab).await?;

@@ -91,7 +91,7 @@ enum Means {
     /// A run of its own in these places, for all who wait to look at the same with it.
     Run(Taken, Option<Lead>),
     /// What the run of somebody else saw, who looked at this.
-    Seen(Look, Sight),
+    Seen(Arc<Look>, Sight),
 }
 
 /// What became of one go at a check.
@@ -208,7 +208,7 @@ async fn wait(
             Part::Follows(follower) => match follower.wait(over.as_mut()).await {
                 Waited::Seen(sight) => {
                     let ready_at = app.clock.now();
-                    let means = Means::Seen(look.clone(), sight);
+                    let means = Means::Seen(Arc::clone(look), sight);
                     return Some((means, ready_at, app.planned.turn().await));
                 }
                 Waited::InVain => {}
@@ -312,8 +312,8 @@ fn wanted(app: &App, lease: &Lease, site: &Site, job: &Job) -> Wanted {
     let is_slow = app.planned.slow.contains_key(&check_of(lease));
     let rooms = app.sandbox.planned_rooms(check_type);
     let is_alike = app.sandbox.is_alike_for_sites(check_type);
-    let look =
-        is_alike.then(|| Look { check_type: check_type.clone(), question: Question::of(job) });
+    let look = || Look { check_type: check_type.clone(), question: Question::of(job) };
+    let look = is_alike.then(|| Arc::new(look()));
     Wanted { host, account: *account_id, rooms, is_slow, look }
 }
 

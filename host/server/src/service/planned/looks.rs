@@ -28,7 +28,7 @@ pub(super) type Sight = Arc<Result<Ran, RunError>>;
 #[derive(Default)]
 pub(super) struct Looks(Waiting);
 
-type Waiting = Arc<Mutex<HashMap<Look, watch::Receiver<Stage>>>>;
+type Waiting = Arc<Mutex<HashMap<Arc<Look>, watch::Receiver<Stage>>>>;
 
 #[derive(Clone, Debug)]
 enum Stage {
@@ -46,7 +46,7 @@ pub(super) enum Part {
 /// The one who runs; dropped before that, somebody else has to.
 pub(super) struct Lead {
     waiting: Waiting,
-    look: Look,
+    look: Arc<Look>,
     stage: watch::Sender<Stage>,
 }
 
@@ -64,20 +64,20 @@ pub(super) enum Waited {
 
 impl Looks {
     /// Joins those who wait to look at this; the first of them leads.
-    pub(super) fn join(&self, look: &Look) -> Part {
-        match self.0.lock().entry(look.clone()) {
+    pub(super) fn join(&self, look: &Arc<Look>) -> Part {
+        match self.0.lock().entry(Arc::clone(look)) {
             Entry::Occupied(entry) => Part::Follows(Follower(entry.get().clone())),
             Entry::Vacant(entry) => {
                 let (stage, seen) = watch::channel(Stage::Waits);
                 entry.insert(seen);
-                Part::Leads(Lead { waiting: Arc::clone(&self.0), look: look.clone(), stage })
+                Part::Leads(Lead { waiting: Arc::clone(&self.0), look: Arc::clone(look), stage })
             }
         }
     }
 }
 
 impl Lead {
-    pub(super) fn is_of(&self, look: Option<&Look>) -> bool {
+    pub(super) fn is_of(&self, look: Option<&Arc<Look>>) -> bool {
         look == Some(&self.look)
     }
 
@@ -139,7 +139,7 @@ mod tests {
 
     use super::*;
 
-    fn look(target: &str) -> Look {
+    fn look(target: &str) -> Arc<Look> {
         let job = Job {
             run_id: String::new(),
             target: Target::parse(target).expect("a target"),
@@ -153,7 +153,7 @@ mod tests {
             watched: true,
         };
         let check_type = "uptime".parse().expect("a check's name");
-        Look { check_type, question: Question::of(&job) }
+        Arc::new(Look { check_type, question: Question::of(&job) })
     }
 
     fn lead(looks: &Looks) -> Lead {

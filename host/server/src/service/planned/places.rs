@@ -5,6 +5,8 @@
 //! *Invariant:* what was slow the last time has half of the turns at most: however many sites hang, the
 //! others are looked at.
 
+use std::sync::Arc;
+
 use vedette_model::AccountId;
 use vedette_sandbox::{PlannedRoom, TARGET_RUNS};
 
@@ -27,7 +29,7 @@ pub(super) struct Wanted {
     /// It took long the last time.
     pub(super) is_slow: bool,
     /// None where what it sees is for its site alone.
-    pub(super) look: Option<Look>,
+    pub(super) look: Option<Arc<Look>>,
 }
 
 /// The places of one run; dropping them makes room for another.
