@@ -14,7 +14,7 @@ use tempfile::TempDir;
 use tokio::time::timeout;
 use vedette_tests::{Lab, Script, Service, plugin_in};
 
-use crate::program::{command, has_node, succeed, turn};
+use crate::program::{command, has_node, pass_over, succeed, turn};
 
 /// A snapshot of the engine is made: some ten seconds of CPU.
 const BUILDING: Duration = Duration::from_secs(900);
@@ -75,7 +75,7 @@ async fn packages() -> Option<PathBuf> {
     let packages = std::path::absolute(folder.join("javascript/node_modules")).ok()?;
     let is_there = packages.join("@bytecodealliance/componentize-js").is_dir();
     if !is_there {
-        println!("skipped: @bytecodealliance/componentize-js is not installed");
+        pass_over("@bytecodealliance/componentize-js");
     }
     is_there.then_some(packages)
 }

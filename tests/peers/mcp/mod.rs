@@ -17,7 +17,7 @@ use tokio::process::Command;
 use vedette_tests::program;
 
 use self::world::World;
-use crate::program::{command, has_node, installed, output, turn};
+use crate::program::{command, has_node, installed, output, pass_over, turn};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_python_sdk_agrees_with_every_tool_in_both_eras() {
@@ -122,7 +122,7 @@ async fn has_python_sdk() -> bool {
     let found = output(command("python").args(["-c", "import mcp"])).await;
     let found = found.is_ok_and(|ended| ended.status.success());
     if !found {
-        println!("skipped: the Python SDK of MCP is not installed");
+        pass_over("the Python SDK of MCP");
     }
     found
 }
@@ -136,7 +136,7 @@ async fn packages() -> Option<PathBuf> {
     let scope = folder.join("node_modules/@modelcontextprotocol");
     let missing = ["sdk", "client", "inspector"].iter().find(|name| !scope.join(name).is_dir());
     if let Some(name) = missing {
-        println!("skipped: @modelcontextprotocol/{name} is not installed");
+        pass_over(&format!("@modelcontextprotocol/{name}"));
         return None;
     }
     std::path::absolute(folder).ok()

@@ -18,7 +18,7 @@ pub(crate) fn has_tlslite() -> bool {
         asked.is_ok_and(|ended| ended.status.success())
     });
     if !has {
-        println!("skipped: tlslite-ng is not installed");
+        program::pass_over("tlslite-ng");
     }
     has
 }
