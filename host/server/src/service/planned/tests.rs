@@ -1,13 +1,10 @@
 //! A check that has to wait, for its host or for trouble of ours to pass.
 
-use std::{
-    future::{pending, ready},
-    sync::atomic::{AtomicUsize, Ordering},
-};
+use std::future::{pending, ready};
 
 use futures::future::join_all;
 use serde_json::json;
-use tokio::{net::TcpListener, sync::oneshot, task::yield_now};
+use tokio::{sync::oneshot, task::yield_now};
 use uuid::Uuid;
 use vedette_model::{Observation, edition::STANDARD};
 use vedette_sandbox::{Cost, TARGET_RUNS};
@@ -70,40 +67,34 @@ fn check_that_waits_for_its_host_has_no_turn_and_goes_on_when_there_is_a_place()
 
 #[test]
 fn all_who_wait_to_look_at_the_same_have_one_run() {
-    /// Besides the first.
-    const OTHERS: usize = 4;
+    const MANY: usize = 5;
 
     let (clock, _) = Clock::manual("2026-11-20T12:00:00Z".parse().expect("a moment"));
     instance::with_idle_app(config(), clock, |app| async move {
-        let (port, looks) = counting().await;
-        let mut sites = Vec::new();
-        for nth in 0..=OTHERS {
-            let owner = instance::owner_of(&app, &STANDARD, &format!("{nth}@shop.example")).await;
-            sites.push(site_at(&app, &owner, port).await);
-        }
-        let ending = run_within(&app, &take_ssl(&app).await, pending()).await;
-        assert!(matches!(ending, Ending::Stored { .. }), "{ending:?}");
-        let of_one = looks.load(Ordering::SeqCst);
-        assert!(of_one > 0);
-
+        let sites = sites_of(&app, MANY).await;
         let busy = all_places(&app, &sites[0]);
-        let mut leases = Vec::new();
-        for _ in 0..OTHERS {
-            leases.push(take_ssl(&app).await);
-        }
-        let makes_room = async {
-            while app.planned.in_flight() > 0 || app.planned.waiting() < OTHERS {
-                yield_now().await;
+        let mut found_busy = Vec::new();
+        for _ in 0..MANY {
+            let lease = take_ssl(&app).await;
+            match go(&app, &lease, Source::Scheduler, None).await {
+                Go::Busy(wanted) => found_busy.push((lease, wanted)),
+                Go::Ended(ending) => panic!("there was a place: {ending:?}"),
             }
-            drop(busy);
-        };
-        let runs = join_all(leases.iter().map(|lease| run_within(&app, lease, pending())));
-        let (endings, ()) = tokio::join!(runs, makes_room);
-        for ending in endings {
-            assert!(matches!(ending, Ending::Stored { .. }), "{ending:?}");
         }
-        assert_eq!(looks.load(Ordering::SeqCst), 2 * of_one);
-        assert_eq!((app.planned.in_flight(), app.planned.waiting()), (0, 0));
+        let runs_itself = async |lease: &Lease, wanted: &Wanted| {
+            let waited = wait(&app, wanted, Rank::of(lease), pending()).await;
+            let (means, _, _turn) = waited.expect("nothing ends its wait");
+            let runs_itself = matches!(means, Means::Run(..));
+            let went = go(&app, lease, Source::Scheduler, Some(means)).await;
+            assert!(matches!(went, Go::Ended(Ending::Stored { .. })));
+            runs_itself
+        };
+        let all = join_all(found_busy.iter().map(|(lease, wanted)| runs_itself(lease, wanted)));
+        // They wait by then.
+        let makes_room = async { drop(busy) };
+        let (ran, ()) = tokio::join!(all, makes_room);
+        assert_eq!(ran.into_iter().filter(|itself| *itself).count(), 1);
+        assert_eq!(app.planned.in_flight(), 0);
     });
 }
 
@@ -111,12 +102,7 @@ fn all_who_wait_to_look_at_the_same_have_one_run() {
 fn who_waits_with_a_check_that_is_given_up_looks_instead() {
     let (clock, _) = Clock::manual("2026-11-20T12:00:00Z".parse().expect("a moment"));
     instance::with_idle_app(config(), clock, |app| async move {
-        let (port, _looks) = counting().await;
-        let mut sites = Vec::new();
-        for nth in 0..2 {
-            let owner = instance::owner_of(&app, &STANDARD, &format!("{nth}@shop.example")).await;
-            sites.push(site_at(&app, &owner, port).await);
-        }
+        let sites = sites_of(&app, 2).await;
         let busy = all_places(&app, &sites[0]);
         let (first, second) = (take_ssl(&app).await, take_ssl(&app).await);
         let (give_up, given_up) = oneshot::channel();
@@ -321,28 +307,20 @@ fn wanted(app: &App, site: &Site) -> Wanted {
     Wanted { host, account: site.account_id, rooms, is_slow: false, look: None }
 }
 
+/// The same site of so many accounts.
+async fn sites_of(app: &App, accounts: usize) -> Vec<Site> {
+    let mut sites = Vec::new();
+    for nth in 0..accounts {
+        let owner = instance::owner_of(app, &STANDARD, &format!("{nth}@shop.example")).await;
+        sites.push(site(app, &owner).await);
+    }
+    sites
+}
+
 /// Where nobody listens.
 async fn site(app: &App, owner: &Caller) -> Site {
-    site_at(app, owner, 1).await
-}
-
-/// A port where every connection is closed at once, and how many there were.
-async fn counting() -> (u16, Arc<AtomicUsize>) {
-    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
-    let port = listener.local_addr().expect("an address").port();
-    let count = Arc::new(AtomicUsize::new(0));
-    let counted = Arc::clone(&count);
-    tokio::spawn(async move {
-        while listener.accept().await.is_ok() {
-            counted.fetch_add(1, Ordering::SeqCst);
-        }
-    });
-    (port, count)
-}
-
-async fn site_at(app: &App, owner: &Caller, port: u16) -> Site {
     let body = json!({
-        "domain": "shop.example", "origin_ip": "127.0.0.1", "custom_port": port,
+        "domain": "shop.example", "origin_ip": "127.0.0.1", "custom_port": 1,
         "check_types": ["ssl"],
     });
     service::site::create(app, owner, &body).await.expect("a good body")
