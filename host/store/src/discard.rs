@@ -72,12 +72,12 @@ impl Store {
         }
         self.migrate().await?;
         let row = self.seal_row().await?;
-        if self.opens(&row).is_ok() {
-            self.settle_seal().await?;
-            return Ok(Discarded::default());
-        }
-        let discarded = Discarded { pages: self.pages().await?, ..Discarded::default() };
-        let mut lost = Lost::Discarded(discarded);
+        let mut lost = match self.opens(&row) {
+            Ok(()) => Lost::Refused,
+            Err(_) => {
+                Lost::Discarded(Discarded { pages: self.pages().await?, ..Discarded::default() })
+            }
+        };
         self.seal_anew(&mut lost).await?;
         mark.make();
         Ok(lost.into_discarded())

@@ -164,7 +164,8 @@ impl Store {
             let mut batch = Batch::default();
             for OldSite { id, version, doc, mut sealed } in rows {
                 let account = AccountId(key::uuid_at(&id, 0)?);
-                let discarded = lost.discards(&self.inner.seal, sealed.as_deref().unwrap_or(""));
+                let discarded =
+                    lost.discards(&self.inner.seal, sealed.as_deref().unwrap_or_default());
                 if discarded.is_some() {
                     sealed = None;
                 }

@@ -48,7 +48,7 @@ async fn commit_run(store: &Store, account: &Account, site: &Site) {
 }
 
 async fn discarding(url: &str, keys: &str) -> (Store, Discarded) {
-    Store::open_discarding(url, Options::new(Seal::parse(keys).unwrap())).await.unwrap()
+    Store::open_discarding(url, keyed(keys)).await.unwrap()
 }
 
 #[test]
@@ -67,7 +67,7 @@ fn what_only_the_lost_key_opens_goes_and_all_else_stays() {
         drop(store);
 
         // From here on it is a database of the new key like any other.
-        let store = Store::open(&url, Options::new(Seal::parse(KEYS[1]).unwrap())).await.unwrap();
+        let store = Store::open(&url, keyed(KEYS[1])).await.unwrap();
         let bare = Site { dns_provider_config: None, deploy_config: None, ..site.clone() };
         assert_eq!(store.sites(account.id).await.unwrap(), [bare]);
         assert_eq!(store.acme_credentials(DIRECTORY).await.unwrap(), None);
@@ -100,7 +100,7 @@ fn nothing_is_discarded_where_a_key_opens_it() {
         let (account, site) = with_secrets(&store).await;
         store.close().await.unwrap();
         drop(store);
-        for keys in [KEYS[0].to_owned(), format!("{}{}", KEYS[1], KEYS[0]), KEYS[1].to_owned()] {
+        for keys in [KEYS[0].to_owned(), both_keys(), KEYS[1].to_owned()] {
             let (store, discarded) = discarding(&url, &keys).await;
             assert!(discarded.settings.is_empty() && discarded.sites.is_empty(), "{discarded:?}");
             assert_kept(&store, &account, &site).await;
@@ -116,7 +116,7 @@ fn what_was_cut_short_is_done_again() {
         let url = on_disk(directory.path());
         let (account, site) = filled(&url).await;
         // As far as the settings, and not to the word.
-        let store = Store::reach(&url, Options::new(Seal::parse(KEYS[1]).unwrap())).await.unwrap();
+        let store = Store::reach(&url, keyed(KEYS[1])).await.unwrap();
         let doc = store.seal_settings(account.id, &NotificationSettings::default()).unwrap();
         let binds = Binds::new().with("id", key::settings(account.id)).with("doc", doc);
         store.write("UPDATE $id SET doc = $doc RETURN NONE", binds).await.unwrap();

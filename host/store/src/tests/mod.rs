@@ -95,7 +95,12 @@ async fn open(url: &str) -> Store {
 
 /// Every store of these tests has the same key, so that each may open what another left.
 fn options() -> Options {
-    Options::new(Seal::parse(KEYS[0]).unwrap())
+    keyed(KEYS[0])
+}
+
+/// With the keys of a file that says this.
+fn keyed(file: &str) -> Options {
+    Options::new(Seal::parse(file).unwrap())
 }
 
 fn on_disk(directory: &std::path::Path) -> String {
@@ -129,6 +134,11 @@ const KEYS: [&str; 2] = [
     "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=\n",
     "Hx4dHBsaGRgXFhUUExIREA8ODQwLCgkIBwYFBAMCAQA=\n",
 ];
+
+/// Of a file after a change from the first of these keys to the second.
+fn both_keys() -> String {
+    format!("{}{}", KEYS[1], KEYS[0])
+}
 
 const LEASE: Duration = Duration::from_secs(60);
 

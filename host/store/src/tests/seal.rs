@@ -186,12 +186,10 @@ fn a_letter_on_its_way_is_sealed_with_a_new_first_key() {
         store.close().await.unwrap();
         drop(store);
 
-        let both = Seal::parse(&format!("{}{}", KEYS[1], KEYS[0])).unwrap();
-        let store = Store::open(&url, Options::new(both)).await.unwrap();
+        let store = Store::open(&url, keyed(&both_keys())).await.unwrap();
         store.close().await.unwrap();
         drop(store);
-        let new = Seal::parse(KEYS[1]).unwrap();
-        let store = Store::open(&url, Options::new(new)).await.unwrap();
+        let store = Store::open(&url, keyed(KEYS[1])).await.unwrap();
         let leased = only(store.lease_deliveries("a", noon(), LEASE, 9).await.unwrap());
         assert_eq!(leased.rendered, letter.rendered);
         store.close().await.unwrap();
@@ -298,8 +296,7 @@ fn another_key_is_refused_and_changes_nothing() {
         store.close().await.unwrap();
         drop(store);
 
-        let other = Options::new(Seal::parse(KEYS[1]).unwrap());
-        let refused = Store::open(&url, other).await;
+        let refused = Store::open(&url, keyed(KEYS[1])).await;
         assert!(matches!(refused, Err(Error::WrongKey(_))), "{refused:?}");
 
         let store = open(&url).await;
@@ -319,9 +316,8 @@ fn a_new_first_key_takes_over_and_the_old_one_may_go() {
         store.close().await.unwrap();
         drop(store);
 
-        let both = Seal::parse(&format!("{}{}", KEYS[1], KEYS[0])).unwrap();
-        for seal in [both, Seal::parse(KEYS[1]).unwrap()] {
-            let store = Store::open(&url, Options::new(seal)).await.unwrap();
+        for keys in [both_keys(), KEYS[1].to_owned()] {
+            let store = Store::open(&url, keyed(&keys)).await.unwrap();
             assert_kept(&store, &account, &site).await;
             store.close().await.unwrap();
         }
