@@ -40,7 +40,6 @@ pub(crate) async fn measure(lab: &Lab) -> anyhow::Result<()> {
     let mut told = Vec::new();
     while !watching.is_empty() {
         tokio::time::sleep(PAUSE).await;
-        // Whoever is told at the end was there for all of it.
         for (account, site) in std::mem::take(&mut watching) {
             if is_told(&account, &site).await {
                 told.push(begun.elapsed());

@@ -16,9 +16,10 @@
 
 mod busy;
 mod looks;
+mod means;
 mod places;
 
-use std::{collections::HashSet, pin::pin, sync::Arc, time::Duration};
+use std::{collections::HashSet, sync::Arc, time::Duration};
 
 use moka::{future::Cache, sync};
 use parking_lot::Mutex;
@@ -30,13 +31,14 @@ use vedette_model::{
     AccountId, CheckStatus, CheckType, Edition, Plan, Site, SiteId, Source, Target, Timestamp,
     schedule,
 };
-use vedette_sandbox::{Job, Question, Ran, RunError, Stop, egress::Audience};
+use vedette_sandbox::{Job, Ran, RunError, Stop, egress::Audience};
 use vedette_store::{Lease, Stamp};
 
 use self::{
     busy::Rank,
-    looks::{Lead, Look, Looks, Part, Sight, Waited},
-    places::{Places, Taken, Wanted},
+    looks::{Look, Looks, Sight},
+    means::Means,
+    places::{Places, Wanted},
 };
 use super::{
     doubt, due,
@@ -86,19 +88,11 @@ pub(crate) enum Ending {
     PutOff,
 }
 
-/// What a check comes to its result by.
-enum Means {
-    /// A run of its own in these places, for all who wait to look at the same with it.
-    Run(Taken, Option<Lead>),
-    /// What the run of somebody else saw, who looked at this.
-    Seen(Arc<Look>, Sight),
-}
-
 /// What became of one go at a check.
 enum Go {
     Ended(Ending),
-    /// Where it found no place.
-    Busy(Wanted),
+    /// Where it found no place, and what it would have looked at.
+    Busy(Wanted, Option<Arc<Look>>),
 }
 
 impl Planned {
@@ -108,9 +102,15 @@ impl Planned {
             places: Places::new(),
             looks: Looks::default(),
             seats: Semaphore::new(MOST_WAITING),
-            slow: sync::Cache::builder().max_capacity(MOST_SLOW).time_to_live(REMEMBERED).build(),
+            slow: sync::Cache::builder()
+                .max_capacity(MOST_REMEMBERED)
+                .time_to_live(REMEMBERED)
+                .build(),
             undone: Mutex::default(),
-            waits: sync::Cache::builder().max_capacity(MOST_SLOW).time_to_idle(REMEMBERED).build(),
+            waits: sync::Cache::builder()
+                .max_capacity(MOST_REMEMBERED)
+                .time_to_idle(REMEMBERED)
+                .build(),
             over_limit: Cache::builder().max_capacity(10_000).time_to_live(KEEP_LIMITS).build(),
         }
     }
@@ -176,55 +176,17 @@ pub(crate) async fn run(
 ) -> Ending {
     // Boxed, as whatever comes before and behind the wait: thousands wait, and do not hold meanwhile what
     // a run takes.
-    let wanted = match Box::pin(go(app, lease, source, None)).await {
+    let (wanted, look) = match Box::pin(go(app, lease, source, None)).await {
         Go::Ended(ending) => return ending,
-        Go::Busy(wanted) => wanted,
+        Go::Busy(wanted, look) => (wanted, look),
     };
     drop(turn);
     let Ok(_seat) = app.planned.seats.try_acquire() else { return Ending::PutOff };
-    let Some((means, ready_at, _turn)) = wait(app, &wanted, Rank::of(lease), over).await else {
-        return Ending::PutOff;
-    };
+    let waited = means::wait(app, &wanted, look, Rank::of(lease), over).await;
+    let Some((means, ready_at, _turn)) = waited else { return Ending::PutOff };
     match Box::pin(go(app, &Lease { ready_at, ..lease.clone() }, source, Some(means))).await {
         Go::Ended(ending) => ending,
-        Go::Busy(_) => Ending::PutOff,
-    }
-}
-
-/// What a check goes on with, and since when it could; none where there was nothing until `over` ended.
-/// Who waits for a run that has begun waits for its end.
-async fn wait(
-    app: &App,
-    wanted: &Wanted,
-    rank: Rank,
-    over: impl Future<Output = ()>,
-) -> Option<(Means, Timestamp, Turn)> {
-    let Planned { places, looks, .. } = &app.planned;
-    let mut over = pin!(over);
-    let lead = loop {
-        let Some(look) = &wanted.look else { break None };
-        match looks.join(look) {
-            Part::Leads(lead) => break Some(lead),
-            Part::Follows(follower) => match follower.wait(over.as_mut()).await {
-                Waited::Seen(sight) => {
-                    let ready_at = app.clock.now();
-                    let means = Means::Seen(Arc::clone(look), sight);
-                    return Some((means, ready_at, app.planned.turn().await));
-                }
-                Waited::InVain => {}
-                Waited::Over => return None,
-            },
-        }
-    };
-    let room = async {
-        let places = places.wait(wanted, rank).await;
-        let ready_at = app.clock.now();
-        (Means::Run(places, lead), ready_at, app.planned.turn().await)
-    };
-    tokio::select! {
-        biased;
-        () = over => None,
-        room = room => Some(room),
+        Go::Busy(..) => Ending::PutOff,
     }
 }
 
@@ -291,61 +253,29 @@ async fn see_to(app: &App, lease: &Lease, source: Source, means: Option<Means>) 
         return Ok(Go::Ended(Ending::Nothing));
     }
     let job = job(lease, &site, plan::edition_of(&context.account)?, now);
-    let wanted = wanted(app, lease, &site, &job);
+    let wanted = wanted(app, lease, &site);
+    let look = || Look::of(&app.sandbox, check_type, &job);
+    let means = means.and_then(|means| means.of(&wanted, look().as_ref()));
     let free = || Some(Means::Run(app.planned.places.take(&wanted)?, None));
-    let Some(means) = means.and_then(|means| means.of(&wanted)).or_else(free) else {
+    let Some(means) = means.or_else(free) else {
         metrics::counter!("vedette_runs_put_off_total").increment(1);
-        return Ok(Go::Busy(wanted));
+        return Ok(Go::Busy(wanted, look()));
     };
     // A host that is slow, an account or a plugin that has much to run, holds up its own runs alone.
     app.pulse.begins(lease.ready_at, distance(app, lease, plan), now);
     let late = app.pulse.late(lease.due_at, now);
     metrics::histogram!("vedette_run_late_seconds", "check_type" => check_type.to_string())
         .record(late.as_secs_f64());
-    let (sight, _places) = look(app, check_type, job, means).await;
+    let (sight, _places) = means.look(app, check_type, job).await;
     take_in(app, lease, source, &site, plan, sight).await.map(Go::Ended)
 }
 
-fn wanted(app: &App, lease: &Lease, site: &Site, job: &Job) -> Wanted {
+fn wanted(app: &App, lease: &Lease, site: &Site) -> Wanted {
     let Lease { account_id, check_type, .. } = lease;
     let host = app.sandbox.reaches_target(check_type).then(|| site.domain.as_str().to_owned());
     let is_slow = app.planned.slow.contains_key(&check_of(lease));
     let rooms = app.sandbox.planned_rooms(check_type);
-    let is_alike = app.sandbox.is_alike_for_sites(check_type);
-    let look = || Look { check_type: check_type.clone(), question: Question::of(job) };
-    let look = is_alike.then(|| Arc::new(look()));
-    Wanted { host, account: *account_id, rooms, is_slow, look }
-}
-
-impl Means {
-    /// What of it serves what is wanted now: a site moves, and is looked at otherwise.
-    fn of(self, wanted: &Wanted) -> Option<Self> {
-        match self {
-            Self::Run(places, lead) => places
-                .are_of(wanted)
-                .then(|| Self::Run(places, lead.filter(|lead| lead.is_of(wanted.look.as_ref())))),
-            Self::Seen(look, sight) => {
-                (wanted.look.as_ref() == Some(&look)).then_some(Self::Seen(look, sight))
-            }
-        }
-    }
-}
-
-/// Runs the plugin, for all who wait for that, unless somebody else has; and what is held meanwhile.
-async fn look(app: &App, check_type: &CheckType, job: Job, means: Means) -> (Sight, Option<Taken>) {
-    let (places, lead) = match means {
-        Means::Run(places, lead) => (places, lead),
-        Means::Seen(_, sight) => {
-            metrics::counter!("vedette_runs_shared_total").increment(1);
-            return (sight, None);
-        }
-    };
-    lead.iter().for_each(Lead::begin);
-    let sight = Arc::new(app.sandbox.run(check_type, job).await);
-    if let Some(lead) = lead {
-        lead.end(Arc::clone(&sight));
-    }
-    (sight, Some(places))
+    Wanted { host, account: *account_id, rooms, is_slow }
 }
 
 async fn take_in(
@@ -486,7 +416,7 @@ const PUT_OFF: Duration = WAIT;
 /// What takes this long is slow, until it is quick.
 const SLOW: Duration = Duration::from_secs(5);
 /// Some hundred bytes each.
-const MOST_SLOW: u64 = 16_384;
+const MOST_REMEMBERED: u64 = 16_384;
 /// At a time, less than two kilobytes each; beyond them a check is given back at once.
 const MOST_WAITING: usize = 4096;
 /// As many planned runs as the sandbox has room for of one small plugin; checks on demand have their

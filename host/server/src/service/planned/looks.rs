@@ -12,13 +12,13 @@ use std::{
 use parking_lot::Mutex;
 use tokio::sync::watch;
 use vedette_model::CheckType;
-use vedette_sandbox::{Question, Ran, RunError};
+use vedette_sandbox::{Job, Question, Ran, RunError, Sandbox};
 
 /// What a run sees is the same for all that are given this.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Look {
-    pub(super) check_type: CheckType,
-    pub(super) question: Question,
+    check_type: CheckType,
+    question: Question,
 }
 
 /// What a run came to.
@@ -60,6 +60,14 @@ pub(super) enum Waited {
     /// The run did not come about.
     InVain,
     Over,
+}
+
+impl Look {
+    /// None where what the check sees is for its site alone.
+    pub(super) fn of(sandbox: &Sandbox, check_type: &CheckType, job: &Job) -> Option<Arc<Self>> {
+        let look = || Self { check_type: check_type.clone(), question: Question::of(job) };
+        sandbox.is_alike_for_sites(check_type).then(|| Arc::new(look()))
+    }
 }
 
 impl Looks {
@@ -110,15 +118,14 @@ impl Drop for Lead {
 impl Follower {
     /// Waits until the run has ended; until `over` ends where it has not begun by then.
     pub(super) async fn wait(mut self, over: impl Future<Output = ()>) -> Waited {
-        let begun = tokio::select! {
+        tokio::select! {
             biased;
-            stage = self.0.wait_for(|stage| !matches!(stage, Stage::Waits)) => Some(stage.is_ok()),
-            () = over => None,
-        };
-        match begun {
-            Some(true) => {}
-            Some(false) => return Waited::InVain,
-            None => return Waited::Over,
+            begun = self.0.wait_for(|stage| !matches!(stage, Stage::Waits)) => {
+                if begun.is_err() {
+                    return Waited::InVain;
+                }
+            }
+            () = over => return Waited::Over,
         }
         let ended = self.0.wait_for(|stage| matches!(stage, Stage::Ended(_))).await;
         match ended.as_deref() {
@@ -135,7 +142,7 @@ mod tests {
     use futures::{FutureExt, poll};
     use serde_json::json;
     use vedette_model::{Target, Timestamp};
-    use vedette_sandbox::{Job, egress::Audience};
+    use vedette_sandbox::egress::Audience;
 
     use super::*;
 

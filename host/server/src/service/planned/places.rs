@@ -5,15 +5,12 @@
 //! *Invariant:* what was slow the last time has half of the turns at most: however many sites hang, the
 //! others are looked at.
 
-use std::sync::Arc;
-
 use vedette_model::AccountId;
 use vedette_sandbox::{PlannedRoom, TARGET_RUNS};
 
 use super::{
     MOST_RUNS,
     busy::{Busy, Place, Rank},
-    looks::Look,
 };
 
 /// Who has which places.
@@ -28,8 +25,6 @@ pub(super) struct Wanted {
     pub(super) rooms: Vec<PlannedRoom>,
     /// It took long the last time.
     pub(super) is_slow: bool,
-    /// None where what it sees is for its site alone.
-    pub(super) look: Option<Arc<Look>>,
 }
 
 /// The places of one run; dropping them makes room for another.
@@ -125,13 +120,7 @@ mod tests {
 
     fn wanted(host: &str, account: u128) -> Wanted {
         let account = AccountId(Uuid::from_u128(account));
-        Wanted {
-            host: Some(host.to_owned()),
-            account,
-            rooms: Vec::new(),
-            is_slow: false,
-            look: None,
-        }
+        Wanted { host: Some(host.to_owned()), account, rooms: Vec::new(), is_slow: false }
     }
 
     fn rank() -> Rank {

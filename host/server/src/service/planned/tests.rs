@@ -9,7 +9,7 @@ use uuid::Uuid;
 use vedette_model::{Observation, edition::STANDARD};
 use vedette_sandbox::{Cost, TARGET_RUNS};
 
-use super::*;
+use super::{places::Taken, *};
 use crate::{Caller, Clock, Config, config::Egress, instance, service};
 
 #[test]
@@ -77,19 +77,21 @@ fn all_who_wait_to_look_at_the_same_have_one_run() {
         for _ in 0..MANY {
             let lease = take_ssl(&app).await;
             match go(&app, &lease, Source::Scheduler, None).await {
-                Go::Busy(wanted) => found_busy.push((lease, wanted)),
+                Go::Busy(wanted, look) => found_busy.push((lease, wanted, look)),
                 Go::Ended(ending) => panic!("there was a place: {ending:?}"),
             }
         }
-        let runs_itself = async |lease: &Lease, wanted: &Wanted| {
-            let waited = wait(&app, wanted, Rank::of(lease), pending()).await;
+        let runs_itself = async |lease: &Lease, wanted: &Wanted, look: Option<Arc<Look>>| {
+            let waited = means::wait(&app, wanted, look, Rank::of(lease), pending()).await;
             let (means, _, _turn) = waited.expect("nothing ends its wait");
             let runs_itself = matches!(means, Means::Run(..));
             let went = go(&app, lease, Source::Scheduler, Some(means)).await;
             assert!(matches!(went, Go::Ended(Ending::Stored { .. })));
             runs_itself
         };
-        let all = join_all(found_busy.iter().map(|(lease, wanted)| runs_itself(lease, wanted)));
+        let all =
+            found_busy.iter().map(|(lease, wanted, look)| runs_itself(lease, wanted, look.clone()));
+        let all = join_all(all);
         // They wait by then.
         let makes_room = async { drop(busy) };
         let (ran, ()) = tokio::join!(all, makes_room);
@@ -138,7 +140,7 @@ fn check_whose_site_moved_while_it_waited_takes_a_place_of_its_host() {
         let busy = all_places(&app, &site);
         let lease = take(&app).await;
         let went = go(&app, &lease, Source::Scheduler, places).await;
-        assert!(matches!(went, Go::Busy(found) if found.host == wanted(&app, &site).host));
+        assert!(matches!(went, Go::Busy(found, _) if found == wanted(&app, &site)));
         drop(busy);
     });
 }
@@ -154,8 +156,7 @@ fn check_whose_plugin_has_no_room_waits_for_it_here() {
         // It runs elsewhere, at a host of its own each.
         let run = |nth: u32| {
             let account = AccountId(Uuid::from_u128(nth.into()));
-            let wanted =
-                Wanted { host: None, account, rooms: rooms.clone(), is_slow: false, look: None };
+            let wanted = Wanted { host: None, account, rooms: rooms.clone(), is_slow: false };
             app.planned.places.take(&wanted).expect("there is room")
         };
         let mut runs: Vec<_> = (0..least).map(run).collect();
@@ -184,7 +185,6 @@ fn check_that_was_slow_waits_for_others_that_were_until_it_is_quick() {
                 account,
                 rooms: Vec::new(),
                 is_slow: true,
-                look: None,
             });
             places.expect("there is room")
         };
@@ -304,7 +304,7 @@ fn all_places(app: &App, site: &Site) -> Vec<Taken> {
 fn wanted(app: &App, site: &Site) -> Wanted {
     let host = Some(site.domain.as_str().to_owned());
     let rooms = app.sandbox.planned_rooms(&uptime()[0]);
-    Wanted { host, account: site.account_id, rooms, is_slow: false, look: None }
+    Wanted { host, account: site.account_id, rooms, is_slow: false }
 }
 
 /// The same site of so many accounts.
