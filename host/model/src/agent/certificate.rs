@@ -54,7 +54,7 @@ impl Certificate {
             fingerprint_sha256: said(body, "fingerprint_sha256", text)?,
             san: said(body, "san", names)?.unwrap_or_default(),
             is_valid: said(body, "is_valid", parse::boolean)?,
-            error: said(body, "error", text)?,
+            error: trouble(body, text)?,
         })
     }
 
@@ -103,11 +103,20 @@ impl Certificate {
 fn unread(body: &Body<'_>) -> Result<Option<String>, Invalid> {
     for fact in ["subject", "issuer", "not_after"] {
         if said(body, fact, |_, _| Ok(()))?.is_none() {
-            let error = said(body, "error", parse::text)?.filter(|error| !error.is_empty());
+            let error = trouble(body, parse::text)?;
             return Ok(error.map(|error| error.chars().take(LONGEST_TEXT).collect()));
         }
     }
     Ok(None)
+}
+
+/// What is wrong, as an agent says it. Programs that always write the member leave it empty where
+/// nothing is: that says nothing.
+pub(super) fn trouble<'a, T: AsRef<str>>(
+    body: &Body<'a>,
+    read: impl FnOnce(&'static str, &'a Value) -> Result<T, Invalid>,
+) -> Result<Option<T>, Invalid> {
+    Ok(said(body, "error", read)?.filter(|told| !told.as_ref().trim().is_empty()))
 }
 
 /// Hexadecimal digits in one spelling, however they were written: `AB:CD` is `abcd`.

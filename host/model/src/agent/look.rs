@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::certificate::{Entry, moment, text};
+use super::certificate::{Entry, moment, text, trouble};
 use super::{Certificate, Place, place, report, said};
 use crate::parse::{self, Body};
 use crate::{Invalid, Timestamp};
@@ -39,7 +39,7 @@ impl Look {
         let entries = body.required("certificates", |field, value| {
             report::entries(field, value, MOST_CERTIFICATES, Entry::read)
         })?;
-        let error = said(&body, "error", text)?;
+        let error = trouble(&body, text)?;
         let served = entries.len();
         let (certificates, error) = match readable(entries) {
             Ok(certificates) => (certificates, error),

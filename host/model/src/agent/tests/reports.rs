@@ -232,6 +232,11 @@ fn what_the_agent_found_counts_and_else_the_dates() {
         (json!({ "not_after": at(0) }), (false, some("certificate_expired"))),
         (json!({ "error": "untrusted_root" }), (false, some("untrusted_root"))),
         (json!({ "error": "untrusted_root", "is_valid": true }), (true, None)),
+        // Programs that always write the member leave it empty where nothing is wrong.
+        (json!({ "error": "" }), (true, None)),
+        (json!({ "error": " " }), (true, None)),
+        (json!({ "error": "", "is_valid": false }), (false, None)),
+        (json!({ "error": "", "not_after": at(0) }), (false, some("certificate_expired"))),
         (json!({ "is_valid": false }), (false, None)),
         (json!({ "is_valid": false, "not_after": at(-1) }), (false, some("certificate_expired"))),
         (json!({ "is_valid": true, "not_after": at(-1) }), (true, None)),
@@ -241,6 +246,8 @@ fn what_the_agent_found_counts_and_else_the_dates() {
     let look_of = |error: &str, certificates: Value| {
         look(json!({ "error": error, "certificates": certificates }))
     };
+    assert_eq!(told(look_of("", json!([entry()]))), (true, None));
+    assert_eq!(told(look_of("", json!([]))), (false, some("no_certificate")));
     let refused = look_of("connection_refused", json!([]));
     assert_eq!(told(refused), (false, some("connection_refused")));
     let mismatch = look_of("hostname_mismatch", json!([entry()]));
