@@ -29,6 +29,8 @@ pub struct CheckDescriptor {
     pub result_schema: Value,
     /// Fields of the result that a one-line summary of a site shows.
     pub summary_fields: Vec<String>,
+    /// Whether a run connects to what it is about; others ask somebody else about it.
+    pub reaches_target: bool,
     pub events: Vec<EventType>,
     pub metrics: Vec<MetricDef>,
     /// The manifest's default interval, within the plan's and the operator's bounds.

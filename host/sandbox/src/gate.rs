@@ -239,7 +239,7 @@ async fn check(
     let pure = ready(link::pure(engine, component), component, CheckPluginPre::new)?;
     let nothing = ready(link::nothing(engine, component), component, CheckPluginPre::new)?;
     let descriptor = tried("describe", || describe_check(&plugin, nothing.clone())).await?;
-    let described = describe::check(manifest, descriptor)?;
+    let described = describe::check(manifest, &plugin, descriptor)?;
     let check = Check {
         plugin,
         live: hide(live),

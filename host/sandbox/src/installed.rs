@@ -42,8 +42,7 @@ impl Sandbox {
     /// Whether runs of an installed check connect to what they are about; others ask somebody else
     /// about it.
     pub fn reaches_target(&self, check_type: &CheckType) -> bool {
-        let check = self.inner.registry.check(check_type);
-        check.is_some_and(|check| check.plugin.grants.reaches_target())
+        self.check(check_type).is_some_and(|check| check.reaches_target)
     }
 
     /// Whether runs of an installed check that are given the same see the same, whatever site they are

@@ -12,6 +12,7 @@ use crate::{
     check::{CheckDescriptor, MetricDef},
     manifest::{Kind, Manifest},
     output::{self, EVENTS, FIELDS, Forbidden, KEY, METRICS, SUGGESTION, TITLE},
+    registry::Plugin,
     schema::Schema,
 };
 
@@ -32,6 +33,7 @@ pub(super) struct DescribedChannel {
 
 pub(super) fn check(
     manifest: &Manifest,
+    plugin: &Plugin,
     said: wit::Descriptor,
 ) -> Result<DescribedCheck, GateError> {
     let Kind::Check(check_type) = &manifest.kind else {
@@ -53,6 +55,7 @@ pub(super) fn check(
         config_schema: config.value.clone(),
         result_schema: result.value.clone(),
         summary_fields: summary_fields.collect::<Result<_, _>>()?,
+        reaches_target: plugin.grants.reaches_target(),
         events,
         metrics: metrics(said.metrics)?,
         interval: manifest.interval,

@@ -41,7 +41,7 @@ impl Args {
         self.members()?.optional(name, parse::text)
     }
 
-    pub(super) fn has(&self, name: &str) -> bool {
+    fn has(&self, name: &str) -> bool {
         self.0.get(name).is_some()
     }
 
@@ -54,6 +54,12 @@ impl Args {
     pub(super) fn page(&self) -> Result<(u32, u32), Invalid> {
         let (limit, offset) = (self.number("limit")?, self.number("offset")?);
         parse::page(limit.as_deref(), offset.as_deref())
+    }
+
+    /// The same of what is asked for as a whole: all that there are, unless `limit` says fewer.
+    pub(super) fn page_of_all(&self) -> Result<(usize, u32), Invalid> {
+        let (limit, offset) = self.page()?;
+        Ok((if self.has("limit") { limit as usize } else { usize::MAX }, offset))
     }
 
     fn number(&self, name: &'static str) -> Result<Option<String>, Invalid> {

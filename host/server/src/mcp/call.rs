@@ -90,7 +90,8 @@ async fn run(
         }
         (_, who) => {
             let done = tool.run(app, who, catalogue.edition, &args).await;
-            done.map(|value| Said::Result(result::complete(&result::bounded(value), era)))
+            let bounded = done.map(|value| result::bounded(value, tool.act.room()));
+            bounded.map(|json| Said::Result(result::complete(&json, era)))
         }
     };
     done.or_else(|error| Ok(Said::Result(result::failed(refusal::told(&error)?, era))))

@@ -11,7 +11,8 @@
 //! before.
 //! *Invariant:* a tool does what its caller could do by REST and nothing else: it calls services
 //! with the caller, and never the store.
-//! *Invariant:* no answer to a tool holds more than 25,000 characters.
+//! *Invariant:* no answer to a tool is longer than its [`room`](result::Room): 25,000 characters, and
+//! 120,000 where all sites, open alerts or private certificates would else not be in it.
 //! *Invariant:* text that a stranger wrote (certificates, records, registries) is data in a result,
 //! and never part of a description, an instruction or an error.
 

@@ -38,7 +38,7 @@ pub(super) async fn read(
         return Err(ErrorData::resource_not_found(advice, None));
     };
     let text = match found {
-        Ok(value) => result::bounded(value),
+        Ok(value) => result::bounded(value, result::Room::Overview),
         Err(error) => {
             return Err(match refusal::told(&error) {
                 Ok(sentence) => ErrorData::invalid_params(sentence, None),

@@ -1,13 +1,14 @@
 //! What a tool answers, within bounds: a model has to read all of it.
 //!
-//! A listing shows all of its entries where shorter lists in them make them fit; else those that fit,
-//! whole but for long texts, and says where the next one is.
+//! A listing shows all of its entries where shorter lists in them make them fit, and an overview
+//! takes more [`Room`] sooner than to leave one out; else those that fit, whole but for long texts,
+//! and says where the next one is.
 //! Anything else that is too long is shortened the same way every time: long texts first, then long
 //! lists, from the end, or from the start where the end is the news; where that is not enough,
 //! members are left out ([`surplus`]). What was cut is said by name.
 //!
-//! *Invariant:* text and structured content together stay below [`MOST`] characters, and hold the
-//! same JSON.
+//! *Invariant:* text and structured content together stay within their [`Room`], and hold the same
+//! JSON.
 
 mod surplus;
 
@@ -43,8 +44,22 @@ fn quoted(text: &str) -> String {
     serde_json::to_string(text).expect("a text is JSON")
 }
 
+/// How long an answer may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Room {
+    /// Below 25,000 characters.
+    Usual,
+    /// As much, where that is enough for every entry; else up to 120,000, of which a model reads one
+    /// half: some 20,000 tokens, and clients take 25,000. For what is asked for as a whole: the sites
+    /// of the largest plan, the alerts that are open (spec: MCP).
+    Overview,
+}
+
 /// A part of a listing.
 pub(super) struct Part {
+    pub(super) room: Room,
+    /// What shows the next part.
+    pub(super) tool: &'static str,
     /// The member that the entries stand in.
     pub(super) name: &'static str,
     pub(super) entries: Vec<Value>,
@@ -53,19 +68,35 @@ pub(super) struct Part {
     pub(super) total: u64,
 }
 
+impl Room {
+    /// In characters of text and structured content together; the rest of what it may have is the
+    /// frame's.
+    fn most(self) -> usize {
+        match self {
+            Self::Usual => MOST,
+            Self::Overview => MOST_OF_ALL,
+        }
+    }
+}
+
 /// The members in which something was cut.
 type Names = BTreeSet<String>;
 
 /// As many entries as fit, at least one, beside the other members.
 pub(super) fn listing(part: Part, mut members: Map<String, Value>) -> Value {
-    let Part { name, entries, offset, total } = part;
+    let Part { room, tool, name, entries, offset, total } = part;
     members.insert("total".to_owned(), total.into());
     members.insert("truncated".to_owned(), true.into());
     members.insert("next_offset".to_owned(), u64::MAX.into());
     let frame = size(&Value::Object(members.clone())) + 2 * name.len() + 12;
-    let room = (MOST - ROOM_FOR_MARK).saturating_sub(frame);
+    let within = |most: usize| (most - ROOM_FOR_MARK).saturating_sub(frame);
     let Shown { entries: shown, cut, fewer_show_more } =
-        all_shorter(&entries, name, room).unwrap_or_else(|| first_whole(entries, name, room));
+        all_shorter(&entries, name, &SUMMED_UP, within(MOST))
+            .or_else(|| match room {
+                Room::Usual => None,
+                Room::Overview => all_shorter(&entries, name, &LISTS, within(room.most())),
+            })
+            .unwrap_or_else(|| first_whole(entries, name, within(room.most())));
     let next = offset + shown.len() as u64;
     let next = (!shown.is_empty() && next < total).then_some(next);
     members.insert(name.to_owned(), shown.into());
@@ -73,7 +104,8 @@ pub(super) fn listing(part: Part, mut members: Map<String, Value>) -> Value {
     members.insert("next_offset".to_owned(), next.into());
     let rest = if fewer_show_more { OF_FEWER } else { OF_ALL };
     let cut = (!cut.is_empty()).then(|| hint_at_cut(&cut, rest));
-    let hints: Vec<String> = next.map(hint_at_next).into_iter().chain(cut).collect();
+    let hints: Vec<String> =
+        next.map(|next| hint_at_next(tool, next)).into_iter().chain(cut).collect();
     if !hints.is_empty() {
         members.insert("hint".to_owned(), hints.join("; ").into());
     }
@@ -90,11 +122,11 @@ struct Shown {
 
 /// All entries, where they fit once their lists are shorter: whoever asks what there is wants to hear
 /// of everything sooner than of every record of each.
-fn all_shorter(entries: &[Value], at: &str, room: usize) -> Option<Shown> {
+fn all_shorter(entries: &[Value], at: &str, lists: &[usize], room: usize) -> Option<Shown> {
     let mut shown = entries.to_vec();
     let mut names = Names::new();
     shown.iter_mut().for_each(|entry| cut_texts(entry, LONGEST_TEXT, at, &mut names));
-    for longest in SUMMED_UP {
+    for &longest in lists {
         shown.iter_mut().for_each(|entry| cut_lists(entry, longest, at, &mut names));
         if fit(&shown, room) {
             let fewer_show_more = longest != usize::MAX && shown.len() > 1;
@@ -133,8 +165,8 @@ fn first_whole(entries: Vec<Value>, at: &str, mut room: usize) -> Shown {
     Shown { entries: shown, cut: names, fewer_show_more: false }
 }
 
-fn hint_at_next(next: u64) -> String {
-    format!("there is more: call this tool again with offset {next}")
+fn hint_at_next(tool: &str, next: u64) -> String {
+    format!("there is more: call {tool} with offset {next}")
 }
 
 fn hint_at_cut(names: &Names, rest: &str) -> String {
@@ -152,14 +184,14 @@ fn hint_at_cut(names: &Names, rest: &str) -> String {
 }
 
 /// As JSON that fits into a result.
-pub(super) fn bounded(mut value: Value) -> String {
+pub(super) fn bounded(mut value: Value, room: Room) -> String {
     let mut cut = Names::new();
     cut_texts(&mut value, LONGEST_TEXT, "", &mut cut);
     let json = value.to_string();
-    if cut.is_empty() && size_of(&json) <= MOST {
+    if cut.is_empty() && size_of(&json) <= room.most() {
         return json;
     }
-    shorten(&mut value, MOST - ROOM_FOR_MARK, "", &mut cut);
+    shorten(&mut value, room.most() - ROOM_FOR_MARK, "", &mut cut);
     if let Some(members) = value.as_object_mut() {
         members.insert("truncated".to_owned(), true.into());
         members.entry("hint").or_insert_with(|| hint_at_cut(&cut, OF_ALL).into());
@@ -249,8 +281,8 @@ fn size_of(json: &str) -> usize {
     2 * json.chars().count() + escaped
 }
 
-/// Of the 25,000 that a result may have; the rest is the frame's.
 const MOST: usize = 24_000;
+const MOST_OF_ALL: usize = 119_000;
 /// For both hints, and `truncated`.
 const ROOM_FOR_MARK: usize = 800;
 /// Of the members that a hint names.

@@ -11,7 +11,7 @@ use crate::{
 const SITES: usize = 40;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn many_sites_and_alerts_come_page_by_page() {
+async fn all_sites_and_alerts_come_at_once_or_page_by_page() {
     let world = World::start().await;
     let client = &world.owner.client;
     let mut ids = Vec::new();
@@ -21,8 +21,11 @@ async fn many_sites_and_alerts_come_page_by_page() {
         ids.push(id);
     }
     for (tool, name) in [("list_sites", "sites"), ("list_alerts", "alerts")] {
+        let all = done(client, tool, json!({})).await;
+        assert_eq!((&all["total"], &all["next_offset"]), (&json!(SITES), &Value::Null), "{tool}");
+        assert_eq!(all[name].as_array().map(Vec::len), Some(SITES), "{tool}");
         let mut seen = Vec::new();
-        let mut arguments = json!({});
+        let mut arguments = json!({"limit": 15});
         loop {
             let page = done(client, tool, arguments).await;
             assert_eq!(page["total"], SITES, "{tool}");
@@ -33,8 +36,9 @@ async fn many_sites_and_alerts_come_page_by_page() {
                 assert!(page["next_offset"].is_null(), "{page}");
                 break;
             }
-            assert!(text(&page["hint"]).contains("offset"), "{page}");
-            arguments = json!({"offset": page["next_offset"]});
+            let next = format!("call {tool} with offset {}", page["next_offset"]);
+            assert!(text(&page["hint"]).contains(&next), "{page}");
+            arguments = json!({"limit": 15, "offset": page["next_offset"]});
         }
         assert_eq!(seen.len(), SITES, "{tool}");
         seen.sort();

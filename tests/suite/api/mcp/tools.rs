@@ -45,6 +45,13 @@ async fn every_tool_is_described_in_full() {
     assert!(!update.to_lowercase().contains("left out"), "{update}");
     assert!(text(&tools["add_site"]["description"]).contains("alert_days is 14"));
     assert!(!text(&tools["check_ssl"]["description"]).contains("grade"));
+    // Where to connect is only asked of checks that do.
+    for (check, connects) in [("ssl", true), ("uptime", true), ("dns", false), ("domain", false)] {
+        let takes = &tools[&format!("check_{check}")]["inputSchema"]["properties"];
+        for name in ["port", "origin_ip"] {
+            assert_eq!(takes.get(name).is_some(), connects, "check_{check}: {name}");
+        }
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

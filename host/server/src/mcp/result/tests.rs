@@ -12,7 +12,7 @@ fn parsed(json: &str) -> Value {
 #[test]
 fn results_are_written_as_the_library_of_the_protocol_writes_them() {
     let value = json!({ "a": [1, null, "ü\u{7}\"\\"], "b": {} });
-    let json = bounded(value.clone());
+    let json = bounded(value.clone(), Room::Usual);
     let mut done = CallToolResult::success(vec![ContentBlock::text(json.clone())]);
     done.structured_content = Some(value);
     let mut not_done = CallToolResult::error(vec![ContentBlock::text("no \"such\" site")]);
@@ -29,7 +29,7 @@ fn results_are_written_as_the_library_of_the_protocol_writes_them() {
 #[test]
 fn what_fits_comes_through_as_it_is() {
     let value = json!({ "a": [1, null, "ü"], "b": { "c": "x".repeat(1_000) } });
-    assert_eq!(parsed(&bounded(value.clone())), value);
+    assert_eq!(parsed(&bounded(value.clone(), Room::Usual)), value);
 }
 
 #[test]
@@ -46,7 +46,7 @@ fn nothing_is_longer_than_a_model_can_read() {
         members(&"x".repeat(30_000), 1),
     ];
     for value in values {
-        let json = bounded(value);
+        let json = bounded(value, Room::Usual);
         let written = complete(&json, Era::Modern);
         assert!(written.chars().count() < 25_000, "{}", written.chars().count());
         assert_eq!(parsed(&json)["truncated"], true);
@@ -64,8 +64,7 @@ fn a_listing_says_where_the_rest_is() {
     let mut seen = Vec::new();
     loop {
         let entries = (offset..200).map(entry).collect();
-        let part = Part { name: "entries", entries, offset: offset as u64, total: 200 };
-        let shown = parsed(&bounded(listing(part, Map::new())));
+        let shown = shown(Room::Usual, entries, offset as u64, 200);
         assert!(size(&shown) <= MOST, "{}", size(&shown));
         let entries = shown["entries"].as_array().expect("a list");
         assert!(!entries.is_empty(), "a page without entries leads nowhere");
@@ -87,9 +86,13 @@ fn incident(updates: usize, length: usize) -> Value {
 
 fn listed(entries: Vec<Value>) -> Value {
     let total = entries.len() as u64;
-    let part = Part { name: "entries", entries, offset: 0, total };
+    shown(Room::Usual, entries, 0, total)
+}
+
+fn shown(room: Room, entries: Vec<Value>, offset: u64, total: u64) -> Value {
+    let part = Part { room, tool: "list_entries", name: "entries", entries, offset, total };
     let listed = listing(part, Map::new());
-    let shown = parsed(&bounded(listed.clone()));
+    let shown = parsed(&bounded(listed.clone(), room));
     assert_eq!(shown, listed, "what is listed fits as it is");
     shown
 }
@@ -131,6 +134,26 @@ fn every_entry_is_named_where_shorter_lists_leave_room_for_all() {
 }
 
 #[test]
+fn an_overview_takes_more_room_sooner_than_to_leave_an_entry_out() {
+    let site =
+        |nth: usize| json!({ "nth": nth, "text": "x".repeat(500), "records": vec!["x"; 12] });
+    let overview = |count: usize| {
+        let shown = shown(Room::Overview, (0..count).map(site).collect(), 0, count as u64);
+        let entries = shown["entries"].as_array().expect("a list").len();
+        (entries, shown["next_offset"].clone(), complete(&shown.to_string(), Era::Modern))
+    };
+    for count in [1, 20, 80] {
+        let (entries, next, _) = overview(count);
+        assert_eq!((entries, next), (count, Value::Null), "of {count}");
+    }
+    // What is enough for them is all that they take.
+    assert!(overview(18).2.chars().count() < 25_000);
+    let (entries, next, written) = overview(500);
+    assert!((80..500).contains(&entries) && next == json!(entries), "{entries}, then {next}");
+    assert!(written.chars().count() < 120_000, "{}", written.chars().count());
+}
+
+#[test]
 fn lists_are_cut_to_the_longest_that_leave_room_for_all() {
     let names = |count: usize| json!({ "san": vec!["name.example.com"; count] });
     for (entries, count, left) in [(1, 2_000, 200), (3, 300, 100), (12, 60, 25)] {
@@ -155,7 +178,7 @@ fn what_is_cut_in_an_entry_is_said_by_name() {
         let first = listed(vec![entry; 300]);
         let hint = first["hint"].as_str().expect("a hint");
         let next = first["next_offset"].as_u64().expect("a number");
-        assert!(hint.contains(&format!("offset {next}")), "{hint}");
+        assert!(hint.contains(&format!("list_entries with offset {next}")), "{hint}");
         assert!(hint.contains(&format!("({name})")), "{hint}");
     }
 }
@@ -166,7 +189,7 @@ fn what_is_cut_outside_of_listings_is_said_by_name() {
     for nth in 0..9 {
         members.insert(format!("{nth}{}", "n".repeat(40)), "x".repeat(2_000).into());
     }
-    let cut = parsed(&bounded(Value::Object(members)));
+    let cut = parsed(&bounded(Value::Object(members), Room::Usual));
     let hint = cut["hint"].as_str().expect("a hint");
     assert!(hint.contains("(0nnn") && hint.contains("…, others)"), "{hint}");
 }
@@ -175,7 +198,7 @@ fn what_is_cut_outside_of_listings_is_said_by_name() {
 fn of_a_history_the_end_is_kept() {
     let last = |updates: &Value| updates.as_array().and_then(|all| all.last().cloned());
     let long = incident(100, 900);
-    let told = parsed(&bounded(json!({ "incident": long })));
+    let told = parsed(&bounded(json!({ "incident": long }), Room::Usual));
     let listed = listed(vec![long.clone()]);
     for (answer, incident) in [(&told, &told["incident"]), (&listed, &listed["entries"][0])] {
         assert!(answer["hint"].as_str().is_some_and(|hint| hint.contains("(updates)")));

@@ -8,7 +8,7 @@ use crate::{
     App, Caller, Result,
     mcp::{
         args::Args,
-        result::{Part, listing},
+        result::{Part, Room, listing},
         schema,
     },
     service,
@@ -32,11 +32,17 @@ pub(super) fn tools() -> Vec<Tool> {
 
 pub(super) async fn list(app: &App, caller: &Caller, args: &Args) -> Result<Value> {
     service::plan::included(&caller.account, caller.edition, Feature::Agents)?;
-    let (limit, offset) = args.page()?;
+    let (limit, offset) = args.page_of_all()?;
     let certificates = service::agent::certs(app, caller).await?;
     let total = certificates.len() as u64;
-    let shown = certificates.into_iter().skip(offset as usize).take(limit as usize);
-    let part =
-        Part { name: "certificates", entries: shown.collect(), offset: offset.into(), total };
+    let shown = certificates.into_iter().skip(offset as usize).take(limit);
+    let part = Part {
+        room: Room::Overview,
+        tool: "list_private_certs",
+        name: "certificates",
+        entries: shown.collect(),
+        offset: offset.into(),
+        total,
+    };
     Ok(listing(part, Map::new()))
 }

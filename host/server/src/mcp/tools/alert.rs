@@ -8,7 +8,7 @@ use crate::{
     App, Caller, Result,
     mcp::{
         args::Args,
-        result::{Part, listing},
+        result::{Part, Room, listing},
         schema,
     },
     schema::{object, one_of, record, said, text},
@@ -49,9 +49,13 @@ pub(super) fn tools() -> Vec<Tool> {
 
 pub(in crate::mcp) async fn list(app: &App, caller: &Caller, args: &Args) -> Result<Value> {
     let (alert_type, severity) = (args.text("type")?, args.text("severity")?);
-    let filter = service::alert::filter(app, alert_type, severity, None, args.page()?)?;
+    let (limit, offset) = args.page_of_all()?;
+    let limit = u32::try_from(limit).map_or(MOST_AT_ONCE, |limit| limit.min(MOST_AT_ONCE));
+    let filter = service::alert::filter(app, alert_type, severity, None, (limit, offset))?;
     let page = service::alert::list(app, caller, &filter).await?;
     let part = Part {
+        room: Room::Overview,
+        tool: "list_alerts",
         name: "alerts",
         entries: page.items.iter().map(|alert| json!(alert.view())).collect(),
         offset: filter.offset.into(),
@@ -64,3 +68,6 @@ pub(super) async fn resolve(app: &App, caller: &Caller, args: &Args) -> Result<V
     let alert = service::alert::set_resolved(app, caller, args.id("alert_id")?, true).await?;
     Ok(json!({ "alert": alert.view() }))
 }
+
+/// More than an answer has room for.
+const MOST_AT_ONCE: u32 = 300;

@@ -11,7 +11,7 @@ use crate::{
     App, Caller, Result,
     mcp::{
         args::Args,
-        result::{Part, listing},
+        result::{Part, Room, listing},
         schema,
     },
     schema::{object, one_of, said, text},
@@ -23,12 +23,12 @@ use crate::{
 
 /// One for every installed check.
 pub(super) fn on_demand(check: &CheckDescriptor, edition: &Edition) -> Tool {
-    let port = json!({ "type": "integer", "minimum": 1, "maximum": 65535 });
-    let input = json!({
-        "domain": schema::domain(),
-        "port": said(port, "The port, where the check has one; its usual one when left out."),
-        "origin_ip": said(text(), schema::ORIGIN_IP),
-    });
+    let mut input = json!({ "domain": schema::domain() });
+    if check.reaches_target {
+        let port = json!({ "type": "integer", "minimum": 1, "maximum": 65535 });
+        input["port"] = said(port, "The port; the check's usual one when left out.");
+        input["origin_ip"] = said(text(), schema::ORIGIN_IP);
+    }
     let (title, purpose) = (&check.title, &check.description);
     let description = format!(
         "{purpose} Looks at the host now, whether it is monitored or not, and stores nothing. Use \
@@ -130,7 +130,17 @@ pub(super) async fn history(app: &App, caller: &Caller, args: &Args) -> Result<V
     let offset = query.offset.into();
     let page = service::check::page(app, caller, site, query).await?;
     let entries = page.items.iter().map(|record| json!(record)).collect();
-    Ok(listing(Part { name: "checks", entries, offset, total: page.total }, Map::new()))
+    Ok(listing(
+        Part {
+            room: Room::Usual,
+            tool: "get_check_history",
+            name: "checks",
+            entries,
+            offset,
+            total: page.total,
+        },
+        Map::new(),
+    ))
 }
 
 pub(super) async fn cert_history(app: &App, caller: &Caller, args: &Args) -> Result<Value> {
@@ -140,7 +150,14 @@ pub(super) async fn cert_history(app: &App, caller: &Caller, args: &Args) -> Res
     let kept = page.items.iter().skip(offset as usize).take(limit as usize);
     let entries = kept.map(|change| json!(change.view())).collect();
     let last = page.items.len() as u64;
-    let part = Part { name: "history", entries, offset: offset.into(), total: last };
+    let part = Part {
+        room: Room::Usual,
+        tool: "get_cert_history",
+        name: "history",
+        entries,
+        offset: offset.into(),
+        total: last,
+    };
     let mut listed = listing(part, Map::new());
     // Older changes than the last 50 are counted, but there is no more of them to see.
     listed["total"] = page.total.into();

@@ -8,7 +8,7 @@ use crate::{
     App, Caller, Result,
     mcp::{
         args::Args,
-        result::{Part, listing},
+        result::{Part, Room, listing},
         schema,
     },
     schema::{boolean, object, one_of, or_null, record, said, uuid},
@@ -93,6 +93,8 @@ pub(super) async fn list(app: &App, caller: &Caller, args: &Args) -> Result<Valu
     let filter = IncidentFilter { status, limit, offset };
     let page = service::incident::list(app, caller, &filter).await?;
     let part = Part {
+        room: Room::Usual,
+        tool: "list_incidents",
         name: "incidents",
         entries: page.items.iter().map(|incident| json!(incident.view())).collect(),
         offset: offset.into(),

@@ -7,7 +7,7 @@ use crate::{
     App, Caller, Result,
     mcp::{
         args::Args,
-        result::{Part, listing},
+        result::{Part, Room, listing},
         schema,
     },
     schema::{moment, object, or_null, record, said, success, uuid},
@@ -69,6 +69,8 @@ pub(super) async fn list(app: &App, caller: &Caller, args: &Args) -> Result<Valu
     let windows = service::maintenance::list(app, caller).await?;
     let shown = windows.iter().skip(offset as usize).take(limit as usize);
     let part = Part {
+        room: Room::Usual,
+        tool: "list_maintenance_windows",
         name: "windows",
         entries: shown.map(|window| json!(window.view())).collect(),
         offset: offset.into(),

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use vedette_model::{Area, CheckType, Edition, Role};
 use vedette_sandbox::CheckDescriptor;
 
-use super::{Who, args::Args};
+use super::{Who, args::Args, result::Room};
 use crate::{App, Error, Result};
 
 /// A tool as it is offered, and what it does.
@@ -94,6 +94,14 @@ pub(super) fn public(edition: &Edition, checks: &[Arc<CheckDescriptor>]) -> Vec<
 }
 
 impl Act {
+    /// How long its answer may be.
+    pub(super) fn room(&self) -> Room {
+        match self {
+            Self::ListSites | Self::ListAlerts | Self::ListPrivateCerts => Room::Overview,
+            _ => Room::Usual,
+        }
+    }
+
     async fn run(&self, app: &App, who: &Who, edition: &Edition, args: &Args) -> Result<Value> {
         if let Self::CheckForAnyone { check_type, fields } = self {
             return check::run_for_anyone(app, edition, check_type, fields, args).await;

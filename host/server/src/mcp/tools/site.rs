@@ -14,7 +14,7 @@ use crate::{
         args::Args,
         era::Era,
         reply,
-        result::{Part, bounded, complete, listing},
+        result::{Part, Room, bounded, complete, listing},
         schema,
     },
     schema::{boolean, list as list_of, one_of, or_null, record, said, success, text},
@@ -91,9 +91,7 @@ pub(super) fn tools(checks: &[Arc<CheckDescriptor>]) -> Vec<Tool> {
 }
 
 pub(in crate::mcp) async fn list(app: &App, caller: &Caller, args: &Args) -> Result<Value> {
-    let (limit, offset) = args.page()?;
-    // As many as fit, unless told otherwise.
-    let limit = if args.has("limit") { limit as usize } else { usize::MAX };
+    let (limit, offset) = args.page_of_all()?;
     let overview = overview::read(app, caller).await?;
     Ok(part(&overview, caller, limit, offset))
 }
@@ -107,7 +105,7 @@ pub(in crate::mcp) async fn told(app: &App, caller: &Caller, era: Era) -> Result
         Era::Modern => &overview.told.modern,
     };
     let write = || {
-        let json = bounded(part(&overview, caller, usize::MAX, 0));
+        let json = bounded(part(&overview, caller, usize::MAX, 0), Room::Overview);
         reply::opening(&complete(&json, era))
     };
     Ok(Arc::clone(told.get_or_init(write)))
@@ -116,6 +114,8 @@ pub(in crate::mcp) async fn told(app: &App, caller: &Caller, era: Era) -> Result
 fn part(overview: &Overview, caller: &Caller, limit: usize, offset: u32) -> Value {
     let sites = overview.sites.iter().skip(offset as usize).take(limit).cloned();
     let part = Part {
+        room: Room::Overview,
+        tool: "list_sites",
         name: "sites",
         entries: sites.collect(),
         offset: offset.into(),
