@@ -98,6 +98,12 @@ impl Recent {
         self.known.lock().accounts.remove(token);
     }
 
+    /// The same for all credentials of an account, where one has ended and which is not known: those
+    /// that have not are noted again with their next call.
+    pub fn disown_all(&self, account: AccountId) {
+        self.known.lock().accounts.retain(|_, whose| *whose != account);
+    }
+
     pub(super) fn get(&self, token: &TokenHash) -> Option<Seen> {
         let known = self.known.lock();
         known.seen.get(known.accounts.get(token)?).cloned()

@@ -241,6 +241,14 @@ fn a_credential_that_is_refused_is_told_nothing_of_the_account_it_led_to() {
     assert!(!month_is_over(&limits, &former, now));
     assert_eq!(limits.wait_of_window(&former, now), None);
     assert!(month_is_over(&limits, &owners, now));
+    // One of them was deleted: which that was is not known until the others make a call again.
+    let other = AccountId(uuid::Uuid::max());
+    limits.recent.note(former, other, limit, usage(Some(until)));
+    limits.recent.disown_all(account);
+    assert!(!month_is_over(&limits, &owners, now));
+    assert!(month_is_over(&limits, &former, now));
+    limits.recent.note(owners, account, limit, usage(Some(until)));
+    assert!(month_is_over(&limits, &owners, now));
 }
 
 #[test]

@@ -62,7 +62,6 @@ pub async fn create(app: &App, caller: &Caller, body: &Value) -> Result<CreatedK
 /// Sets, extends or clears the expiry; an expired key is valid again at once.
 pub async fn set_expiry(app: &App, caller: &Caller, id: ApiKeyId, body: &Value) -> Result<ApiKey> {
     let expires_at = api_key::parse_expiry(body, app.clock.now())?;
-    must_rank_with(app, caller, id).await?;
     let changed = app.store.update_api_key_expiry(caller.account.id, id, expires_at).await?;
     changed.ok_or(UNKNOWN)
 }
@@ -79,27 +78,41 @@ pub async fn roll(app: &App, caller: &Caller, body: &Value) -> Result<CreatedKey
     let hash = hash(&secret);
     let rolled = Rolled { hash: &hash, prefix, role: caller.role, made_by: caller.maker };
     match app.store.roll_api_key(caller.account.id, id, rolled).await {
-        Ok(rolled) => Ok(CreatedKey::of(rolled.ok_or(UNKNOWN)?, secret)),
+        Ok(rolled) => {
+            let rolled = rolled.ok_or(UNKNOWN)?;
+            app.limits.recent.disown_all(caller.account.id);
+            Ok(CreatedKey::of(rolled, secret))
+        }
         Err(StoreError::Stale) => Err(Error::NotFound("account")),
         Err(cause) => Err(cause.into()),
     }
 }
 
+/// Any key of the account: whoever may make keys also ends one that has leaked (decisions: roles).
 pub async fn delete(app: &App, caller: &Caller, id: ApiKeyId) -> Result<()> {
-    must_rank_with(app, caller, id).await?;
     let deleted = app.store.delete_api_key(caller.account.id, id).await?;
-    if deleted { Ok(()) } else { Err(UNKNOWN) }
+    if !deleted {
+        return Err(UNKNOWN);
+    }
+    app.limits.recent.disown_all(caller.account.id);
+    Ok(())
 }
 
-/// Nobody changes a key that may more than they do: its new secret would let them do so too, and
-/// without it its owner may have none left.
+/// Nobody gets the new secret of a key that may more than they do: it would let them do so too.
 async fn must_rank_with(app: &App, caller: &Caller, id: ApiKeyId) -> Result<()> {
     if caller.role == Role::Owner {
         return Ok(());
     }
     let keys = app.store.api_keys(caller.account.id).await?;
     let key = keys.into_iter().find(|key| key.id == id).ok_or(UNKNOWN)?;
-    caller.must_be(key.role)
+    if caller.role >= key.role {
+        return Ok(());
+    }
+    Err(Error::forbidden(format!(
+        "this key has the role {}, and its new secret would be yours; delete it and create one \
+         instead",
+        key.role.as_str()
+    )))
 }
 
 impl CreatedKey {
