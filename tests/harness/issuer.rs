@@ -82,6 +82,13 @@ impl Issuer {
         Ok(())
     }
 
+    /// New keys in the place of the old ones, under their names.
+    pub fn replace_keys(&mut self) -> anyhow::Result<()> {
+        self.keys = Keys::generate(self.keys.generation)?;
+        self.publish();
+        Ok(())
+    }
+
     /// Nobody answers any more.
     pub fn stop(&mut self) {
         self.pages = None;

@@ -27,6 +27,23 @@ async fn new_keys_count_at_once_and_what_the_old_ones_signed_no_longer() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_key_that_takes_the_name_of_another_counts_at_once() {
+    let (world, mut issuer) = world().await;
+    let old = issuer.token(Rs256, "anna");
+    let anna = user(&world, &old).await;
+    issuer.replace_keys().expect("keys are generated");
+    assert_eq!(user(&world, &issuer.token(Rs256, "anna")).await, anna);
+    refused(&session(&world, &old).get("/sites").await, "another key has its key's name");
+    // Tokens that nobody signed do not make us ask the issuer again and again either.
+    let before = issuer.fetches();
+    for nth in 0..20 {
+        let token = issuer.token(Rs256, &format!("anna-{nth}"));
+        refused(&session(&world, &format!("{token}AA")).get("/sites").await, "nobody signed it");
+    }
+    assert!(issuer.fetches() - before <= 6, "{} fetches", issuer.fetches() - before);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn unknown_keys_do_not_make_us_ask_the_issuer_again_and_again() {
     let (world, issuer) = world().await;
     user(&world, &issuer.token(Rs256, "anna")).await;

@@ -2,13 +2,14 @@
 //! (decisions: session tokens).
 //!
 //! token → seen lately? → its header names a key → [`KeySet`] → signature → claims. Keys come from
-//! [`Source`]: at the start, every ten minutes, and when a token names one that is not known. What
-//! the claims must say is the model's rule.
+//! [`Source`]: at the start, every ten minutes, and when a token names one that is not known or did
+//! not sign it: some issuers put a new key in the place of the old, under its name. What the claims
+//! must say is the model's rule.
 //!
 //! *Invariant:* the algorithm is the key's own, RS256 or ES256; what a token brings along (`jwk`,
 //! `jku`, `x5c`) is never looked at.
 //! *Invariant:* tokens cause [`LOOKS`] questions to the issuer and then at most one in
-//! [`LOOK_EVERY`], whatever they name, and no token under a known key waits for it.
+//! [`LOOK_EVERY`], whatever they name, and no token that a known key signed waits for it.
 //! *Invariant:* how long ago keys were fetched is measured on the monotonic clock: setting the
 //! time neither ages nor refreshes them.
 
@@ -105,19 +106,26 @@ impl Oidc {
             return Ok(claims);
         }
         let wanted = Wanted::of(token).ok_or(Refused::Token)?;
-        let Some(set) = self.set_with(wanted.clone()).await else {
-            return Err(self.inner.unknown_key());
-        };
-        set.verify(token, &wanted, hash).await.ok_or(Refused::Token)
+        let known = self.inner.known_with(&wanted, None);
+        if let Some(set) = &known
+            && let Some(claims) = set.verify(token, &wanted, hash).await
+        {
+            return Ok(claims);
+        }
+        match self.look_for(wanted.clone(), known.clone()).await {
+            Some(set) => set.verify(token, &wanted, hash).await.ok_or(Refused::Token),
+            None if known.is_some() => Err(Refused::Token),
+            None => Err(self.inner.unknown_key()),
+        }
     }
 
-    async fn set_with(&self, wanted: Wanted) -> Option<Arc<KeySet>> {
-        if let Some(set) = self.inner.known_with(&wanted) {
-            return Some(set);
-        }
-        // Apart from this request: a client that goes away must not take the answer with it.
+    /// Apart from this request: a client that goes away must not take the answer with it.
+    async fn look_for(&self, wanted: Wanted, tried: Option<Arc<KeySet>>) -> Option<Arc<KeySet>> {
         let inner = Arc::clone(&self.inner);
-        tokio::spawn(async move { inner.look_for(&wanted).await }).await.ok().flatten()
+        tokio::spawn(async move { inner.look_for(&wanted, tried.as_ref()).await })
+            .await
+            .ok()
+            .flatten()
     }
 }
 
@@ -136,8 +144,10 @@ impl Inner {
         Some(Arc::clone(&known.set))
     }
 
-    fn known_with(&self, wanted: &Wanted) -> Option<Arc<KeySet>> {
-        self.known().filter(|set| set.has(wanted))
+    /// Those that have the key, unless they are the ones that were tried.
+    fn known_with(&self, wanted: &Wanted, tried: Option<&Arc<KeySet>>) -> Option<Arc<KeySet>> {
+        let is_new = |set: &Arc<KeySet>| tried.is_none_or(|tried| !Arc::ptr_eq(set, tried));
+        self.known().filter(|set| set.has(wanted) && is_new(set))
     }
 
     /// What a token is whose key is not known: not good, where the issuer has told its keys; else it
@@ -150,11 +160,11 @@ impl Inner {
         }
     }
 
-    /// Asks the issuer for a key that it may have begun to use. Those who come meanwhile wait for
-    /// the answer, which is theirs too.
-    async fn look_for(&self, wanted: &Wanted) -> Option<Arc<KeySet>> {
+    /// Asks the issuer for a key that it may have begun to use, other than the one among those that
+    /// were tried. Those who come meanwhile wait for the answer, which is theirs too.
+    async fn look_for(&self, wanted: &Wanted, tried: Option<&Arc<KeySet>>) -> Option<Arc<KeySet>> {
         let mut rested = self.rested.lock().await;
-        if let Some(set) = self.known_with(wanted) {
+        if let Some(set) = self.known_with(wanted, tried) {
             return Some(set);
         }
         if rested.is_some_and(|at| Instant::now() + AHEAD < at) {
@@ -170,7 +180,7 @@ impl Inner {
             (true, false) => now + AHEAD + RETRY_EVERY,
             (false, _) => rested.map_or(now, |at| at.max(now)) + LOOK_EVERY,
         });
-        self.known_with(wanted)
+        self.known_with(wanted, tried)
     }
 
     async fn fetch(&self) {
@@ -228,7 +238,7 @@ const BELIEVED_FOR: Duration = Duration::from_secs(24 * 60 * 60);
 /// nobody signed would keep out those whose new key is published a moment later, ...
 const LOOKS: u32 = 5;
 /// ... and then once in this long.
-const LOOK_EVERY: Duration = Duration::from_secs(30);
+const LOOK_EVERY: Duration = Duration::from_secs(10);
 const AHEAD: Duration = Duration::from_secs((LOOKS as u64 - 1) * LOOK_EVERY.as_secs());
 const RETRY_EVERY: Duration = Duration::from_secs(5);
 
