@@ -101,20 +101,10 @@ fn an_address_counts_unless_the_issuer_denies_it() {
 
 #[test]
 fn a_token_has_two_dots_and_an_api_key_has_none() {
-    for token in ["a.b.c", "eyJh-_0.e30.", "..", &format!("a.b.{}", "x".repeat(LONGEST - 4))] {
+    for token in ["a.b.c", "eyJh-_0.e30.", ".."] {
         assert!(looks_like_one(token), "{token}");
     }
-    for other in [
-        "",
-        "ct_abcdefgh",
-        "a.b",
-        "a.b.c.d",
-        "a.b.c=",
-        "a.b+.c",
-        "a b.c.d",
-        "ü.b.c",
-        &format!("a.b.{}", "x".repeat(LONGEST - 3)),
-    ] {
+    for other in ["", "ct_abcdefgh", "a.b", "a.b.c.d", "a.b.c=", "a.b+.c", "a b.c.d", "ü.b.c"] {
         assert!(!looks_like_one(other), "{other}");
     }
 }

@@ -10,8 +10,9 @@ use std::{net::IpAddr, sync::Arc};
 
 use chrono::TimeDelta;
 use vedette_model::{
-    Account, AccountId, ApiKey, Edition, Feature, Role, Timestamp, api_key::well_formed,
-    session::looks_like_one,
+    Account, AccountId, ApiKey, Edition, Feature, Role, Timestamp,
+    api_key::well_formed,
+    session::{LONGEST, looks_like_one},
 };
 use vedette_store::{Error as StoreError, Found, Person};
 
@@ -41,6 +42,9 @@ pub async fn authenticate(
     credential: Credential<'_>,
 ) -> Result<Caller> {
     let Credential { bearer, account: wanted, address } = credential;
+    if bearer.len() > LONGEST {
+        return Err(Error::Unauthenticated(TOO_LONG.into()));
+    }
     if looks_like_one(bearer) {
         // Who names an account had one: if it is gone, no other is made in its place.
         let newcomer = address.filter(|_| wanted.is_none());
@@ -142,6 +146,8 @@ fn invalid_key() -> Error {
     )
 }
 
+const TOO_LONG: &str = "the credential has more than 8,192 characters; show an API key, or a session \
+     token with fewer claims";
 const RESTS: &str = "the API key was made by a member of a team, and the plan no longer includes \
      teams; the account's owner can upgrade, or make a key of their own";
 const TOUCH_EVERY: TimeDelta = TimeDelta::seconds(60);
