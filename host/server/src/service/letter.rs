@@ -105,7 +105,7 @@ impl Letter<'_> {
                 "Your account is ready. Add a site, and its certificate, DNS, registration and \
                  uptime are watched from then on."
                     .to_owned(),
-                format!("The service answers at {origin}."),
+                format!("What it can do is described at {origin}/api/docs."),
             ],
             Self::Invitation { team, role, expires_at, .. } => vec![
                 format!(
@@ -114,8 +114,9 @@ impl Letter<'_> {
                     role.as_str()
                 ),
                 format!(
-                    "Sign in at {origin} with this e-mail address and accept with the token below. \
-                     It holds until {} and works once.",
+                    "Sign in with this e-mail address and accept with the token below: \
+                     POST {origin}/api/team/accept with {{\"token\": \"…\"}}. It holds until {} and \
+                     works once.",
                     expires_at.to_rfc3339_opts(SecondsFormat::Secs, true)
                 ),
                 "If you do not know them, ignore this mail.".to_owned(),
