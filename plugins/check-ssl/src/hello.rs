@@ -1,7 +1,7 @@
 //! Raw TLS hellos: what a server that modern libraries cannot speak to shows in clear, and which
 //! versions and suites a server would accept.
 //!
-//! A [`Hello`] says what it offers, [`write`] makes a ClientHello of it, [`probe`] sends it, and
+//! A [`Hello`] says what it offers, [`client_hello`] writes it, [`probe`] sends it, and
 //! [`flight`] reads what came back: up to TLS 1.2 that is version, suite, chain, staple and group,
 //! all in clear. No handshake is ever finished.
 //!
@@ -13,26 +13,17 @@ pub(crate) use flight::Flight;
 pub(crate) use offer::Hello;
 pub(crate) use probe::Prober;
 
-use offer::Offer;
-
 mod flight;
 mod message;
 mod offer;
 mod probe;
 mod records;
 mod starttls;
-mod write;
 
 #[cfg(test)]
 pub(crate) mod script;
 #[cfg(test)]
 mod tests;
-
-pub(crate) const SSL3: u16 = 0x0300;
-pub(crate) const TLS10: u16 = 0x0301;
-pub(crate) const TLS11: u16 = 0x0302;
-pub(crate) const TLS12: u16 = 0x0303;
-pub(crate) const TLS13: u16 = 0x0304;
 
 /// What a hello brought.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,13 +2,14 @@
 //!
 //! *Invariant:* nothing that the page names is ever fetched.
 
+use std::borrow::Cow;
+
 use url::{Host, Url};
-use vedette_sdk::media_type;
+use vedette_sdk::charset;
 
 use crate::result::{Example, Kind, MixedContent};
 use markup::{Markup, Piece, Tag};
 
-mod charset;
 mod css;
 mod markup;
 mod rules;
@@ -27,6 +28,8 @@ const MAX_URL: usize = 2_000;
 const MAX_READ: u32 = 5_000;
 /// Each costs as much as a hundred bytes of text, and a run has 200 ms of a machine that may be busy.
 const MAX_STOPS: usize = 150_000;
+/// A page that has to be converted may become three times as long, and memory is limited.
+const MAX_CONVERTED: usize = 1 << 20;
 /// A longer base is no base; otherwise each reference would cost as much as it is long.
 const MAX_BASE: usize = 2_000;
 
@@ -40,13 +43,17 @@ pub(crate) struct Page<'a> {
 
 /// Counts the references of a page; none when it is no HTML, or too much of it.
 pub(crate) fn scan(page: &Page<'_>) -> Option<MixedContent> {
-    let content_type = header(page.headers, "content-type").next().unwrap_or_default();
-    let xhtml = is_xhtml(content_type, page.body)?;
+    let content_type = header(page.headers, "content-type").next();
+    let xhtml = is_xhtml(content_type.unwrap_or_default(), page.body)?;
     if header(page.headers, "content-security-policy").any(upgrades) {
         return Some(MixedContent::default());
     }
-    let declared = media_type::parameter(content_type, "charset");
-    let text = charset::decode(page.body, declared)?;
+    let served = charset::Page::of(page.body, content_type);
+    let text = match served.as_utf8() {
+        Some(text) => Cow::Borrowed(text),
+        None if page.body.len() > MAX_CONVERTED => return None,
+        None => served.text(),
+    };
     if holds_up(&text) { None } else { read(&text, xhtml, page.url) }
 }
 

@@ -1,9 +1,8 @@
 //! From what a request brought to the result. Pure.
 
-use vedette_sdk::{http::Response, net::Timing, text::cut};
+use vedette_sdk::{charset, http::Response, net::Timing, text::cut};
 
 use crate::{
-    charset,
     config::Config,
     error,
     result::{Phases, Status, UptimeResult},
@@ -91,7 +90,7 @@ fn contains(response: &Response, keyword: &str) -> bool {
     let mut headers = response.headers.iter();
     let content_type = headers.find(|(name, _)| name.eq_ignore_ascii_case("content-type"));
     let content_type = content_type.map(|(_, value)| value.as_str());
-    charset::decode(&response.body, content_type).contains(keyword)
+    charset::Page::of(&response.body, content_type).text().contains(keyword)
 }
 
 /// The parts add up to the whole, save for rounding: what is not the connection's before the

@@ -21,7 +21,6 @@ pub use result::{Phases, Status, UptimeResult};
 use visit::Visit;
 
 mod assess;
-mod charset;
 pub mod config;
 mod error;
 mod events;

@@ -8,10 +8,11 @@
 //!
 //! *Invariant:* silence is no answer: where a hello is not answered, the failure stands.
 
-use std::{net::IpAddr, time::Duration};
+use std::time::Duration;
 
 use vedette_sdk::{
     Cx, Job,
+    client_hello::{self, Closing, MODERN_GROUPS, Offer, RANDOM, TLS12, TLS13},
     net::{Endpoint, NetError},
     tcp::ExchangeRequest,
 };
@@ -51,9 +52,11 @@ enum Answer {
 /// What the site's own port says to a hello with these suites; none: nothing that counts.
 fn answer(cx: &Cx, job: &Job<Config>, suites: &[u16]) -> Option<Answer> {
     let port = job.port.unwrap_or(HTTPS_PORT);
+    let random = cx.random(RANDOM as u32);
+    let random = random.try_into().expect("the host draws as many bytes as it is asked for");
     let answer = cx.exchange(&ExchangeRequest {
         endpoint: Endpoint { host: job.target.clone(), port, connect_to: None },
-        send: client_hello(&job.target, suites, &cx.random(RANDOM)),
+        send: client_hello(&job.target, suites, &random),
         max: ENOUGH,
         timeout_ms: cx.timeout_ms(PATIENCE, RESERVE),
     });
@@ -64,48 +67,15 @@ fn answer(cx: &Cx, job: &Job<Config>, suites: &[u16]) -> Option<Answer> {
     }
 }
 
-/// A ClientHello in its record (RFC 5246, 7.4.1.2): of TLS 1.2, and of TLS 1.3 where that is among
-/// the suites.
-fn client_hello(name: &str, suites: &[u16], random: &[u8]) -> Vec<u8> {
-    let extensions = vector(&extensions(name, suites.contains(&TLS13_SUITE)));
-    let suites = vector(&words(suites));
-    // No session, and no compression.
-    let body = [&[3, 3][..], random, &[0], &suites, &[1, 0], &extensions].concat();
-    // The length has three bytes.
-    let message = [&[CLIENT_HELLO, 0][..], &vector(&body)].concat();
-    [&[HANDSHAKE, 3, 1][..], &vector(&message)].concat()
-}
-
-fn extensions(name: &str, with_tls13: bool) -> Vec<u8> {
-    let mut all = Vec::new();
-    if name.parse::<IpAddr>().is_err() {
-        let host = [&[0][..], &vector(name.as_bytes())].concat();
-        all.extend(extension(SERVER_NAME, &vector(&host)));
-    }
-    all.extend(extension(SUPPORTED_GROUPS, &vector(&words(&GROUPS))));
-    all.extend(extension(POINT_FORMATS, &[1, 0]));
-    all.extend(extension(SIGNATURE_ALGORITHMS, &vector(&words(&SIGNATURES))));
-    all.extend(extension(RENEGOTIATION_INFO, &[0]));
-    if with_tls13 {
-        all.extend(extension(SUPPORTED_VERSIONS, &[4, 3, 4, 3, 3]));
-        // A server that is given no share of a key asks for one, by a ServerHello too.
-        all.extend(extension(KEY_SHARE, &vector(&[])));
-    }
-    all
-}
-
-fn extension(kind: u16, data: &[u8]) -> Vec<u8> {
-    [&kind.to_be_bytes()[..], &vector(data)].concat()
-}
-
-/// Behind its length, in two bytes.
-fn vector(bytes: &[u8]) -> Vec<u8> {
-    let length = u16::try_from(bytes.len()).expect("a hello is a few hundred bytes");
-    [&length.to_be_bytes()[..], bytes].concat()
-}
-
-fn words(words: &[u16]) -> Vec<u8> {
-    words.iter().flat_map(|word| word.to_be_bytes()).collect()
+/// As the host's own, and where TLS 1.3 is not among the suites, of TLS 1.2.
+fn client_hello(name: &str, suites: &[u16], random: &[u8; RANDOM]) -> Vec<u8> {
+    let offer = Offer {
+        version: if suites.contains(&TLS13_SUITE) { TLS13 } else { TLS12 },
+        below_tls13: true,
+        suites: suites.to_vec(),
+        groups: MODERN_GROUPS,
+    };
+    client_hello::write(&offer, name, random, Closing::ByHand)
 }
 
 /// How the host tells of a handshake that ended before anything was agreed on.
@@ -120,29 +90,14 @@ const OF_OTHERS: [u16; 21] = [
     0xc027, 0xc028, 0xc023, 0xc024, 0x003c, 0x003d, //
     0x009e, 0x009f, 0xccaa, 0x0033, 0x0039, 0x0067, 0x006b,
 ];
-/// x25519, P-256, P-384.
-const GROUPS: [u16; 3] = [0x001d, 0x0017, 0x0018];
-/// ECDSA, PSS and PKCS #1 with SHA-2; with SHA-1, which old servers insist on.
-const SIGNATURES: [u16; 10] =
-    [0x0403, 0x0503, 0x0804, 0x0805, 0x0806, 0x0401, 0x0501, 0x0601, 0x0203, 0x0201];
 
 const HANDSHAKE: u8 = 22;
 const ALERT: u8 = 21;
-const CLIENT_HELLO: u8 = 1;
 const SERVER_HELLO: u8 = 2;
-const SERVER_NAME: u16 = 0;
-const SUPPORTED_GROUPS: u16 = 10;
-const POINT_FORMATS: u16 = 11;
-const SIGNATURE_ALGORITHMS: u16 = 13;
 /// One of them: who offers it offers the version.
 const TLS13_SUITE: u16 = 0x1301;
-const SUPPORTED_VERSIONS: u16 = 43;
-const KEY_SHARE: u16 = 51;
-const RENEGOTIATION_INFO: u16 = 0xff01;
 
 const HTTPS_PORT: u16 = 443;
-/// Bytes of a hello that are drawn.
-const RANDOM: u32 = 32;
 /// Bytes of an answer: a whole alert, and the beginning of a ServerHello.
 const ENOUGH: u32 = 7;
 /// For each of the two hellos.
@@ -183,9 +138,10 @@ mod tests {
         Uptime::run(&host.cx(), fixture::job(Config::default()))
     }
 
-    /// Record, message, version, random and an empty session come before them.
+    /// Record, message, version, random and the session come before them.
     fn suites_of(hello: &[u8]) -> Vec<u16> {
-        let (length, rest) = hello[44..].split_at(2);
+        let session = usize::from(hello[43]);
+        let (length, rest) = hello[44 + session..].split_at(2);
         let length = usize::from(u16::from_be_bytes([length[0], length[1]]));
         rest[..length].chunks(2).map(|pair| u16::from_be_bytes([pair[0], pair[1]])).collect()
     }
@@ -280,19 +236,5 @@ mod tests {
         let config = Config { scheme: Scheme::Http, ..Config::default() };
         let seen = Uptime::run(&host.cx(), fixture::job(config)).expect("the check works");
         assert_eq!(seen.facts.error.as_deref(), Some("connection_reset"));
-    }
-
-    #[test]
-    fn hello_names_the_site_and_is_as_long_as_it_says() {
-        let hello = client_hello(DOMAIN, &OURS, &[7; 32]);
-        assert_eq!(usize::from(u16::from_be_bytes([hello[3], hello[4]])), hello.len() - 5);
-        assert_eq!(hello[5], CLIENT_HELLO);
-        assert_eq!(usize::from(u16::from_be_bytes([hello[7], hello[8]])), hello.len() - 9);
-        assert_eq!(suites_of(&hello), OURS);
-        let names = |hello: &[u8], name: &str| {
-            hello.windows(name.len()).any(|window| window == name.as_bytes())
-        };
-        assert!(names(&hello, DOMAIN));
-        assert!(!names(&client_hello("192.0.2.7", &OURS, &[7; 32]), "192.0.2.7"));
     }
 }

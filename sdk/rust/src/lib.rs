@@ -102,8 +102,11 @@
 #[allow(unsafe_code, reason = "an allocator hands out raw memory")]
 mod allocator;
 mod assessment;
+#[cfg(feature = "charset")]
+pub mod charset;
 mod chat;
 mod check;
+pub mod client_hello;
 mod config;
 mod cx;
 #[cfg(feature = "date")]

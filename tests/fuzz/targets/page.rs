@@ -1,5 +1,5 @@
-//! Pages of strangers: the scan for plain-http references and the search for a keyword, each with
-//! its own idea of the page's encoding.
+//! Pages of strangers in whatever encoding: the scan for plain-http references and the search for a
+//! keyword.
 
 #![no_main]
 

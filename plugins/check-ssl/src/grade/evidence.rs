@@ -3,9 +3,11 @@
 use vedette_sdk::x509::{Certificate, Examination};
 
 use super::{Facts, Key, Rc4, Trust};
+use vedette_sdk::client_hello::{SSL3, TLS11, TLS13};
+
 use crate::{
     error,
-    hello::{Answers, Flight, Hello, SSL3, TLS11, TLS13},
+    hello::{Answers, Flight, Hello},
     result::{Grade, Hsts, SslResult},
     suites::{self, Cipher, Exchange, Mode, Suite},
 };

@@ -1,10 +1,9 @@
 //! What a server can have at most, and why.
 
 use super::{Facts, Key, Rc4, Trust};
-use crate::{
-    hello::{SSL3, TLS11, TLS12, TLS13},
-    result::Grade,
-};
+use vedette_sdk::client_hello::{SSL3, TLS11, TLS12, TLS13};
+
+use crate::result::Grade;
 
 /// One condition. All that apply count; the lowest cap wins.
 pub(super) struct Rule {

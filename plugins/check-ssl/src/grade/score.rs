@@ -1,10 +1,9 @@
 //! The points: protocol 30 %, key exchange 30 %, cipher 40 %.
 
 use super::{Facts, Key};
-use crate::{
-    hello::{SSL3, TLS10, TLS11},
-    result::Grade,
-};
+use vedette_sdk::client_hello::{SSL3, TLS10, TLS11};
+
+use crate::result::Grade;
 
 /// Out of 100. Each part is cut to whole points; one part of nothing is nothing at all.
 pub(super) fn points(facts: &Facts) -> u32 {

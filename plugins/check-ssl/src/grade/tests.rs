@@ -1,10 +1,12 @@
 use vedette_sdk::x509::Examination;
 
 use super::*;
+use vedette_sdk::client_hello::{SSL3, TLS10, TLS11, TLS12, TLS13};
+
 use crate::{
     error, facts,
     fixture::{self, NOW},
-    hello::{Answers, Hello, Outcome, SSL3, TLS10, TLS11, TLS12, TLS13, script::Server},
+    hello::{Answers, Hello, Outcome, script::Server},
     result::Hsts,
 };
 

@@ -1,7 +1,8 @@
 //! The answer to a hello, from ServerHello to ServerHelloDone.
 
+use vedette_sdk::client_hello::TLS13;
+
 use super::{
-    TLS13,
     message::{self, Reader, ServerHello},
     records::{self, CLOSE_NOTIFY},
 };

@@ -1,6 +1,9 @@
 //! What each hello offers: a version, and suites that tell one thing about the server.
 
-use super::{SSL3, TLS10, TLS11, TLS12, TLS13};
+use vedette_sdk::client_hello::{
+    ALL_GROUPS, MODERN_GROUPS, Offer, SSL3, TLS10, TLS11, TLS12, TLS13,
+};
+
 use crate::suites::{self, Cipher, Exchange, Suite};
 
 /// One question to the server. The first five ask for versions, those behind them for kinds of
@@ -29,16 +32,6 @@ pub(crate) enum Hello {
     Rest,
 }
 
-/// What a ClientHello says.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Offer {
-    /// The newest version that it offers.
-    pub(super) version: u16,
-    /// Versions below 1.3 are offered too.
-    pub(super) below_tls13: bool,
-    pub(super) suites: Vec<u16>,
-}
-
 impl Hello {
     /// All that a grade needs.
     pub(crate) const ALL: [Self; 10] = [
@@ -55,11 +48,15 @@ impl Hello {
     ];
 
     pub(super) fn offer(self) -> Offer {
-        let below = |version, suites| Offer { version, below_tls13: true, suites };
+        let below =
+            |version, suites| Offer { version, below_tls13: true, suites, groups: ALL_GROUPS };
         match self {
-            Self::P13 => {
-                Offer { version: TLS13, below_tls13: false, suites: TLS13_SUITES.to_vec() }
-            }
+            Self::P13 => Offer {
+                version: TLS13,
+                below_tls13: false,
+                suites: TLS13_SUITES.to_vec(),
+                groups: MODERN_GROUPS,
+            },
             Self::P12 => below(TLS12, usual(TLS12)),
             Self::P11 => below(TLS11, usual(TLS11)),
             Self::P10 => below(TLS10, usual(TLS10)),

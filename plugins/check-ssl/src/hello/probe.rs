@@ -4,17 +4,17 @@ use std::time::Duration;
 
 use vedette_sdk::{
     Cx,
+    client_hello::{self, Closing, Offer, RANDOM, SSL3, TLS13},
     net::{Endpoint, NetError, Phase},
     tcp::ExchangeRequest,
     tls::Starttls,
 };
 
 use super::{
-    Hello, Offer, Outcome, TLS13,
+    Hello, Outcome,
     flight::{self, Answer},
     records::MAX_ANSWER,
     starttls,
-    write::{self, Closing, RANDOM},
 };
 
 /// Sends hellos to one endpoint until a moment.
@@ -108,7 +108,7 @@ impl<'a> Prober<'a> {
     fn client_hello(&self, offer: &Offer, closing: Closing) -> Vec<u8> {
         let random = self.cx.random(RANDOM as u32);
         let random = random.try_into().expect("the host draws as many bytes as it is asked for");
-        write::client_hello(offer, &self.endpoint.host, &random, closing)
+        client_hello::write(offer, &self.endpoint.host, &random, closing)
     }
 
     /// None when time is up.
@@ -123,7 +123,7 @@ impl<'a> Prober<'a> {
 fn outcome(offer: &Offer, answer: Answer) -> Outcome {
     match answer {
         Answer::Hello(flight) => {
-            let newest = flight.version <= offer.version && flight.version >= super::SSL3;
+            let newest = flight.version <= offer.version && flight.version >= SSL3;
             let version = newest && (offer.below_tls13 || flight.version == TLS13);
             if version && offer.suites.contains(&flight.cipher) {
                 Outcome::Answered(flight)

@@ -1,10 +1,11 @@
 //! Flights built by hand, and a server that answers hellos by a rule: what the tests of raw hellos
 //! are about.
 
+use vedette_sdk::client_hello::{self, Closing, RANDOM};
+
 use super::{
     Hello, Outcome,
     flight::{self, Answer},
-    write::{Closing, RANDOM, client_hello},
 };
 
 /// A ClientHello, as a server reads it.
@@ -101,7 +102,7 @@ impl Server {
 
     /// What a run makes of its answer.
     pub(crate) fn outcome(&self, hello: Hello) -> Outcome {
-        let hello = client_hello(&hello.offer(), "www.example.com", &BYTES, Closing::AtOnce);
+        let hello = client_hello::write(&hello.offer(), "www.example.com", &BYTES, Closing::AtOnce);
         match flight::read(&self.answer(&hello)) {
             Answer::Hello(flight) => Outcome::Answered(flight),
             _ => Outcome::Refused,

@@ -2,6 +2,7 @@ use std::{cell::RefCell, rc::Rc, time::Duration};
 
 use proptest::prelude::*;
 use vedette_sdk::{
+    client_hello::{self, Closing, TLS10, TLS12, TLS13},
     net::{Endpoint, NetError, Phase},
     testing::{Host, Step},
     tls::Starttls,
@@ -10,12 +11,11 @@ use vedette_sdk::{
 use super::{
     flight::{Answer, read},
     script::{self, BYTES, Heard, Server, alert, message, record},
-    write::{Closing, client_hello},
     *,
 };
 
 fn heard(hello: Hello, server_name: &str) -> Heard {
-    Heard::read(&client_hello(&hello.offer(), server_name, &BYTES, Closing::AtOnce))
+    Heard::read(&client_hello::write(&hello.offer(), server_name, &BYTES, Closing::AtOnce))
 }
 
 fn extension(heard: &Heard, kind: u16) -> Option<&[u8]> {
@@ -87,7 +87,8 @@ fn address_is_not_sent_as_a_name() {
 fn no_hello_has_a_length_that_load_balancers_choke_on() {
     for length in 1..=253 {
         for hello in Hello::ALL.into_iter().chain([Hello::Rest]) {
-            let bytes = client_hello(&hello.offer(), &"a".repeat(length), &BYTES, Closing::ByHand);
+            let bytes =
+                client_hello::write(&hello.offer(), &"a".repeat(length), &BYTES, Closing::ByHand);
             let body = bytes.len() - 5;
             assert!(!(256..512).contains(&body), "{hello:?} with {body} bytes");
             assert!(body < 1_200);
@@ -334,7 +335,8 @@ fn conversation(host: &Host, reads: Vec<Result<Vec<u8>, NetError>>) -> Rc<RefCel
 #[test]
 fn server_that_the_alert_silenced_is_asked_once_more() {
     let flight = Server::new(&[TLS12], &[0x002f]);
-    let hello = client_hello(&Hello::P12.offer(), "www.example.com", &BYTES, Closing::ByHand);
+    let hello =
+        client_hello::write(&Hello::P12.offer(), "www.example.com", &BYTES, Closing::ByHand);
     let bytes = flight.answer(&hello);
     let (first, rest) = bytes.split_at(20);
     for silence in [Ok(Vec::new()), Err(NetError::Reset), Err(NetError::Timeout(Phase::Receive))] {
@@ -399,7 +401,8 @@ fn hellos_go_out_together_within_their_time() {
 #[test]
 fn port_with_starttls_is_talked_to_first() {
     let server = Server::new(&[TLS10], &[0x002f]);
-    let hello = client_hello(&Hello::P12.offer(), "www.example.com", &BYTES, Closing::ByHand);
+    let hello =
+        client_hello::write(&Hello::P12.offer(), "www.example.com", &BYTES, Closing::ByHand);
     let line = |text: &str| Ok(text.as_bytes().to_vec());
     let flight = || Ok(server.answer(&hello));
     for (protocol, reads, said) in [

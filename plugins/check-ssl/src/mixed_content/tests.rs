@@ -3,10 +3,14 @@ use super::*;
 const HTML: (&str, &str) = ("Content-Type", "text/html; charset=utf-8");
 
 fn scanned(html: &str, headers: &[(&str, &str)]) -> Option<MixedContent> {
+    served(html.as_bytes(), headers)
+}
+
+fn served(body: &[u8], headers: &[(&str, &str)]) -> Option<MixedContent> {
     let own = |&(name, value): &(&str, &str)| (name.to_owned(), value.to_owned());
     let headers: Vec<(String, String)> = headers.iter().map(own).collect();
     let url = Url::parse("https://example.com/dir/page").expect("a URL");
-    scan(&Page { url: &url, headers: &headers, body: html.as_bytes() })
+    scan(&Page { url: &url, headers: &headers, body })
 }
 
 /// Passive and active count.
@@ -248,4 +252,23 @@ fn sheets_and_lists_are_read_to_a_total_length() {
     let image = format!("<img srcset='{}'>", "http://a/1 1x, ".repeat(1_000));
     assert_eq!(counts(&image), (0, 1_000));
     assert_eq!(scanned(&image.repeat(60), &[HTML]), None);
+}
+
+#[test]
+fn page_is_read_in_whatever_encoding_unless_it_is_long_and_has_to_be_converted() {
+    let page = |charset: &str, length: usize, last: &[u8]| {
+        let image = b"<img src=http://example.com/a>";
+        let body = [&image[..], &vec![b'x'; length - image.len() - last.len()], last].concat();
+        let content_type = format!("text/html; charset={charset}");
+        served(&body, &[("content-type", &content_type)]).map(|seen| seen.passive_count)
+    };
+    let long = MAX_CONVERTED + 1;
+    for (charset, length, last, expected) in [
+        ("utf-8", long, &b"e"[..], Some(1)),
+        ("utf-8", long, b"\xe9", None),
+        ("windows-1251", long, b"e", None),
+        ("windows-1251", long - 1, b"\xe9", Some(1)),
+    ] {
+        assert_eq!(page(charset, length, last), expected, "{charset} {length} {last:?}");
+    }
 }

@@ -2,6 +2,7 @@ use std::{cell::RefCell, rc::Rc};
 
 use vedette_sdk::{
     Check, Observation,
+    client_hello::{SSL3, TLS10, TLS11, TLS12, TLS13},
     http::Response,
     net::Phase,
     testing::{Host, Step},
@@ -11,10 +12,7 @@ use super::*;
 use crate::{
     Ssl,
     fixture::{self, DOMAIN, NOW},
-    hello::{
-        SSL3, TLS10, TLS11, TLS12, TLS13,
-        script::{Heard, Server},
-    },
+    hello::script::{Heard, Server},
     result::Grade,
 };
 

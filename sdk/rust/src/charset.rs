@@ -1,31 +1,60 @@
-//! The text of a page: decoded by byte order mark, then header, then what the page declares
-//! itself, else as UTF-8 (HTML, 13.2.3.2).
+//! The text of a page, as browsers read it: by its byte order mark, then its header, then what the page
+//! declares itself; else as UTF-8 where it is that, and as windows-1252 where it is not (HTML, 13.2.3.2).
 
 use std::borrow::Cow;
 
-use encoding_rs::{Encoding, UTF_8};
-use vedette_sdk::media_type;
+use encoding_rs::{Encoding, UTF_8, WINDOWS_1252};
+
+use crate::media_type;
 
 mod prescan;
 
-/// The page as text; what cannot be decoded becomes U+FFFD. `content_type` is its header.
-pub(crate) fn decode<'a>(body: &'a [u8], content_type: Option<&str>) -> Cow<'a, str> {
-    let (encoding, body) = match Encoding::for_bom(body) {
-        Some((encoding, mark)) => (encoding, body.get(mark..).unwrap_or_default()),
-        None => (declared(body, content_type).unwrap_or(UTF_8), body),
-    };
-    encoding.decode_without_bom_handling(body).0
+/// A page as it was served.
+#[derive(Clone, Copy, Debug)]
+pub struct Page<'a> {
+    /// Without the byte order mark.
+    bytes: &'a [u8],
+    /// None where nothing says it.
+    encoding: Option<&'static Encoding>,
+}
+
+impl<'a> Page<'a> {
+    /// `content_type` is its header.
+    pub fn of(body: &'a [u8], content_type: Option<&str>) -> Self {
+        match Encoding::for_bom(body) {
+            Some((encoding, mark)) => {
+                Self { bytes: body.get(mark..).unwrap_or_default(), encoding: Some(encoding) }
+            }
+            None => Self { bytes: body, encoding: declared(body, content_type) },
+        }
+    }
+
+    /// The text where it lies, if it is UTF-8; then nothing has to be converted.
+    pub fn as_utf8(&self) -> Option<&'a str> {
+        let may_be = self.encoding.is_none_or(|encoding| encoding == UTF_8);
+        if may_be { std::str::from_utf8(self.bytes).ok() } else { None }
+    }
+
+    /// The text; what cannot be read becomes U+FFFD. One that is converted takes up to three times as
+    /// much memory as the page.
+    pub fn text(&self) -> Cow<'a, str> {
+        if let Some(text) = self.as_utf8() {
+            return Cow::Borrowed(text);
+        }
+        self.encoding.unwrap_or(WINDOWS_1252).decode_without_bom_handling(self.bytes).0
+    }
 }
 
 /// Only markup can declare its own encoding: elsewhere a `<meta>` is mere text.
 fn declared(body: &[u8], content_type: Option<&str>) -> Option<&'static Encoding> {
+    let content_type = content_type.filter(|header| !header.trim().is_empty());
     let named = content_type.and_then(|header| media_type::parameter(header, "charset"));
     let named = named.and_then(|label| Encoding::for_label(label.as_bytes()));
-    let markup = content_type.is_none_or(|content_type| {
+    let is_markup = content_type.is_none_or(|content_type| {
         let content_type = content_type.to_ascii_lowercase();
         content_type.contains("html") || content_type.contains("xml")
     });
-    named.or_else(|| if markup { prescan::encoding(body) } else { None })
+    named.or_else(|| if is_markup { prescan::encoding(body) } else { None })
 }
 
 #[cfg(test)]
@@ -56,7 +85,7 @@ mod tests {
             ("é".as_bytes().to_vec(), Some("text/html; charset=unheard-of"), "é"),
             ("é".as_bytes().to_vec(), Some(";;=;charset"), "é"),
         ] {
-            assert_eq!(decode(&body, content_type), expected, "{content_type:?}");
+            assert_eq!(Page::of(&body, content_type).text(), expected, "{content_type:?}");
         }
     }
 
@@ -67,11 +96,12 @@ mod tests {
             (None, "й"),
             (Some("text/html"), "й"),
             (Some("application/XHTML+XML"), "й"),
-            (Some("application/json"), "\u{fffd}"),
-            (Some("text/plain"), "\u{fffd}"),
+            (Some(" "), "й"),
+            (Some("application/json"), "é"),
+            (Some("text/plain"), "é"),
         ] {
             assert_eq!(
-                decode(body, content_type),
+                Page::of(body, content_type).text(),
                 format!("<meta charset=windows-1251>{expected}"),
                 "{content_type:?}",
             );
@@ -80,18 +110,26 @@ mod tests {
 
     #[test]
     fn utf8_is_read_where_it_lies() {
-        assert!(matches!(decode("é".as_bytes(), None), Cow::Borrowed("é")));
+        for (content_type, lies_there) in [
+            (None, true),
+            (Some("text/plain; charset=utf-8"), true),
+            (Some("a/b; charset=latin1"), false),
+        ] {
+            let page = Page::of("é".as_bytes(), content_type);
+            assert_eq!(page.as_utf8().is_some(), lies_there, "{content_type:?}");
+            assert_eq!(matches!(page.text(), Cow::Borrowed("é")), lies_there, "{content_type:?}");
+        }
     }
 
     proptest! {
         #[test]
         fn any_bytes_have_a_text(body: Vec<u8>, content_type: Option<String>) {
-            decode(&body, content_type.as_deref());
+            Page::of(&body, content_type.as_deref()).text();
         }
 
         #[test]
         fn any_markup_has_an_end(body in "(<|!|--|>|meta|/| |charset|=|\"|'|<\\?xml|encoding|a){0,200}") {
-            decode(body.as_bytes(), None);
+            Page::of(body.as_bytes(), None).text();
         }
     }
 }

@@ -1,20 +1,30 @@
-//! ClientHello messages (RFC 8446, 4.1.2; RFC 5246, 7.4.1.2; RFC 6101, 5.6.1.2).
+//! ClientHello messages (RFC 8446, 4.1.2; RFC 5246, 7.4.1.2; RFC 6101, 5.6.1.2), for checks that ask a
+//! server what its TLS is able to without a handshake.
 
 use std::net::IpAddr;
 
-use super::{Offer, SSL3, TLS10, TLS11, TLS12, TLS13};
+/// What a ClientHello says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Offer {
+    /// The newest version that it offers.
+    pub version: u16,
+    /// Versions below 1.3 are offered too.
+    pub below_tls13: bool,
+    pub suites: Vec<u16>,
+    pub groups: &'static [u16],
+}
 
-/// Bytes that a hello needs: its random, a session id and a key share, 32 each.
-pub(super) const RANDOM: usize = 96;
+/// Whether the alert that ends the connection follows in the same write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Closing {
+    AtOnce,
+    ByHand,
+}
 
 /// A ClientHello in its record, and behind it a fatal alert where `closing` says so: a server
-/// waits for the client after its flight, and goes away at once when it has been told to.
-pub(super) fn client_hello(
-    offer: &Offer,
-    server_name: &str,
-    random: &[u8; RANDOM],
-    closing: Closing,
-) -> Vec<u8> {
+/// waits for the client after its flight, and goes away at once when it has been told to. A
+/// `server_name` that is empty or an address is not sent.
+pub fn write(offer: &Offer, server_name: &str, random: &[u8; RANDOM], closing: Closing) -> Vec<u8> {
     let record_version = offer.version.min(TLS10);
     let hello = message(&body(offer, server_name, random));
     let mut bytes = record(HANDSHAKE, record_version, &hello);
@@ -22,13 +32,6 @@ pub(super) fn client_hello(
         bytes.extend(record(ALERT, record_version, &[FATAL, HANDSHAKE_FAILURE]));
     }
     bytes
-}
-
-/// Whether the alert follows in the same write.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Closing {
-    AtOnce,
-    ByHand,
 }
 
 fn body(offer: &Offer, server_name: &str, random: &[u8; RANDOM]) -> Vec<u8> {
@@ -62,8 +65,7 @@ fn extensions(offer: &Offer, server_name: &str, share: &[u8]) -> Vec<u8> {
     }
     // type ocsp, no responders, no extensions
     all.extend(extension(STATUS_REQUEST, &[1, 0, 0, 0, 0]));
-    let groups = if offer.below_tls13 { ALL_GROUPS } else { MODERN_GROUPS };
-    all.extend(extension(SUPPORTED_GROUPS, &vector16(&words(groups))));
+    all.extend(extension(SUPPORTED_GROUPS, &vector16(&words(offer.groups))));
     all.extend(extension(POINT_FORMATS, &vector8(&[0])));
     all.extend(extension(SIGNATURE_ALGORITHMS, &vector16(&words(SIGNATURES))));
     all.extend(extension(EXTENDED_MASTER_SECRET, &[]));
@@ -116,6 +118,21 @@ fn words(words: &[u16]) -> Vec<u8> {
     words.iter().flat_map(|word| word.to_be_bytes()).collect()
 }
 
+/// Bytes that a hello needs: its random, a session id and a key share, 32 each.
+pub const RANDOM: usize = 96;
+
+pub const SSL3: u16 = 0x0300;
+pub const TLS10: u16 = 0x0301;
+pub const TLS11: u16 = 0x0302;
+pub const TLS12: u16 = 0x0303;
+pub const TLS13: u16 = 0x0304;
+
+/// x25519, P-256, P-384.
+pub const MODERN_GROUPS: &[u16] = &[X25519, 0x0017, 0x0018];
+/// Also P-521, secp256k1, P-224 and P-192: a server whose only curve is missing would look as if
+/// it had no elliptic curves at all.
+pub const ALL_GROUPS: &[u16] = &[X25519, 0x0017, 0x0018, 0x0019, 0x0016, 0x0015, 0x0013];
+
 const HANDSHAKE: u8 = 22;
 const ALERT: u8 = 21;
 const CLIENT_HELLO: u8 = 1;
@@ -136,11 +153,6 @@ const KEY_SHARE: u16 = 51;
 const RENEGOTIATION_INFO: u16 = 0xff01;
 
 const X25519: u16 = 0x001d;
-/// x25519, P-256, P-384.
-const MODERN_GROUPS: &[u16] = &[X25519, 0x0017, 0x0018];
-/// Also P-521, secp256k1, P-224 and P-192: a server whose only curve is missing would look as if
-/// it had no elliptic curves at all.
-const ALL_GROUPS: &[u16] = &[X25519, 0x0017, 0x0018, 0x0019, 0x0016, 0x0015, 0x0013];
 /// ECDSA, EdDSA, PSS, PKCS #1, DSA; also with SHA-224 and SHA-1, which old servers insist on.
 const SIGNATURES: &[u16] = &[
     0x0403, 0x0503, 0x0603, 0x0807, 0x0808, 0x0804, 0x0805, 0x0806, 0x0809, 0x080a, 0x080b, 0x0401,
