@@ -108,12 +108,47 @@ fn finding(found: wit::Finding, events: &[EventType]) -> Result<Finding, Forbidd
 /// What a configuration was normalised to; it must still fit the schema. The empty one that is
 /// tried at install may lack what the schema requires, and then need not be given it.
 pub(crate) fn config(answer: &str, given: &Value, schema: &Schema) -> Result<Value, Forbidden> {
-    let config = output::json("configuration", answer, CONFIG)?;
+    // As it was written: what is stored is what was sent, and a plugin must find what it looks for.
+    let config = output::json_as_it_is("configuration", answer, CONFIG)?;
+    if let Some(Problem { pointer, message }) = unprintable(&config).into_iter().next() {
+        return Err(Forbidden(format!("the normalised configuration {message} at {pointer}")));
+    }
     match schema.check(&config) {
         Err(problem) if schema.check(given).is_ok() => Err(Forbidden(format!(
             "the normalised configuration does not fit its schema: {problem}"
         ))),
         Ok(()) | Err(_) => Ok(config),
+    }
+}
+
+/// The texts of a configuration that have control characters, other than those of lines and tabs.
+pub(crate) fn unprintable(config: &Value) -> Vec<Problem> {
+    let mut found = Vec::new();
+    find_unprintable(config, &mut String::new(), &mut found);
+    found
+}
+
+fn find_unprintable(value: &Value, pointer: &mut String, found: &mut Vec<Problem>) {
+    let mut inside = |step: &dyn std::fmt::Display, value: &Value| {
+        let length = pointer.len();
+        pointer.push_str(&format!("/{step}"));
+        find_unprintable(value, pointer, found);
+        pointer.truncate(length);
+    };
+    match value {
+        Value::Array(items) => {
+            items.iter().enumerate().for_each(|(nth, item)| inside(&nth, item));
+        }
+        Value::Object(fields) => {
+            fields.iter().for_each(|(name, field)| inside(&output::reason(name.clone()), field));
+        }
+        Value::String(text) if output::is_unprintable(text) && found.len() < PROBLEMS => {
+            found.push(Problem {
+                pointer: pointer.clone(),
+                message: "must not hold control characters".to_owned(),
+            });
+        }
+        Value::String(_) | Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
 

@@ -5,8 +5,11 @@
 //! bad endings do where none of those domains is served well. After 30 s one call may try (half-open):
 //! a good ending closes it, a bad one doubles the pause, up to 15 minutes.
 //!
+//! Only calls count that nobody chose for themselves: planned runs and what is made of them. Of any
+//! others whoever asks names the domain and the input, and may name ten new ones a second.
+//!
 //! *Invariant:* what one domain makes a plugin do, however often, pauses it for nobody whom it serves
-//! well.
+//! well; nor does what anybody asks for.
 //! *Invariant:* an ending counts for the state that its call began in, and for no later one.
 //! *Invariant:* pure; `now` is a parameter.
 

@@ -9,7 +9,6 @@ use vedette_model::CheckType;
 
 use crate::{
     Sandbox,
-    breaker::Subject,
     call::{End, Terms},
     error::PluginError,
     registry::Check,
@@ -25,7 +24,7 @@ impl Sandbox {
     ) -> Result<Vec<Duration>, PluginError> {
         let check = self.installed(check_type)?;
         let work = async move |check: Arc<Check>| instantiate(&check, rounds).await;
-        self.purely(check, Subject::of_text(""), work).await
+        self.purely(check, None, work).await
     }
 }
 

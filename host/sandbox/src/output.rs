@@ -33,13 +33,19 @@ const DEPTH: usize = 32;
 /// Parses JSON of at most `limit` bytes and 32 levels, control characters in its strings removed
 /// (tab and line feed stay).
 pub(crate) fn json(what: &str, text: &str, limit: usize) -> Result<Value, Forbidden> {
+    let mut value = json_as_it_is(what, text, limit)?;
+    strip(&mut value);
+    Ok(value)
+}
+
+/// The same with its strings as they are.
+pub(crate) fn json_as_it_is(what: &str, text: &str, limit: usize) -> Result<Value, Forbidden> {
     at_most(what, text.len(), limit)?;
-    let mut value: Value = serde_json::from_str(text)
+    let value: Value = serde_json::from_str(text)
         .map_err(|error| Forbidden(format!("{what} is not JSON: {error}")))?;
     if !shallow(&value, DEPTH) {
         return Err(Forbidden(format!("{what} is nested deeper than {DEPTH} levels")));
     }
-    strip(&mut value);
     Ok(value)
 }
 
@@ -108,6 +114,11 @@ fn strip(value: &mut Value) {
         Value::Object(fields) => fields.values_mut().for_each(strip),
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
+}
+
+/// Whether a text has control characters besides those that end lines and those between columns.
+pub(crate) fn is_unprintable(text: &str) -> bool {
+    text.contains(|c: char| c.is_control() && !matches!(c, '\n' | '\r' | '\t'))
 }
 
 fn without_controls(mut text: String) -> String {

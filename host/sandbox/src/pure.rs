@@ -19,6 +19,7 @@ use crate::{
     error::{PluginError, Stop, ValidateError},
     output::{Forbidden, reason},
     registry::{Channel, Check, Plugin},
+    schema::Schema,
 };
 
 impl Sandbox {
@@ -30,14 +31,10 @@ impl Sandbox {
         config: &Value,
     ) -> Result<Value, ValidateError> {
         let check = self.installed(check_type)?;
-        let problems = check.config.problems(config);
-        if !problems.is_empty() {
-            return Err(ValidateError::Problems(problems));
-        }
-        let about = Subject::of(target);
+        must_fit(&check.config, config)?;
         let (target, config) = (target.to_owned(), config.clone());
         let work = async move |check: Arc<Check>| validate(&check, &target, &config).await;
-        self.purely(check, about, work).await?.map_err(ValidateError::Problems)
+        self.purely(check, None, work).await?.map_err(ValidateError::Problems)
     }
 
     /// Checks a channel's settings and answers them normalised. The plugin is given `ref:<field>` in
@@ -50,30 +47,27 @@ impl Sandbox {
     ) -> Result<Map<String, Value>, ValidateError> {
         let channel = self.installed_channel(channel)?;
         let given = referring(&channel, config);
-        let problems = channel.config.problems(&given);
-        if !problems.is_empty() {
-            return Err(ValidateError::Problems(problems));
-        }
-        let about = Subject::of_text(&config.to_string());
+        must_fit(&channel.config, &given)?;
         let work = async move |channel: Arc<Channel>| validate_channel(&channel, &given).await;
-        let normalised = self.purely(Arc::clone(&channel), about, work).await?;
+        let normalised = self.purely(Arc::clone(&channel), None, work).await?;
         let normalised = normalised.map_err(ValidateError::Problems)?;
         Ok(restored(&channel, normalised, config)?)
     }
 
-    /// Says what the evidence means that a run about `target` found, by one version of its check,
-    /// whether or not another has its place by now.
+    /// Says what the evidence means, by one version of its check, whether or not another has its place
+    /// by now. `planned` is the target of the planned run that found it; none where somebody asked for
+    /// the run, or brought what they found.
     pub async fn assess(
         &self,
         version: &CheckVersion,
-        target: &str,
+        planned: Option<&str>,
         evidence: Evidence,
     ) -> Result<Assessment, PluginError> {
         let check = Arc::clone(version.check());
         // Agents and clients send results too: what does not fit never reaches the plugin.
         check.result.check(&evidence.current).map_err(PluginError::InvalidInput)?;
         let work = async move |check: Arc<Check>| assess(&check, evidence).await;
-        self.purely(check, Subject::of(target), work).await
+        self.purely(check, planned.map(Subject::of), work).await
     }
 
     /// Has a channel write a notification. `ref:<field>` stays in the rendered URL for the caller
@@ -88,7 +82,7 @@ impl Sandbox {
         let about = notification.alerts.first().map_or("", |alert| &alert.domain);
         let (about, config) = (Subject::of(about), config.clone());
         let work = async move |channel: Arc<Channel>| render(&channel, notification, &config).await;
-        self.purely(channel, about, work).await
+        self.purely(channel, Some(about), work).await
     }
 
     /// Has a channel read the reply that the receiver, a host, gave to one attempt.
@@ -100,14 +94,14 @@ impl Sandbox {
     ) -> Result<Verdict, PluginError> {
         let channel = self.installed_channel(channel)?;
         let work = async move |channel: Arc<Channel>| interpret(&channel, receipt).await;
-        self.purely(channel, Subject::of(receiver), work).await
+        self.purely(channel, Some(Subject::of(receiver)), work).await
     }
 
     /// Makes one pure call: a turn, the breaker, the call, how it ended.
     pub(crate) async fn purely<P, T, W, F>(
         &self,
         called: Arc<P>,
-        about: Subject,
+        about: Option<Subject>,
         work: W,
     ) -> Result<T, PluginError>
     where
@@ -120,13 +114,13 @@ impl Sandbox {
         let call = async move {
             let plugin: &Plugin = (*called).as_ref();
             let _turn = inner.slots.pure(plugin).await?;
-            let begun = plugin.admit(Instant::now());
+            let begun = plugin.admit(about, Instant::now());
             let begun = begun.map_err(|message| End::stopped(Stop::Paused, message))?;
             let outcome = work(Arc::clone(&called)).await;
             match &outcome {
-                Ok(_) => plugin.finish(begun, about, None, Instant::now()),
+                Ok(_) => plugin.finish(begun, None, Instant::now()),
                 Err(End::Stopped { why, message }) => {
-                    plugin.finish(begun, about, Some((*why, message)), Instant::now());
+                    plugin.finish(begun, Some((*why, message)), Instant::now());
                 }
                 Err(End::Overloaded) => {}
             }
@@ -134,6 +128,13 @@ impl Sandbox {
         };
         self.inner.runtime.run(call).await.map_err(PluginError::from)
     }
+}
+
+/// What is wrong with a configuration before a plugin is asked.
+fn must_fit(schema: &Schema, config: &Value) -> Result<(), ValidateError> {
+    let mut problems = schema.problems(config);
+    problems.extend(accept::unprintable(config));
+    if problems.is_empty() { Ok(()) } else { Err(ValidateError::Problems(problems)) }
 }
 
 /// A configuration: normalised, or what is wrong with it.

@@ -175,23 +175,26 @@ impl AsRef<Plugin> for Channel {
     }
 }
 
+/// A call that the breaker has let start.
+pub(crate) struct Begun(Option<(Subject, Generation)>);
+
 impl Plugin {
     /// Whether the breaker lets a call start, which `finish` is told; if not, says for how long not.
-    pub(crate) fn admit(&self, now: Instant) -> Result<Generation, String> {
-        self.breaker.lock().admit(now).map_err(|pause| {
+    /// `about` is whom the call counts for, none where it does not ([`breaker`](crate::breaker)).
+    pub(crate) fn admit(&self, about: Option<Subject>, now: Instant) -> Result<Begun, String> {
+        let mut breaker = self.breaker.lock();
+        let admitted = match about {
+            Some(about) => breaker.admit(now).map(|generation| Some((about, generation))),
+            None => breaker.pause(now).map_or(Ok(None), Err),
+        };
+        admitted.map(Begun).map_err(|pause| {
             format!("{} broke too often and is paused for {} s", self.id, pause.as_secs().max(1))
         })
     }
 
     /// Takes note of a call that ended well, and of one that did not: counted, logged for the
     /// operator, weighed by the breaker.
-    pub(crate) fn finish(
-        &self,
-        begun: Generation,
-        about: Subject,
-        stopped: Option<(Stop, &str)>,
-        now: Instant,
-    ) {
+    pub(crate) fn finish(&self, begun: Begun, stopped: Option<(Stop, &str)>, now: Instant) {
         let (plugin, version) = (&*self.id, &*self.version);
         if let Some((why, _)) = stopped {
             self.stops(why).increment(1);
@@ -208,8 +211,8 @@ impl Plugin {
                 "plugin {plugin} was stopped, {why}: {message}"
             );
         }
-        let broke = broken.is_some();
-        match self.breaker.lock().record(begun, about, broke, now) {
+        let Begun(Some((about, generation))) = begun else { return };
+        match self.breaker.lock().record(generation, about, broken.is_some(), now) {
             Some(Change::Opened { pause }) => {
                 tracing::error!(
                     plugin,

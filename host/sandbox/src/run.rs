@@ -106,7 +106,8 @@ impl Inner {
                 job.connect_to.iter().chain(recording.addresses()).copied().collect()
             }
         };
-        let begun = plugin.admit(started);
+        let about = job.watched.then(|| Subject::of(&job.target.to_string()));
+        let begun = plugin.admit(about, started);
         let begun = begun.map_err(|message| End::stopped(Stop::Paused, message))?;
         let terms = Terms {
             cpu: plugin.limits.cpu,
@@ -119,7 +120,6 @@ impl Inner {
             run_id: job.run_id.clone(),
             run: Some(Box::new(self.reach(check, &job, vetted, prober))),
         };
-        let about = Subject::of(&job.target.to_string());
         let (pre, request) = (check.live.clone(), wit::Job::of(job, &plugin.settings));
         let ended = plugin.enter(terms, move |store| {
             Box::pin(async move {
@@ -134,7 +134,7 @@ impl Inner {
             Ok(_) | Err(_) => None,
         };
         if outcome != Err(RunError::Overloaded) {
-            plugin.finish(begun, about, stopped, Instant::now());
+            plugin.finish(begun, stopped, Instant::now());
         }
         let observation = outcome?;
         let now = Instant::now();

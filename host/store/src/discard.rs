@@ -23,7 +23,7 @@ pub struct Discarded {
     pub sites: Vec<(AccountId, String)>,
     /// Renewed certificates, with their private keys.
     pub certificates: usize,
-    /// Our accounts with certificate authorities: the next renewal makes another.
+    /// Accounts with certificate authorities: the next renewal makes another.
     pub acme_accounts: usize,
     /// Mails to somebody that were on their way, such as invitations, or are over.
     pub letters: usize,

@@ -327,8 +327,8 @@ pub(crate) fn renewal_log(site: SiteId, entry: &RenewalEntry) -> RecordId {
     id("renewal_log", key)
 }
 
-pub(crate) fn acme_account(directory: &str) -> RecordId {
-    id("acme_account", [directory.into_value()])
+pub(crate) fn acme_account(account: AccountId, directory: &str) -> RecordId {
+    id("acme_account", [account.0.into_value(), directory.into_value()])
 }
 
 /// The row of whoever has proved that a domain is theirs.

@@ -152,6 +152,7 @@ fn of_account(account: AccountId, email: &str) -> Result<Vec<Leftover>> {
     ]
     .map(|deliveries| deliveries.with("letter", LETTER));
     let keyed = [
+        "acme_account",
         "channel_lane",
         "incident",
         "incident_count",

@@ -187,21 +187,33 @@ impl Store {
         doc.map(|doc| row::open(CERTIFICATE, &doc, &self.inner.seal, &place)).transpose()
     }
 
-    /// Our account with the authority that has this directory.
-    pub async fn acme_credentials(&self, directory: &str) -> Result<Option<Secret<String>>> {
-        let binds = Binds::new().with("id", key::acme_account(directory));
+    /// What an account has with the authority of this directory. Each has one of its own: an
+    /// authority believes a proof for days, and would believe it of all who share one.
+    pub async fn acme_credentials(
+        &self,
+        account: AccountId,
+        directory: &str,
+    ) -> Result<Option<Secret<String>>> {
+        let binds = Binds::new().with("id", key::acme_account(account, directory));
         let doc: Option<String> = self.read("RETURN $id.doc", binds).await?;
-        doc.map(|doc| row::open(ACCOUNT, &doc, &self.inner.seal, &account_place())).transpose()
+        let place = account_place(account);
+        doc.map(|doc| row::open(ACCOUNT, &doc, &self.inner.seal, &place)).transpose()
     }
 
+    /// Of an account that is gone nothing is kept.
     pub async fn keep_acme_credentials(
         &self,
+        account: AccountId,
         directory: &str,
         credentials: &Secret<String>,
     ) -> Result<()> {
-        let doc = row::seal(ACCOUNT, credentials, &self.inner.seal, &account_place())?;
-        let binds = Binds::new().with("id", key::acme_account(directory)).with("doc", doc);
-        self.write("UPSERT $id SET doc = $doc RETURN NONE", binds).await
+        let doc = row::seal(ACCOUNT, credentials, &self.inner.seal, &account_place(account))?;
+        let binds = Binds::new()
+            .with("id", key::acme_account(account, directory))
+            .with("account", key::account(account))
+            .with("doc", doc);
+        let unit = "IF record::exists($account) { UPSERT $id SET doc = $doc RETURN NONE }";
+        self.write(unit, binds).await
     }
 }
 
@@ -220,8 +232,8 @@ pub(crate) fn certificate_place(site: SiteId) -> Place {
     Place::new("renewal_certificate", &[site.0])
 }
 
-pub(crate) fn account_place() -> Place {
-    Place::new("acme_account", &[])
+pub(crate) fn account_place(account: AccountId) -> Place {
+    Place::new("acme_account", &[account.0])
 }
 
 const CERTIFICATE: &str = "renewed certificate";

@@ -256,7 +256,7 @@ const CERTIFICATES: Texts = Texts {
 const ACCOUNTS: Texts = Texts {
     table: "acme_account",
     column: "doc",
-    place: |_| Ok(account_place()),
+    place: |row| Ok(account_place(AccountId(key::uuid_at(row, 0)?))),
     count: |discarded| &mut discarded.acme_accounts,
 };
 

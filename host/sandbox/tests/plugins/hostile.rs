@@ -1,16 +1,16 @@
 //! One hostile guest per row of the threat table: each is stopped, named, and leaves the host as
 //! it was.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use serde_json::{Value, json};
 use vedette_model::{Assessment, Health};
-use vedette_sandbox::{PluginError, RunError, Sandbox, Stop, ValidateError};
+use vedette_sandbox::{Job, PluginError, Recording, RunError, Sandbox, Stop, ValidateError};
 use wasm_encoder::BlockType;
 
 use crate::{
     guest::{Guest, I32, I64, SPARE},
-    lab::{evidence, holding, replay, replay_about, test},
+    lab::{evidence, holding, job, replay, replay_about, test},
 };
 
 async fn stop(sandbox: &Sandbox) -> Stop {
@@ -24,18 +24,27 @@ async fn stop_about(sandbox: &Sandbox, target: &str) -> Stop {
     }
 }
 
-/// What the installed version says that this result means.
+/// How a planned run is stopped.
+async fn stop_watched(sandbox: &Sandbox, target: &str) -> Stop {
+    let watched = Job { watched: true, ..job(target) };
+    match sandbox.replay(&test(), watched, Arc::new(Recording::new(Vec::new()))).await {
+        Err(RunError::Broken { why, .. }) => why,
+        other => panic!("not stopped: {other:?}"),
+    }
+}
+
+/// What the installed version says that this result means, which somebody brought.
 async fn assess(sandbox: &Sandbox, current: Value) -> Result<Assessment, PluginError> {
-    assess_about(sandbox, "example.com", current).await
+    assess_about(sandbox, None, current).await
 }
 
 async fn assess_about(
     sandbox: &Sandbox,
-    target: &str,
+    planned: Option<&str>,
     current: Value,
 ) -> Result<Assessment, PluginError> {
     let installed = sandbox.version(&test()).expect("installed");
-    sandbox.assess(&installed, target, evidence(current)).await
+    sandbox.assess(&installed, planned, evidence(current)).await
 }
 
 fn running(body: impl Fn(&mut wasm_encoder::InstructionSink<'_>) + 'static) -> Sandbox {
@@ -227,11 +236,32 @@ async fn a_plugin_that_keeps_breaking_is_paused() {
         code.unreachable();
     });
     for n in 0..5 {
-        assert_eq!(stop_about(&sandbox, &format!("site{n}.example")).await, Stop::Trap);
+        assert_eq!(stop_watched(&sandbox, &format!("site{n}.example")).await, Stop::Trap);
     }
+    assert_eq!(stop_watched(&sandbox, "example.com").await, Stop::Paused);
     assert_eq!(stop(&sandbox).await, Stop::Paused);
     let assessed = assess(&sandbox, json!({})).await;
     assert!(matches!(assessed, Err(PluginError::Broken { why: Stop::Paused, .. })));
+}
+
+/// Whoever asks names the target and brings the result.
+#[tokio::test]
+async fn what_anybody_asks_for_pauses_no_plugin() {
+    let mut guest = Guest::check("", &[]);
+    guest.run(|code| {
+        code.unreachable();
+    });
+    guest.assess(|code| {
+        code.unreachable();
+    });
+    let sandbox = holding(&guest);
+    for n in 0..20 {
+        let target = format!("site{n}.example");
+        assert_eq!(stop_about(&sandbox, &target).await, Stop::Trap, "{target}");
+        let assessed = assess(&sandbox, json!({})).await;
+        assert!(matches!(assessed, Err(PluginError::Broken { why: Stop::Trap, .. })));
+    }
+    assert_eq!(sandbox.paused("acme.test"), None);
 }
 
 #[tokio::test]
@@ -240,12 +270,12 @@ async fn a_plugin_that_one_target_breaks_goes_on_for_the_others() {
         code.unreachable();
     });
     let serves_another = async || {
-        assess_about(&sandbox, "other.example", json!({})).await.expect("judged");
+        assess_about(&sandbox, Some("other.example"), json!({})).await.expect("judged");
     };
     serves_another().await;
     for n in 0..12 {
         let target = format!("host{n}.site.example");
-        assert_eq!(stop_about(&sandbox, &target).await, Stop::Trap, "{target}");
+        assert_eq!(stop_watched(&sandbox, &target).await, Stop::Trap, "{target}");
     }
     assert_eq!(sandbox.paused("acme.test"), None);
     serves_another().await;
@@ -260,7 +290,7 @@ async fn a_plugin_that_could_not_work_is_not_paused() {
     });
     let sandbox = holding(&guest);
     for n in 0..6 {
-        assert_eq!(stop_about(&sandbox, &format!("site{n}.example")).await, Stop::Failed);
+        assert_eq!(stop_watched(&sandbox, &format!("site{n}.example")).await, Stop::Failed);
     }
 }
 
@@ -351,4 +381,14 @@ async fn configurations_are_held_against_the_schema_before_the_plugin_sees_them(
     let refused = sandbox.validate(&test(), "example.com", &json!({"path": 1})).await;
     let Err(ValidateError::Problems(problems)) = refused else { panic!("{refused:?}") };
     assert_eq!(problems[0].pointer, "/path");
+    for (text, fits) in
+        [("a\tb\r\nc\u{ad}", true), ("\0", false), ("a\u{7f}", false), ("\u{85}", false)]
+    {
+        let judged = sandbox.validate(&test(), "example.com", &json!({"path": text})).await;
+        let problems = match judged {
+            Err(ValidateError::Problems(problems)) => problems,
+            other => other.map(|_| Vec::new()).expect("no fault of the plugin"),
+        };
+        assert_eq!(problems.iter().all(|problem| problem.pointer != "/path"), fits, "{text:?}");
+    }
 }

@@ -52,7 +52,7 @@ async fn what_a_version_saw_is_judged_by_the_same_version() {
     let ran = replay(&sandbox, Vec::new()).await.expect("an observation");
     let found = async |by: &CheckVersion| {
         let evidence = evidence(ran.observation.result.clone());
-        let assessed = sandbox.assess(by, "example.com", evidence).await.expect("judged");
+        let assessed = sandbox.assess(by, Some("example.com"), evidence).await.expect("judged");
         assessed.findings.len()
     };
     let mut stricter = Guest::check("", &[]);

@@ -156,7 +156,7 @@ pub(super) async fn once(
         Source::Chain(chain) => sandbox.run_on_chain(check_type, job, chain.certificates).await,
     };
     let ran = ran.map_err(told)?;
-    let assessment = sandbox.assess(&ran.version, given, evidence(&ran, own, now)).await?;
+    let assessment = sandbox.assess(&ran.version, None, evidence(&ran, own, now)).await?;
     Ok(Seen { target: given.to_owned(), descriptor, ran, assessment, now })
 }
 

@@ -23,7 +23,7 @@ async fn filled(url: &str) -> (Account, Site) {
     paged.await.unwrap().unwrap();
     queue_letter(&store, &account).await;
     let secret = Secret::new("credentials".to_owned());
-    store.keep_acme_credentials(DIRECTORY, &secret).await.unwrap();
+    store.keep_acme_credentials(account.id, DIRECTORY, &secret).await.unwrap();
     commit_run(&store, &account, &site).await;
     store.close().await.unwrap();
     (account, site)
@@ -70,7 +70,7 @@ fn what_only_the_lost_key_opens_goes_and_all_else_stays() {
         let store = Store::open(&url, keyed(KEYS[1])).await.unwrap();
         let bare = Site { dns_provider_config: None, deploy_config: None, ..site.clone() };
         assert_eq!(store.sites(account.id).await.unwrap(), [bare]);
-        assert_eq!(store.acme_credentials(DIRECTORY).await.unwrap(), None);
+        assert_eq!(store.acme_credentials(account.id, DIRECTORY).await.unwrap(), None);
         assert!(store.lease_deliveries("a", noon(), LEASE, 9).await.unwrap().is_empty());
         let context = store.check_context(account.id, site.id, &ssl()).await.unwrap().unwrap();
         assert_eq!(context.settings, addressed(NotificationSettings::default()));

@@ -193,16 +193,24 @@ fn a_site_takes_its_renewals_with_it() {
 }
 
 #[test]
-fn credentials_are_kept_by_directory() {
+fn credentials_are_kept_by_account_and_directory_until_the_account_goes() {
     on_both(|store| async move {
+        let (account, other) = (signed_up(&store).await, signed_up(&store).await);
         let (one, two) = ("https://ca.example/directory", "https://other.example/directory");
-        assert_eq!(store.acme_credentials(one).await.unwrap(), None);
+        assert_eq!(store.acme_credentials(account.id, one).await.unwrap(), None);
         for text in ["first", "second"] {
             let secret = Secret::new(text.to_owned());
-            store.keep_acme_credentials(one, &secret).await.unwrap();
-            assert_eq!(store.acme_credentials(one).await.unwrap(), Some(secret));
+            store.keep_acme_credentials(account.id, one, &secret).await.unwrap();
+            assert_eq!(store.acme_credentials(account.id, one).await.unwrap(), Some(secret));
         }
-        assert_eq!(store.acme_credentials(two).await.unwrap(), None);
+        assert_eq!(store.acme_credentials(account.id, two).await.unwrap(), None);
+        assert_eq!(store.acme_credentials(other.id, one).await.unwrap(), None);
+
+        store.close_account(account.id, 0).await.unwrap().expect("there is one");
+        while store.purge_next(500).await.unwrap() {}
+        let late = Secret::new("late".to_owned());
+        store.keep_acme_credentials(account.id, one, &late).await.unwrap();
+        assert_eq!(store.acme_credentials(account.id, one).await.unwrap(), None);
     });
 }
 

@@ -99,7 +99,11 @@ async fn assess(
         memory: state.memory.clone(),
     };
     let told = match version {
-        Some(version) => app.sandbox.assess(version, site.name(), evidence).await,
+        Some(version) => {
+            let is_planned = matches!(arrival.source, Source::Scheduler | Source::Cron);
+            let planned = is_planned.then(|| site.name());
+            app.sandbox.assess(version, planned, evidence).await
+        }
         None => Err(PluginError::NotInstalled),
     };
     let cause = match told {

@@ -1,5 +1,6 @@
 //! The certificate authority, by ACME (RFC 8555): an account, an order, the proof, the chain.
 //!
+//! *Invariant:* what one account has proved helps no other: each has its own with the authority.
 //! *Invariant:* whatever is sent goes through the egress layer; the authority is the operator's
 //! choice and is dialled as configured.
 
@@ -17,22 +18,22 @@ use instant_acme::{
     Error, HttpClient, Identifier, NewAccount, NewOrder, Order, OrderStatus, RetryPolicy,
 };
 use rustls::pki_types::{CertificateDer, pem::PemObject};
-use vedette_model::{DomainName, RenewedCertificate, Secret, Timestamp};
+use vedette_model::{AccountId, RenewedCertificate, Secret, Site, Timestamp};
 use vedette_sandbox::egress::{Egress, HttpRequest};
 
 use super::rfc2136::Proof;
 use crate::App;
 
-/// Orders a certificate for one name, proves the name, and fetches the chain.
+/// Orders a certificate for the name of a site, proves the name, and fetches the chain.
 ///
 /// # Errors
 /// A sentence for the log of the site.
 pub(super) async fn obtain(
     app: &App,
-    domain: &DomainName,
+    site: &Site,
     proof: &mut Proof<'_>,
 ) -> Result<RenewedCertificate, String> {
-    let mut order = order(app, domain).await?;
+    let mut order = order(app, site).await?;
     prove(app, &mut order, proof).await?;
     match order.poll_ready(&POLLS).await {
         Ok(OrderStatus::Ready) => {}
@@ -54,17 +55,17 @@ pub(super) async fn obtain(
     Ok(RenewedCertificate { certificate, private_key: Secret::new(private_key), expires_at })
 }
 
-async fn order(app: &App, domain: &DomainName) -> Result<Order, String> {
-    let identifiers = [Identifier::Dns(domain.as_str().to_owned())];
+async fn order(app: &App, site: &Site) -> Result<Order, String> {
+    let identifiers = [Identifier::Dns(site.domain.as_str().to_owned())];
     let new = NewOrder::new(&identifiers);
-    let account = match known_account(app).await? {
+    let account = match known_account(app, site.account_id).await? {
         Some(account) => account,
-        None => new_account(app).await?,
+        None => new_account(app, site.account_id).await?,
     };
     let ordered = match account.new_order(&new).await {
         // The authority has forgotten us, or closed the account.
         Err(Error::Api(problem)) if problem.r#type.as_deref() == Some(NO_ACCOUNT) => {
-            new_account(app).await?.new_order(&new).await
+            new_account(app, site.account_id).await?.new_order(&new).await
         }
         ordered => ordered,
     };
@@ -116,16 +117,16 @@ async fn verdict(order: &mut Order) -> Option<String> {
     None
 }
 
-async fn known_account(app: &App) -> Result<Option<Account>, String> {
+async fn known_account(app: &App, whose: AccountId) -> Result<Option<Account>, String> {
     let directory = app.config.renewal.directory_url.as_str();
-    let kept = app.store.acme_credentials(directory).await.map_err(ours)?;
+    let kept = app.store.acme_credentials(whose, directory).await.map_err(ours)?;
     let Some(kept) = kept else { return Ok(None) };
     let credentials: AccountCredentials = serde_json::from_str(kept.expose()).map_err(ours)?;
     let account = builder(app).from_credentials(credentials).await;
     account.map(Some).map_err(|cause| refused(&cause))
 }
 
-async fn new_account(app: &App) -> Result<Account, String> {
+async fn new_account(app: &App, whose: AccountId) -> Result<Account, String> {
     let config = &app.config.renewal;
     let contact = config.contact.as_ref().map(|address| format!("mailto:{address}"));
     let contact: Vec<&str> = contact.iter().map(String::as_str).collect();
@@ -138,7 +139,7 @@ async fn new_account(app: &App) -> Result<Account, String> {
     let made = builder(app).create(&new, directory.to_owned(), None).await;
     let (account, credentials) = made.map_err(|cause| refused(&cause))?;
     let credentials = Secret::new(serde_json::to_string(&credentials).map_err(ours)?);
-    app.store.keep_acme_credentials(directory, &credentials).await.map_err(ours)?;
+    app.store.keep_acme_credentials(whose, directory, &credentials).await.map_err(ours)?;
     tracing::info!(directory, "an account was made with the certificate authority {directory}");
     Ok(account)
 }

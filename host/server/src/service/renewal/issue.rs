@@ -66,7 +66,7 @@ async fn obtain(
     let provider = Rfc2136::of(site).map_err(unset)?;
     let mut proof = Proof::new(app, &provider, &site.domain);
     let ended = tokio::select! {
-        ended = tokio::time::timeout(LONGEST, acme::obtain(app, &site.domain, &mut proof)) => {
+        ended = tokio::time::timeout(LONGEST, acme::obtain(app, site, &mut proof)) => {
             match ended {
                 Ok(ended) => ended.map_err(Ended::Failed),
                 Err(_) => Err(Ended::Failed("it took longer than 5 minutes".to_owned())),
