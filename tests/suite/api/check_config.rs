@@ -12,6 +12,8 @@ async fn a_configuration_that_does_not_fit_is_refused_by_its_place() {
         (json!({"uptime": {"path": 7}}), "/path"),
         (json!({"uptime": {"path": "health"}}), "/path"),
         (json!({"uptime": {"keyword": ""}}), "/keyword"),
+        (json!({"uptime": {"keyword": "\0"}}), "/uptime/keyword"),
+        (json!({"uptime": {"keyword": "a\u{85}b"}}), "/uptime/keyword"),
         (json!({"uptime": {"degraded_ms": -1}}), "/degraded_ms"),
         (json!({"uptime": {"degraded_ms": "fast"}}), "/degraded_ms"),
         (json!({"uptime": {"expected_status": [42]}}), "/expected_status/0"),
@@ -43,6 +45,23 @@ async fn a_value_that_could_be_of_several_kinds_is_refused_for_what_it_is() {
     let said = text(&said["message"]);
     assert!(said.contains("/expected_status/1") && said.contains("maximum of 999"), "{said}");
     assert!(!said.contains("alternative") && !said.contains("of type"), "{said}");
+}
+
+/// Whoever brings it could name ten domains a second for which it does not fit.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_does_not_fit_is_no_trouble_of_the_check_and_a_text_is_kept_as_it_is() {
+    let world = World::start().await;
+    let client = &world.owner.client;
+    for nth in 0..12 {
+        let config = json!({"uptime": {"keyword": "\u{7f}\r"}});
+        let body = json!({"domain": format!("s{nth}.evil{nth}.example"), "check_config": config});
+        let said = client.post("/sites", body).await.expect(400);
+        assert!(text(&said["message"]).contains("control characters"), "{said}");
+    }
+    let config = json!({"uptime": {"keyword": "one\r\ntwo\t"}});
+    world.quiet_with("a.example", json!({"check_config": config})).await;
+    let shown = client.get("/sites").await.expect(200)["sites"][0]["check_config"].clone();
+    assert_eq!(shown["uptime"]["keyword"], "one\r\ntwo\t");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -19,9 +19,17 @@ async fn a_plugin_that_broke_too_often_is_shown_as_paused() {
     operated.change(&["approve", "acme.test"]).await;
     assert_eq!(operated.shown("acme.test").await["paused_for_seconds"], Value::Null);
     let client = &operated.world.owner.client;
-    for _ in 0..5 {
-        let ran = client.post("/check-test", json!({ "domain": "shop.example" })).await;
+    // Whoever asks names the domain: that alone pauses it for nobody.
+    for nth in 0..12 {
+        let ran =
+            client.post("/check-test", json!({ "domain": format!("any{nth}.example") })).await;
         assert_eq!(ran.status, 500);
+    }
+    assert_eq!(operated.shown("acme.test").await["paused_for_seconds"], Value::Null);
+    for nth in 0..5 {
+        let site = json!({ "domain": format!("shop{nth}.example"), "check_types": ["test"] });
+        let made = client.post("/sites", site).await.expect(200);
+        operated.world.latest("test", &text(&made["site"]["id"]), |_| true).await;
     }
     let shown = operated.shown("acme.test").await;
     let paused = shown["paused_for_seconds"].as_u64();
