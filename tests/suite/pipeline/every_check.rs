@@ -78,6 +78,15 @@ async fn brought_results_raise_what_runs_would_raise() {
             "{record:#}"
         );
         assert_eq!(record["result"], good, "kept as it was brought");
+        // Some programs write an error where there is none.
+        let mut empty = good.clone();
+        empty["error"] = json!("");
+        let record = world.bring(check_type, &id, empty).await;
+        assert_eq!(
+            (&record["status"], &record["error"]),
+            (&json!("ok"), &Value::Null),
+            "{record:#}"
+        );
         let alert_type = event_alert(event);
         let before = world.alerts_now(alert_type).await;
         assert_eq!(before, [] as [Value; 0], "{check_type}: a good result raises nothing");

@@ -85,6 +85,10 @@ async fn assess(
     if let Some(members) = current.as_object_mut().filter(|_| is_brought(arrival.source)) {
         // The documented results do not name the site, which those of our own runs do.
         members.entry("domain").or_insert_with(|| site.name().into());
+        // Some programs write the member where there is none.
+        if members.get("error").is_some_and(|error| error == "") {
+            members.insert("error".to_owned(), Value::Null);
+        }
     }
     let evidence = Evidence {
         current,
@@ -157,9 +161,11 @@ fn record(app: &App, arrival: &Arrival, id: CheckId) -> CheckRecord {
     }
 }
 
-/// A record repeats the `error` of its result, so that listings need not look inside.
+/// A record repeats the `error` of its result, so that listings need not look inside. An empty one,
+/// as programs bring it that always write the member, is none.
 fn error_of(result: &Value) -> Option<String> {
-    result.get("error").and_then(Value::as_str).map(str::to_owned)
+    let token = result.get("error").and_then(Value::as_str);
+    token.filter(|token| !token.is_empty()).map(str::to_owned)
 }
 
 #[cfg(test)]
@@ -184,7 +190,12 @@ mod tests {
     fn record_repeats_the_error_token_of_its_result() {
         let expired = json!({ "valid": false, "error": "certificate_expired" });
         assert_eq!(error_of(&expired), Some("certificate_expired".to_owned()));
-        for fine in [json!({ "valid": true, "error": null }), json!({}), json!(null)] {
+        for fine in [
+            json!({ "valid": true, "error": null }),
+            json!({ "error": "" }),
+            json!({}),
+            json!(null),
+        ] {
             assert_eq!(error_of(&fine), None, "{fine}");
         }
     }
