@@ -57,7 +57,7 @@ const LONG_GRACE: Duration = Duration::from_secs(4);
 const KEEP_KEYS: Duration = Duration::from_secs(30);
 const MOST_ZONES: usize = 4_096;
 
-/// The DNS servers, asked one after the other.
+/// The DNS servers, asked one after the other, those that were silent lately after the others.
 pub struct Resolver {
     servers: Vec<Upstream>,
     anchors: Arc<TrustAnchors>,
@@ -201,9 +201,15 @@ impl Resolver {
         noted: Option<&Mutex<Heard>>,
     ) -> Answered {
         let mut last = None;
+        let begun = Instant::now();
+        let mut in_turn: Vec<&Upstream> = self.servers.iter().collect();
+        in_turn.sort_by_key(|server| server.is_silent(begun));
         for round in 0..2 {
-            for server in &self.servers {
+            for server in in_turn.iter().copied() {
+                let waiting = server.asked(Instant::now());
                 let outcome = ask(server, name, rtype, validation).await;
+                let is_answered = !outcome.as_ref().err().is_some_and(is_silence);
+                waiting.answered(is_answered, Instant::now());
                 let outcome = outcome.map_err(referral_is_refusal);
                 let answered = Answered { server: server.server.address, outcome };
                 if let Some(heard) = noted {

@@ -1,6 +1,9 @@
 //! One of the DNS servers, and the ways in which it is asked.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use hickory_resolver::{
     ConnectionProvider, TokioResolver,
@@ -8,6 +11,7 @@ use hickory_resolver::{
     net::{self, runtime::TokioRuntimeProvider},
     proto::dnssec::TrustAnchors,
 };
+use parking_lot::Mutex;
 
 use super::{DnsServer, Transport, Trust, unchecked::Unchecked, validating::Validating};
 
@@ -20,6 +24,15 @@ pub(super) struct Upstream {
     pub(super) validating: Validating,
     /// Without EDNS, which servers from before it take for an error.
     pub(super) bare: TokioResolver,
+    /// When a question was left unanswered, if none was answered since.
+    silent_at: Mutex<Option<Instant>>,
+}
+
+/// A question that waits for its answer. Whoever gives up on it leaves it unanswered.
+pub(super) struct Waiting<'a> {
+    upstream: &'a Upstream,
+    since: Instant,
+    is_over: bool,
 }
 
 impl Upstream {
@@ -37,7 +50,35 @@ impl Upstream {
         without_edns.edns0 = false;
         let bare = build(&server, trust, without_edns, TokioRuntimeProvider::default())?;
         let validating = Validating::new(&server, verifying(trust), options, Arc::clone(anchors));
-        Ok(Self { server, plain, unchecked, validating, bare })
+        let silent_at = Mutex::default();
+        Ok(Self { server, plain, unchecked, validating, bare, silent_at })
+    }
+
+    /// Whether it was silent lately: then it is asked after others, or each name would take the time
+    /// that one server is waited for.
+    pub(super) fn is_silent(&self, now: Instant) -> bool {
+        let silent_at = *self.silent_at.lock();
+        silent_at.is_some_and(|at| now.saturating_duration_since(at) < ASKED_LAST_FOR)
+    }
+
+    pub(super) fn asked(&self, now: Instant) -> Waiting<'_> {
+        Waiting { upstream: self, since: now, is_over: false }
+    }
+}
+
+impl Waiting<'_> {
+    pub(super) fn answered(mut self, is_answered: bool, now: Instant) {
+        self.is_over = true;
+        *self.upstream.silent_at.lock() = (!is_answered).then_some(now);
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        let now = Instant::now();
+        if !self.is_over && now.saturating_duration_since(self.since) >= LATE {
+            *self.upstream.silent_at.lock() = Some(now);
+        }
     }
 }
 
@@ -81,5 +122,9 @@ fn options(attempt: Duration) -> ResolverOpts {
     options
 }
 
+/// Then it is tried again: one name takes its time.
+const ASKED_LAST_FOR: Duration = Duration::from_secs(60);
+/// Who is given up sooner may just have been about to answer.
+const LATE: Duration = Duration::from_millis(500);
 /// Over TCP, TLS and HTTPS all runs share one connection.
 const MOST_ON_A_CONNECTION: usize = 512;

@@ -12,7 +12,7 @@ use hickory_proto::{
 use vedette_model::DomainName;
 
 use crate::{
-    egress::{Audience, NetError, Phase, Policy, code},
+    egress::{Audience, Egress, NetError, Options, Phase, Policy, code},
     lab::{
         Canary, Confusion, Dns, Reply, addresses, authenticated, egress, name, reach, to_loopback,
     },
@@ -97,6 +97,36 @@ async fn silence_for_one_name_is_not_a_dead_resolver() {
     let silent = Dns::new(|_, _, _| Reply::Silence).await;
     let error = ask(&silent).await;
     assert!(matches!(&error, NetError::Other(kind, _) if kind == code::RESOLVER_DOWN), "{error}");
+}
+
+/// Else each run of each site would take as long as one server is waited for, and sites would be
+/// called slow for it.
+#[tokio::test]
+async fn a_server_that_was_silent_is_asked_after_the_others() {
+    let silent = Dns::new(|_, _, _| Reply::Silence).await;
+    let well = Dns::fixed(&["192.0.2.2"]).await;
+    let of_both = || {
+        let dns_servers = vec![silent.address.into(), well.address.into()];
+        Egress::new(Options { dns_servers, ..Options::default() }).unwrap()
+    };
+    let egress = of_both();
+    let ask = async |egress: &Egress, name: &str| {
+        lookup(authenticated(egress), question(name, "A")).await.map(|answer| answer.rcode)
+    };
+    ask(&egress, "a.example").await.unwrap();
+    let before = silent.asked().len();
+    for name in ["b.example", "c.example"] {
+        ask(&egress, name).await.unwrap();
+    }
+    assert_eq!(silent.asked().len(), before, "it is not waited for");
+    // Also where nobody had the time to wait for it.
+    let egress = of_both();
+    let mut hurried = authenticated(&egress);
+    hurried.deadline = Instant::now() + Duration::from_millis(700);
+    lookup(hurried, question("a.example", "A")).await.unwrap_err();
+    let before = silent.asked().len();
+    ask(&egress, "b.example").await.unwrap();
+    assert_eq!(silent.asked().len(), before);
 }
 
 #[tokio::test]
