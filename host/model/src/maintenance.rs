@@ -55,15 +55,17 @@ pub fn silenced_until(
     site: SiteId,
     now: Timestamp,
 ) -> Option<Timestamp> {
+    let is_ahead = |window: &&MaintenanceWindow| window.covers(site) && now < window.ends_at;
+    let mut ahead: Vec<_> = windows.iter().filter(is_ahead).collect();
+    ahead.sort_unstable_by_key(|window| window.starts_at);
     let mut until = now;
-    loop {
-        let covering = windows.iter().filter(|window| window.covers(site) && window.active(until));
-        match covering.map(|window| window.ends_at).max() {
-            // Later than `until`, which is inside the window.
-            Some(ends) => until = ends,
-            None => return (until > now).then_some(until),
+    for window in ahead {
+        if until < window.starts_at {
+            break;
         }
+        until = until.max(window.ends_at);
     }
+    (until > now).then_some(until)
 }
 
 impl MaintenanceWindow {

@@ -127,8 +127,12 @@ pub fn plan(lane: &Lane<'_>, now: Timestamp) -> Plan {
     let mut judge = Judge::new(lane.alerts, now);
     let mut told = Vec::with_capacity(waiting.len());
     let mut silenced = Vec::new();
+    let mut silences = HashMap::new();
     for delivery in waiting {
-        let until = delivery.site().and_then(|site| silenced_until(lane.windows, site, now));
+        let until_of = |site| silenced_until(lane.windows, site, now);
+        let until = delivery
+            .site()
+            .and_then(|site| *silences.entry(site).or_insert_with(|| until_of(site)));
         if let Some(until) = until {
             silenced.push((delivery, until));
             continue;
