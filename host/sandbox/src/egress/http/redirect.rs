@@ -10,7 +10,8 @@ pub(super) fn location(status: StatusCode, headers: &HeaderMap) -> Option<String
     if !matches!(status.as_u16(), 301 | 302 | 303 | 307 | 308) {
         return None;
     }
-    let location = headers.get(header::LOCATION)?;
+    // An empty one leads nowhere, as curl and browsers have it.
+    let location = headers.get(header::LOCATION).filter(|location| !location.is_empty())?;
     Some(String::from_utf8_lossy(location.as_bytes()).into_owned())
 }
 
@@ -81,6 +82,8 @@ mod tests {
     #[test]
     fn only_a_redirect_with_a_location_is_followed() {
         let mut headers = HeaderMap::new();
+        assert_eq!(location(StatusCode::FOUND, &headers), None);
+        headers.insert(header::LOCATION, "".parse().unwrap());
         assert_eq!(location(StatusCode::FOUND, &headers), None);
         headers.insert(header::LOCATION, "/next".parse().unwrap());
         for status in [301, 302, 303, 307, 308] {
