@@ -139,26 +139,33 @@ fn takes_a_name(next: &NotificationSettings) -> bool {
 /// tried once. Mail is counted: nobody has confirmed the addresses it goes to.
 ///
 /// # Errors
-/// `NotConfigured` when mail is all that is configured and there is no relay; `Limited` when the
+/// Where mail is all that is configured: `NotConfigured` when there is no relay, `Limited` when the
 /// day's mails are sent.
 pub async fn test(app: &App, caller: &Caller) -> Result<Tested> {
     let settings = app.store.settings(caller.account.id).await?;
     let configured = settings.active_channels(plan::of(&caller.account)?);
-    let (ready, missing): (Vec<&str>, Vec<&str>) =
+    let (mut ready, missing): (Vec<&str>, Vec<&str>) =
         configured.into_iter().partition(|channel| lack(app, channel).is_none());
     if ready.is_empty() && missing == [EMAIL] && app.relay.is_none() {
         return Err(Error::NotConfigured(format!("{NO_RELAY}; set smtp.url and smtp.from")));
     }
     let now = app.clock.now();
     let account = caller.account.id;
+    let mut failed = Vec::new();
     if ready.contains(&EMAIL) {
-        letter::count(app, account, settings.alert_emails.len().max(1), now).await?;
+        match letter::count(app, account, settings.alert_emails.len().max(1), now).await {
+            Err(Error::Limited { message, .. }) if ready.len() + missing.len() > 1 => {
+                ready.retain(|channel| *channel != EMAIL);
+                failed.push((EMAIL, message));
+            }
+            counted => counted?,
+        }
     }
-    let tries = ready.iter().map(|channel| try_out(app, account, &settings, channel, now));
-    let mut failed = join_all(tries).await;
-    let lacks = |channel: &&str| lack(app, channel).map(|lack| format!("{channel}: {lack}"));
-    failed.extend(missing.iter().map(lacks));
-    let failed: Vec<String> = failed.into_iter().flatten().collect();
+    let try_out =
+        async |channel| Some((channel, try_out(app, account, &settings, channel, now).await?));
+    failed.extend(join_all(ready.iter().copied().map(try_out)).await.into_iter().flatten());
+    let lacks = |channel| Some((channel, lack(app, channel)?.to_owned()));
+    failed.extend(missing.into_iter().filter_map(lacks));
     let message = summary(&settings.channels(), &ready, &failed);
     Ok(Tested { message, channels: ready.into_iter().map(str::to_owned).collect() })
 }
@@ -213,7 +220,7 @@ fn lack(app: &App, channel: &str) -> Option<&'static str> {
     }
 }
 
-/// None when the test was delivered, else the channel and why it was not.
+/// None when the test was delivered, else why it was not.
 async fn try_out(
     app: &App,
     account: AccountId,
@@ -224,7 +231,7 @@ async fn try_out(
     let id: DeliveryId = random::id();
     let notices = [notice(now)];
     let Some(config) = settings.config_of(channel) else {
-        return Some(format!("{channel}: it is no longer set"));
+        return Some("it is no longer set".to_owned());
     };
     let message =
         Message { id, channel, notices: &notices, created_at: now, test: true, config: &config };
@@ -234,9 +241,9 @@ async fn try_out(
             tracing::error!(channel, %cause, "channel {channel} could not render a test: {cause}");
             // What broke inside is for the operator alone.
             return Some(match cause {
-                Unwritten::Nothing | Unwritten::Unset => format!("{channel}: {cause}"),
+                Unwritten::Nothing | Unwritten::Unset => cause.to_string(),
                 Unwritten::Plugin(_) | Unwritten::Unread(_) => {
-                    format!("{channel}: the message could not be written")
+                    "the message could not be written".to_owned()
                 }
             });
         }
@@ -247,9 +254,9 @@ async fn try_out(
     match channel::attempt(app, settings, &errand, parts).await {
         Outcome::Delivered => None,
         Outcome::Retry { reason, .. } | Outcome::Rejected(reason) | Outcome::Unsent(reason) => {
-            Some(format!("{channel}: {reason}"))
+            Some(reason)
         }
-        Outcome::Stopped => Some(format!("{channel}: the service stops, try again in a moment")),
+        Outcome::Stopped => Some("the service stops, try again in a moment".to_owned()),
     }
 }
 
@@ -270,7 +277,7 @@ fn notice(now: Timestamp) -> Notice {
     }
 }
 
-fn summary(configured: &[&str], tried: &[&str], failed: &[String]) -> String {
+fn summary(configured: &[&str], tried: &[&str], failed: &[(&str, String)]) -> String {
     match (tried, failed) {
         ([], []) if configured.is_empty() => {
             "no channel is configured, so nothing was sent".to_owned()
@@ -280,7 +287,19 @@ fn summary(configured: &[&str], tried: &[&str], failed: &[String]) -> String {
             configured.join(", ")
         ),
         (tried, []) => format!("test notification sent to {}", tried.join(", ")),
-        (_, failed) => format!("test notification not delivered: {}", failed.join("; ")),
+        (tried, failed) => {
+            let has_failed = |channel: &str| failed.iter().any(|(one, _)| *one == channel);
+            let sent: Vec<&str> =
+                tried.iter().copied().filter(|channel| !has_failed(channel)).collect();
+            let sent = if sent.is_empty() {
+                String::new()
+            } else {
+                format!("sent to {}; ", sent.join(", "))
+            };
+            let failed: Vec<String> =
+                failed.iter().map(|(channel, reason)| format!("{channel}: {reason}")).collect();
+            format!("test notification {sent}not delivered: {}", failed.join("; "))
+        }
     }
 }
 
@@ -314,8 +333,13 @@ mod tests {
         let one = summary(&["slack", "webhook"], &["webhook"], &[]);
         assert_eq!(one, "test notification sent to webhook");
         let both = ["slack", "webhook"];
-        let said = summary(&both, &both, &["webhook: answered 500".to_owned()]);
-        assert_eq!(said, "test notification not delivered: webhook: answered 500");
+        let webhook = ("webhook", "answered 500".to_owned());
+        let said = summary(&both, &both, std::slice::from_ref(&webhook));
+        let expected = "test notification sent to slack; not delivered: webhook: answered 500";
+        assert_eq!(said, expected);
+        let said = summary(&both, &both[..1], &[("slack", "closed".to_owned()), webhook]);
+        let expected = "test notification not delivered: slack: closed; webhook: answered 500";
+        assert_eq!(said, expected);
     }
 
     #[test]
