@@ -20,6 +20,28 @@ pub(super) struct Judge<'a> {
     hushed: HashSet<(SiteId, &'a str)>,
 }
 
+/// What is left of a notice.
+pub(super) enum Word {
+    Said(Notice),
+    /// An announcement of the end of what nobody was told of: worth no delivery of its own.
+    Hushed(Notice),
+    Dropped,
+}
+
+impl Word {
+    /// What is left of a delivery. Beside what else its commit has to say an announcement is said
+    /// whatever it is about: a renewal is told whole.
+    pub(super) fn left(words: Vec<Self>) -> Vec<Notice> {
+        let is_said = words.iter().any(|word| matches!(word, Self::Said(_)));
+        let left = words.into_iter().filter_map(|word| match word {
+            Self::Said(notice) => Some(notice),
+            Self::Hushed(notice) => is_said.then_some(notice),
+            Self::Dropped => None,
+        });
+        left.collect()
+    }
+}
+
 impl<'a> Judge<'a> {
     pub(super) fn new(alerts: &'a [Alert], now: Timestamp) -> Self {
         Self {
@@ -33,25 +55,30 @@ impl<'a> Judge<'a> {
 
     /// `late` is a delivery from inside a silence.
     pub(super) fn left_to_say(&mut self, delivery: &Delivery, late: bool) -> Vec<Notice> {
-        delivery.notices.iter().filter_map(|notice| self.judge(delivery, notice, late)).collect()
+        let notices = delivery.notices.iter();
+        Word::left(notices.map(|notice| self.judge(delivery, notice, late)).collect())
     }
 
-    fn judge(&mut self, delivery: &Delivery, notice: &Notice, late: bool) -> Option<Notice> {
+    fn judge(&mut self, delivery: &Delivery, notice: &Notice, late: bool) -> Word {
         let Some(alert) = self.alerts.get(&notice.alert_id).copied() else {
             // Nothing was silenced, or the alert is gone with its site.
-            return (!late).then(|| notice.clone());
+            return if late { Word::Dropped } else { Word::Said(notice.clone()) };
         };
         match notice.status {
             NoticeStatus::Resolved => {
                 let over = !late || alert.is_resolved;
-                (over && !self.unsaid.contains(&alert.id)).then(|| notice.clone())
+                let is_said = over && !self.unsaid.contains(&alert.id);
+                if is_said { Word::Said(notice.clone()) } else { Word::Dropped }
             }
             NoticeStatus::Raised if announces(alert) => {
                 let of_the_unsaid = self.hushed.remove(&place(alert));
-                (!of_the_unsaid || self.ends_what_was_told(notice)).then(|| notice.clone())
+                let is_said = !of_the_unsaid || self.ends_what_was_told(notice);
+                if is_said { Word::Said(notice.clone()) } else { Word::Hushed(notice.clone()) }
             }
-            NoticeStatus::Raised if late => self.late(delivery, notice, alert),
-            NoticeStatus::Raised => Some(notice.clone()),
+            NoticeStatus::Raised if late => {
+                self.late(delivery, notice, alert).map_or(Word::Dropped, Word::Said)
+            }
+            NoticeStatus::Raised => Word::Said(notice.clone()),
         }
     }
 

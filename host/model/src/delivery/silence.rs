@@ -8,7 +8,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::{Delivery, Notice, NoticeStatus};
+use super::{Delivery, Notice, NoticeStatus, judge::Word};
 use crate::{AlertId, Severity};
 
 /// What each of these, which are all silenced and in their order, has still to hold back.
@@ -33,21 +33,23 @@ struct Over {
 
 impl Left {
     fn of(&mut self, delivery: &Delivery) -> Vec<Notice> {
-        delivery.notices.iter().filter_map(|notice| self.judge(delivery, notice)).collect()
+        let notices = delivery.notices.iter();
+        Word::left(notices.map(|notice| self.judge(delivery, notice)).collect())
     }
 
-    fn judge(&mut self, delivery: &Delivery, notice: &Notice) -> Option<Notice> {
+    fn judge(&mut self, delivery: &Delivery, notice: &Notice) -> Word {
         if self.over.alerts.contains(&notice.alert_id) {
-            return None;
+            return Word::Dropped;
         }
         let mut left = notice.clone();
         left.ends.retain(|ended| self.over.is_owed(*ended));
         let announces = notice.status == NoticeStatus::Raised && notice.severity == Severity::Info;
         if announces {
             let of_the_unsaid = left.ends.is_empty() && !notice.ends.is_empty();
-            return (!of_the_unsaid).then_some(left);
+            return if of_the_unsaid { Word::Hushed(left) } else { Word::Said(left) };
         }
-        (notice.status == NoticeStatus::Resolved || self.is_news(delivery, notice)).then_some(left)
+        let is_said = notice.status == NoticeStatus::Resolved || self.is_news(delivery, notice);
+        if is_said { Word::Said(left) } else { Word::Dropped }
     }
 
     /// Told is how bad it is in the end, if it is as bad as one of these by then.

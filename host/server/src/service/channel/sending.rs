@@ -3,7 +3,7 @@
 //! *Invariant:* a part that was delivered is not sent again, and what is left keeps its order.
 //! *Invariant:* after a stop no part is begun.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use vedette_model::{
     NotificationSettings,
@@ -23,11 +23,18 @@ pub(crate) struct Sending {
     next: usize,
     refused: Option<String>,
     took: Option<Duration>,
+    understood_in: Duration,
 }
 
 impl Sending {
     pub(crate) fn of(parts: Vec<Rendered>) -> Self {
-        Self { parts, next: 0, refused: None, took: None }
+        Self { parts, next: 0, refused: None, took: None, understood_in: Duration::ZERO }
+    }
+
+    /// How long it took us to find out what the last reply means, or that none came: the next attempt
+    /// is due a while after the reply, and not after that.
+    pub(crate) fn understood_in(&self) -> Duration {
+        self.understood_in
     }
 
     /// How long the receiver has taken for all of it, of a mail with many recipients whoever took the
@@ -71,7 +78,11 @@ impl Sending {
             }
             Rendered::Http { .. } => {
                 let (id, channel) = (errand.id, errand.channel);
-                (super::send(app, settings, id, channel, &part, &mut self.took).await, false)
+                let (began, before) = (Instant::now(), self.took.unwrap_or_default());
+                let outcome = super::send(app, settings, id, channel, &part, &mut self.took).await;
+                let took = self.took.unwrap_or_default().saturating_sub(before);
+                self.understood_in = began.elapsed().saturating_sub(took);
+                (outcome, false)
             }
         };
         match outcome {
@@ -106,8 +117,6 @@ impl Sending {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Instant;
-
     use tokio_util::sync::CancellationToken;
     use uuid::Uuid;
     use vedette_model::{AccountId, DeliveryId, Secret};

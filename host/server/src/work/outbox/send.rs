@@ -184,7 +184,7 @@ async fn send(
     };
     count_attempt(app, &delivery, &outcome);
     delivery.rendered = Some(sending.left().to_vec());
-    let delivery = delivery.after(outcome, app.clock.now());
+    let delivery = delivery.after(outcome, app.clock.now() - sending.understood_in());
     settle(app, &delivery).await
 }
 

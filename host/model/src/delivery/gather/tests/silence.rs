@@ -123,6 +123,27 @@ fn news_of_an_end_is_told_when_the_beginning_was() {
     assert_eq!(said_late(all, &over), [raised_as(2)]);
 }
 
+/// A renewal of what was about to expire and nobody had been told of: what changed and that it was
+/// renewed are one commit.
+#[test]
+fn news_of_an_end_is_told_with_what_its_commit_has_to_say_besides() {
+    let (expiring, renewed) = (down(1, 10), up(2, 20));
+    let changed = Alert { self_resolving: false, ..alert(3, 1, Severity::Info, 20) };
+    let over = resolved(&expiring);
+    let mut notices = ending(&renewed, &[&expiring]).notices;
+    notices.insert(0, over.notice(NoticeStatus::Resolved));
+    notices.push(changed.notice(NoticeStatus::Raised));
+    let commit = delivery(9, 20, notices);
+    let begins = silenced(raise(1, &expiring));
+    let alerts = [&over, &renewed, &changed];
+    for commit in [silenced(commit.clone()), Delivery { created_at: at(101), ..commit.clone() }] {
+        let told = said_late(vec![begins.clone(), commit], &alerts);
+        assert_eq!(told, [raised_as(2), raised_as(3)]);
+    }
+    // While the silence lasts.
+    assert_eq!(held_next(&[begins], commit), (vec![1], vec![(9, 2)]));
+}
+
 #[test]
 fn news_of_several_ends_is_told_when_one_of_the_beginnings_was() {
     let (before, inside, news) = (down(1, -50), down(2, 10), up(3, 20));
