@@ -69,6 +69,16 @@ pub(super) struct Leaf {
     /// How often it came back after another.
     #[serde(default)]
     returns: u8,
+    /// When it was last found with something wrong; none where it never was.
+    #[serde(default)]
+    troubled_at: Option<i64>,
+    /// Whether it was when it was seen last.
+    #[serde(default)]
+    in_trouble: bool,
+    /// How often it was again after it was well, each time within [`FLEET_SPAN`] of the time before:
+    /// some of the servers serve it without its chain, say.
+    #[serde(default)]
+    relapses: u8,
 }
 
 impl Memory {
@@ -111,12 +121,8 @@ impl Memory {
     }
 
     fn pass_over(&mut self, met: &Leaf, now: i64) {
-        self.troubled.take_if(|other| {
-            let is_other = other.fingerprint != met.fingerprint;
-            other.passed_over = other.passed_over.saturating_add(u8::from(is_other));
-            let unmet_for = now.saturating_sub(other.seen.at);
-            other.passed_over > PASSED_OVER && unmet_for > PASSED_OVER_FOR
-        });
+        let is_other = |other: &Troubled| other.fingerprint != met.fingerprint;
+        self.troubled.take_if(|other| is_other(other) && other.is_passed_over(now));
     }
 
     fn meet_again(&mut self, at: usize, met: &Leaf) {
@@ -136,23 +142,30 @@ impl Memory {
 
     /// Notes how the leaf that was observed last was found, of `current`.
     pub(super) fn note(&mut self, current: &SslResult, seen: &Seen, in_trouble: bool) {
-        let latest = self.leaves.last();
+        let latest = self.leaves.last_mut();
         let Some(leaf) = latest.filter(|leaf| leaf.is_of(current)) else { return };
-        if in_trouble && leaf.returns >= TURNS {
+        leaf.note(in_trouble, seen.at);
+        if in_trouble && (leaf.returns >= TURNS || leaf.takes_turns()) {
             let fingerprint = leaf.fingerprint.clone();
             self.troubled = Some(Troubled { fingerprint, seen: seen.clone(), passed_over: 0 });
-        } else if self.troubled.as_ref().is_some_and(|known| known.fingerprint == leaf.fingerprint)
-        {
-            self.troubled = None;
         }
+        if in_trouble {
+            return;
+        }
+        let takes_turns = leaf.takes_turns();
+        self.troubled.take_if(|known| {
+            known.fingerprint == leaf.fingerprint && (!takes_turns || known.is_passed_over(seen.at))
+        });
     }
 
     /// Another certificate than the current one that has something wrong, and that visitors may
     /// still meet.
     pub(super) fn troubled_besides(&self, current: &SslResult) -> Option<&Seen> {
-        let own = current.fingerprint().map(bounded);
-        let other = self.troubled.as_ref().filter(|other| Some(&other.fingerprint) != own.as_ref());
-        other.map(|other| &other.seen)
+        let own = self.leaves.last().filter(|leaf| leaf.is_of(current));
+        let is_besides = |other: &&Troubled| {
+            own.is_none_or(|own| own.fingerprint != other.fingerprint || own.takes_turns())
+        };
+        self.troubled.as_ref().filter(is_besides).map(|other| &other.seen)
     }
 
     /// What a new leaf is compared with: the latest, or in a fleet the member that it resembles
@@ -167,6 +180,15 @@ impl Memory {
         let others = self.leaves.iter().rev().skip(1).filter(is_met);
         let members = std::iter::once(latest).chain(others);
         members.min_by_key(|member| distance(ChangeType::between(member, new)))
+    }
+}
+
+impl Troubled {
+    /// One more look has met another, or itself in good order; whether that is enough of them.
+    fn is_passed_over(&mut self, now: i64) -> bool {
+        self.passed_over = self.passed_over.saturating_add(1);
+        let unmet_for = now.saturating_sub(self.seen.at);
+        self.passed_over > PASSED_OVER && unmet_for > PASSED_OVER_FOR
     }
 }
 
@@ -186,7 +208,28 @@ impl Leaf {
             seen_at: at,
             shared: false,
             returns: 0,
+            troubled_at: None,
+            in_trouble: false,
+            relapses: 0,
         })
+    }
+
+    fn note(&mut self, in_trouble: bool, now: i64) {
+        if in_trouble {
+            let before = self.troubled_at.filter(|at| now.saturating_sub(*at) <= FLEET_SPAN);
+            self.relapses = match before {
+                Some(_) if !self.in_trouble => self.relapses.saturating_add(1),
+                Some(_) => self.relapses,
+                None => 0,
+            };
+            self.troubled_at = Some(now);
+        }
+        self.in_trouble = in_trouble;
+    }
+
+    /// Whether it is well and in trouble by turns.
+    fn takes_turns(&self) -> bool {
+        self.relapses >= TURNS
     }
 
     fn is_recent(&self, now: i64) -> bool {

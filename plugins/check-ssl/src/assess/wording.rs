@@ -83,9 +83,8 @@ pub(super) fn invalid(certificate: &Seen, problem: &str, now: i64) -> Finding {
 /// What was found of a certificate that is served by turns, and not now.
 pub(super) fn of_another(finding: Finding) -> Finding {
     let own = finding.suggestion.as_deref().unwrap_or_default();
-    let suggestion = format!(
-        "This site serves several certificates by turns: look at each of its servers. {own}"
-    );
+    let suggestion =
+        format!("This site answers differently by turns: look at each of its servers. {own}");
     finding.suggestion(suggestion)
 }
 

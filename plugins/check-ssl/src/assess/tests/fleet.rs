@@ -198,3 +198,46 @@ fn trouble_of_one_that_alternates_ends_with_its_mending() {
     assert_eq!(events(&site.judge(mended(), at(36))), [""; 0]);
     assert_eq!(events(&site.judge(good(), at(42))), [""; 0]);
 }
+
+/// One of the servers lacks the intermediate.
+#[test]
+fn trouble_of_one_certificate_that_is_well_by_turns_is_told_once() {
+    let minute = |n: i64| NOW + n * 60;
+    let cut = || SslResult { error: Some("incomplete_chain".to_owned()), valid: false, ..good() };
+    let turning = || {
+        let mut site = Site::new();
+        for (n, result, expected) in [
+            (0, good(), vec![]),
+            (1, cut(), vec!["ssl.invalid"]),
+            (2, good(), vec![]),
+            (3, cut(), vec!["ssl.invalid"]),
+            // It may be mended, and broken again by mistake.
+            (4, good(), vec![]),
+            (5, cut(), vec!["ssl.invalid"]),
+        ] {
+            assert_eq!(events(&site.judge(result, minute(n))), expected, "minute {n}");
+        }
+        site
+    };
+    let mut site = turning();
+    for n in 6..=65 {
+        let result = if n % 7 == 0 { cut() } else { good() };
+        assert_eq!(events(&site.judge(result, minute(n))), ["ssl.invalid"], "minute {n}");
+    }
+    let last = 63;
+    for n in 66..=last + 61 {
+        assert_eq!(events(&site.judge(good(), minute(n))), ["ssl.invalid"], "minute {n}");
+    }
+    assert_eq!(events(&site.judge(good(), minute(last + 62))), [""; 0]);
+    // Days apart each time is one of its own.
+    let mut site = Site::new();
+    for day in 0..5 {
+        assert_eq!(events(&site.judge(good(), NOW + day * 2 * DAY)), [""; 0], "day {day}");
+        assert_eq!(events(&site.judge(cut(), NOW + day * 2 * DAY + 60)), ["ssl.invalid"]);
+        assert_eq!(events(&site.judge(good(), NOW + day * 2 * DAY + 120)), [""; 0], "day {day}");
+    }
+    // A new certificate ends it.
+    let mut site = turning();
+    let renewed = leaf("aa03", NOW + 150 * DAY, NOW);
+    assert_eq!(events(&site.judge(renewed, minute(6))), ["ssl.renewed", "certificate.changed"]);
+}
