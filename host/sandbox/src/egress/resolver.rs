@@ -91,10 +91,8 @@ impl Resolver {
         }
         let anchors = Arc::new(match anchor {
             None => TrustAnchors::default(),
-            Some(path) => TrustAnchors::from_file(path).map_err(|error| SetupError::Anchor {
-                path: path.to_owned(),
-                reason: error.to_string(),
-            })?,
+            Some(path) => anchors_of(path)
+                .map_err(|reason| SetupError::Anchor { path: path.to_owned(), reason })?,
         });
         Self::with_anchors(servers, anchors, trust)
     }
@@ -381,6 +379,12 @@ fn grace(addresses: &[IpAddr], has_route: impl Fn(IpAddr) -> bool) -> Duration {
 
 /// Asks one server; once more without EDNS where that is what it did not understand. Such an answer
 /// carries no signatures: whoever validates finds nothing proven.
+/// Without any anchor nothing would be validated, and nobody told of it.
+fn anchors_of(path: &Path) -> Result<TrustAnchors, String> {
+    let anchors = TrustAnchors::from_file(path).map_err(|error| error.to_string())?;
+    if anchors.is_empty() { Err("it holds no DNSKEY record".to_owned()) } else { Ok(anchors) }
+}
+
 async fn ask(
     server: &Upstream,
     name: &Name,

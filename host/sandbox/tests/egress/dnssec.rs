@@ -26,6 +26,20 @@ use crate::{
 
 type Zone = InMemoryZoneHandler<TokioRuntimeProvider>;
 
+/// Nothing would be validated by it, and nobody told.
+#[test]
+fn anchor_without_a_key_is_refused() {
+    for text in ["", "; nothing yet\n", "garbage"] {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(text.as_bytes()).unwrap();
+        let dnssec_anchor = Some(file.path().to_owned());
+        let dns_servers = vec![SocketAddr::from(([127, 0, 0, 1], 9)).into()];
+        let made = Egress::new(Options { dnssec_anchor, dns_servers, ..Options::default() });
+        let told = made.err().map(|cause| cause.to_string()).unwrap_or_default();
+        assert!(told.contains("cannot read the DNSSEC anchor"), "{text:?}: {told}");
+    }
+}
+
 #[tokio::test]
 async fn signed_tampered_and_unsigned_names_are_told_apart() {
     let lab = Lab::new().await;

@@ -115,6 +115,7 @@ impl Config {
         self.plugins.check()?;
         self.oidc.check()?;
         self.payments.check()?;
+        self.cron.check()?;
         if self.location.is_empty() {
             return Err(Error::key("location", "must not be empty"));
         }

@@ -197,12 +197,7 @@ pub struct Signup {
 
 impl Admin {
     pub(super) fn check(&self) -> Result<(), Error> {
-        match &self.token {
-            Some(token) if token.expose().is_empty() => {
-                Err(Error::key("admin.token", "must not be empty"))
-            }
-            None | Some(_) => Ok(()),
-        }
+        shown("admin.token", self.token.as_ref())
     }
 
     /// Refuses a port that others can reach and nobody guards. Asked by who binds it: commands read the
@@ -276,7 +271,7 @@ impl Cors {
 impl Channels {
     pub(super) fn check(&self) -> Result<(), Error> {
         for host in &self.extra_hosts {
-            if Host::parse(host).is_err() {
+            if host.contains('*') || Host::parse(host).is_err() {
                 let reason = format!("holds {host}, which is no host such as chat.example.com");
                 return Err(Error::key("channels.extra_hosts", reason));
             }
@@ -306,15 +301,33 @@ impl Oidc {
     }
 }
 
+impl Cron {
+    pub(super) fn check(&self) -> Result<(), Error> {
+        // An empty one opens nothing.
+        let secret = self.secret.as_ref().filter(|secret| !secret.expose().is_empty());
+        shown("cron.secret", secret)
+    }
+}
+
+/// A secret that others show in a header: everybody knows the empty one, and one with the end of a
+/// line, as files have it, nobody could send.
+fn shown(key: &'static str, secret: Option<&Secret<String>>) -> Result<(), Error> {
+    let Some(secret) = secret.map(Secret::expose) else { return Ok(()) };
+    if secret.is_empty() {
+        return Err(Error::key(key, "must not be empty"));
+    }
+    if !secret.bytes().all(|byte| byte.is_ascii_graphic()) {
+        let reason =
+            "must consist of visible ASCII characters, without blanks or the end of a line";
+        return Err(Error::key(key, reason));
+    }
+    Ok(())
+}
+
 impl Payments {
     pub(super) fn check(&self) -> Result<(), Error> {
-        let secrets = [("payments.secret", &self.secret), ("payments.api_key", &self.api_key)];
-        for (key, secret) in secrets {
-            // Everybody knows that one.
-            if secret.as_ref().is_some_and(|secret| secret.expose().is_empty()) {
-                return Err(Error::key(key, "must not be empty"));
-            }
-        }
+        shown("payments.secret", self.secret.as_ref())?;
+        shown("payments.api_key", self.api_key.as_ref())?;
         let mut selling = Edition::all().into_iter().filter(|edition| edition.has(Area::Billing));
         let Some(edition) = selling.next() else { return Ok(()) };
         for (product, plan) in &self.products {
