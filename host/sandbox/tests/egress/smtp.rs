@@ -63,6 +63,33 @@ async fn relay_that_quotes_the_login_is_not_quoted() {
     assert_eq!(not_sent(&relay).await, "the mail relay did not accept the configured login");
 }
 
+/// The sender is the operator's, and so is the login: neither is a fault of the mail.
+#[tokio::test]
+async fn relay_that_wants_a_login_at_the_sender_has_let_nobody_in() {
+    for (answer, is_ours) in [("530 log in", true), ("535 not like this", true), ("553 no", false)]
+    {
+        let (address, _server) = serve(move |stream| async move {
+            let mut stream = BufReader::new(stream);
+            let mut line = String::new();
+            stream.write_all(b"220 hello\r\n").await.unwrap();
+            while stream.read_line(&mut line).await.unwrap_or(0) > 0 {
+                let answer = if line.starts_with("MAIL") { answer } else { "250 ok" };
+                line.clear();
+                if stream.write_all(format!("{answer}\r\n").as_bytes()).await.is_err() {
+                    return;
+                }
+            }
+        })
+        .await;
+        let outcome = send(&format!("smtp://{address}")).await;
+        match outcome {
+            Err(NotSent::TurnedAway(said)) => assert!(is_ours && said.contains(answer), "{said}"),
+            Err(NotSent::Never(said)) => assert!(!is_ours && said.contains(answer), "{said}"),
+            other => panic!("{answer}: {other:?}"),
+        }
+    }
+}
+
 #[tokio::test]
 async fn relay_that_ends_its_lines_with_a_bare_lf_is_understood() {
     let relay = OldRelay::new("250-hello\n250 SIZE 1000000\n").await;

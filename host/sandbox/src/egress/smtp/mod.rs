@@ -69,7 +69,7 @@ pub enum NotSent {
     /// The relay asked for patience (4xx), was silent for too long, or hung up in the middle.
     Later(String),
     /// The relay let nobody in: it could not be reached, was silent, or turned us away before a
-    /// sender was named. Beside another mail that may mean that it takes one connection at a time.
+    /// sender was named, or at that, as it wants a login. Beside another mail that may mean that it takes one connection at a time.
     TurnedAway(String),
     /// The relay hung up on the sender, which may mean the same.
     HungUp(String),
@@ -265,6 +265,9 @@ impl Relay {
 
     fn refusal(&self, Failed(step, cause): &Failed) -> NotSent {
         let reason = match self.words(cause) {
+            Some(words) if *step == SENDER && wants_login(cause) => {
+                return NotSent::TurnedAway(format!("the mail relay turned us away: {words}"));
+            }
             Some(words) if cause.is_permanent() => {
                 return NotSent::Never(format!("the mail relay refused {step}: {words}"));
             }
@@ -343,6 +346,13 @@ fn unreached(cause: &NetError) -> NotSent {
         | NetError::BudgetExhausted
         | NetError::Other(..) => "the mail relay could not be reached",
     })
+}
+
+/// Whether a relay takes mail of nobody who has not logged in, or not like this (RFC 4954, 6): that is
+/// no fault of the mail.
+fn wants_login(cause: &smtp::Error) -> bool {
+    let code = cause.status().map(|code| code.to_string()).unwrap_or_default();
+    ["530", "534", "535", "538"].contains(&code.as_str())
 }
 
 /// The step before which the relay has taken on nothing.
