@@ -182,7 +182,7 @@ impl Call {
     async fn see_to(self: Arc<Self>, lease: Lease, room: Room) -> Ending {
         tokio::select! {
             ending = self.run(lease.clone(), room) => ending,
-            () = self.cut_off() => self.give_back(&lease).await,
+            () = self.cut_off() => self.give_back(&lease, lease.ready_at).await,
         }
     }
 
@@ -190,14 +190,20 @@ impl Call {
     async fn run(&self, lease: Lease, room: Room) -> Ending {
         let Room { place: _place, turn } = room;
         match planned::run(&self.app, &lease, Source::Cron, turn, self.over()).await {
-            Ending::PutOff => self.give_back(&lease).await,
+            Ending::PutOff => self.give_back(&lease, self.due_again(&lease)).await,
             ending => ending,
         }
     }
 
-    /// To be taken by whoever comes first, as it was.
-    async fn give_back(&self, lease: &Lease) -> Ending {
-        planned::give_back(&self.app, lease, lease.ready_at).await;
+    /// When a check is due that found no room: after the time is over as it was, to be taken by whoever
+    /// comes first; before, a little later, or this call would take it again and again.
+    fn due_again(&self, lease: &Lease) -> Timestamp {
+        let is_over = self.app.cron.shutdown.is_cancelled() || self.until <= Instant::now();
+        if is_over { lease.ready_at } else { self.app.clock.now() + planned::put_off(lease) }
+    }
+
+    async fn give_back(&self, lease: &Lease, due_at: Timestamp) -> Ending {
+        planned::give_back(&self.app, lease, due_at).await;
         Ending::Nothing
     }
 
