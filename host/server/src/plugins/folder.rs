@@ -129,7 +129,7 @@ impl Folder {
     fn put(&self, name: &str, bytes: &[u8]) -> anyhow::Result<()> {
         let path = self.0.join(name);
         fs::create_dir_all(&self.0)
-            .and_then(|()| whole_file::put(&path, bytes, FOR_ALL))
+            .and_then(|()| whole_file::put(&path, bytes, READ_BY_ALL))
             .with_context(|| format!("cannot write {}", path.display()))
     }
 }
@@ -163,8 +163,8 @@ fn is_absent(cause: &io::Error) -> bool {
 }
 
 const LOCK: &str = "plugins.lock";
-/// As far as the process lets anybody: there is no secret in it.
-const FOR_ALL: u32 = 0o666;
+/// There is no secret in it, and what it approves runs: others read it at most.
+const READ_BY_ALL: u32 = 0o644;
 /// Twice what the gate lets through.
 const LARGEST: u64 = 64 << 20;
 
