@@ -58,11 +58,12 @@ pub(crate) fn scan(page: &Page<'_>) -> Option<MixedContent> {
 }
 
 /// Whether the reader of the markup would have to stop too often. It does so for itself, so that
-/// nothing it tells can be counted: at what may be an entity, at the old line ends, and at bytes that
-/// no page has.
+/// nothing it tells can be counted: at what may be a tag or an entity, at the old line ends, and at bytes
+/// that no page has.
 fn holds_up(text: &str) -> bool {
-    let is_stop =
-        |byte: &u8| *byte == b'&' || byte.is_ascii_control() && !matches!(byte, b'\t' | b'\n');
+    let is_stop = |byte: &u8| {
+        matches!(byte, b'&' | b'<') || byte.is_ascii_control() && !matches!(byte, b'\t' | b'\n')
+    };
     text.as_bytes().iter().filter(|byte| is_stop(byte)).count() > MAX_STOPS
 }
 
