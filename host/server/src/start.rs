@@ -77,6 +77,7 @@ pub async fn serve(
     std::sync::LazyLock::force(&api::METRICS);
     config.admin.ensure_guards(config.admin_listen)?;
     let identity = Identity::load(&config.tls).await?;
+    judge(&config)?;
     let api = listen::bind(config.listen, "listen")?;
     let admin = listen::bind(config.admin_listen, "admin_listen")?;
     let store = shutdown.run_until_cancelled(database::open(&config)).await.ok_or(Stopped)??;
@@ -86,6 +87,20 @@ pub async fn serve(
         let _ = store.close().await;
     }
     started
+}
+
+/// Reads what the configuration names, before the database is opened: a newer version changes that for
+/// good, and must not do so where it then does not start.
+fn judge(config: &Config) -> anyhow::Result<()> {
+    let options = egress::Options {
+        dns_servers: config.dns_server.clone(),
+        roots: roots(&config.ca_file).context("ca_file")?,
+        dnssec_anchor: config.dnssec_anchor.clone(),
+        ..egress::Options::default()
+    };
+    let egress = egress::Egress::new(options).context("cannot start the sandbox")?;
+    relay(config, &egress)?;
+    Ok(())
 }
 
 /// What of [`serve`] comes after the store.
@@ -344,3 +359,38 @@ pub(crate) fn roots(files: &[PathBuf]) -> anyhow::Result<Vec<CertificateDer<'sta
 const JUMP_CHECKS: u32 = 2;
 /// How long requests that run may go on after the first signal.
 const GRACE: Duration = Duration::from_secs(10);
+
+#[cfg(test)]
+mod tests {
+    use vedette_model::Secret;
+
+    use super::*;
+    use crate::{config::Smtp, instance};
+
+    #[tokio::test]
+    async fn what_cannot_be_read_is_told_before_there_is_a_database() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let smtp = |url: &str, from: &str| Smtp {
+            url: Some(Secret::new(url.to_owned())),
+            from: Some(from.to_owned()),
+            ..Smtp::default()
+        };
+        let config = || Config {
+            db: format!("surrealkv://{}", folder.path().join("db").display()),
+            dns_server: vec!["127.0.0.1:9".parse().expect("an address")],
+            ..instance::config()
+        };
+        let missing = || folder.path().join("missing.pem");
+        for bad in [
+            Config { ca_file: vec![missing()], ..config() },
+            Config { dnssec_anchor: Some(missing()), ..config() },
+            Config { smtp: smtp("smtp://mail.example?tls=maybe", "a@b.example"), ..config() },
+            Config { smtp: smtp("smtp://mail.example", "nobody"), ..config() },
+        ] {
+            let started = serve(bad, Clock::System, CancellationToken::new()).await;
+            let cause = started.err().map(|cause| format!("{cause:#}"));
+            assert!(cause.is_some(), "it is refused");
+            assert!(!folder.path().join("db").exists(), "{cause:?}");
+        }
+    }
+}
