@@ -373,7 +373,6 @@ mod tests {
         let smtp = |url: &str, from: &str| Smtp {
             url: Some(Secret::new(url.to_owned())),
             from: Some(from.to_owned()),
-            ..Smtp::default()
         };
         let config = || Config {
             db: format!("surrealkv://{}", folder.path().join("db").display()),

@@ -20,6 +20,8 @@ pub(super) fn address(
     }
     let value = settings.referenced_by(channel, field);
     let value = value.ok_or_else(|| format!("{field} is no longer set"))?;
+    // What stands behind a # is never sent, and nothing that comes behind it would be.
+    let value = value.split('#').next().unwrap_or_default();
     let (base, own) = apart(value);
     let (path, query) = apart(suffix);
     let queries: Vec<&str> = [own, query].into_iter().flatten().collect();
@@ -56,6 +58,11 @@ mod tests {
         let cases = [
             ("ref:custom_webhook_url", "https://h.example/a", "https://h.example/a"),
             ("ref:custom_webhook_url", "https://h.example/a?t=1", "https://h.example/a?t=1"),
+            (
+                "ref:custom_webhook_url/b?w=1",
+                "https://h.example/a#c?d",
+                "https://h.example/a/b?w=1",
+            ),
             ("ref:custom_webhook_url?w=1", "https://h.example/a", "https://h.example/a?w=1"),
             (
                 "ref:custom_webhook_url?w=1",
