@@ -115,6 +115,8 @@ struct Inner {
     sending: Mutex<()>,
     /// Whether other nodes were at work on the database when that was asked last.
     has_peers: AtomicBool,
+    /// Whether the database itself failed at the last unit of work, as where its disk is full.
+    refuses_writes: AtomicBool,
     calls: usage::Turnstile,
     readings: usage::Readings,
     known: known::Known,
@@ -131,6 +133,7 @@ impl Store {
             scheduling: Mutex::default(),
             sending: Mutex::default(),
             has_peers: AtomicBool::new(false),
+            refuses_writes: AtomicBool::new(false),
             calls: usage::Turnstile::default(),
             readings: usage::Readings::default(),
             known: known::Known::default(),

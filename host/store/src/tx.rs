@@ -7,7 +7,7 @@
 //! *Invariant:* no other file sends text that reads or writes, and no text is built from input:
 //! input is bound.
 
-use std::time::Duration;
+use std::{sync::atomic::Ordering, time::Duration};
 
 use backon::{ExponentialBuilder, Retryable};
 use surrealdb::IndexedResults;
@@ -73,7 +73,24 @@ impl Store {
         }
     }
 
+    /// Whether the database itself failed at the last unit of work: it may go on reading, but no request
+    /// is served without being counted. The work loops write all the time, so that the next success is
+    /// soon there.
+    pub fn refuses_writes(&self) -> bool {
+        self.inner.refuses_writes.load(Ordering::Relaxed)
+    }
+
     async fn attempt(&self, text: &str, binds: Binds) -> Result<Value> {
+        let outcome = self.attempt_once(text, binds).await;
+        let refuses = matches!(outcome, Err(Error::Engine(_) | Error::Unavailable(_)));
+        // What everybody reads is written where it is another.
+        if self.refuses_writes() != refuses {
+            self.inner.refuses_writes.store(refuses, Ordering::Relaxed);
+        }
+        outcome
+    }
+
+    async fn attempt_once(&self, text: &str, binds: Binds) -> Result<Value> {
         let mut answer = self.send(text, binds).await?;
         // Every statement has a row, BEGIN and COMMIT too.
         let statements = answer.num_statements();

@@ -138,17 +138,20 @@ async fn health(app: State, res: &mut Response) {
     }
 }
 
-/// The store answers, so requests can be served.
+/// The store answers and takes what is written, so requests can be served.
 #[handler]
 async fn readiness(app: State, res: &mut Response) {
-    match app.store.any_account().await {
-        Ok(_) => res.render(Json(json!({ "status": "ready" }))),
-        Err(cause) => {
-            res.status_code(StatusCode::SERVICE_UNAVAILABLE);
-            let message = cause.to_string();
-            res.render(Json(json!({ "status": "not ready", "message": message })));
-        }
-    }
+    let trouble = match app.store.any_account().await {
+        Ok(_) if app.store.refuses_writes() => Some(NOT_WRITTEN.to_owned()),
+        Ok(_) => None,
+        Err(cause) => Some(cause.to_string()),
+    };
+    let Some(message) = trouble else {
+        res.render(Json(json!({ "status": "ready" })));
+        return;
+    };
+    res.status_code(StatusCode::SERVICE_UNAVAILABLE);
+    res.render(Json(json!({ "status": "not ready", "message": message })));
 }
 
 #[handler]
@@ -316,6 +319,8 @@ impl<'ex> Extractible<'ex> for Named {
     }
 }
 
+const NOT_WRITTEN: &str = "the database refused what was written last, as where its disk is full; \
+     the log says why";
 /// Seconds; from a request served from memory to a check that waited for its target.
 const BUCKETS: &[f64] =
     &[0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0];

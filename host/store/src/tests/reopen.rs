@@ -35,6 +35,24 @@ fn reopening_keeps_everything() {
     });
 }
 
+/// A database may go on reading when it can write no more.
+#[test]
+fn database_that_failed_at_the_last_unit_of_work_refuses_writes_and_one_that_said_no_does_not() {
+    runtime().block_on(async {
+        let directory = tempfile::tempdir().unwrap();
+        let store = open(&on_disk(directory.path())).await;
+        let account = signed_up(&store).await;
+        assert!(!store.refuses_writes());
+        store.write("THROW 'stale'", crate::tx::Binds::new()).await.unwrap_err();
+        assert!(!store.refuses_writes(), "it was asked to");
+        store.write("CREATE account:1 SET email = 5", crate::tx::Binds::new()).await.unwrap_err();
+        assert!(store.refuses_writes());
+        store.count_call(account.id, "2026-11", 10).await.unwrap();
+        assert!(!store.refuses_writes(), "it goes on");
+        store.close().await.unwrap();
+    });
+}
+
 #[test]
 fn what_was_answered_is_on_disk_without_a_goodbye() {
     let directory = tempfile::tempdir().unwrap();
