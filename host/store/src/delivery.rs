@@ -112,6 +112,23 @@ impl Store {
         Ok(kept == 1)
     }
 
+    /// Leases batches to those who have them until then, in one go, and leaves what they have still to
+    /// send as it is: they may be writing that down. One that has got another owner stays as it is.
+    pub async fn keep_leases(&self, batches: &[(DeliveryId, u64)], until: Timestamp) -> Result<()> {
+        let unit = "FOR $batch IN $batches {
+            UPDATE $batch.id SET due_at = $until
+                WHERE epoch = $batch.epoch AND owner != '' RETURN NONE
+        }";
+        let batches = batches.iter().map(|(id, epoch)| {
+            let mut batch = Object::new();
+            batch.insert("id", key::delivery(*id));
+            batch.insert("epoch", *epoch);
+            Value::Object(batch)
+        });
+        let batches: Array = batches.collect();
+        self.write(unit, Binds::new().with("batches", batches).with("until", until)).await
+    }
+
     /// Has deliveries that are due later than `horizon` be due `now`, but for those that maintenance
     /// holds back or somebody is sending; answers how many there were.
     pub async fn hasten_deliveries(&self, horizon: Timestamp, now: Timestamp) -> Result<u64> {

@@ -243,6 +243,17 @@ fn lease_that_is_renewed_goes_on_and_one_that_was_lost_does_not() {
         assert!(!store.look_at_outbox(late - seconds(1), 9).await.unwrap().batches);
         let third = only(store.lease_deliveries("c", late, LEASE, 9).await.unwrap());
         assert!(!store.keep_delivery(&second, late + seconds(9)).await.unwrap());
+        // The clock leaps: who has it keeps it, with what is written of it.
+        let leapt = late + seconds(3_600);
+        let held = [(third.id, third.epoch), (second.id, second.epoch), (Uuid::new_v4().into(), 1)];
+        store.keep_leases(&held, leapt + LEASE).await.unwrap();
+        let soon = leapt + LEASE - seconds(1);
+        assert!(store.lease_deliveries("d", soon, LEASE, 9).await.unwrap().is_empty());
+        store.keep_leases(&[(second.id, second.epoch)], leapt + LEASE * 9).await.unwrap();
+        let fourth = only(store.lease_deliveries("d", leapt + LEASE, LEASE, 9).await.unwrap());
+        assert_eq!(fourth.rendered, third.rendered);
+        assert!(!store.settle_delivery(&third.after(Outcome::Delivered, late)).await.unwrap());
+        let third = fourth;
         assert!(store.settle_delivery(&third.after(Outcome::Delivered, late)).await.unwrap());
     });
 }

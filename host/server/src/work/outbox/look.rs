@@ -4,7 +4,7 @@ use std::{collections::HashSet, time::Duration};
 
 use futures::future::join_all;
 use tokio::time::Instant;
-use vedette_model::{Delivery, DeliveryId, Timestamp, delivery::Plan};
+use vedette_model::{DeliveryId, Timestamp, delivery::Plan};
 use vedette_store::{Error as StoreError, Wanted};
 
 use super::{
@@ -65,10 +65,11 @@ impl Outbox {
     /// that go on: they begin anew, or we would lease and send these batches a second time.
     async fn keep_what_is_out(&mut self, now: Timestamp) -> Result<()> {
         if self.shown.step(now) == Step::Leapt {
-            let held = self.out.values().filter_map(|work| work.held.lock().clone());
-            for delivery in held.collect::<Vec<Delivery>>() {
-                self.app.store.keep_delivery(&delivery, now + LEASE).await?;
-            }
+            let held = self.out.values().filter_map(|work| {
+                work.held.lock().as_ref().map(|delivery| (delivery.id, delivery.epoch))
+            });
+            let held: Vec<(DeliveryId, u64)> = held.collect();
+            self.app.store.keep_leases(&held, now + LEASE).await?;
         }
         self.shown = Shown::new(now);
         Ok(())
