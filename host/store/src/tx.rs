@@ -74,8 +74,8 @@ impl Store {
     }
 
     /// Whether the database itself failed at the last unit of work: it may go on reading, but no request
-    /// is served without being counted. The work loops write all the time, so that the next success is
-    /// soon there.
+    /// is served without being counted. The work loops write once a minute at least, so that it is known
+    /// when it takes what is written again.
     pub fn refuses_writes(&self) -> bool {
         self.inner.refuses_writes.load(Ordering::Relaxed)
     }

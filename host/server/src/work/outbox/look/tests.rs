@@ -7,7 +7,7 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 use vedette_model::{
-    DeliveryId, DeliveryState, InvitationId, NotificationSettings, Role, Secret,
+    Delivery, DeliveryState, InvitationId, NotificationSettings, Role, Secret,
     delivery::{LETTER, Outcome},
     edition::STANDARD,
     team::Invitation,
