@@ -76,7 +76,7 @@ pub fn verifying_config(trust: &Trust, alpn: &[&[u8]]) -> Arc<ClientConfig> {
 /// A verifier that accepts what `usual` does, and where the examination of the ssl check, against
 /// `trust`, finds nothing wrong, also a leaf that is marked as an authority, as `openssl req -x509`
 /// marks all that it makes, and critical extensions that the examination knows. A leaf whose key usage
-/// lets it serve nobody is refused. What is wrong with a chain that is refused, that examination says:
+/// lets it serve nobody is refused, and one that its own staple calls revoked. What is wrong with a chain that is refused, that examination says:
 /// the same word is told of it everywhere.
 pub fn accepting_authorities(
     usual: Arc<dyn ServerCertVerifier>,
@@ -176,6 +176,11 @@ struct Verifier {
 struct Examined(String);
 
 impl Verifier {
+    /// Whether the staple of the request says so, and counts.
+    fn is_revoked(&self, request: &ExamineRequest) -> bool {
+        self.fault(request).as_deref() == Some(token(&CertificateError::Revoked))
+    }
+
     /// What the examination finds wrong, by its word. It fetches nothing.
     fn fault(&self, request: &ExamineRequest) -> Option<String> {
         let Ok(found) = examine_offline(&self.trust, request) else {
@@ -232,20 +237,26 @@ impl ServerCertVerifier for Verifier {
     ) -> Result<ServerCertVerified, Error> {
         let verdict =
             self.usual.verify_server_cert(end_entity, intermediates, server_name, staple, now);
+        let request = |staple: Option<&[u8]>| ExamineRequest {
+            chain: std::iter::once(end_entity)
+                .chain(intermediates)
+                .map(|certificate| certificate.to_vec())
+                .collect(),
+            server_name: server_name.to_str().into_owned(),
+            at: now.as_secs().cast_signed(),
+            staple: staple.map(<[u8]>::to_vec),
+            complete: false,
+        };
         let refused = match &verdict {
             Ok(_) if !may_serve(end_entity) => return Err(refusal(INVALID_PURPOSE.to_owned())),
+            // rustls does not read it.
+            Ok(_) if !staple.is_empty() && self.is_revoked(&request(Some(staple))) => {
+                return Err(Error::InvalidCertificate(CertificateError::Revoked));
+            }
             Err(Error::InvalidCertificate(refused)) => refused,
             Ok(_) | Err(_) => return verdict,
         };
-        let chain = std::iter::once(end_entity).chain(intermediates);
-        let fault = self.fault(&ExamineRequest {
-            chain: chain.map(|certificate| certificate.to_vec()).collect(),
-            server_name: server_name.to_str().into_owned(),
-            at: now.as_secs().cast_signed(),
-            staple: None,
-            complete: false,
-        });
-        match fault {
+        match self.fault(&request(None)) {
             None if is_marked_as_authority(refused) || has_unknown_extension(refused) => {
                 Ok(ServerCertVerified::assertion())
             }

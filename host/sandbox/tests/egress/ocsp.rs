@@ -1,12 +1,19 @@
 //! Stapled answers: who signed them, what they cover, and when.
 
+use std::{sync::Arc, time::Duration};
+
 use aws_lc_rs::digest::{SHA1_FOR_LEGACY_USE_ONLY, digest};
 use rcgen::{
     CustomExtension, ExtendedKeyUsagePurpose, KeyPair, SerialNumber, SigningKey, date_time_ymd,
 };
+use rustls::{
+    RootCertStore,
+    client::WebPkiServerVerifier,
+    pki_types::{CertificateDer, ServerName, UnixTime},
+};
 
 use crate::{
-    egress::Trust,
+    egress::{Trust, accepting_authorities},
     encoding::tlv,
     inspect::{request, tls_server},
     lab::{authenticated, now, policy},
@@ -190,6 +197,36 @@ fn without_an_issuer_no_staple_can_be_checked() {
     let found = lab.examine_chain(vec![lab.leaf.der.clone()], Some(staple));
     assert_eq!(found.ocsp_staple.as_deref(), Some("invalid"));
     assert_eq!(found.verification.error.as_deref(), Some("incomplete_chain"));
+}
+
+/// By every request, and not by the ssl check alone.
+#[test]
+fn a_certificate_that_its_staple_calls_revoked_is_refused() {
+    let lab = Lab::new();
+    let trust = Trust::new(&[lab.pki.root.der().clone()]).unwrap();
+    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    let mut roots = RootCertStore::empty();
+    roots.add(lab.pki.root.der().clone()).unwrap();
+    let usual = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider);
+    let verifier = accepting_authorities(usual.build().unwrap(), trust);
+    let chain = lab.pki.chain(&lab.leaf).into_iter().map(CertificateDer::from);
+    let chain: Vec<CertificateDer<'static>> = chain.collect();
+    let name = ServerName::try_from("127.0.0.1").unwrap();
+    let at = Duration::from_secs(now().timestamp().unsigned_abs());
+    let verified = |staple: &[u8]| {
+        let at = UnixTime::since_unix_epoch(at);
+        verifier.verify_server_cert(&chain[0], &chain[1..], &name, staple, at).map(drop)
+    };
+    let staple = |status| Staple { status, ..Staple::good() }.by_issuer(&lab);
+    for fine in [Vec::new(), staple(GOOD), staple(UNKNOWN), b"none".to_vec()] {
+        assert_eq!(verified(&fine), Ok(()));
+    }
+    let revoked = rustls::Error::InvalidCertificate(rustls::CertificateError::Revoked);
+    assert_eq!(verified(&staple(REVOKED)), Err(revoked));
+    // Of another certificate it says nothing.
+    let other = Lab::new();
+    let foreign = Staple { status: REVOKED, ..Staple::good() }.by_issuer(&other);
+    assert_eq!(verified(&foreign), Ok(()));
 }
 
 #[tokio::test]
