@@ -232,18 +232,23 @@ pub fn boolean(field: &'static str, value: &Value) -> Result<bool, Invalid> {
     value.as_bool().ok_or_else(|| Invalid::new(field, "must be true or false"))
 }
 
-/// A whole number within bounds, both inclusive.
+/// A whole number within bounds, both inclusive; `14.0` is one too, as JSON Schema has it.
 pub fn integer(
     field: &'static str,
     value: &Value,
     bounds: RangeInclusive<u16>,
 ) -> Result<u16, Invalid> {
-    value.as_u64().and_then(|n| u16::try_from(n).ok()).filter(|n| bounds.contains(n)).ok_or_else(
-        || {
-            let (least, most) = (bounds.start(), bounds.end());
-            Invalid::new(field, format!("must be a whole number between {least} and {most}"))
-        },
-    )
+    let number = value.as_u64().or_else(|| whole(value.as_f64()?));
+    number.and_then(|n| u16::try_from(n).ok()).filter(|n| bounds.contains(n)).ok_or_else(|| {
+        let (least, most) = (bounds.start(), bounds.end());
+        Invalid::new(field, format!("must be a whole number between {least} and {most}"))
+    })
+}
+
+/// None of a number with a fraction, or one that is negative or so large that it may have lost one.
+fn whole(number: f64) -> Option<u64> {
+    let is_whole = number.fract() == 0.0 && (0.0..=f64::from(u32::MAX)).contains(&number);
+    is_whole.then_some(number as u64)
 }
 
 pub fn list<'a>(field: &'static str, value: &'a Value) -> Result<&'a [Value], Invalid> {

@@ -128,6 +128,27 @@ pub(crate) fn unprintable(config: &Value) -> Vec<Problem> {
     found
 }
 
+/// A configuration whose whole numbers are written as such: `1000.0` is one, as JSON Schema has it, and
+/// what is written in Rust reads no integer from it.
+pub(crate) fn with_whole_numbers(mut config: Value) -> Value {
+    match &mut config {
+        Value::Array(items) => {
+            items.iter_mut().for_each(|item| *item = with_whole_numbers(item.take()));
+        }
+        Value::Object(fields) => {
+            fields.values_mut().for_each(|field| *field = with_whole_numbers(field.take()));
+        }
+        Value::Number(number) if number.is_f64() => {
+            let whole = number.as_f64().filter(|n| n.fract() == 0.0 && n.abs() <= EXACT);
+            if let Some(whole) = whole {
+                *number = (whole as i64).into();
+            }
+        }
+        Value::Number(_) | Value::String(_) | Value::Null | Value::Bool(_) => {}
+    }
+    config
+}
+
 fn find_unprintable(value: &Value, pointer: &mut String, found: &mut Vec<Problem>) {
     let mut inside = |step: &dyn std::fmt::Display, value: &Value| {
         let length = pointer.len();
@@ -249,6 +270,8 @@ pub(crate) fn verdict(answer: wit_notifier::Verdict) -> Result<Verdict, Forbidde
 
 /// Seconds.
 const LONGEST_RETRY: u32 = 60;
+/// Beyond it numbers have no fraction to lose.
+const EXACT: f64 = 9_007_199_254_740_992.0;
 
 #[cfg(test)]
 mod tests {
@@ -279,6 +302,13 @@ mod tests {
             let Forbidden(said) = written(method, header).expect_err(method);
             assert!(said.starts_with("an http delivery cannot be sent: "), "{said}");
         }
+    }
+
+    #[test]
+    fn whole_numbers_are_written_as_such() {
+        let given = json!({"a": [1.0, 1.5, -2.0, 1e300, "1.0"], "b": {"c": 0.0, "d": 7}});
+        let same = json!({"a": [1, 1.5, -2, 1e300, "1.0"], "b": {"c": 0, "d": 7}});
+        assert_eq!(with_whole_numbers(given).to_string(), same.to_string());
     }
 
     #[test]

@@ -32,7 +32,7 @@ impl Sandbox {
     ) -> Result<Value, ValidateError> {
         let check = self.installed(check_type)?;
         must_fit(&check.config, config)?;
-        let (target, config) = (target.to_owned(), config.clone());
+        let (target, config) = (target.to_owned(), accept::with_whole_numbers(config.clone()));
         let work = async move |check: Arc<Check>| validate(&check, &target, &config).await;
         self.purely(check, None, work).await?.map_err(ValidateError::Problems)
     }
@@ -46,7 +46,7 @@ impl Sandbox {
         config: &Value,
     ) -> Result<Map<String, Value>, ValidateError> {
         let channel = self.installed_channel(channel)?;
-        let given = referring(&channel, config);
+        let given = accept::with_whole_numbers(referring(&channel, config));
         must_fit(&channel.config, &given)?;
         let work = async move |channel: Arc<Channel>| validate_channel(&channel, &given).await;
         let normalised = self.purely(Arc::clone(&channel), None, work).await?;

@@ -185,6 +185,7 @@ fn numbers_are_whole_and_within_bounds() {
         (json!(0), None),
         (json!(366), None),
         (json!(-1), None),
+        (json!(7.0), Some(7)),
         (json!(1.5), None),
         (json!("7"), None),
         (json!(true), None),
