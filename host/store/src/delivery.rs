@@ -78,9 +78,10 @@ impl Store {
 
     /// Writes a batch after an attempt and gives it back: due again at its `due_at`, or finished.
     /// False, and nothing written, when it has got another owner meanwhile or its site was
-    /// deleted. Who was not answered may call again: what stands there already is written.
+    /// deleted. A caller who got no answer may call again: writing the same twice succeeds.
     pub async fn settle_delivery(&self, delivery: &Delivery) -> Result<bool> {
-        // Who may send it is there: it holds back what is about its sites for another day (`order.rs`).
+        // `gathered_at` moves on too: somebody is at work on the batch, so that it holds back what is
+        // about its sites for another day (`order.rs`).
         let unit = "RETURN array::len(UPDATE $id SET finished = $finished, due_at = $due_at,
             gathered_at = $due_at, owner = '', doc = $doc, sealed = $sealed
             WHERE epoch = $epoch AND (owner != '' OR doc = $doc) RETURN AFTER)";

@@ -1,13 +1,13 @@
 //! In what order a receiver hears of a site: as things happened, whichever node tells.
 //!
-//! *Invariant:* what waits is gathered when no batch of its lane that is not finished speaks of its
-//! site. Nobody can have missed one: only a claim makes batches, and each counts the lane's version
-//! up, which the next one compares.
-//! *Invariant:* a batch goes after those of its gathering that speak of a site of it, too. Which these
-//! are is written by the transaction that makes it one.
-//! *Invariant:* nobody waits for ever, whatever keeps a batch from being sent: one that nobody could
-//! give back for a day holds nothing back, nor one that a clock which was corrected since has put off.
-//! One that is given back is finished in the end.
+//! *Invariant:* a delivery that waits is gathered only when no unfinished batch of its lane speaks of
+//! its site. No such batch is overlooked: only a claim makes batches, and each claim raises the version
+//! of the lane, which the next claim compares.
+//! *Invariant:* within one gathering, too, a batch is sent after earlier batches that speak of one of
+//! its sites. The transaction that makes the batches writes down which those are.
+//! *Invariant:* no delivery waits for ever. A batch that nobody could give back for a day holds nothing
+//! back, nor does one that was put off by a clock which has been corrected since; a batch that is given
+//! back is finished in the end.
 
 use std::time::Duration;
 

@@ -95,8 +95,9 @@ impl Billing {
         (present.id.is_none() && !present.is_over() && is_since).then_some(place)
     }
 
-    /// Where the one stands that a purchase without a name is of, if that began before it was told,
-    /// or if it is older than what was told of the present one. Of one moment it replaces that.
+    /// The place of the subscription that a purchase without an id belongs to: the last one that other
+    /// events spoke of before its purchase was told; else the present one, where the purchase is older
+    /// than the newest event of that.
     fn place_begun(&self, event: &PaymentEvent) -> Option<usize> {
         let at = event.created_at;
         let has_begun = |it: &Subscription| {

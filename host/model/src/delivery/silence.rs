@@ -1,10 +1,14 @@
-//! What of that which maintenance holds back is over while the maintenance goes on.
+//! Drops notices that maintenance holds back, as soon as they cannot matter any more.
 //!
-//! *Invariant:* nothing goes that could be told in the end: what began and ended inside goes when
-//! both are there, and what got worse when that it began is there. So what is held back of a site
-//! grows with what there is to tell of it, and not with how often it went down and came up. But for an
-//! alert that somebody reopens by hand before the window ends: that it began has gone by then, and is not
-//! told although it holds. Whoever reopened it knows of it.
+//! A "down" and its "up" that both fall inside the window cancel out. A notice that an alert got worse
+//! is dropped while the notice that it was raised is held too: that one will be told with the severity
+//! of the end.
+//!
+//! *Invariant:* what is held back of a site grows with what there is to tell of it, and not with how
+//! often it went down and came up.
+//! *Invariant:* nothing is dropped that would be told when the window ends. One exception: somebody
+//! reopens by hand an alert that began and ended inside; its raise was dropped by then, and whoever
+//! reopened it knows of it.
 
 use std::collections::{HashMap, HashSet};
 

@@ -5,8 +5,8 @@
 //! itself. What stands around it (limits, headers, tags) holds for pages as for everything else.
 //!
 //! *Invariant:* nothing but the page is served on a custom domain that is proved, and nothing of
-//! the API. One that is only claimed, by one account, may be the service's own name for all that
-//! is known: it shows the page at the page's paths and is served as before at all others.
+//! the API. A domain that is only claimed may be the service's own name for all that is known: it
+//! shows the page at the page's paths and is served as before at all others.
 
 use std::sync::Arc;
 

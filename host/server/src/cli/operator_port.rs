@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::client::shown;
 use crate::{api::NO_SUCH_PATH, listen::LONGEST_SILENCE};
 
-/// Where the operator's port is; its token, where it has one, is read from VEDETTE_ADMIN_TOKEN.
+/// Where the operator's port is.
 #[derive(clap::Args)]
 pub(super) struct Admin {
     /// The operator's port of the service; its token, where it has one, comes from VEDETTE_ADMIN_TOKEN

@@ -174,8 +174,8 @@ pub(crate) async fn run(
     turn: Turn,
     over: impl Future<Output = ()>,
 ) -> Ending {
-    // Boxed, as whatever comes before and behind the wait: thousands wait, and do not hold meanwhile what
-    // a run takes.
+    // Both runs are boxed, the one before the wait and the one after it: of the thousands of checks that
+    // wait none holds the memory of a run meanwhile.
     let (wanted, look) = match Box::pin(go(app, lease, source, None)).await {
         Go::Ended(ending) => return ending,
         Go::Busy(wanted, look) => (wanted, look),

@@ -280,8 +280,9 @@ fn changed(before: &Site, after: &Site) -> Vec<CheckType> {
 }
 
 /// The checks that connect elsewhere now, also those that the site does not list: what they
-/// remember is of another host, with a certificate of its own. Those that ask others about the
-/// domain ask the same as before; and a service that was down and has moved is up again.
+/// remember is of another host, with a certificate of its own. Checks that ask others about the domain
+/// ask the same as before, as long as the domain stays: where it is changed the store begins all checks
+/// anew. `uptime` goes on: a service that was down and has moved is up again.
 fn moved(app: &App, before: &Site, after: &Site) -> Vec<CheckType> {
     let mut checks = app.sandbox.check_types();
     let is_elsewhere = before.endpoint() != after.endpoint();
