@@ -340,15 +340,18 @@ async fn tests_are_mailed_fifty_times_a_day_and_no_more() {
         let sent = world.send_test().await;
         assert_eq!(sent["channels"], json!(["email", "webhook"]), "{sent}");
     }
+    let sent = world.send_test().await;
+    assert_eq!(sent["channels"], json!(["webhook"]), "the others are tried: {sent}");
+    let said = text(&sent["message"]);
+    assert!(said.contains("sent to webhook; not delivered: email: an account has"), "{said}");
+    assert_eq!(mailbox.wait_for(50).await.expect("they arrive").len(), 50);
+    assert_eq!(world.lab.receiver.wait_for(11).await.expect("they arrive").len(), 11);
+
     let client = &world.owner.client;
+    client.patch(PATH, json!({"custom_webhook_url": null})).await.expect(200);
     let refused = client.send(reqwest::Method::POST, PATH, None).await;
     assert_eq!(refused.status, 429, "{}", refused.text);
     assert!(refused.number("retry-after") > 0);
-    assert_eq!(mailbox.wait_for(50).await.expect("they arrive").len(), 50);
-    assert_eq!(world.lab.receiver.wait_for(10).await.expect("they arrive").len(), 10);
-
-    client.patch(PATH, json!({"email": false})).await.expect(200);
-    assert_eq!(world.send_test().await["channels"], json!(["webhook"]), "mail alone is counted");
 }
 
 #[tokio::test(flavor = "multi_thread")]
