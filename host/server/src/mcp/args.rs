@@ -56,10 +56,10 @@ impl Args {
         parse::page(limit.as_deref(), offset.as_deref())
     }
 
-    /// The same of what is asked for as a whole: all that there are, unless `limit` says fewer.
-    pub(super) fn page_of_all(&self) -> Result<(usize, u32), Invalid> {
+    /// The same of what is asked for as a whole; no limit where none is given.
+    pub(super) fn page_of_all(&self) -> Result<(Option<u32>, u32), Invalid> {
         let (limit, offset) = self.page()?;
-        Ok((if self.has("limit") { limit as usize } else { usize::MAX }, offset))
+        Ok((self.has("limit").then_some(limit), offset))
     }
 
     fn number(&self, name: &'static str) -> Result<Option<String>, Invalid> {

@@ -90,8 +90,7 @@ async fn run(
         }
         (_, who) => {
             let done = tool.run(app, who, catalogue.edition, &args).await;
-            let bounded = done.map(|value| result::bounded(value, tool.act.room()));
-            bounded.map(|json| Said::Result(result::complete(&json, era)))
+            done.map(|answer| Said::Result(result::complete(&answer.json(), era)))
         }
     };
     done.or_else(|error| Ok(Said::Result(result::failed(refusal::told(&error)?, era))))

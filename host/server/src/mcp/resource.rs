@@ -6,7 +6,7 @@ use rmcp::{
 };
 use serde_json::Map;
 
-use super::{Who, args::Args, refusal, result, tools};
+use super::{Who, args::Args, refusal, tools};
 use crate::{App, Result};
 
 pub(super) fn all() -> Vec<Resource> {
@@ -38,7 +38,7 @@ pub(super) async fn read(
         return Err(ErrorData::resource_not_found(advice, None));
     };
     let text = match found {
-        Ok(value) => result::bounded(value, result::Room::Overview),
+        Ok(answer) => answer.json(),
         Err(error) => {
             return Err(match refusal::told(&error) {
                 Ok(sentence) => ErrorData::invalid_params(sentence, None),

@@ -18,7 +18,7 @@ use serde_json::{Map, Value};
 
 use super::era::Era;
 
-/// The result of a tool that did what it was asked for. `json` is [`bounded`].
+/// The result of a tool that did what it was asked for. `json` is an [`Answer`]'s.
 pub(super) fn complete(json: &str, era: Era) -> String {
     let (form, text) = (form(era), quoted(json));
     let content = format!(r#"[{{"type":"text","text":{text}}}]"#);
@@ -44,7 +44,24 @@ fn quoted(text: &str) -> String {
     serde_json::to_string(text).expect("a text is JSON")
 }
 
-/// How long an answer may be.
+/// What a tool answers.
+pub(super) enum Answer {
+    /// Made by [`listing`], and so within its [`Room`].
+    Listing(Value),
+    Whole(Value),
+}
+
+impl Answer {
+    /// As JSON that fits into a result.
+    pub(super) fn json(self) -> String {
+        match self {
+            Self::Listing(value) => value.to_string(),
+            Self::Whole(value) => bounded(value),
+        }
+    }
+}
+
+/// How long a listing may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Room {
     /// Below 25,000 characters.
@@ -183,15 +200,15 @@ fn hint_at_cut(names: &Names, rest: &str) -> String {
     format!("what is long was cut to fit ({named}); {rest}")
 }
 
-/// As JSON that fits into a result.
-pub(super) fn bounded(mut value: Value, room: Room) -> String {
+/// As JSON that fits into a result, whatever it is.
+fn bounded(mut value: Value) -> String {
     let mut cut = Names::new();
     cut_texts(&mut value, LONGEST_TEXT, "", &mut cut);
     let json = value.to_string();
-    if cut.is_empty() && size_of(&json) <= room.most() {
+    if cut.is_empty() && size_of(&json) <= MOST {
         return json;
     }
-    shorten(&mut value, room.most() - ROOM_FOR_MARK, "", &mut cut);
+    shorten(&mut value, MOST - ROOM_FOR_MARK, "", &mut cut);
     if let Some(members) = value.as_object_mut() {
         members.insert("truncated".to_owned(), true.into());
         members.entry("hint").or_insert_with(|| hint_at_cut(&cut, OF_ALL).into());

@@ -12,7 +12,7 @@ fn parsed(json: &str) -> Value {
 #[test]
 fn results_are_written_as_the_library_of_the_protocol_writes_them() {
     let value = json!({ "a": [1, null, "ü\u{7}\"\\"], "b": {} });
-    let json = bounded(value.clone(), Room::Usual);
+    let json = bounded(value.clone());
     let mut done = CallToolResult::success(vec![ContentBlock::text(json.clone())]);
     done.structured_content = Some(value);
     let mut not_done = CallToolResult::error(vec![ContentBlock::text("no \"such\" site")]);
@@ -29,7 +29,7 @@ fn results_are_written_as_the_library_of_the_protocol_writes_them() {
 #[test]
 fn what_fits_comes_through_as_it_is() {
     let value = json!({ "a": [1, null, "ü"], "b": { "c": "x".repeat(1_000) } });
-    assert_eq!(parsed(&bounded(value.clone(), Room::Usual)), value);
+    assert_eq!(parsed(&bounded(value.clone())), value);
 }
 
 #[test]
@@ -46,7 +46,7 @@ fn nothing_is_longer_than_a_model_can_read() {
         members(&"x".repeat(30_000), 1),
     ];
     for value in values {
-        let json = bounded(value, Room::Usual);
+        let json = bounded(value);
         let written = complete(&json, Era::Modern);
         assert!(written.chars().count() < 25_000, "{}", written.chars().count());
         assert_eq!(parsed(&json)["truncated"], true);
@@ -92,8 +92,13 @@ fn listed(entries: Vec<Value>) -> Value {
 fn shown(room: Room, entries: Vec<Value>, offset: u64, total: u64) -> Value {
     let part = Part { room, tool: "list_entries", name: "entries", entries, offset, total };
     let listed = listing(part, Map::new());
-    let shown = parsed(&bounded(listed.clone(), room));
+    let json = match room {
+        Room::Usual => bounded(listed.clone()),
+        Room::Overview => Answer::Listing(listed.clone()).json(),
+    };
+    let shown = parsed(&json);
     assert_eq!(shown, listed, "what is listed fits as it is");
+    assert!(size(&shown) <= room.most(), "{}", size(&shown));
     shown
 }
 
@@ -189,7 +194,7 @@ fn what_is_cut_outside_of_listings_is_said_by_name() {
     for nth in 0..9 {
         members.insert(format!("{nth}{}", "n".repeat(40)), "x".repeat(2_000).into());
     }
-    let cut = parsed(&bounded(Value::Object(members), Room::Usual));
+    let cut = parsed(&bounded(Value::Object(members)));
     let hint = cut["hint"].as_str().expect("a hint");
     assert!(hint.contains("(0nnn") && hint.contains("…, others)"), "{hint}");
 }
@@ -198,7 +203,7 @@ fn what_is_cut_outside_of_listings_is_said_by_name() {
 fn of_a_history_the_end_is_kept() {
     let last = |updates: &Value| updates.as_array().and_then(|all| all.last().cloned());
     let long = incident(100, 900);
-    let told = parsed(&bounded(json!({ "incident": long }), Room::Usual));
+    let told = parsed(&bounded(json!({ "incident": long })));
     let listed = listed(vec![long.clone()]);
     for (answer, incident) in [(&told, &told["incident"]), (&listed, &listed["entries"][0])] {
         assert!(answer["hint"].as_str().is_some_and(|hint| hint.contains("(updates)")));

@@ -1,6 +1,6 @@
 //! Private certificates: what the agents of the account saw.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, json};
 use vedette_model::Feature;
 
 use super::{Act, Hints, Tool, tool};
@@ -8,7 +8,7 @@ use crate::{
     App, Caller, Result,
     mcp::{
         args::Args,
-        result::{Part, Room, listing},
+        result::{Answer, Part, Room, listing},
         schema,
     },
     service,
@@ -30,12 +30,15 @@ pub(super) fn tools() -> Vec<Tool> {
     ]
 }
 
-pub(super) async fn list(app: &App, caller: &Caller, args: &Args) -> Result<Value> {
+pub(super) async fn list(app: &App, caller: &Caller, args: &Args) -> Result<Answer> {
     service::plan::included(&caller.account, caller.edition, Feature::Agents)?;
     let (limit, offset) = args.page_of_all()?;
     let certificates = service::agent::certs(app, caller).await?;
     let total = certificates.len() as u64;
-    let shown = certificates.into_iter().skip(offset as usize).take(limit);
+    let shown = certificates
+        .into_iter()
+        .skip(offset as usize)
+        .take(limit.map_or(usize::MAX, |limit| limit as usize));
     let part = Part {
         room: Room::Overview,
         tool: "list_private_certs",
@@ -44,5 +47,5 @@ pub(super) async fn list(app: &App, caller: &Caller, args: &Args) -> Result<Valu
         offset: offset.into(),
         total,
     };
-    Ok(listing(part, Map::new()))
+    Ok(Answer::Listing(listing(part, Map::new())))
 }

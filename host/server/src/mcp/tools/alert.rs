@@ -8,7 +8,7 @@ use crate::{
     App, Caller, Result,
     mcp::{
         args::Args,
-        result::{Part, Room, listing},
+        result::{Answer, Part, Room, listing},
         schema,
     },
     schema::{object, one_of, record, said, text},
@@ -47,11 +47,11 @@ pub(super) fn tools() -> Vec<Tool> {
     ]
 }
 
-pub(in crate::mcp) async fn list(app: &App, caller: &Caller, args: &Args) -> Result<Value> {
+pub(in crate::mcp) async fn list(app: &App, caller: &Caller, args: &Args) -> Result<Answer> {
     let (alert_type, severity) = (args.text("type")?, args.text("severity")?);
     let (limit, offset) = args.page_of_all()?;
-    let limit = u32::try_from(limit).map_or(MOST_AT_ONCE, |limit| limit.min(MOST_AT_ONCE));
-    let filter = service::alert::filter(app, alert_type, severity, None, (limit, offset))?;
+    let page = (limit.unwrap_or(MOST_AT_ONCE), offset);
+    let filter = service::alert::filter(app, alert_type, severity, None, page)?;
     let page = service::alert::list(app, caller, &filter).await?;
     let part = Part {
         room: Room::Overview,
@@ -61,7 +61,7 @@ pub(in crate::mcp) async fn list(app: &App, caller: &Caller, args: &Args) -> Res
         offset: filter.offset.into(),
         total: page.total,
     };
-    Ok(listing(part, Map::new()))
+    Ok(Answer::Listing(listing(part, Map::new())))
 }
 
 pub(super) async fn resolve(app: &App, caller: &Caller, args: &Args) -> Result<Value> {

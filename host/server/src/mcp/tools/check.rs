@@ -11,7 +11,7 @@ use crate::{
     App, Caller, Result,
     mcp::{
         args::Args,
-        result::{Part, Room, listing},
+        result::{Answer, Part, Room, listing},
         schema,
     },
     schema::{object, one_of, said, text},
@@ -123,27 +123,25 @@ pub(super) async fn run_for_anyone(
     Ok(public_part(shown(edition, check_type, result), fields))
 }
 
-pub(super) async fn history(app: &App, caller: &Caller, args: &Args) -> Result<Value> {
+pub(super) async fn history(app: &App, caller: &Caller, args: &Args) -> Result<Answer> {
     let site: SiteId = args.id("site_id")?;
     let (from, to) = (args.text("from")?, args.text("to")?);
     let query = service::check::query(args.text("check_type")?, from, to, args.page())?;
     let offset = query.offset.into();
     let page = service::check::page(app, caller, site, query).await?;
     let entries = page.items.iter().map(|record| json!(record)).collect();
-    Ok(listing(
-        Part {
-            room: Room::Usual,
-            tool: "get_check_history",
-            name: "checks",
-            entries,
-            offset,
-            total: page.total,
-        },
-        Map::new(),
-    ))
+    let part = Part {
+        room: Room::Usual,
+        tool: "get_check_history",
+        name: "checks",
+        entries,
+        offset,
+        total: page.total,
+    };
+    Ok(Answer::Listing(listing(part, Map::new())))
 }
 
-pub(super) async fn cert_history(app: &App, caller: &Caller, args: &Args) -> Result<Value> {
+pub(super) async fn cert_history(app: &App, caller: &Caller, args: &Args) -> Result<Answer> {
     let site: SiteId = args.id("site_id")?;
     let (limit, offset) = args.page()?;
     let page = service::check::cert_history(app, caller, site).await?;
@@ -161,7 +159,7 @@ pub(super) async fn cert_history(app: &App, caller: &Caller, args: &Args) -> Res
     let mut listed = listing(part, Map::new());
     // Older changes than the last 50 are counted, but there is no more of them to see.
     listed["total"] = page.total.into();
-    Ok(listed)
+    Ok(Answer::Listing(listed))
 }
 
 /// Spec: DNS check result, Domain check result.

@@ -8,7 +8,7 @@ use crate::{
     App, Caller, Result,
     mcp::{
         args::Args,
-        result::{Part, Room, listing},
+        result::{Answer, Part, Room, listing},
         schema,
     },
     schema::{boolean, object, one_of, or_null, record, said, uuid},
@@ -87,7 +87,7 @@ pub(super) fn tools() -> Vec<Tool> {
     ]
 }
 
-pub(super) async fn list(app: &App, caller: &Caller, args: &Args) -> Result<Value> {
+pub(super) async fn list(app: &App, caller: &Caller, args: &Args) -> Result<Answer> {
     let status = args.text("status")?.map(str::parse::<IncidentStatus>).transpose()?;
     let (limit, offset) = args.page()?;
     let filter = IncidentFilter { status, limit, offset };
@@ -100,7 +100,7 @@ pub(super) async fn list(app: &App, caller: &Caller, args: &Args) -> Result<Valu
         offset: offset.into(),
         total: page.total,
     };
-    Ok(listing(part, Map::new()))
+    Ok(Answer::Listing(listing(part, Map::new())))
 }
 
 pub(super) async fn create(app: &App, caller: &Caller, args: &Args) -> Result<Value> {

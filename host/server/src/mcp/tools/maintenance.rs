@@ -7,7 +7,7 @@ use crate::{
     App, Caller, Result,
     mcp::{
         args::Args,
-        result::{Part, Room, listing},
+        result::{Answer, Part, Room, listing},
         schema,
     },
     schema::{moment, object, or_null, record, said, success, uuid},
@@ -64,7 +64,7 @@ pub(super) fn tools() -> Vec<Tool> {
     ]
 }
 
-pub(super) async fn list(app: &App, caller: &Caller, args: &Args) -> Result<Value> {
+pub(super) async fn list(app: &App, caller: &Caller, args: &Args) -> Result<Answer> {
     let (limit, offset) = args.page()?;
     let windows = service::maintenance::list(app, caller).await?;
     let shown = windows.iter().skip(offset as usize).take(limit as usize);
@@ -76,7 +76,7 @@ pub(super) async fn list(app: &App, caller: &Caller, args: &Args) -> Result<Valu
         offset: offset.into(),
         total: windows.len() as u64,
     };
-    Ok(listing(part, Map::new()))
+    Ok(Answer::Listing(listing(part, Map::new())))
 }
 
 pub(super) async fn create(app: &App, caller: &Caller, args: &Args) -> Result<Value> {

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use vedette_model::{Area, CheckType, Edition, Role};
 use vedette_sandbox::CheckDescriptor;
 
-use super::{Who, args::Args, result::Room};
+use super::{Who, args::Args, result::Answer};
 use crate::{App, Error, Result};
 
 /// A tool as it is offered, and what it does.
@@ -94,43 +94,37 @@ pub(super) fn public(edition: &Edition, checks: &[Arc<CheckDescriptor>]) -> Vec<
 }
 
 impl Act {
-    /// How long its answer may be.
-    pub(super) fn room(&self) -> Room {
-        match self {
-            Self::ListSites | Self::ListAlerts | Self::ListPrivateCerts => Room::Overview,
-            _ => Room::Usual,
-        }
-    }
-
-    async fn run(&self, app: &App, who: &Who, edition: &Edition, args: &Args) -> Result<Value> {
+    async fn run(&self, app: &App, who: &Who, edition: &Edition, args: &Args) -> Result<Answer> {
         if let Self::CheckForAnyone { check_type, fields } = self {
-            return check::run_for_anyone(app, edition, check_type, fields, args).await;
+            let ran = check::run_for_anyone(app, edition, check_type, fields, args).await;
+            return ran.map(Answer::Whole);
         }
         let Who::Caller(caller) = who else {
             return Err(Error::Unauthenticated("this tool needs an API key".into()));
         };
-        match self {
-            Self::ListSites => site::list(app, caller, args).await,
+        let done = match self {
+            Self::ListSites => return site::list(app, caller, args).await,
             Self::SiteStatus => site::status(app, caller, args).await,
             Self::AddSite => site::add(app, caller, args).await,
             Self::UpdateSite => site::update(app, caller, args).await,
             Self::RemoveSite => site::remove(app, caller, args).await,
             Self::Check(check_type) => check::run(app, caller, check_type, args).await,
-            Self::CheckForAnyone { .. } => Err(Error::NotFound("tool")),
-            Self::CheckHistory => check::history(app, caller, args).await,
-            Self::CertHistory => check::cert_history(app, caller, args).await,
-            Self::ListAlerts => alert::list(app, caller, args).await,
+            Self::CheckForAnyone { .. } => return Err(Error::NotFound("tool")),
+            Self::CheckHistory => return check::history(app, caller, args).await,
+            Self::CertHistory => return check::cert_history(app, caller, args).await,
+            Self::ListAlerts => return alert::list(app, caller, args).await,
             Self::ResolveAlert => alert::resolve(app, caller, args).await,
-            Self::ListIncidents => incident::list(app, caller, args).await,
+            Self::ListIncidents => return incident::list(app, caller, args).await,
             Self::CreateIncident => incident::create(app, caller, args).await,
             Self::UpdateIncident => incident::update(app, caller, args).await,
             Self::AddIncidentUpdate => incident::add_update(app, caller, args).await,
-            Self::ListWindows => maintenance::list(app, caller, args).await,
+            Self::ListWindows => return maintenance::list(app, caller, args).await,
             Self::CreateWindow => maintenance::create(app, caller, args).await,
             Self::DeleteWindow => maintenance::delete(app, caller, args).await,
             Self::TestNotifications => notification::test(app, caller).await,
-            Self::ListPrivateCerts => agent::list(app, caller, args).await,
-        }
+            Self::ListPrivateCerts => return agent::list(app, caller, args).await,
+        };
+        done.map(Answer::Whole)
     }
 }
 
@@ -142,7 +136,7 @@ impl Tool {
         who: &Who,
         edition: &Edition,
         args: &Args,
-    ) -> Result<Value> {
+    ) -> Result<Answer> {
         self.permits(who)?;
         self.act.run(app, who, edition, args).await
     }

@@ -14,7 +14,7 @@ use crate::{
         args::Args,
         era::Era,
         reply,
-        result::{Part, Room, bounded, complete, listing},
+        result::{Answer, Part, Room, complete, listing},
         schema,
     },
     schema::{boolean, list as list_of, one_of, or_null, record, said, success, text},
@@ -90,7 +90,7 @@ pub(super) fn tools(checks: &[Arc<CheckDescriptor>]) -> Vec<Tool> {
     ]
 }
 
-pub(in crate::mcp) async fn list(app: &App, caller: &Caller, args: &Args) -> Result<Value> {
+pub(in crate::mcp) async fn list(app: &App, caller: &Caller, args: &Args) -> Result<Answer> {
     let (limit, offset) = args.page_of_all()?;
     let overview = overview::read(app, caller).await?;
     Ok(part(&overview, caller, limit, offset))
@@ -105,13 +105,14 @@ pub(in crate::mcp) async fn told(app: &App, caller: &Caller, era: Era) -> Result
         Era::Modern => &overview.told.modern,
     };
     let write = || {
-        let json = bounded(part(&overview, caller, usize::MAX, 0), Room::Overview);
+        let json = part(&overview, caller, None, 0).json();
         reply::opening(&complete(&json, era))
     };
     Ok(Arc::clone(told.get_or_init(write)))
 }
 
-fn part(overview: &Overview, caller: &Caller, limit: usize, offset: u32) -> Value {
+fn part(overview: &Overview, caller: &Caller, limit: Option<u32>, offset: u32) -> Answer {
+    let limit = limit.map_or(usize::MAX, |limit| limit as usize);
     let sites = overview.sites.iter().skip(offset as usize).take(limit).cloned();
     let part = Part {
         room: Room::Overview,
@@ -122,7 +123,7 @@ fn part(overview: &Overview, caller: &Caller, limit: usize, offset: u32) -> Valu
         total: overview.sites.len() as u64,
     };
     let plan = Map::from_iter([("plan".to_owned(), json!(caller.account.plan))]);
-    listing(part, plan)
+    Answer::Listing(listing(part, plan))
 }
 
 pub(super) async fn status(app: &App, caller: &Caller, args: &Args) -> Result<Value> {
