@@ -91,11 +91,14 @@ fn sandbox(lab: &Lab) -> anyhow::Result<Sandbox> {
     let root = lab.authority.root_der();
     let policy =
         egress::Policy { allow: vec!["127.0.0.0/8".parse()?], ..egress::Policy::default() };
-    let sandbox = Sandbox::new(Options {
-        egress: policy,
+    let egress = egress::Egress::new(egress::Options {
+        policy,
         dns_servers: vec![lab.dns.address().into()],
-        dnssec_anchor: None,
         roots: vec![root],
+        ..egress::Options::default()
+    })?;
+    let sandbox = Sandbox::new(Options {
+        egress,
         cache_dir: None,
         settings: Default::default(),
         state: Arc::new(MemoryState::default()),

@@ -22,7 +22,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use vedette_sandbox::{
     MemoryState, Options, Sandbox,
-    egress::{DnsServer, Policy},
+    egress::{self, DnsServer, Egress, Policy},
 };
 use vedette_tests::{Ran, Reply, Service, plugin_in};
 
@@ -129,11 +129,14 @@ async fn shown(service: &Service, id: &str) -> Value {
 /// A sandbox of no service, whose runs may reach loopback.
 fn sandbox_with(dns: DnsServer, roots: Vec<CertificateDer<'static>>) -> Sandbox {
     let allow = vec!["127.0.0.0/8".parse().expect("a range")];
-    let options = Options {
-        egress: Policy { allow, ..Policy::default() },
+    let egress = Egress::new(egress::Options {
+        policy: Policy { allow, ..Policy::default() },
         dns_servers: vec![dns],
-        dnssec_anchor: None,
         roots,
+        ..egress::Options::default()
+    });
+    let options = Options {
+        egress: egress.expect("an egress layer"),
         cache_dir: None,
         settings: Default::default(),
         state: Arc::new(MemoryState::default()),

@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use vedette_model::{CheckType, Target, Timestamp};
 use vedette_sandbox::{
     Grant, Job, MemoryState, Options, Probe, Recording, Sandbox,
-    egress::{Audience, Policy},
+    egress::{self, Audience, Egress},
 };
 
 #[derive(Deserialize)]
@@ -66,10 +66,10 @@ fn main() -> Result<(), Failure> {
 
 fn sandbox() -> Result<Sandbox, Failure> {
     Ok(Sandbox::new(Options {
-        egress: Policy::default(),
-        dns_servers: vec!["127.0.0.1:9".parse()?],
-        dnssec_anchor: None,
-        roots: Vec::new(),
+        egress: Egress::new(egress::Options {
+            dns_servers: vec!["127.0.0.1:9".parse()?],
+            ..egress::Options::default()
+        })?,
         cache_dir: None,
         settings: Default::default(),
         state: Arc::new(MemoryState::default()),

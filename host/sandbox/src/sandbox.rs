@@ -7,11 +7,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use rustls_pki_types::CertificateDer;
-
 use crate::{
     cache::Cache,
-    egress::{self, Egress},
+    egress::Egress,
     engine::Engines,
     hidden::{Hidden, hide},
     manifest::Settings,
@@ -29,13 +27,8 @@ pub struct Sandbox {
 
 /// What a sandbox is built from.
 pub struct Options {
-    pub egress: egress::Policy,
-    /// DNS servers; empty = the system's.
-    pub dns_servers: Vec<egress::DnsServer>,
-    /// DNSKEY records that replace the root zone's as the anchor of DNSSEC; none = the root's.
-    pub dnssec_anchor: Option<PathBuf>,
-    /// Trusted besides the Mozilla set.
-    pub roots: Vec<CertificateDer<'static>>,
+    /// What its runs reach others by.
+    pub egress: Egress,
     /// Where native code is kept, a folder of our own; none = every start compiles.
     pub cache_dir: Option<PathBuf>,
     /// What the operator set for each check: handed to its runs, and what its grants may name.
@@ -47,8 +40,6 @@ pub struct Options {
 /// Why a sandbox cannot be set up.
 #[derive(Debug, thiserror::Error)]
 pub enum SandboxError {
-    #[error(transparent)]
-    Egress(#[from] egress::SetupError),
     #[error("cannot start a WebAssembly engine: {0}")]
     Engine(String),
     #[error("cannot start the threads of the sandbox")]
@@ -67,16 +58,9 @@ pub(crate) struct Inner {
 }
 
 impl Sandbox {
-    /// Sets up engines, egress and runtime; nothing is installed yet. A native code cache that
+    /// Sets up engines and runtime; nothing is installed yet. A native code cache that
     /// cannot be used is said in the log and done without.
     pub fn new(options: Options) -> Result<Self, SandboxError> {
-        let egress = Egress::new(egress::Options {
-            policy: options.egress,
-            dns_servers: options.dns_servers,
-            roots: options.roots,
-            dnssec_anchor: options.dnssec_anchor,
-            most_read: None,
-        })?;
         let engines = Engines::new().map_err(|error| SandboxError::Engine(format!("{error:#}")))?;
         let cache = options.cache_dir.and_then(|folder| {
             let opened = Cache::open(&folder);
@@ -91,7 +75,7 @@ impl Sandbox {
             cache,
             registry: Registry::default(),
             slots: Slots::new(),
-            egress,
+            egress: options.egress,
             settings: options.settings,
             state: options.state,
             runtime: OwnRuntime::new()?,
@@ -128,25 +112,5 @@ impl fmt::Debug for Sandbox {
             .field("checks", &plugins.checks.keys())
             .field("channels", &plugins.channels.keys())
             .finish_non_exhaustive()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::error::Error;
-
-    use super::*;
-
-    /// Whoever prints the causes of an error would say it twice.
-    #[test]
-    fn what_keeps_the_egress_layer_from_being_set_up_is_said_once() {
-        let anchor = egress::SetupError::Anchor {
-            path: PathBuf::from("/nowhere/root.key"),
-            reason: "there is no such file".to_owned(),
-        };
-        let cause = SandboxError::from(anchor);
-        let said = "cannot read the DNSSEC anchor /nowhere/root.key: there is no such file";
-        assert_eq!(cause.to_string(), said);
-        assert!(cause.source().is_none());
     }
 }

@@ -11,7 +11,7 @@ use crate::{
     seal_key::SealKey,
     serve,
     service::{self, credential::Credential},
-    start::assemble,
+    start::{WaysOut, assemble},
 };
 
 /// Runs a test on a service of its own, on threads with the stacks that the program has.
@@ -42,8 +42,9 @@ where
         let key = SealKey::of(&config).expect("one in memory");
         let store = Store::open(&config.db, Options::new(key.seal)).await.expect("it opens");
         let (shutdown, tasks) = (CancellationToken::new(), TaskTracker::new());
-        let listeners = [config.listen, config.admin_listen];
-        let app = assemble(config, clock, &shutdown, store.clone(), listeners, &tasks).await;
+        let api_addr = config.listen;
+        let out = WaysOut::of(&config, vec![api_addr, config.admin_listen]).expect("ways");
+        let app = assemble(config, clock, &shutdown, store.clone(), out, api_addr, &tasks).await;
         test(app.expect("its plugins are there")).await;
         store.close().await.expect("it closes");
     });

@@ -16,7 +16,7 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use vedette_model::{CheckType, Edition, guard::Guard};
 use vedette_sandbox::{
     Sandbox, StateStore,
-    egress::{self, smtp::Relay},
+    egress::{self, Egress, smtp::Relay},
 };
 use vedette_store::Store;
 
@@ -77,11 +77,12 @@ pub async fn serve(
     std::sync::LazyLock::force(&api::METRICS);
     config.admin.ensure_guards(config.admin_listen)?;
     let identity = Identity::load(&config.tls).await?;
-    judge(&config)?;
     let api = listen::bind(config.listen, "listen")?;
     let admin = listen::bind(config.admin_listen, "admin_listen")?;
+    let out = WaysOut::of(&config, vec![api.local_addr()?, admin.local_addr()?])?;
     let store = shutdown.run_until_cancelled(database::open(&config)).await.ok_or(Stopped)??;
-    let started = with_store(config, clock, shutdown, store.clone(), identity, [api, admin]).await;
+    let started =
+        with_store(config, clock, shutdown, store.clone(), identity, out, [api, admin]).await;
     if started.is_err() {
         // The error says why; an engine that is dropped open would say more, and of nothing else.
         let _ = store.close().await;
@@ -89,18 +90,20 @@ pub async fn serve(
     started
 }
 
-/// Reads what the configuration names, before the database is opened: a newer version changes that for
-/// good, and must not do so where it then does not start.
-fn judge(config: &Config) -> anyhow::Result<()> {
-    let options = egress::Options {
-        dns_servers: config.dns_server.clone(),
-        roots: roots(&config.ca_file).context("ca_file")?,
-        dnssec_anchor: config.dnssec_anchor.clone(),
-        ..egress::Options::default()
-    };
-    let egress = egress::Egress::new(options).context("cannot start the sandbox")?;
-    relay(config, &egress)?;
-    Ok(())
+/// What leads outside. It is made before the database is opened: a newer version changes that for good,
+/// and must not do so where it then does not start, for a file or an address that cannot be read.
+pub(crate) struct WaysOut {
+    egress: Egress,
+    relay: Option<Relay>,
+}
+
+impl WaysOut {
+    /// No check may connect to `own_listeners`.
+    pub(crate) fn of(config: &Config, own_listeners: Vec<SocketAddr>) -> anyhow::Result<Self> {
+        let egress = egress(config, own_listeners)?;
+        let relay = relay(config, &egress)?;
+        Ok(Self { egress, relay })
+    }
 }
 
 /// What of [`serve`] comes after the store.
@@ -110,11 +113,12 @@ async fn with_store(
     shutdown: CancellationToken,
     store: Store,
     identity: Option<Identity>,
+    out: WaysOut,
     [api, admin]: [TcpListener; 2],
 ) -> anyhow::Result<Running> {
     let (api_addr, admin_addr) = (api.local_addr()?, admin.local_addr()?);
     let tasks = TaskTracker::new();
-    let assembling = assemble(config, clock, &shutdown, store, [api_addr, admin_addr], &tasks);
+    let assembling = assemble(config, clock, &shutdown, store, out, api_addr, &tasks);
     // Compiling the plugins can take longer than whoever stops us waits.
     let app = shutdown.run_until_cancelled(assembling).await.ok_or(Stopped)??;
     let acceptors = [listen::acceptor(api)?, listen::acceptor(admin)?];
@@ -140,17 +144,18 @@ async fn with_store(
     Ok(Running { api_addr, admin_addr, app, first_account, end })
 }
 
-/// The application with its plugins; nothing runs yet. No check may connect to its own listeners.
+/// The application with its plugins; nothing runs yet.
 pub(crate) async fn assemble(
     config: Config,
     clock: Clock,
     shutdown: &CancellationToken,
     store: Store,
-    [api_addr, admin_addr]: [SocketAddr; 2],
+    WaysOut { egress, relay }: WaysOut,
+    api_addr: SocketAddr,
     tasks: &TaskTracker,
 ) -> anyhow::Result<Arc<App>> {
     let state = Arc::new(PluginState::new(store.clone(), clock.clone()));
-    let sandbox = sandbox(&config, vec![api_addr, admin_addr], state)?;
+    let sandbox = sandbox_over(egress, &config, state)?;
     let sandbox = install(sandbox, Plugins::All).await?;
     let plugins = Operators::new(Folder::new(&config.plugins.folder));
     // What cannot be loaded is in the log, and is no reason not to watch with the others.
@@ -160,7 +165,7 @@ pub(crate) async fn assemble(
     tokio::task::spawn_blocking(move || cached.prune_native_code());
     Ok(Arc::new(App {
         limits: Limits::new(&clock),
-        relay: relay(&config, sandbox.egress())?,
+        relay,
         oidc: Oidc::new(&config.oidc, sandbox.egress().clone(), clock.clone()),
         node: format!("{}-{}", std::process::id(), uuid::Uuid::now_v7()),
         wake: Wake::default(),
@@ -221,23 +226,36 @@ pub(crate) enum Plugins {
     Check(CheckType),
 }
 
-/// The sandbox as the configuration wants it, without plugins.
-pub(crate) fn sandbox(
-    config: &Config,
-    own_listeners: Vec<SocketAddr>,
-    state: Arc<dyn StateStore>,
-) -> anyhow::Result<Sandbox> {
+/// The egress layer as the configuration wants it.
+fn egress(config: &Config, own_listeners: Vec<SocketAddr>) -> anyhow::Result<Egress> {
     let policy = egress::Policy {
         allow: config.egress.allow.clone(),
         deny: config.egress.deny.clone(),
         public_allow: config.egress.public_allow.clone(),
         own_listeners,
     };
-    let options = vedette_sandbox::Options {
-        egress: policy,
+    let options = egress::Options {
+        policy,
         dns_servers: config.dns_server.clone(),
         dnssec_anchor: config.dnssec_anchor.clone(),
         roots: roots(&config.ca_file).context("ca_file")?,
+        most_read: None,
+    };
+    Egress::new(options).context("cannot start the sandbox")
+}
+
+/// The sandbox of a command as the configuration wants it, without plugins and listeners.
+pub(crate) fn sandbox(config: &Config, state: Arc<dyn StateStore>) -> anyhow::Result<Sandbox> {
+    sandbox_over(egress(config, Vec::new())?, config, state)
+}
+
+fn sandbox_over(
+    egress: Egress,
+    config: &Config,
+    state: Arc<dyn StateStore>,
+) -> anyhow::Result<Sandbox> {
+    let options = vedette_sandbox::Options {
+        egress,
         cache_dir: config.cache_dir.clone().or_else(default_folder::cache),
         settings: config.plugins.settings(),
         state,
@@ -246,7 +264,7 @@ pub(crate) fn sandbox(
 }
 
 /// None where no relay is configured.
-fn relay(config: &Config, egress: &egress::Egress) -> anyhow::Result<Option<Relay>> {
+fn relay(config: &Config, egress: &Egress) -> anyhow::Result<Option<Relay>> {
     let Some(url) = &config.smtp.url else { return Ok(None) };
     let from = config.smtp.from.as_deref();
     let from = from.context("smtp.url needs smtp.from, the address that mail comes from")?;

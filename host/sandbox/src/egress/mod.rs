@@ -138,3 +138,22 @@ pub(crate) fn refused(refusal: Refusal) -> NetError {
     metrics::counter!("vedette_egress_refused_total", "reason" => refusal.reason()).increment(1);
     NetError::from(refusal)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::error::Error;
+
+    use super::*;
+
+    /// Whoever prints the causes of an error would say it twice.
+    #[test]
+    fn what_keeps_the_egress_layer_from_being_set_up_is_said_once() {
+        let cause = SetupError::Anchor {
+            path: PathBuf::from("/nowhere/root.key"),
+            reason: "there is no such file".to_owned(),
+        };
+        let said = "cannot read the DNSSEC anchor /nowhere/root.key: there is no such file";
+        assert_eq!(cause.to_string(), said);
+        assert!(cause.source().is_none());
+    }
+}

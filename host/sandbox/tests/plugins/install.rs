@@ -11,15 +11,12 @@ use vedette_sandbox::{
 
 use crate::{
     guest::{Guest, Says},
-    lab::{evidence, holding, now, refusal, replay, test},
+    lab::{egress, evidence, holding, now, refusal, replay, test},
 };
 
 fn caching(folder: &Path) -> Sandbox {
     let options = Options {
-        egress: Policy::default(),
-        dns_servers: vec!["127.0.0.1:9".parse().expect("an address")],
-        dnssec_anchor: None,
-        roots: Vec::new(),
+        egress: egress(Policy::default()),
         cache_dir: Some(folder.to_owned()),
         settings: Default::default(),
         state: Arc::new(MemoryState::default()),

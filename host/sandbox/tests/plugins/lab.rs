@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use vedette_model::{CheckType, Evidence, domain_name::Target};
 use vedette_sandbox::{
     GateError, Grant, Job, MemoryState, Options, Probe, Ran, Recording, RunError, Sandbox,
-    egress::{Audience, Policy},
+    egress::{self, Audience, Egress, Policy},
 };
 
 use crate::guest::Guest;
@@ -17,13 +17,16 @@ pub(crate) fn sandbox() -> Sandbox {
     with(Policy { allow: vec!["127.0.0.0/8".parse().expect("a range")], ..Policy::default() })
 }
 
-pub(crate) fn with(egress: Policy) -> Sandbox {
+/// Nobody answers where it asks: the guests of these tests know addresses, not names.
+pub(crate) fn egress(policy: Policy) -> Egress {
+    let dns_servers = vec!["127.0.0.1:9".parse().expect("an address")];
+    Egress::new(egress::Options { policy, dns_servers, ..egress::Options::default() })
+        .expect("an egress layer")
+}
+
+pub(crate) fn with(policy: Policy) -> Sandbox {
     let options = Options {
-        egress,
-        // Nobody answers here: the guests of these tests know addresses, not names.
-        dns_servers: vec!["127.0.0.1:9".parse().expect("an address")],
-        dnssec_anchor: None,
-        roots: Vec::new(),
+        egress: egress(policy),
         cache_dir: None,
         settings: Default::default(),
         state: Arc::new(MemoryState::default()),

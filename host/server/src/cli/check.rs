@@ -165,7 +165,7 @@ async fn installed(
     config: &Config,
     check_type: &CheckType,
 ) -> anyhow::Result<(Sandbox, Arc<CheckDescriptor>)> {
-    let sandbox = start::sandbox(config, Vec::new(), Arc::new(MemoryState::default()))?;
+    let sandbox = start::sandbox(config, Arc::new(MemoryState::default()))?;
     let sandbox = if start::check_names().contains(&check_type.as_str()) {
         start::install(sandbox, Plugins::Check(check_type.clone())).await?
     } else {

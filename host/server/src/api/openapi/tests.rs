@@ -21,7 +21,7 @@ static SANDBOX: LazyLock<Sandbox> = LazyLock::new(|| {
     let runtime = tokio::runtime::Runtime::new().expect("threads");
     runtime.block_on(async {
         let state = Arc::new(MemoryState::default());
-        let sandbox = start::sandbox(&config, Vec::new(), state).expect("a sandbox");
+        let sandbox = start::sandbox(&config, state).expect("a sandbox");
         start::install(sandbox, start::Plugins::All).await.expect("the built-in plugins")
     })
 });

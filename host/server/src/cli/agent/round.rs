@@ -33,7 +33,7 @@ impl Looker {
     /// When the sandbox cannot be set up with this configuration.
     pub(super) async fn start(config: &Config) -> anyhow::Result<Self> {
         let check_type: CheckType = "ssl".parse()?;
-        let sandbox = start::sandbox(config, Vec::new(), Arc::new(MemoryState::default()))?;
+        let sandbox = start::sandbox(config, Arc::new(MemoryState::default()))?;
         let sandbox = start::install(sandbox, Plugins::Check(check_type.clone())).await?;
         Ok(Self { sandbox, check_type })
     }

@@ -83,7 +83,7 @@ pub(super) async fn run(args: &Args) -> Done {
     }
     let settings = settings_of(&manifest.kind, &set);
     start_log(&trial::log())?;
-    let sandbox = start::sandbox(&config, Vec::new(), Arc::new(MemoryState::default()))?;
+    let sandbox = start::sandbox(&config, Arc::new(MemoryState::default()))?;
     let sandbox = trial::install(sandbox, component, secrets.clone(), settings).await?;
     let placed = sandbox.check(check_type).zip(sandbox.limits(check_type));
     let (descriptor, limits) = placed.context("the check is not in its place")?;

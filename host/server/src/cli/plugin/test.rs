@@ -62,7 +62,7 @@ pub(super) async fn run(args: &Args) -> Done {
     let secrets = manifest.asked.secrets.iter();
     let secrets: BTreeMap<_, _> =
         secrets.map(|name| (name.clone(), case::placeholder(name))).collect();
-    let mut sandbox = start::sandbox(&config, Vec::new(), Arc::new(MemoryState::default()))?;
+    let mut sandbox = start::sandbox(&config, Arc::new(MemoryState::default()))?;
     let mut installed: Option<Settings> = None;
     let mut verdicts = Vec::with_capacity(cases.len());
     for (file, case) in cases {
