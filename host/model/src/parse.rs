@@ -238,17 +238,17 @@ pub fn integer(
     value: &Value,
     bounds: RangeInclusive<u16>,
 ) -> Result<u16, Invalid> {
-    let number = value.as_u64().or_else(|| whole(value.as_f64()?));
+    let number = value.as_i64().or_else(|| whole(value.as_f64()?));
     number.and_then(|n| u16::try_from(n).ok()).filter(|n| bounds.contains(n)).ok_or_else(|| {
         let (least, most) = (bounds.start(), bounds.end());
         Invalid::new(field, format!("must be a whole number between {least} and {most}"))
     })
 }
 
-/// None of a number with a fraction, or one that is negative or so large that it may have lost one.
-fn whole(number: f64) -> Option<u64> {
-    let is_whole = number.fract() == 0.0 && (0.0..=f64::from(u32::MAX)).contains(&number);
-    is_whole.then_some(number as u64)
+/// None of a number with a fraction, or one so large that it may have lost one.
+pub fn whole(number: f64) -> Option<i64> {
+    let is_whole = number.fract() == 0.0 && number.abs() <= EXACT;
+    is_whole.then_some(number as i64)
 }
 
 pub fn list<'a>(field: &'static str, value: &'a Value) -> Result<&'a [Value], Invalid> {
@@ -303,6 +303,9 @@ const LARGEST_PAGE: u32 = 200;
 const DEEPEST_OBJECT: usize = 16;
 
 const MINUTE: &str = "2026-11-20T15:04";
+
+/// Beyond it numbers have no fraction to lose: 2^53.
+const EXACT: f64 = 9_007_199_254_740_992.0;
 
 #[cfg(test)]
 mod tests;

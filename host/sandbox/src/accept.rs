@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use serde_json::Value;
-use vedette_model::{Assessment, Finding, Observation, assessment::EventType, delivery::Rendered};
+use vedette_model::{
+    Assessment, Finding, Observation, assessment::EventType, delivery::Rendered, parse::whole,
+};
 
 use crate::{
     bindings::{
@@ -131,22 +133,21 @@ pub(crate) fn unprintable(config: &Value) -> Vec<Problem> {
 /// A configuration whose whole numbers are written as such: `1000.0` is one, as JSON Schema has it, and
 /// what is written in Rust reads no integer from it.
 pub(crate) fn with_whole_numbers(mut config: Value) -> Value {
-    match &mut config {
-        Value::Array(items) => {
-            items.iter_mut().for_each(|item| *item = with_whole_numbers(item.take()));
-        }
-        Value::Object(fields) => {
-            fields.values_mut().for_each(|field| *field = with_whole_numbers(field.take()));
-        }
+    write_whole(&mut config);
+    config
+}
+
+fn write_whole(value: &mut Value) {
+    match value {
+        Value::Array(items) => items.iter_mut().for_each(write_whole),
+        Value::Object(fields) => fields.values_mut().for_each(write_whole),
         Value::Number(number) if number.is_f64() => {
-            let whole = number.as_f64().filter(|n| n.fract() == 0.0 && n.abs() <= EXACT);
-            if let Some(whole) = whole {
-                *number = (whole as i64).into();
+            if let Some(whole) = number.as_f64().and_then(whole) {
+                *number = whole.into();
             }
         }
         Value::Number(_) | Value::String(_) | Value::Null | Value::Bool(_) => {}
     }
-    config
 }
 
 fn find_unprintable(value: &Value, pointer: &mut String, found: &mut Vec<Problem>) {
@@ -270,8 +271,6 @@ pub(crate) fn verdict(answer: wit_notifier::Verdict) -> Result<Verdict, Forbidde
 
 /// Seconds.
 const LONGEST_RETRY: u32 = 60;
-/// Beyond it numbers have no fraction to lose.
-const EXACT: f64 = 9_007_199_254_740_992.0;
 
 #[cfg(test)]
 mod tests {

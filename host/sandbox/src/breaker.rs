@@ -69,7 +69,7 @@ impl Subject {
     }
 
     /// Of what has no name.
-    pub(crate) fn of_text(text: &str) -> Self {
+    fn of_text(text: &str) -> Self {
         let mut hasher = DefaultHasher::new();
         text.hash(&mut hasher);
         Self(hasher.finish())

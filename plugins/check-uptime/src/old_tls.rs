@@ -52,11 +52,9 @@ enum Answer {
 /// What the site's own port says to a hello with these suites; none: nothing that counts.
 fn answer(cx: &Cx, job: &Job<Config>, suites: &[u16]) -> Option<Answer> {
     let port = job.port.unwrap_or(HTTPS_PORT);
-    let random = cx.random(RANDOM as u32);
-    let random = random.try_into().expect("the host draws as many bytes as it is asked for");
     let answer = cx.exchange(&ExchangeRequest {
         endpoint: Endpoint { host: job.target.clone(), port, connect_to: None },
-        send: client_hello(&job.target, suites, &random),
+        send: client_hello(&job.target, suites, &client_hello::random(cx)),
         max: ENOUGH,
         timeout_ms: cx.timeout_ms(PATIENCE, RESERVE),
     });

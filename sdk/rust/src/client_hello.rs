@@ -3,6 +3,8 @@
 
 use std::net::IpAddr;
 
+use crate::Cx;
+
 /// What a ClientHello says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Offer {
@@ -19,6 +21,12 @@ pub struct Offer {
 pub enum Closing {
     AtOnce,
     ByHand,
+}
+
+/// What a hello is made with, drawn by the host.
+pub fn random(cx: &Cx) -> [u8; RANDOM] {
+    let drawn = cx.random(RANDOM as u32);
+    drawn.try_into().expect("the host draws as many bytes as it is asked for")
 }
 
 /// A ClientHello in its record, and behind it a fatal alert where `closing` says so: a server

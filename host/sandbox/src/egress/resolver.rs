@@ -377,14 +377,14 @@ fn grace(addresses: &[IpAddr], has_route: impl Fn(IpAddr) -> bool) -> Duration {
     if is_useful { GRACE } else { LONG_GRACE }
 }
 
-/// Asks one server; once more without EDNS where that is what it did not understand. Such an answer
-/// carries no signatures: whoever validates finds nothing proven.
 /// Without any anchor nothing would be validated, and nobody told of it.
 fn anchors_of(path: &Path) -> Result<TrustAnchors, String> {
     let anchors = TrustAnchors::from_file(path).map_err(|error| error.to_string())?;
     if anchors.is_empty() { Err("it holds no DNSKEY record".to_owned()) } else { Ok(anchors) }
 }
 
+/// Asks one server; once more without EDNS where that is what it did not understand. Such an answer
+/// carries no signatures: whoever validates finds nothing proven.
 async fn ask(
     server: &Upstream,
     name: &Name,

@@ -122,7 +122,7 @@ impl Memory {
 
     fn pass_over(&mut self, met: &Leaf, now: i64) {
         let is_other = |other: &Troubled| other.fingerprint != met.fingerprint;
-        self.troubled.take_if(|other| is_other(other) && other.is_passed_over(now));
+        self.troubled.take_if(|other| is_other(other) && other.pass_over(now));
     }
 
     fn meet_again(&mut self, at: usize, met: &Leaf) {
@@ -154,7 +154,7 @@ impl Memory {
         }
         let takes_turns = leaf.takes_turns();
         self.troubled.take_if(|known| {
-            known.fingerprint == leaf.fingerprint && (!takes_turns || known.is_passed_over(seen.at))
+            known.fingerprint == leaf.fingerprint && (!takes_turns || known.pass_over(seen.at))
         });
     }
 
@@ -184,8 +184,8 @@ impl Memory {
 }
 
 impl Troubled {
-    /// One more look has met another, or itself in good order; whether that is enough of them.
-    fn is_passed_over(&mut self, now: i64) -> bool {
+    /// Counts one more look that met another, or itself in good order; whether these are enough.
+    fn pass_over(&mut self, now: i64) -> bool {
         self.passed_over = self.passed_over.saturating_add(1);
         let unmet_for = now.saturating_sub(self.seen.at);
         self.passed_over > PASSED_OVER && unmet_for > PASSED_OVER_FOR

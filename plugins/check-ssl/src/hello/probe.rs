@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use vedette_sdk::{
     Cx,
-    client_hello::{self, Closing, Offer, RANDOM, SSL3, TLS13},
+    client_hello::{self, Closing, Offer, SSL3, TLS13},
     net::{Endpoint, NetError, Phase},
     tcp::ExchangeRequest,
     tls::Starttls,
@@ -106,8 +106,7 @@ impl<'a> Prober<'a> {
     }
 
     fn client_hello(&self, offer: &Offer, closing: Closing) -> Vec<u8> {
-        let random = self.cx.random(RANDOM as u32);
-        let random = random.try_into().expect("the host draws as many bytes as it is asked for");
+        let random = client_hello::random(self.cx);
         client_hello::write(offer, &self.endpoint.host, &random, closing)
     }
 

@@ -71,7 +71,6 @@ fn content_state(name: &str) -> Option<State> {
 /// Attributes that a rule of the scan reads; the others are not kept.
 const READ: &[&str] = &[
     "action",
-    "charset",
     "content",
     "data",
     "formaction",

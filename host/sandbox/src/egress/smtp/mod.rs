@@ -69,7 +69,8 @@ pub enum NotSent {
     /// The relay asked for patience (4xx), was silent for too long, or hung up in the middle.
     Later(String),
     /// The relay let nobody in: it could not be reached, was silent, or turned us away before a
-    /// sender was named, or at that, as it wants a login. Beside another mail that may mean that it takes one connection at a time.
+    /// sender was named, or at that, as it wants a login. Beside another mail that may mean that it
+    /// takes one connection at a time.
     TurnedAway(String),
     /// The relay hung up on the sender, which may mean the same.
     HungUp(String),
