@@ -58,22 +58,24 @@ impl Cache {
 
     /// The component compiled for `engine` earlier, if there is an entry and it is genuine.
     pub(crate) fn load(&self, engine: &Engine, entry: &Entry) -> Option<Component> {
-        let mut file = File::open(self.path(entry)).ok()?;
+        let path = self.path(entry);
+        let mut open = File::open(&path).ok()?;
         let mut blob = Vec::new();
-        file.read_to_end(&mut blob).ok()?;
+        open.read_to_end(&mut blob).ok()?;
+        let file = path.display().to_string();
         let (tag, code) = blob.split_at_checked(TAG)?;
         if hmac::verify(&self.key, &signed(entry, code), tag).is_err() {
-            tracing::warn!("a file of the native code cache was changed; compiling again");
+            tracing::warn!(file, "{file} of the native code cache was changed; compiling again");
             return None;
         }
         match deserialize(engine, code) {
             Ok(component) => {
                 // Used now; where that cannot be noted, it is compiled anew once in a while.
-                let _ = file.set_modified(SystemTime::now());
+                let _ = open.set_modified(SystemTime::now());
                 Some(component)
             }
             Err(error) => {
-                tracing::warn!("a file of the native code cache does not load: {error:#}");
+                tracing::warn!(file, "{file} of the native code cache does not load: {error:#}");
                 None
             }
         }

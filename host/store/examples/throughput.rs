@@ -127,7 +127,7 @@ async fn read(store: &Store, account: &Account, site: &Site, runs: usize) -> Out
         store.count_call(account, "2026-11", 1 << 40).await.map(drop)
     })
     .await?;
-    repeat("sites of 64", || async { store.sites(account).await.map(drop) }).await?;
+    repeat("sites of 64", || async { store.listed_sites(account).await.map(drop) }).await?;
     repeat("check_context", || async {
         store.check_context(account, site, &uptime()).await.map(drop)
     })

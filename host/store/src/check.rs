@@ -17,7 +17,6 @@ use vedette_model::{
 
 use crate::account::AccountRow;
 use crate::error::{Error, Result};
-use crate::site::SiteDoc;
 use crate::tx::Binds;
 use crate::{Stamp, Store, key, row};
 
@@ -27,6 +26,7 @@ pub struct CheckContext {
     pub account: Account,
     /// Where the account stood.
     pub stamp: Stamp,
+    /// Without its secrets: no check needs them.
     pub site: Site,
     /// [`Store::commit`] compares its version.
     pub state: CheckState,
@@ -41,7 +41,7 @@ pub struct CheckContext {
 struct ContextRow {
     account: Option<AccountRow>,
     stamp: Option<Stamp>,
-    site: Option<SiteDoc>,
+    site: Option<String>,
     settings: Option<String>,
     version: u64,
     states: Vec<StateRow>,
@@ -105,7 +105,7 @@ impl Store {
             "RETURN {{
                 account: $account.*,
                 stamp: $account.stamp,
-                site: $site.{{ doc, sealed }},
+                site: $site.doc,
                 settings: $settings.doc,
                 version: {VERSION},
                 states: (SELECT check_type, latest FROM $states),
@@ -130,7 +130,7 @@ impl Store {
         Ok(Some(CheckContext {
             account: owner.into_account()?,
             stamp: row.stamp.unwrap_or(Stamp::GONE),
-            site: self.open_site(account, &site)?,
+            site: row::read("site", &site)?,
             state: state(row.version, row.memory.as_deref(), latest.remove(check_type))?,
             open,
             siblings: latest

@@ -21,6 +21,7 @@ use crate::{Store, key, row};
 
 #[derive(SurrealValue)]
 pub(crate) struct DeliveryRow {
+    id: RecordId,
     epoch: u64,
     doc: String,
     waits: bool,
@@ -68,8 +69,11 @@ impl Store {
             .with("held", held);
         let rows: Vec<DeliveryRow> = self.take_due((DUE, binds), node, now, lease, limit).await?;
         let opened = rows.into_iter().filter_map(|row| {
-            let opened = row.open(&self.inner.seal);
-            opened.inspect_err(|cause| tracing::error!("a delivery is not sent: {cause}")).ok()
+            let id = key::uuid_at(&row.id, 0).unwrap_or_default();
+            let opened = row.open(&self.inner.seal).inspect_err(|cause| {
+                tracing::error!(delivery_id = %id, "delivery {id} is not sent: {cause}");
+            });
+            opened.ok()
         });
         let mut deliveries: Vec<Delivery> = opened.collect();
         deliveries.sort_by_key(|delivery| delivery.due_at);
@@ -354,7 +358,7 @@ pub(crate) const MERGED: &str = "merged";
 pub(crate) const SUMMARISED: &str = "summarised";
 
 /// What a [`DeliveryRow`] is made of.
-pub(crate) const COLUMNS: &str = "SELECT epoch, doc, waits, finished, due_at, outcome, joined";
+pub(crate) const COLUMNS: &str = "SELECT id, epoch, doc, waits, finished, due_at, outcome, joined";
 
 /// What is left to others is passed over, for the seconds that it is; and what the node has still: up to
 /// a thousand that each row is compared with. Of those themselves none is due, as their leases go on, but

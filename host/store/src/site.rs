@@ -38,17 +38,6 @@ struct SiteSecrets {
 }
 
 impl Store {
-    /// An account's sites, oldest first.
-    pub async fn sites(&self, account: AccountId) -> Result<Vec<Site>> {
-        let rows: Vec<SiteDoc> = self
-            .read("SELECT doc, sealed FROM $sites", Binds::new().with("sites", key::sites(account)))
-            .await?;
-        let mut sites: Vec<Site> =
-            rows.iter().map(|row| self.open_site(account, row)).collect::<Result<_>>()?;
-        sites.sort_by_key(|site| (site.created_at, site.id));
-        Ok(sites)
-    }
-
     /// The ids by which an account's alerts name what they are about: its sites, and what its
     /// agents look at.
     pub async fn site_ids(&self, account: AccountId) -> Result<BTreeSet<SiteId>> {

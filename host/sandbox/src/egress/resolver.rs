@@ -3,6 +3,7 @@
 //! Names are absolute: no search list, no hosts file. Nothing is cached here, so that a check
 //! sees the name as it stands now; the servers in front cache by TTL.
 
+mod ask;
 mod blame;
 mod uplink;
 
@@ -16,7 +17,7 @@ use std::{
 
 use hickory_resolver::{
     lookup::Lookup,
-    net::{self, DnsError},
+    net,
     proto::{
         dnssec::TrustAnchors,
         rr::{Name, RData, RecordType},
@@ -30,10 +31,7 @@ use self::uplink::Uplink;
 use super::{
     DnsServer, NetError, Phase, SetupError, Trust,
     absolute::absolute,
-    answer::{
-        Answered, Failure, is_confused, is_knowledge, is_silence, negative, referral_is_refusal,
-        text,
-    },
+    answer::{Failure, is_knowledge, negative, text},
     code,
     connect::has_route,
     heard::Heard,
@@ -178,58 +176,6 @@ impl Resolver {
                 ) => Err(error),
             },
         }
-    }
-
-    /// Asks each server until one knows: silence and failures send the question to the next.
-    pub(crate) async fn lookup(
-        &self,
-        name: &Name,
-        rtype: RecordType,
-        validation: Validation,
-    ) -> Answered {
-        self.ask_each(name, rtype, validation, Some(&self.heard)).await
-    }
-
-    /// The same; `noted`: where it is noted what they said.
-    async fn ask_each(
-        &self,
-        name: &Name,
-        rtype: RecordType,
-        validation: Validation,
-        noted: Option<&Mutex<Heard>>,
-    ) -> Answered {
-        let mut last = None;
-        let begun = Instant::now();
-        let mut in_turn: Vec<&Upstream> = self.servers.iter().collect();
-        in_turn.sort_by_key(|server| server.is_silent(begun));
-        for round in 0..2 {
-            for server in in_turn.iter().copied() {
-                let waiting = server.asked(Instant::now());
-                let outcome = ask(server, name, rtype, validation).await;
-                let is_answered = !outcome.as_ref().err().is_some_and(is_silence);
-                waiting.answered(is_answered, Instant::now());
-                let outcome = outcome.map_err(referral_is_refusal);
-                let answered = Answered { server: server.server.address, outcome };
-                if let Some(heard) = noted {
-                    heard.lock().note(name, &answered.outcome, Instant::now());
-                }
-                match &answered.outcome {
-                    Err(error) if is_silence(error) => last = last.or(Some(answered)),
-                    Err(
-                        net::NetError::Dns(DnsError::ResponseCode(_)) | net::NetError::Proto(_),
-                    ) => last = Some(answered),
-                    Ok(_) | Err(_) => return answered,
-                }
-            }
-            let spoke = last.as_ref().is_some_and(|answered| match &answered.outcome {
-                Err(error) => !is_silence(error),
-                Ok(_) => true,
-            });
-            if spoke || round == 1 {
-                break;
-            }
-        }
-        last.expect("there is at least one server, and each leaves an answer or returns")
     }
 
     /// Whether any server can find out anything at all. Where they never showed that they reach
@@ -381,29 +327,6 @@ fn grace(addresses: &[IpAddr], has_route: impl Fn(IpAddr) -> bool) -> Duration {
 fn anchors_of(path: &Path) -> Result<TrustAnchors, String> {
     let anchors = TrustAnchors::from_file(path).map_err(|error| error.to_string())?;
     if anchors.is_empty() { Err("it holds no DNSKEY record".to_owned()) } else { Ok(anchors) }
-}
-
-/// Asks one server; once more without EDNS where that is what it did not understand. Such an answer
-/// carries no signatures: whoever validates finds nothing proven.
-async fn ask(
-    server: &Upstream,
-    name: &Name,
-    rtype: RecordType,
-    validation: Validation,
-) -> Result<Lookup, net::NetError> {
-    let outcome = match validation {
-        Validation::Servers => server.plain.lookup(name.clone(), rtype).await,
-        Validation::Nobodys => server.unchecked.lookup(name.clone(), rtype).await,
-        Validation::Ours => server.validating.lookup(name.clone(), rtype).await,
-    };
-    if !outcome.as_ref().err().is_some_and(is_confused) {
-        return outcome;
-    }
-    let bare = server.bare.lookup(name.clone(), rtype).await;
-    match &bare {
-        Err(error) if is_confused(error) || is_silence(error) => outcome,
-        Ok(_) | Err(_) => bare,
-    }
 }
 
 #[cfg(test)]

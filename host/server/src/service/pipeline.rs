@@ -155,6 +155,8 @@ fn is_ahead(record: &CheckRecord, now: Timestamp) -> bool {
 /// A decision and what is committed with it.
 struct Decided {
     decision: Decision,
+    /// Why the result is not believed.
+    doubted: Option<&'static str>,
     is_judged: bool,
     expected_version: u64,
     deliveries: Vec<vedette_model::Delivery>,
@@ -171,7 +173,7 @@ async fn decide(
 ) -> Result<Decided> {
     let plan = plan::of(&context.account)?;
     let judged = judge(app, arrival, context, id).await?;
-    let Judged { record, assessment, is_judged, version, at: now } = judged;
+    let Judged { record, assessment, doubted, is_judged, version, at: now } = judged;
     let maintenance = match &assessment {
         Some(assessment) => in_maintenance(app, arrival, assessment, windows).await?,
         None => false,
@@ -199,7 +201,7 @@ async fn decide(
         Source::Api | Source::Agent => None,
     };
     let expected_version = context.state.version;
-    Ok(Decided { decision, is_judged, expected_version, deliveries, next_due })
+    Ok(Decided { decision, doubted, is_judged, expected_version, deliveries, next_due })
 }
 
 /// Whether the trouble of a run was announced. The windows are read where it makes a difference,
@@ -270,6 +272,9 @@ impl Decided {
             "status" => word(record.status),
         )
         .increment(1);
+        if let Some(token) = self.doubted {
+            metrics::counter!("vedette_results_doubted_total", "error" => token).increment(1);
+        }
         for alert in raised {
             let event = alert.event.clone();
             metrics::counter!("vedette_alerts_raised_total", "event" => event).increment(1);

@@ -17,27 +17,23 @@
 mod busy;
 mod looks;
 mod means;
+mod memory;
+mod over_limit;
 mod places;
 
-use std::{collections::HashSet, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
-use moka::{future::Cache, sync};
-use parking_lot::Mutex;
-use tokio::{
-    sync::{OwnedSemaphorePermit, Semaphore},
-    time::Instant,
-};
-use vedette_model::{
-    AccountId, CheckStatus, CheckType, Edition, Plan, Site, SiteId, Source, Target, Timestamp,
-    schedule,
-};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use vedette_model::{CheckStatus, Edition, Plan, Site, Source, Target, Timestamp, schedule};
 use vedette_sandbox::{Job, Ran, RunError, Stop, egress::Audience};
-use vedette_store::{Lease, Stamp};
+use vedette_store::Lease;
 
 use self::{
     busy::Rank,
     looks::{Look, Looks, Sight},
     means::Means,
+    memory::{Memory, SLOW},
+    over_limit::OverLimit,
     places::{Places, Wanted},
 };
 use super::{
@@ -45,7 +41,7 @@ use super::{
     pipeline::{self, Arrival, Seen},
     plan, unanswered,
 };
-use crate::{App, Error, Result, trouble::Trouble};
+use crate::{App, Result};
 
 /// What all planned runs of a process share.
 pub(crate) struct Planned {
@@ -54,19 +50,9 @@ pub(crate) struct Planned {
     looks: Looks,
     /// For those who wait for places.
     seats: Semaphore,
-    /// Checks that took long the last time. Of sites that are gone it is forgotten.
-    slow: sync::Cache<Check, ()>,
-    /// What was told lately of checks that cannot be done.
-    undone: Mutex<Trouble>,
-    /// How often in a row a check asked to be run later. Of sites that are gone it is forgotten.
-    waits: sync::Cache<Check, u32>,
-    /// Sites over the limit of the plan, by account and where it stood: any change of its plan or
-    /// its sites has them looked up anew.
-    over_limit: Cache<(AccountId, Stamp), Arc<HashSet<SiteId>>>,
+    memory: Memory,
+    over_limit: OverLimit,
 }
-
-/// Of which site, and which of its checks.
-type Check = (SiteId, CheckType);
 
 /// The right to have one check run; dropping it makes room for another.
 pub(crate) struct Turn {
@@ -102,16 +88,8 @@ impl Planned {
             places: Places::new(),
             looks: Looks::default(),
             seats: Semaphore::new(MOST_WAITING),
-            slow: sync::Cache::builder()
-                .max_capacity(MOST_REMEMBERED)
-                .time_to_live(REMEMBERED)
-                .build(),
-            undone: Mutex::default(),
-            waits: sync::Cache::builder()
-                .max_capacity(MOST_REMEMBERED)
-                .time_to_idle(REMEMBERED)
-                .build(),
-            over_limit: Cache::builder().max_capacity(10_000).time_to_live(KEEP_LIMITS).build(),
+            memory: Memory::new(),
+            over_limit: OverLimit::new(),
         }
     }
 
@@ -136,30 +114,6 @@ impl Planned {
     #[cfg(test)]
     fn waiting(&self) -> usize {
         MOST_WAITING - self.seats.available_permits()
-    }
-
-    /// A run took so long, through no trouble of ours.
-    fn learn(&self, lease: &Lease, took: Duration) {
-        let check = check_of(lease);
-        if took < SLOW {
-            self.slow.invalidate(&check);
-        } else {
-            self.slow.insert(check, ());
-        }
-    }
-
-    /// Whether the log has to say this of a check that cannot be done: each is tried again and again.
-    fn is_news(&self, said: &str) -> bool {
-        self.undone.lock().is_news(said, Instant::now())
-    }
-
-    /// Counts a wish to be run later; three in a row are granted. Whoever holds the lease is alone
-    /// with the count.
-    fn may_wait(&self, lease: &Lease) -> bool {
-        let check = check_of(lease);
-        let count = self.waits.get(&check).unwrap_or_default() + 1;
-        self.waits.insert(check, count);
-        count <= MOST_WAITS
     }
 }
 
@@ -200,7 +154,7 @@ async fn go(app: &App, lease: &Lease, source: Source, means: Option<Means>) -> G
     let now = app.clock.now();
     let again = due::after_failure(app, lease);
     let said = format!("check {check_type} of {site_id} could not be done: {cause}");
-    if app.planned.is_news(&said) {
+    if app.planned.memory.is_news(&said) {
         let (late, wait) = (app.pulse.late(lease.due_at, now).as_secs(), again.as_secs());
         tracing::error!(
             %site_id, %check_type, error = format!("{cause:#?}"),
@@ -229,7 +183,7 @@ fn report_held(app: &App, lease: &Lease, cause: &vedette_store::Error) {
     let Lease { site_id, check_type, .. } = lease;
     let said =
         format!("check {check_type} of {site_id} stays leased until its lease ends: {cause}");
-    if app.planned.is_news(&said) {
+    if app.planned.memory.is_news(&said) {
         tracing::warn!(%site_id, %check_type, "{said}");
     }
 }
@@ -247,7 +201,7 @@ async fn see_to(app: &App, lease: &Lease, source: Source, means: Option<Means>) 
     let Some(context) = context else { return Ok(Go::Ended(Ending::Nothing)) };
     let (site, plan) = (context.site, plan::of(&context.account)?);
     let now = app.clock.now();
-    if !is_watched(app, context.stamp, plan, &site).await? {
+    if !app.planned.over_limit.is_watched(app, context.stamp, plan, &site).await? {
         let regular = due::regular(app, *site_id, check_type, plan, now);
         plan_anew(app, lease, regular).await;
         return Ok(Go::Ended(Ending::Nothing));
@@ -273,7 +227,7 @@ async fn see_to(app: &App, lease: &Lease, source: Source, means: Option<Means>) 
 fn wanted(app: &App, lease: &Lease, site: &Site) -> Wanted {
     let Lease { account_id, check_type, .. } = lease;
     let host = app.sandbox.reaches_target(check_type).then(|| site.domain.as_str().to_owned());
-    let is_slow = app.planned.slow.contains_key(&check_of(lease));
+    let is_slow = app.planned.memory.is_slow(lease);
     let rooms = app.sandbox.planned_rooms(check_type);
     Wanted { host, account: *account_id, rooms, is_slow }
 }
@@ -298,7 +252,7 @@ async fn take_in(
             };
             (seen, ran.duration)
         }
-        Err(RunError::RetryIn(wait)) if app.planned.may_wait(lease) => {
+        Err(RunError::RetryIn(wait)) if app.planned.memory.may_wait(lease) => {
             let interval = due::interval(app, check_type, plan);
             let seconds = u32::try_from(wait.as_secs()).unwrap_or(u32::MAX);
             let at = app.clock.now() + schedule::wait_of(seconds, interval);
@@ -311,13 +265,13 @@ async fn take_in(
             (Seen::Unknown(unanswered::token(&cause, offline)), Duration::ZERO)
         }
     };
-    app.planned.waits.invalidate(&check_of(lease));
+    app.planned.memory.has_run(lease);
     let ending = submit(app, lease, source, seen, took).await?;
     // Only now: where the run found trouble, it was asked meanwhile whether we are cut off.
     if let Some(pace) = pace
         && !doubt::is_offline(app)
     {
-        app.planned.learn(lease, pace);
+        app.planned.memory.learn(lease, pace);
     }
     Ok(ending)
 }
@@ -363,28 +317,10 @@ async fn submit(
     Ok(Ending::Stored { status: stored.record.status, raised: stored.raised })
 }
 
-fn check_of(lease: &Lease) -> Check {
-    (lease.site_id, lease.check_type.clone())
-}
-
 /// How far apart such runs are planned: a recheck follows soon on what it is to confirm.
 fn distance(app: &App, lease: &Lease, plan: &Plan) -> Duration {
     let interval = due::interval(app, &lease.check_type, plan);
     if lease.recheck { interval.min(app.config.confirm.recheck) } else { interval }
-}
-
-/// Whether the site is monitored in effect: switched on, and within the plan's limit.
-async fn is_watched(app: &App, stamp: Stamp, plan: &'static Plan, site: &Site) -> Result<bool> {
-    if !site.monitoring_enabled {
-        return Ok(false);
-    }
-    let over = app.planned.over_limit.try_get_with((site.account_id, stamp), async {
-        let sites = app.store.sites(site.account_id).await?;
-        let over = sites.iter().skip(plan.sites as usize).map(|site| site.id);
-        Ok::<_, vedette_store::Error>(Arc::new(over.collect::<HashSet<_>>()))
-    });
-    let over = over.await.map_err(|cause| Error::Internal(anyhow::anyhow!(cause)))?;
-    Ok(!over.contains(&site.id))
 }
 
 fn job(lease: &Lease, site: &Site, edition: &Edition, now: Timestamp) -> Job {
@@ -413,20 +349,11 @@ pub(crate) const LONGEST_LEASE: Duration = Duration::from_secs(3 * 60);
 pub(crate) const WAIT: Duration = Duration::from_secs(15);
 /// Before a check that waited in vain is tried again, at least.
 const PUT_OFF: Duration = WAIT;
-/// What takes this long is slow, until it is quick.
-const SLOW: Duration = Duration::from_secs(5);
-/// Some hundred bytes each.
-const MOST_REMEMBERED: u64 = 16_384;
 /// At a time, less than two kilobytes each; beyond them a check is given back at once.
 const MOST_WAITING: usize = 4096;
 /// As many planned runs as the sandbox has room for of one small plugin; checks on demand have their
 /// own.
 pub(crate) const MOST_RUNS: usize = 48;
-const KEEP_LIMITS: Duration = Duration::from_secs(60);
-const MOST_WAITS: u32 = 3;
-/// For how long is known how a check went. Longer than it waits for its next run, also where it is late:
-/// what is forgotten before says nothing of it.
-const REMEMBERED: Duration = Duration::from_secs(7 * 24 * 3600);
 
 #[cfg(test)]
 mod tests;

@@ -130,7 +130,7 @@ async fn change(
     app.streams.announce(account);
     app.wake.schedule.notify_one();
     // Whether it is monitored in effect depends on the account's other sites.
-    let sites = in_effect(app.store.sites(account).await?, plan);
+    let sites = in_effect(app.store.listed_sites(account).await?.1, plan);
     sites.into_iter().find(|site| site.id == id).ok_or(UNKNOWN)
 }
 
@@ -139,7 +139,7 @@ async fn change(
 pub async fn delete(app: &App, caller: &Caller, id: SiteId) -> Result<()> {
     let account = caller.account.id;
     let plan = plan::of(&caller.account)?;
-    let before = app.store.sites(account).await?;
+    let before = app.store.listed_sites(account).await?.1;
     if !app.store.delete_site(account, id).await? {
         return Err(UNKNOWN);
     }
@@ -161,7 +161,7 @@ pub(super) struct Standing<'a> {
 /// stands also where that fails: then they run when they are due.
 pub(super) async fn resume(app: &App, account: AccountId, before: Standing<'_>, plan: &Plan) {
     let hastened = async {
-        let sites = app.store.sites(account).await?;
+        let sites = app.store.listed_sites(account).await?.1;
         let was = monitored(before.sites.unwrap_or(&sites), before.plan);
         let is = monitored(&sites, plan);
         let interval = |check_type: &CheckType, plan: &Plan| due::interval(app, check_type, plan);
@@ -306,7 +306,7 @@ pub(crate) async fn watched(
     account: AccountId,
 ) -> Result<Option<(BTreeSet<SiteId>, &'static Plan)>> {
     let Some(found) = app.store.account(account).await? else { return Ok(None) };
-    let (plan, sites) = (plan::of(&found)?, app.store.sites(account).await?);
+    let (plan, sites) = (plan::of(&found)?, app.store.listed_sites(account).await?.1);
     let watched = monitored(&sites, plan).filter(|(_, watched)| *watched);
     Ok(Some((watched.map(|(site, _)| site.id).collect(), plan)))
 }

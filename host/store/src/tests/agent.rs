@@ -273,7 +273,7 @@ fn what_an_agent_looks_at_is_judged_like_a_site_and_is_none() {
         assert!(store.target_context(account.id, seen.id, &ssl()).await.unwrap().is_none());
         store.note_report(account.id, id, std::slice::from_ref(&seen), 9, noon()).await.unwrap();
         assert!(store.check_context(account.id, seen.id, &ssl()).await.unwrap().is_none());
-        assert!(store.sites(account.id).await.unwrap().is_empty());
+        assert!(store.listed_sites(account.id).await.unwrap().1.is_empty());
         let decision = judged(&store, &account, &seen).await;
         assert_eq!(decision.raised.len(), 2);
         assert_eq!(

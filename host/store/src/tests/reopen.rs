@@ -22,7 +22,7 @@ fn reopening_keeps_everything() {
 
         let store = open(&url).await;
         assert_eq!(rows(&store).await, before);
-        assert_eq!(only(store.sites(account.id).await.unwrap()), site);
+        assert_eq!(only(store.listed_sites(account.id).await.unwrap().1), site);
         assert_eq!(store.calls_so_far(account.id, "2026-11").await.unwrap().used, 1);
         let context = store.check_context(account.id, site.id, &ssl()).await.unwrap().unwrap();
         assert_eq!(context.state, run.state);
@@ -71,7 +71,7 @@ fn what_was_answered_is_on_disk_without_a_goodbye() {
     runtime().block_on(async {
         let store = open(&on_disk(copy.path())).await;
         assert_eq!(store.calls_so_far(account.id, "2026-11").await.unwrap().used, 5);
-        assert_eq!(store.sites(account.id).await.unwrap().len(), 1);
+        assert_eq!(store.listed_sites(account.id).await.unwrap().1.len(), 1);
         store.close().await.unwrap();
     });
 }

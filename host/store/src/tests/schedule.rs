@@ -100,7 +100,7 @@ fn what_nobody_takes_is_counted_by_its_type() {
         assert_eq!(lying(&store, &[ssl()], since, 1).await, [(uptime(), 1)]);
         let first = only(store.left_lying(&[ssl()], since, 1).await.unwrap()).1;
         let longest = |site: &Site| site.domain.as_str() == "s2.example.com";
-        let sites = store.sites(account.id).await.unwrap();
+        let sites = store.listed_sites(account.id).await.unwrap().1;
         let longest = sites.into_iter().find(longest).unwrap();
         assert_eq!(first, [(account.id, longest.id)]);
         let leases = store.lease_due("another", &[uptime()], noon(), LEASE, 9).await.unwrap();

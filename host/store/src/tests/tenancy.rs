@@ -30,7 +30,7 @@ fn a_strangers_id_finds_and_changes_nothing() {
         let before = rows(&store).await;
         let page = CheckFilter { limit: 50, ..CheckFilter::default() };
         let bounded = CheckFilter { from: Some(noon()), ..page.clone() };
-        assert!(store.sites(stranger).await.unwrap().is_empty());
+        assert!(store.listed_sites(stranger).await.unwrap().1.is_empty());
         assert_eq!(store.site(stranger, site.id).await.unwrap(), None);
         let changed =
             store.update_site(stranger, site.id, |_| -> Runs { panic!("nothing to change") });
@@ -77,7 +77,7 @@ fn a_strangers_id_finds_and_changes_nothing() {
         assert_eq!(rows(&store).await, before);
         let found = store.caller(&key.hash).await.unwrap().unwrap();
         assert_eq!((&found.key, &*found.person.account), (&key, &owner));
-        assert_eq!(store.sites(owner.id).await.unwrap(), [site]);
+        assert_eq!(store.listed_sites(owner.id).await.unwrap().1, [site]);
         assert_eq!(store.alert(owner.id, alert.id).await.unwrap(), Some(alert));
         assert_eq!(store.incident(owner.id, incident.id).await.unwrap(), Some(incident));
         assert_eq!(store.maintenance_windows(owner.id).await.unwrap(), [window]);

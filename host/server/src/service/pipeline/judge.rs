@@ -19,6 +19,8 @@ pub(super) struct Judged {
     pub(super) record: CheckRecord,
     /// None where nobody could tell, and where what was told is not believed.
     pub(super) assessment: Option<Assessment>,
+    /// Why it is not believed.
+    pub(super) doubted: Option<&'static str>,
     /// Whether the plugin told, believed or not.
     pub(super) is_judged: bool,
     /// What there is to judge it; none where the check is not installed.
@@ -53,12 +55,11 @@ pub(super) async fn judge(
     };
     let at = app.clock.now();
     if let Some(token) = doubted {
-        metrics::counter!("vedette_results_doubted_total", "error" => token).increment(1);
         record.result = Value::Null;
         record.error = Some(token.to_owned());
     }
     let assessment = told.filter(|_| doubted.is_none());
-    Ok(Judged { record, assessment, is_judged, version, at })
+    Ok(Judged { record, assessment, doubted, is_judged, version, at })
 }
 
 /// What judges a result: the version that ran, else the one that is installed. One that was put in

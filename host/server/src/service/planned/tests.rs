@@ -6,7 +6,7 @@ use futures::future::join_all;
 use serde_json::json;
 use tokio::{sync::oneshot, task::yield_now};
 use uuid::Uuid;
-use vedette_model::{Observation, edition::STANDARD};
+use vedette_model::{AccountId, CheckType, Observation, edition::STANDARD};
 use vedette_sandbox::{Cost, TARGET_RUNS};
 
 use super::{places::Taken, *};
@@ -190,7 +190,7 @@ fn check_that_was_slow_waits_for_others_that_were_until_it_is_quick() {
         };
         let mut hanging: Vec<_> = (0..MOST_RUNS / 2).map(hang).collect();
         let lease = take(&app).await;
-        app.planned.learn(&lease, SLOW);
+        app.planned.memory.learn(&lease, SLOW);
         let ending = run_within(&app, &lease, ready(())).await;
         assert!(matches!(ending, Ending::PutOff), "{ending:?}");
         hanging.pop();
@@ -248,12 +248,11 @@ fn how_long_a_check_takes_through_trouble_of_ours_says_nothing_of_it() {
         // Without an answer from the DNS each run takes its time, and says nothing.
         for was_slow in [false, true] {
             let lease = take(&app).await;
-            app.planned.learn(&lease, if was_slow { SLOW } else { Duration::ZERO });
+            app.planned.memory.learn(&lease, if was_slow { SLOW } else { Duration::ZERO });
             app.guard.lock().resolved(false);
             let ending = run_within(&app, &lease, ready(())).await;
             assert!(matches!(ending, Ending::Stored { .. }), "{ending:?}");
-            let check = (lease.site_id, lease.check_type.clone());
-            assert_eq!(app.planned.slow.contains_key(&check), was_slow);
+            assert_eq!(app.planned.memory.is_slow(&lease), was_slow);
             hand.advance(Duration::from_secs(3600));
         }
     });

@@ -119,9 +119,11 @@ async fn verdict(order: &mut Order) -> Option<String> {
 
 async fn known_account(app: &App, whose: AccountId) -> Result<Option<Account>, String> {
     let directory = app.config.renewal.directory_url.as_str();
-    let kept = app.store.acme_credentials(whose, directory).await.map_err(ours)?;
+    let kept =
+        app.store.acme_credentials(whose, directory).await.map_err(|cause| ours(whose, cause))?;
     let Some(kept) = kept else { return Ok(None) };
-    let credentials: AccountCredentials = serde_json::from_str(kept.expose()).map_err(ours)?;
+    let credentials: AccountCredentials =
+        serde_json::from_str(kept.expose()).map_err(|cause| ours(whose, cause))?;
     let account = builder(app).from_credentials(credentials).await;
     account.map(Some).map_err(|cause| refused(&cause))
 }
@@ -138,8 +140,12 @@ async fn new_account(app: &App, whose: AccountId) -> Result<Account, String> {
     let directory = config.directory_url.as_str();
     let made = builder(app).create(&new, directory.to_owned(), None).await;
     let (account, credentials) = made.map_err(|cause| refused(&cause))?;
-    let credentials = Secret::new(serde_json::to_string(&credentials).map_err(ours)?);
-    app.store.keep_acme_credentials(whose, directory, &credentials).await.map_err(ours)?;
+    let credentials =
+        Secret::new(serde_json::to_string(&credentials).map_err(|cause| ours(whose, cause))?);
+    app.store
+        .keep_acme_credentials(whose, directory, &credentials)
+        .await
+        .map_err(|cause| ours(whose, cause))?;
     tracing::info!(directory, "an account was made with the certificate authority {directory}");
     Ok(account)
 }
@@ -167,8 +173,11 @@ fn refused(cause: &Error) -> String {
     }
 }
 
-fn ours(cause: impl std::fmt::Display) -> String {
-    tracing::error!("a renewal met trouble of our own: {cause}");
+fn ours(whose: AccountId, cause: impl std::fmt::Display) -> String {
+    tracing::error!(
+        account_id = %whose,
+        "the account of {whose} with the certificate authority cannot be read or kept: {cause}"
+    );
     "something went wrong on our side; begin the renewal again".to_owned()
 }
 

@@ -61,11 +61,16 @@ impl<'a> Proof<'a> {
         self.update(value, Change::Add).await
     }
 
+    /// Each is removed, also where another could not be.
+    ///
+    /// # Errors
+    /// A sentence for the log of the site, about the first that stays.
     pub(super) async fn withdraw(self) -> Result<(), String> {
+        let mut withdrawn = Ok(());
         for value in &self.published {
-            self.update(value, Change::Remove).await?;
+            withdrawn = withdrawn.and(self.update(value, Change::Remove).await);
         }
-        Ok(())
+        withdrawn
     }
 
     async fn update(&self, value: &str, change: Change) -> Result<(), String> {
