@@ -1,4 +1,5 @@
-//! What a summary shows of a check's latest record (spec: MCP, the `list_sites` status summary).
+//! What a summary shows of a check's latest record (spec: MCP, the `list_sites` status summary), and of
+//! `uptime`, which says first whether a site is there.
 //!
 //! Only these fields are read of a stored record: summaries are made of many records at once, and
 //! most of a record is not in them.
@@ -29,6 +30,7 @@ struct Fields {
     records: Value,
     dnssec: Value,
     registrar: Value,
+    status: Value,
     data_availability: Value,
 }
 
@@ -62,6 +64,7 @@ impl Glance {
                 "data_availability": seen.data_availability,
                 "error": error,
             }),
+            "uptime" => json!({ "checked_at": at, "status": seen.status, "error": error }),
             _ => return None,
         })
     }
@@ -78,7 +81,7 @@ fn shown(mut records: Value, edition: &Edition) -> Value {
 }
 
 /// The checks that a summary has an entry for.
-pub const SUMMARISED: [&str; 3] = ["ssl", "dns", "domain"];
+pub const SUMMARISED: [&str; 4] = ["ssl", "dns", "domain", CheckType::UPTIME];
 
 #[cfg(test)]
 mod tests {
@@ -96,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn a_summary_has_the_documented_fields_and_no_other() {
+    fn a_summary_has_its_fields_and_no_other() {
         let at = "2026-11-20T15:04:05Z";
         let ssl = json!({ "valid": true, "days_remaining": 9, "issuer": "R11", "chain": [{}] });
         let caa =
@@ -121,12 +124,16 @@ mod tests {
                     "data_availability": null, "error": "overloaded",
                 }),
             ),
+            (
+                glance("uptime", Value::Null, json!({ "status": "down", "error": "http_status" })),
+                json!({ "checked_at": at, "status": "down", "error": "http_status" }),
+            ),
         ];
         for (glance, expected) in cases {
             assert_eq!(glance.view(&TEAM), Some(expected));
         }
         let whole = glance("dns", Value::Null, json!({ "records": caa })).view(&STANDARD);
         assert_eq!(whole.expect("a summary")["records"], caa);
-        assert_eq!(glance("uptime", Value::Null, json!({})).view(&STANDARD), None);
+        assert_eq!(glance("ct", Value::Null, json!({})).view(&STANDARD), None);
     }
 }

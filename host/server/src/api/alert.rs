@@ -5,7 +5,6 @@ use serde_json::json;
 use vedette_model::{AlertFilter, parse};
 
 use super::{body::Body, caller::State, path::PathId, query::Query, reply::Answer};
-pub(super) use crate::service::alert::DOCUMENTED;
 use crate::{App, Caller, Result, service};
 
 #[handler]

@@ -1,5 +1,5 @@
 //! The arguments of a tool, read strictly: what is missing or does not fit is an error that names
-//! the argument; arguments that nobody asks for are ignored.
+//! the argument. Arguments that nobody asks for are ignored by tools that only look.
 
 use serde_json::{Map, Value};
 use uuid::Uuid;
@@ -26,11 +26,17 @@ impl Args {
         Value::Object(names.iter().filter_map(given).collect())
     }
 
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.as_object().into_iter().flat_map(|members| members.keys().map(String::as_str))
+    }
+
     pub(super) fn id<T: From<Uuid>>(&self, name: &'static str) -> Result<T, Invalid> {
         let members = self.members()?;
-        members
-            .required(name, |name, value| parse::uuid(name, parse::text(name, value)?))
-            .map(T::from)
+        let uuid = |name, value: &Value| match value.as_str() {
+            Some(text) => parse::uuid(name, text).map_err(|_| Invalid::new(name, NO_ID)),
+            None => Err(Invalid::new(name, NO_ID)),
+        };
+        members.required(name, uuid).map(T::from)
     }
 
     pub(super) fn required(&self, name: &'static str) -> Result<&str, Invalid> {
@@ -39,6 +45,11 @@ impl Args {
 
     pub(super) fn text(&self, name: &'static str) -> Result<Option<&str>, Invalid> {
         self.members()?.optional(name, parse::text)
+    }
+
+    /// False where it is left out.
+    pub(super) fn boolean(&self, name: &'static str) -> Result<bool, Invalid> {
+        Ok(self.members()?.optional(name, parse::boolean)?.unwrap_or_default())
     }
 
     fn has(&self, name: &str) -> bool {
@@ -63,9 +74,11 @@ impl Args {
     }
 
     fn number(&self, name: &'static str) -> Result<Option<String>, Invalid> {
-        self.members()?.optional(name, |name, value| match value.as_u64() {
-            Some(number) => Ok(number.to_string()),
-            None => Err(Invalid::new(name, "must be a whole number that is not negative")),
+        self.members()?.optional(name, |name, value| match value.as_f64().and_then(parse::whole) {
+            Some(number @ 0..) => Ok(number.to_string()),
+            Some(_) | None => {
+                Err(Invalid::new(name, "must be a whole number that is not negative"))
+            }
         })
     }
 
@@ -73,6 +86,8 @@ impl Args {
         Body::of(&self.0)
     }
 }
+
+const NO_ID: &str = "must be an id (a UUID), as the tools that list have it";
 
 #[cfg(test)]
 mod tests {

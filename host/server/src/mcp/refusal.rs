@@ -8,7 +8,7 @@ use rmcp::model::ErrorData;
 use serde_json::{Value, json};
 
 use super::{era, request::Method};
-use crate::Error;
+use crate::{Error, Resource};
 
 /// An error of the protocol.
 #[derive(Clone, Debug, PartialEq)]
@@ -96,13 +96,7 @@ impl Refusal {
 pub(super) fn told(error: &Error) -> Result<String, ErrorData> {
     let next = match error {
         Error::Invalid(_) | Error::Malformed(_) => "Correct the argument and call the tool again.",
-        Error::NotFound("site") => "list_sites names the sites that there are, with their ids.",
-        Error::NotFound("alert") => "list_alerts names the alerts that there are, with their ids.",
-        Error::NotFound("incident") => "list_incidents names those that there are, with their ids.",
-        Error::NotFound("maintenance window") => {
-            "list_maintenance_windows names those that there are, with their ids."
-        }
-        Error::NotFound(_) => "List what there is first, and use one of its ids.",
+        Error::NotFound(resource) => listing_of(*resource),
         Error::Forbidden { .. } => "Tell the user; another attempt will not change it.",
         Error::NotConfigured(_) => "Tell the user: the operator of the service has to set it up.",
         Error::Limited { .. } | Error::Throttled { .. } => {
@@ -119,6 +113,28 @@ pub(super) fn told(error: &Error) -> Result<String, ErrorData> {
         Error::NoSessionKeys => return Err(ErrorData::internal_error(error.to_string(), None)),
     };
     Ok(format!("{error}. {next}"))
+}
+
+/// Where a tool has the ids of what was not found.
+fn listing_of(resource: Resource) -> &'static str {
+    match resource {
+        Resource::Site => "list_sites names the sites that there are, with their ids.",
+        Resource::Alert => "list_alerts names the alerts that there are, with their ids.",
+        Resource::Incident => "list_incidents names those that there are, with their ids.",
+        Resource::MaintenanceWindow => {
+            "list_maintenance_windows names those that there are, with their ids."
+        }
+        Resource::Account
+        | Resource::Agent
+        | Resource::ApiKey
+        | Resource::Check
+        | Resource::Invitation
+        | Resource::ProvedDomain
+        | Resource::RenewedCertificate
+        | Resource::StatusPage
+        | Resource::TeamMember
+        | Resource::Tool => "List what there is first, and use one of its ids.",
+    }
 }
 
 /// What a panic is to whoever asked.
@@ -138,7 +154,7 @@ mod tests {
     fn only_our_own_trouble_is_an_error_of_the_protocol() {
         let cases = [
             (Error::invalid("domain", "is required"), true),
-            (Error::NotFound("site"), true),
+            (Error::NotFound(Resource::Site), true),
             (Error::forbidden("the free plan has 2 sites"), true),
             (Error::NotConfigured("set smtp.url".to_owned()), true),
             (Error::Throttled { retry_after: 30 }, true),

@@ -248,7 +248,7 @@ fn cut_texts(value: &mut Value, longest: usize, at: &str, names: &mut Names) {
             items.iter_mut().for_each(|item| cut_texts(item, longest, at, names));
         }
         Value::Object(members) => {
-            for (name, member) in members.iter_mut() {
+            for (name, member) in members.iter_mut().filter(|(name, _)| !is_given_back(name)) {
                 cut_texts(member, longest, name, names);
             }
         }
@@ -259,6 +259,7 @@ fn cut_texts(value: &mut Value, longest: usize, at: &str, names: &mut Names) {
 fn cut_lists(value: &mut Value, longest: usize, at: &str, names: &mut Names) {
     match value {
         Value::Array(items) => {
+            let longest = if at == RECORDS { longest.max(MOST_RECORD_TYPES) } else { longest };
             let surplus = items.len().saturating_sub(longest);
             if surplus > 0 {
                 names.insert(at.to_owned());
@@ -269,12 +270,18 @@ fn cut_lists(value: &mut Value, longest: usize, at: &str, names: &mut Names) {
             items.iter_mut().for_each(|item| cut_lists(item, longest, at, names));
         }
         Value::Object(members) => {
-            for (name, member) in members.iter_mut() {
+            for (name, member) in members.iter_mut().filter(|(name, _)| !is_given_back(name)) {
                 cut_lists(member, longest, name, names);
             }
         }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
+}
+
+/// Whether a tool takes the member as a whole: whoever reads a part of it and adds one to it would
+/// take the rest off.
+fn is_given_back(name: &str) -> bool {
+    ["check_types", "affected_sites", "check_config"].contains(&name)
 }
 
 /// To so many characters, the last of them an ellipsis.
@@ -308,6 +315,9 @@ const LONGEST_NAME: usize = 30;
 /// Where the rest of what was cut is.
 const OF_ALL: &str = "the REST interface answers all of it";
 const OF_FEWER: &str = "a smaller limit shows more of each, the REST interface all of it";
+/// The sets of DNS records of a name, one per type: what is many are the values of each.
+const RECORDS: &str = "records";
+const MOST_RECORD_TYPES: usize = 16;
 /// Lists that are written oldest first: who reads a part of one wants its end.
 const HISTORIES: [&str; 1] = ["updates"];
 /// A long TXT record is whole, a novel in a certificate is not.

@@ -1,6 +1,6 @@
 //! The schemas of what tools take and answer: JSON Schema 2020-12, each on its own.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use vedette_model::{Edition, IncidentStatus, Severity, incident::IncidentSeverity};
 use vedette_sandbox::CheckDescriptor;
 
@@ -15,10 +15,18 @@ pub(super) fn nothing() -> Value {
 }
 
 /// `limit` and `offset` beside other arguments.
-pub(super) fn paged(required: &[&str], mut properties: Value) -> Value {
+pub(super) fn paged(required: &[&str], properties: Value) -> Value {
+    let mut paged = paged_whole(required, properties);
+    paged["properties"]["limit"]["default"] = json!(50);
+    paged["properties"]["limit"]["description"] = json!("How many entries at most.");
+    paged
+}
+
+/// The same of what is listed as a whole where nothing is said.
+pub(super) fn paged_whole(required: &[&str], mut properties: Value) -> Value {
     properties["limit"] = json!({
         "type": "integer", "minimum": 1, "maximum": 200,
-        "description": "How many entries at most.",
+        "description": "How many entries at most; left out, all of them.",
     });
     properties["offset"] = json!({
         "type": "integer", "minimum": 0, "maximum": u32::MAX, "default": 0,
@@ -43,7 +51,8 @@ pub(super) fn listing(name: &str, entry: Value, mut others: Value) -> Value {
 pub(super) fn whole(mut schema: Value) -> Value {
     schema["properties"]["truncated"] =
         said(boolean(), "There and true where something long was cut to fit.");
-    schema["properties"]["hint"] = said(text(), "Where all of it is.");
+    schema["properties"]["hint"] =
+        said(text(), "What else there is to know, as where all of it is.");
     schema
 }
 
@@ -59,6 +68,19 @@ pub(super) fn result(check: &CheckDescriptor, edition: &Edition, fields: Option<
     }
     schema["type"] = json!("object");
     whole(schema)
+}
+
+/// What a site may set for the check: the settings, each with its bounds where those stand with it.
+/// Clients differ in whether they follow references, which are left out.
+pub(super) fn config(check: &CheckDescriptor) -> Value {
+    let settings = check.config_schema["properties"].as_object().cloned().unwrap_or_default();
+    let plain = settings.into_iter().map(|(name, setting)| {
+        let has_reference = setting.to_string().contains("\"$ref\"");
+        let setting =
+            if has_reference { json!({ "description": setting["description"] }) } else { setting };
+        (name, setting)
+    });
+    json!({ "type": "object", "properties": plain.collect::<Map<_, _>>() })
 }
 
 pub(super) fn domain() -> Value {
@@ -122,6 +144,11 @@ pub(super) fn status() -> Value {
             "registrar": or_null(text()),
             "days_remaining": or_null(json!({ "type": "integer" })),
             "data_availability": or_null(text()),
+            "error": or_null(text()),
+        })),
+        "uptime": entry(json!({
+            "checked_at": moment(),
+            "status": or_null(said(text(), "up, degraded or down.")),
             "error": or_null(text()),
         })),
     }))

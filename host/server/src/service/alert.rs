@@ -1,10 +1,13 @@
 //! Alerts, as their owner lists and settles them. Raising and resolving by themselves is the
 //! pipeline's.
 
+use std::sync::Arc;
+
 use vedette_model::{Alert, AlertFilter, AlertId, Delivery, Invalid, alert::resolved_filter};
+use vedette_sandbox::CheckDescriptor;
 use vedette_store::{Error as StoreError, Page};
 
-use crate::{App, Caller, Error, Result};
+use crate::{App, Caller, Error, Resource, Result};
 
 /// The caller's alerts that pass the filter, newest first.
 pub async fn list(app: &App, caller: &Caller, filter: &AlertFilter) -> Result<Page<Alert>> {
@@ -65,28 +68,33 @@ pub(crate) fn filter(
     })
 }
 
-/// The documented types, and those that installed checks raise.
-fn known_type(app: &App, text: &str) -> Result<String, Invalid> {
-    let mut known: Vec<String> = DOCUMENTED.map(str::to_owned).into();
-    let checks = app.sandbox.check_types();
-    for check in checks.iter().filter_map(|check_type| app.sandbox.check(check_type)) {
-        for event in &check.events {
-            if !known.contains(&event.alert_type) {
-                known.push(event.alert_type.clone());
-            }
+/// The documented types, and those that these checks raise.
+pub(crate) fn types(checks: &[Arc<CheckDescriptor>]) -> Vec<String> {
+    let mut types: Vec<String> = DOCUMENTED.map(str::to_owned).into();
+    for event in checks.iter().flat_map(|check| &check.events) {
+        if !types.contains(&event.alert_type) {
+            types.push(event.alert_type.clone());
         }
     }
+    types
+}
+
+fn known_type(app: &App, text: &str) -> Result<String, Invalid> {
+    let checks = app.sandbox.check_types();
+    let checks: Vec<_> =
+        checks.iter().filter_map(|check_type| app.sandbox.check(check_type)).collect();
+    let known = types(&checks);
     if known.iter().any(|known| known == text) {
         return Ok(text.to_owned());
     }
     Err(Invalid::new("type", format!("must be one of {}", known.join(", "))))
 }
 
-const UNKNOWN: Error = Error::NotFound("alert");
+const UNKNOWN: Error = Error::NotFound(Resource::Alert);
 /// As many as a page of alerts has at most.
 const MOST_DELIVERIES: usize = 200;
 
 const RAISED_ANEW: &str = "cannot be false: the same trouble was raised anew since, and its alert is \
      open; list the alerts of the site to find it";
 
-pub(crate) const DOCUMENTED: [&str; 6] = ["ssl", "dns", "domain", "ct", "cert_change", "uptime"];
+const DOCUMENTED: [&str; 6] = ["ssl", "dns", "domain", "ct", "cert_change", "uptime"];

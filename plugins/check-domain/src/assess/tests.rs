@@ -350,7 +350,8 @@ fn messages_tell_what_when_and_by_whom() {
     ] {
         let (said, suggestion) = told(result);
         assert_eq!(said, format!("example.com: {message} (registrar Example Registrar)"));
-        assert!(suggestion.contains("Example Registrar"), "{suggestion}");
+        assert!(suggestion.contains("its registrar"), "{suggestion}");
+        assert!(!suggestion.contains("Example"), "a stranger's words tell nobody what to do");
     }
     let (_, suggestion) = told(registered(5, NOW));
     assert!(suggestion.contains("no proof that it was paid for"), "{suggestion}");

@@ -1,4 +1,7 @@
 //! What findings say to people.
+//!
+//! *Invariant:* what strangers wrote, as the registrar's name, stands in a message as data, and never
+//! in a suggestion: whoever reads that is told what to do, an assistant too.
 
 use vedette_sdk::Finding;
 
@@ -14,12 +17,10 @@ pub(super) fn expiring(seen: &Seen, days: i64, now: i64) -> Finding {
         (_, None) => format!("in {}", days_of(days)),
     };
     let message = sentence(seen, &format!("registration expires {when}"), now);
-    let suggestion = format!(
-        "Renew the domain at {} in time. If it renews automatically, check that the payment method \
-         there is valid. A later date is no proof that it was paid for: registries like those of \
-         .com and .net add a year when the day comes, and take it back where nobody pays.",
-        registrar(seen),
-    );
+    let suggestion = "Renew the domain at its registrar in time. If it renews automatically, check \
+         that the payment method there is valid. A later date is no proof that it was paid for: \
+         registries like those of .com and .net add a year when the day comes, and take it back \
+         where nobody pays.";
     Finding::new(&events::EXPIRING, EXPIRING_KEY, message).suggestion(suggestion)
 }
 
@@ -29,27 +30,18 @@ pub(super) fn expired(seen: &Seen, now: i64) -> Finding {
         Some(LastChance::Redemption) => (
             "registration has lapsed: the registry holds the name in its redemption period"
                 .to_owned(),
-            format!(
-                "Ask {} to restore the domain now. Only its last owner can, and only until the \
-                 redemption period ends.",
-                registrar(seen),
-            ),
+            "Ask its registrar to restore the domain now. Only its last owner can, and only until \
+             the redemption period ends.",
         ),
         Some(LastChance::PendingDelete) => (
             "registration has lapsed: the registry is about to delete the name".to_owned(),
-            format!(
-                "Ask {} whether the domain can still be restored. Once it is deleted, anybody may \
-                 register it.",
-                registrar(seen),
-            ),
+            "Ask its registrar whether the domain can still be restored. Once it is deleted, \
+             anybody may register it.",
         ),
         None => (
             format!("registration expired{}", ago(seen, now)),
-            format!(
-                "Renew the domain at {} at once: after a grace period the registry takes it back, \
-                 and anybody may register it.",
-                registrar(seen),
-            ),
+            "Renew the domain at its registrar at once: after a grace period the registry takes it \
+             back, and anybody may register it.",
         ),
     };
     let message = sentence(seen, &what, now);
@@ -70,11 +62,8 @@ pub(super) fn lost(seen: &Seen, loss: &Loss, now: i64) -> Finding {
         format!("no longer registered: {who}")
     };
     let message = sentence(seen, &what, now);
-    let suggestion = format!(
-        "Ask {} what happened. If the name can be registered, register it before somebody else \
-         does.",
-        registrar(seen),
-    );
+    let suggestion = "Ask its registrar what happened. If the name can be registered, register it \
+         before somebody else does.";
     Finding::new(&events::EXPIRED, EXPIRED_KEY, message).suggestion(suggestion)
 }
 
@@ -105,11 +94,6 @@ fn sentence(seen: &Seen, what: &str, now: i64) -> String {
         domain => format!("{domain}: "),
     };
     format!("{domain}{what}{known}")
-}
-
-fn registrar(seen: &Seen) -> String {
-    let name = seen.registrar.as_ref().map(|registrar| cut(registrar, MAX_NAME));
-    name.unwrap_or_else(|| "its registrar".to_owned())
 }
 
 fn days_of(days: i64) -> String {

@@ -41,12 +41,12 @@ use std::{
 use salvo::prelude::*;
 use serde_json::{Map, Value, json};
 use url::Url;
-use vedette_model::{Area, Edition, Feature};
+use vedette_model::{Area, CheckType, Edition, Feature};
 use vedette_sandbox::{ChannelDescriptor, CheckDescriptor};
 
 use self::{operation::Operation, served::Served};
-use super::{alert as alerts, caller::State, check as checks, following::Following};
-use crate::{App, plugins};
+use super::{caller::State, following::Following};
+use crate::{App, plugins, service};
 
 /// The routes of one edition's description.
 pub(super) fn routes(app: &App, edition: &'static Edition) -> Router {
@@ -109,19 +109,17 @@ impl Subject<'_> {
 
     /// What a site may list: the documented checks, and the installed ones.
     fn check_types(&self) -> Vec<String> {
-        distinct(["ssl", "dns", "domain", "ct"].into_iter().chain(self.installed()))
+        distinct(CheckType::LISTED.into_iter().chain(self.installed()))
     }
 
     /// What the history may be asked for.
     fn history_types(&self) -> Vec<String> {
-        distinct(checks::DOCUMENTED.into_iter().chain(self.installed()))
+        distinct(CheckType::DOCUMENTED.into_iter().chain(self.installed()))
     }
 
     /// What alerts may be filtered by.
     fn alert_types(&self) -> Vec<String> {
-        let events = self.checks.iter().flat_map(|check| &check.events);
-        let raised = events.map(|event| event.alert_type.as_str());
-        distinct(alerts::DOCUMENTED.into_iter().chain(raised))
+        service::alert::types(self.checks)
     }
 
     /// The schema of a plan's id.

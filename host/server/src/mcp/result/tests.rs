@@ -122,7 +122,8 @@ fn an_entry_is_whole_while_it_fits_on_its_own() {
 
 #[test]
 fn every_entry_is_named_where_shorter_lists_leave_room_for_all() {
-    let site = |nth: usize, records: usize| json!({ "nth": nth, "records": vec!["x".repeat(60); records] });
+    let site =
+        |nth: usize, records: usize| json!({ "nth": nth, "values": vec!["x".repeat(60); records] });
     let few: Vec<Value> = (0..10).map(|nth| site(nth, 12)).collect();
     let shown = listed(few.clone());
     assert_eq!((&shown["entries"], shown.get("hint")), (&json!(few), None));
@@ -132,10 +133,35 @@ fn every_entry_is_named_where_shorter_lists_leave_room_for_all() {
         assert_eq!(shown["entries"], json!(expected));
         assert_eq!((&shown["truncated"], &shown["next_offset"]), (&json!(true), &Value::Null));
         let hint = shown["hint"].as_str().expect("a hint");
-        assert!(hint.contains("(records)") && hint.contains("a smaller limit"), "{hint}");
+        assert!(hint.contains("(values)") && hint.contains("a smaller limit"), "{hint}");
     }
     let alone = json!({ "san": vec!["name.example.com"; 250] });
     assert_eq!(listed(vec![alone.clone()])["entries"], json!([alone]));
+}
+
+#[test]
+fn what_is_written_back_is_whole_and_so_are_the_types_of_records() {
+    let types = ["A", "AAAA", "MX", "NS", "TXT", "CAA"];
+    let records = types.map(|name| json!({ "type": name, "values": vec!["x".repeat(60); 40] }));
+    let checks = json!(["ssl", "dns", "domain", "ct", "uptime", "banner", "queue", "disk"]);
+    let config = json!({ "uptime": { "expected_status": (200..230).collect::<Vec<_>>() } });
+    let site = json!({
+        "check_types": checks, "check_config": config, "status": { "dns": { "records": records } },
+    });
+    let shown = listed(vec![site; 8]);
+    for entry in shown["entries"].as_array().expect("a list") {
+        assert_eq!((&entry["check_types"], &entry["check_config"]), (&checks, &config));
+        let named = entry["status"]["dns"]["records"].as_array().expect("a list");
+        assert_eq!(named.iter().map(|set| &set["type"]).collect::<Vec<_>>(), types);
+    }
+    assert!(shown["hint"].as_str().is_some_and(|hint| hint.contains("(values)")), "{shown}");
+
+    let affected = json!((0..200).map(|nth| format!("{nth:036}")).collect::<Vec<_>>());
+    let incident = json!({ "title": "x", "affected_sites": affected });
+    let shown = listed(vec![incident; 5]);
+    let entries = shown["entries"].as_array().expect("a list");
+    assert!(entries.iter().all(|entry| entry["affected_sites"] == affected), "{}", entries.len());
+    assert_eq!((entries.len(), &shown["next_offset"]), (1, &json!(1)));
 }
 
 #[test]

@@ -25,7 +25,7 @@ pub(super) fn tools() -> Vec<Tool> {
             Hints::Reads,
             Act::ListPrivateCerts,
         )
-        .takes(schema::paged(&[], json!({})))
+        .takes(schema::paged_whole(&[], json!({})))
         .answers(schema::listing("certificates", schema::private_cert(), json!({}))),
     ]
 }

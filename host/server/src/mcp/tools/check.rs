@@ -65,8 +65,8 @@ pub(super) fn for_anyone(check: &CheckDescriptor, edition: &Edition) -> Option<T
 pub(super) fn tools(checks: &[Arc<CheckDescriptor>]) -> Vec<Tool> {
     let site = || schema::id("The id of the site, from list_sites.");
     let mut types = check_types(checks);
-    if !types.contains(&"uptime") {
-        types.push("uptime");
+    if !types.contains(&CheckType::UPTIME) {
+        types.push(CheckType::UPTIME);
     }
     let moment = || said(text(), "A date such as 2026-11-20, or a date-time with an offset.");
     vec![

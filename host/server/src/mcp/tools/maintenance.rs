@@ -10,7 +10,7 @@ use crate::{
         result::{Answer, Part, Room, listing},
         schema,
     },
-    schema::{moment, object, or_null, record, said, success, uuid},
+    schema::{boolean, moment, object, or_null, record, said, success, uuid},
     service,
 };
 
@@ -26,7 +26,10 @@ pub(super) fn tools() -> Vec<Tool> {
             Hints::Reads,
             Act::ListWindows,
         )
-        .takes(schema::paged(&[], json!({})))
+        .takes(schema::paged(
+            &[],
+            json!({ "current": said(boolean(), "true: only those that are not over.") }),
+        ))
         .answers(schema::listing("windows", schema::window(), json!({}))),
         tool(
             "create_maintenance_window",
@@ -66,7 +69,11 @@ pub(super) fn tools() -> Vec<Tool> {
 
 pub(super) async fn list(app: &App, caller: &Caller, args: &Args) -> Result<Answer> {
     let (limit, offset) = args.page()?;
-    let windows = service::maintenance::list(app, caller).await?;
+    let mut windows = service::maintenance::list(app, caller).await?;
+    if args.boolean("current")? {
+        let now = app.clock.now();
+        windows.retain(|window| now < window.ends_at);
+    }
     let shown = windows.iter().skip(offset as usize).take(limit as usize);
     let part = Part {
         room: Room::Usual,
@@ -81,7 +88,12 @@ pub(super) async fn list(app: &App, caller: &Caller, args: &Args) -> Result<Answ
 
 pub(super) async fn create(app: &App, caller: &Caller, args: &Args) -> Result<Value> {
     let window = service::maintenance::create(app, caller, args.body()).await?;
-    Ok(json!({ "window": window.view() }))
+    let mut told = json!({ "window": window.view() });
+    let now = app.clock.now();
+    if window.ends_at <= now {
+        told["hint"] = format!("it is over already and silences nothing: it is {now} now").into();
+    }
+    Ok(told)
 }
 
 pub(super) async fn delete(app: &App, caller: &Caller, args: &Args) -> Result<Value> {

@@ -16,7 +16,7 @@ use vedette_model::{Area, CheckType, Edition, Role};
 use vedette_sandbox::CheckDescriptor;
 
 use super::{Who, args::Args, result::Answer};
-use crate::{App, Error, Result};
+use crate::{App, Error, Resource, Result};
 
 /// A tool as it is offered, and what it does.
 pub(super) struct Tool {
@@ -75,7 +75,7 @@ pub(super) fn private(edition: &Edition, checks: &[Arc<CheckDescriptor>]) -> Vec
     let mut tools = site::tools(checks);
     tools.extend(checks.iter().map(|check| check::on_demand(check, edition)));
     tools.extend(check::tools(checks));
-    tools.extend(alert::tools());
+    tools.extend(alert::tools(checks));
     tools.extend(incident::tools());
     tools.extend(maintenance::tools());
     tools.extend(notification::tools());
@@ -109,7 +109,7 @@ impl Act {
             Self::UpdateSite => site::update(app, caller, args).await,
             Self::RemoveSite => site::remove(app, caller, args).await,
             Self::Check(check_type) => check::run(app, caller, check_type, args).await,
-            Self::CheckForAnyone { .. } => return Err(Error::NotFound("tool")),
+            Self::CheckForAnyone { .. } => return Err(Error::NotFound(Resource::Tool)),
             Self::CheckHistory => return check::history(app, caller, args).await,
             Self::CertHistory => return check::cert_history(app, caller, args).await,
             Self::ListAlerts => return alert::list(app, caller, args).await,
@@ -138,7 +138,29 @@ impl Tool {
         args: &Args,
     ) -> Result<Answer> {
         self.permits(who)?;
+        self.knows_arguments(args)?;
         self.act.run(app, who, edition, args).await
+    }
+
+    /// Where something is changed, an argument that was misspelt would be missed: a window for one
+    /// site would silence all. Of a tool that only looks, the answer shows it.
+    fn knows_arguments(&self, args: &Args) -> Result<()> {
+        if !self.hints.changes() {
+            return Ok(());
+        }
+        let known: Vec<&str> = self.input["properties"]
+            .as_object()
+            .into_iter()
+            .flat_map(|known| known.keys().map(String::as_str))
+            .collect();
+        match args.names().find(|name| !known.contains(name)) {
+            Some(name) => {
+                let reason =
+                    format!("is no argument of {}: it takes {}", self.name, known.join(", "));
+                Err(Error::invalid(name.to_owned(), reason))
+            }
+            None => Ok(()),
+        }
     }
 
     /// Whether the role of whoever calls it is enough.
@@ -165,7 +187,10 @@ impl Tool {
         })
     }
 
-    fn takes(self, input: Value) -> Self {
+    fn takes(self, mut input: Value) -> Self {
+        if self.hints.changes() {
+            input["additionalProperties"] = false.into();
+        }
         Self { input, ..self }
     }
 
@@ -175,6 +200,14 @@ impl Tool {
 }
 
 impl Hints {
+    /// Whether anything is stored, removed or sent.
+    fn changes(self) -> bool {
+        match self {
+            Self::Reads | Self::Probes => false,
+            Self::Adds | Self::Sets | Self::Removes | Self::Tells => true,
+        }
+    }
+
     /// The least role of whoever calls it.
     fn least_role(self) -> Role {
         match self {
@@ -205,7 +238,7 @@ impl Hints {
 
 /// The check types that a site may list.
 fn check_types(checks: &[Arc<CheckDescriptor>]) -> Vec<&str> {
-    let mut names = vec!["ssl", "dns", "domain", "ct"];
+    let mut names = CheckType::LISTED.to_vec();
     for check in checks {
         let name = check.check_type.as_str();
         if !names.contains(&name) {
