@@ -162,6 +162,14 @@ impl Alert {
 impl Severity {
     /// As they are written, in their order.
     pub const WORDS: [&'static str; 3] = ["info", "warning", "critical"];
+
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Info => "info",
+            Self::Warning => "warning",
+            Self::Critical => "critical",
+        }
+    }
 }
 
 impl std::str::FromStr for Severity {

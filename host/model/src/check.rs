@@ -119,6 +119,20 @@ impl CheckState {
     }
 }
 
+impl CheckStatus {
+    pub const ALL: [Self; 4] = [Self::Ok, Self::Degraded, Self::Down, Self::Unknown];
+
+    /// As it is written.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Degraded => "degraded",
+            Self::Down => "down",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
 impl From<Health> for CheckStatus {
     fn from(health: Health) -> Self {
         match health {
@@ -131,8 +145,19 @@ impl From<Health> for CheckStatus {
 }
 
 impl CheckType {
+    /// What a site lists that names nothing (spec: Site, `check_types`).
+    pub const LISTED: [&'static str; 4] = ["ssl", "dns", "domain", "ct"];
+    /// Runs for each site; what it finds is about the service, wherever it is, and about no day to come.
+    pub const UPTIME: &'static str = "uptime";
+    /// The checks of the contract, installed or not.
+    pub const DOCUMENTED: [&'static str; 5] = ["ssl", "dns", "domain", "ct", Self::UPTIME];
+
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+
+    pub fn is_uptime(&self) -> bool {
+        self.0 == Self::UPTIME
     }
 }
 

@@ -38,6 +38,7 @@ pub mod settings;
 pub mod site;
 pub mod status_page;
 pub mod team;
+pub mod text;
 
 mod base64;
 

@@ -11,7 +11,7 @@ use chrono::{DateTime, Datelike, Days, NaiveDate, TimeDelta};
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
-use crate::{Patch, Timestamp};
+use crate::{Patch, Timestamp, text::ends_line};
 
 /// A value outside its bounds: the field's wire name, and what it must be.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -222,7 +222,7 @@ pub fn text_within<'a>(
 /// terminal.
 pub fn line<'a>(field: &'static str, value: &'a Value, max: usize) -> Result<&'a str, Invalid> {
     let text = text_within(field, value, max)?;
-    if text.chars().any(|c| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}')) {
+    if text.contains(ends_line) {
         return Err(Invalid::new(field, "must not contain control characters"));
     }
     Ok(text)

@@ -23,10 +23,13 @@ pub const PER_ADDRESS: Limit = Limit { max: 60, span: Duration::from_secs(60) };
 /// Requests to all public endpoints together per client address.
 pub const PER_PUBLIC_ADDRESS: Limit = Limit { max: 10, span: Duration::from_secs(60) };
 
+/// In which a plan's `qps` counts (spec: Rate limits).
+pub const ACCOUNT_SPAN: Duration = Duration::from_secs(10);
+
 impl Limit {
     /// The plan's limit per account, in any trailing 10 seconds.
     pub fn of_plan(plan: &Plan) -> Self {
-        Self { max: plan.qps, span: Duration::from_secs(10) }
+        Self { max: plan.qps, span: ACCOUNT_SPAN }
     }
 }
 

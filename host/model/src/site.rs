@@ -88,8 +88,8 @@ impl Site {
     /// `check_types`).
     pub fn checks(&self) -> Vec<CheckType> {
         let mut checks = self.check_types.clone();
-        if !checks.iter().any(|check_type| check_type.as_str() == UPTIME) {
-            checks.push(UPTIME.parse().expect("the name of a documented check"));
+        if !checks.iter().any(|check_type| check_type.is_uptime()) {
+            checks.push(CheckType::UPTIME.parse().expect("the name of a documented check"));
         }
         checks
     }
@@ -135,7 +135,6 @@ pub fn monitored<'a>(
 
 /// The port of a site that names none (spec: Site, `custom_port`).
 pub const DEFAULT_PORT: u16 = 443;
-const UPTIME: &str = "uptime";
 
 #[cfg(test)]
 mod tests;

@@ -5,6 +5,7 @@
 //! as it is written.
 
 use serde_json::Value;
+use vedette_model::text::misleads;
 
 /// What is wrong with an answer, for the operator's log.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -90,11 +91,6 @@ pub(crate) fn cut(mut text: String, limit: usize) -> String {
 /// A plugin's own reason as one line: it goes into answers and logs.
 pub(crate) fn reason(said: String) -> String {
     cut(said, MESSAGE).replace(misleads, " ")
-}
-
-/// Ends a line or turns its direction.
-pub(crate) fn misleads(c: char) -> bool {
-    c.is_control() || matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 fn shallow(value: &Value, levels: usize) -> bool {

@@ -30,9 +30,9 @@ pub enum Error {
     /// or the role that has it.
     #[error("{message}")]
     Forbidden { message: String },
-    /// Unknown, or someone else's: the two are never told apart. Holds the resource's noun.
+    /// Unknown, or someone else's: the two are never told apart.
     #[error("{0} not found")]
-    NotFound(&'static str),
+    NotFound(Resource),
     /// One of the limits is exhausted for `retry_after` seconds, at least 1.
     #[error("{message}")]
     Limited { retry_after: u64, message: String },
@@ -63,6 +63,46 @@ pub enum Error {
     Throttled { retry_after: u64 },
 }
 
+/// What a request names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Resource {
+    Account,
+    Agent,
+    Alert,
+    ApiKey,
+    Check,
+    Incident,
+    Invitation,
+    MaintenanceWindow,
+    ProvedDomain,
+    RenewedCertificate,
+    Site,
+    StatusPage,
+    TeamMember,
+    Tool,
+}
+
+impl std::fmt::Display for Resource {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Account => "account",
+            Self::Agent => "agent",
+            Self::Alert => "alert",
+            Self::ApiKey => "API key",
+            Self::Check => "check",
+            Self::Incident => "incident",
+            Self::Invitation => "invitation",
+            Self::MaintenanceWindow => "maintenance window",
+            Self::ProvedDomain => "proved domain",
+            Self::RenewedCertificate => "renewed certificate",
+            Self::Site => "site",
+            Self::StatusPage => "status page",
+            Self::TeamMember => "team member",
+            Self::Tool => "tool",
+        })
+    }
+}
+
 impl Error {
     /// `Forbidden` with what the client should do about it.
     pub fn forbidden(message: impl Into<String>) -> Self {
@@ -90,7 +130,7 @@ impl From<anyhow::Error> for Error {
 impl From<vedette_store::Error> for Error {
     fn from(cause: vedette_store::Error) -> Self {
         match cause {
-            vedette_store::Error::Gone => Self::NotFound("account"),
+            vedette_store::Error::Gone => Self::NotFound(Resource::Account),
             other => Self::Internal(anyhow::Error::new(other)),
         }
     }

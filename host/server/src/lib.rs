@@ -44,5 +44,5 @@ mod work;
 pub use app::{Agent, App, Caller};
 pub use clock::Clock;
 pub use config::Config;
-pub use error::{Error, Result};
+pub use error::{Error, Resource, Result};
 pub use start::{Running, Stopped, serve};

@@ -144,7 +144,7 @@ async fn read(store: &Store, account: &Account, site: &Site, runs: usize) -> Out
     }
     let bounded = CheckFilter {
         from: Some(base() + TimeDelta::hours(1)),
-        to: Some(base() + TimeDelta::hours(3)),
+        until: Some(base() + TimeDelta::hours(3)),
         ..filter(50, 0)
     };
     let all = CheckFilter { check_type: None, ..bounded.clone() };

@@ -192,7 +192,7 @@ fn counts_for(count: &CountRow, filter: &AlertFilter) -> bool {
         wanted.is_none_or(|wanted| parts.get(place) == Some(&wanted))
     };
     fits(2, filter.alert_type.as_deref().map(SurrealValue::into_value))
-        && fits(3, filter.severity.map(|severity| key::severity(severity).into_value()))
+        && fits(3, filter.severity.map(|severity| severity.as_str().into_value()))
         && fits(4, filter.resolved.map(SurrealValue::into_value))
 }
 
@@ -221,7 +221,7 @@ fn listing(
     }
     if let Some(severity) = filter.severity {
         statement.push_str(" AND severity = $severity");
-        binds.bind("severity", key::severity(severity));
+        binds.bind("severity", severity.as_str());
     }
     if !purged.is_empty() {
         statement.push_str(" AND site NOT IN $purged");

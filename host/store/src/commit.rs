@@ -160,7 +160,7 @@ impl Unit {
         content.insert("check_type", alert.check_type.as_str());
         content.insert("alert_type", alert.alert_type.as_str());
         content.insert("key", key::alert_identity(alert));
-        content.insert("severity", key::severity(alert.severity));
+        content.insert("severity", alert.severity.as_str());
         content.insert("is_resolved", alert.is_resolved);
         content.insert("rev", key::rev(alert.created_at));
         content.insert("ended", key::ended(alert));
@@ -191,7 +191,7 @@ impl Unit {
             UPSERT $count# SET n += 1 RETURN NONE;",
             [
                 ("row", key::alert(alert.account_id, alert.id).into_value()),
-                ("severity", key::severity(alert.severity).into_value()),
+                ("severity", alert.severity.as_str().into_value()),
                 ("is_resolved", alert.is_resolved.into_value()),
                 ("ended", key::ended(alert).into_value()),
                 ("doc", row::write("alert", alert)?.into_value()),

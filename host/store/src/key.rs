@@ -9,8 +9,8 @@ use surrealdb::types::{RecordId, SurrealValue};
 use uuid::Uuid;
 use vedette_model::{
     AccountId, AgentId, Alert, AlertId, ApiKeyId, CheckId, CheckType, DeliveryId, IncidentId,
-    IncidentStatus, InvitationId, MaintenanceWindowId, RenewalEntry, RenewalStatus, Severity, Site,
-    SiteId, Source, Timestamp, site::DEFAULT_PORT, status_page::Slug,
+    IncidentStatus, InvitationId, MaintenanceWindowId, RenewalEntry, RenewalStatus, Site, SiteId,
+    Source, Timestamp, site::DEFAULT_PORT, status_page::Slug,
 };
 
 use self::part::{counted, key, range};
@@ -226,7 +226,7 @@ pub(crate) fn alert_count(alert: &Alert) -> RecordId {
             alert.account_id.0.into_value(),
             alert.site_id.0.into_value(),
             alert.alert_type.as_str().into_value(),
-            severity(alert.severity).into_value(),
+            alert.severity.as_str().into_value(),
             alert.is_resolved.into_value(),
         ],
     )
@@ -370,12 +370,4 @@ pub(crate) fn of_account(table: &'static str, account: AccountId) -> RecordId {
 /// All rows of `table` that belong to an account's site and are keyed by both.
 pub(crate) fn of_account_site(table: &'static str, account: AccountId, site: SiteId) -> RecordId {
     under(table, [account.0.into_value(), site.0.into_value()])
-}
-
-pub(crate) fn severity(severity: Severity) -> &'static str {
-    match severity {
-        Severity::Info => "info",
-        Severity::Warning => "warning",
-        Severity::Critical => "critical",
-    }
 }

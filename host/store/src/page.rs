@@ -40,7 +40,7 @@ pub struct CheckFilter {
     /// The first moment that is shown.
     pub from: Option<Timestamp>,
     /// The first moment that is not shown any more.
-    pub to: Option<Timestamp>,
+    pub until: Option<Timestamp>,
     pub limit: u32,
     pub offset: u32,
 }
@@ -114,7 +114,7 @@ impl Store {
         let mut span = Span::of(filter);
         let mut skip = u64::from(filter.offset);
         let far_in = skip + u64::from(filter.limit) > WALKED;
-        if far_in || filter.from.is_some() || filter.to.is_some() {
+        if far_in || filter.from.is_some() || filter.until.is_some() {
             self.count_days(site, span, &mut kinds).await?;
             (span, skip) = start(&mut kinds, span, skip);
         }

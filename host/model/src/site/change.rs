@@ -117,9 +117,7 @@ impl SitePatch {
 
 /// The check types of the contract, which are also the default.
 fn documented() -> Vec<CheckType> {
-    ["ssl", "dns", "domain", "ct"]
-        .map(|name| name.parse().expect("documented names are well formed"))
-        .to_vec()
+    CheckType::LISTED.map(|name| name.parse().expect("documented names are well formed")).to_vec()
 }
 
 fn check_types(

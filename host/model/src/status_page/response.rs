@@ -2,7 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::uptime::UPTIME;
 use crate::{CheckRecord, CheckStatus, Timestamp};
 
 /// Hours of response times, the present one among them.
@@ -34,7 +33,7 @@ impl From<HourCount> for (i64, u64, u64) {
 /// other checks, and where there was no answer to time.
 pub fn ms_of(record: &CheckRecord) -> Option<u64> {
     let answered = matches!(record.status, CheckStatus::Ok | CheckStatus::Degraded);
-    if record.check_type.as_str() != UPTIME || !answered {
+    if !record.check_type.is_uptime() || !answered {
         return None;
     }
     let ms = record.result.get("response_time_ms")?.as_f64()?;

@@ -9,7 +9,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::response::{self, HOURS, HourCount};
-use super::uptime::{self, DAYS, DayCount, UPTIME};
+use super::uptime::{self, DAYS, DayCount};
 use crate::{CheckRecord, CheckStatus, CheckType};
 
 /// How the runs of each day ended, and how fast each hour's answers were. Oldest first.
@@ -27,7 +27,7 @@ impl Tally {
 
     /// Whether the runs of a check are counted.
     pub fn is_of(check_type: &CheckType) -> bool {
-        check_type.as_str() == UPTIME
+        check_type.is_uptime()
     }
 
     /// Adds a run; those of other checks are not counted.
@@ -119,7 +119,7 @@ mod tests {
             CheckStatus::Ok,
         ];
         for (hours, status) in (0..).zip(statuses) {
-            tally.count(&run(UPTIME, noon() - TimeDelta::hours(hours * 6), status));
+            tally.count(&run(CheckType::UPTIME, noon() - TimeDelta::hours(hours * 6), status));
         }
         tally.count(&run("ssl", noon(), CheckStatus::Down));
         let today = uptime::day(noon());
@@ -135,12 +135,12 @@ mod tests {
         let mut tally = Tally::default();
         tally.pass_over(&run("ssl", noon(), CheckStatus::Down));
         assert!(tally.is_empty());
-        tally.pass_over(&run(UPTIME, noon(), CheckStatus::Down));
-        tally.pass_over(&run(UPTIME, noon(), CheckStatus::Degraded));
+        tally.pass_over(&run(CheckType::UPTIME, noon(), CheckStatus::Down));
+        tally.pass_over(&run(CheckType::UPTIME, noon(), CheckStatus::Degraded));
         let day = DayCount { day: uptime::day(noon()), ..DayCount::default() };
         assert_eq!((tally.days.as_slice(), tally.hours.len()), (&[day][..], 0));
-        tally.count(&run(UPTIME, noon(), CheckStatus::Ok));
-        tally.pass_over(&run(UPTIME, noon(), CheckStatus::Down));
+        tally.count(&run(CheckType::UPTIME, noon(), CheckStatus::Ok));
+        tally.pass_over(&run(CheckType::UPTIME, noon(), CheckStatus::Down));
         assert_eq!(tally.days, [DayCount { ok: 1, ..day }]);
     }
 
@@ -149,13 +149,17 @@ mod tests {
         let mut tally = Tally::default();
         for days in 0..200 {
             for _ in 0..2 {
-                tally.count(&run(UPTIME, noon() + TimeDelta::days(days), CheckStatus::Ok));
+                tally.count(&run(
+                    CheckType::UPTIME,
+                    noon() + TimeDelta::days(days),
+                    CheckStatus::Ok,
+                ));
             }
         }
         let full = tally.clone();
         assert_eq!((full.days.len(), full.hours.len()), (DAYS, HOURS));
         assert!(full.days.iter().all(|day| day.ok == 2));
-        tally.count(&run(UPTIME, noon(), CheckStatus::Ok));
+        tally.count(&run(CheckType::UPTIME, noon(), CheckStatus::Ok));
         assert_eq!(tally, full);
     }
 
@@ -165,10 +169,14 @@ mod tests {
         for off in [TimeDelta::days(3_650), TimeDelta::days(-3_650)] {
             let mut tally = Tally::default();
             for before in (0..days).rev() {
-                tally.count(&run(UPTIME, noon() - TimeDelta::days(before), CheckStatus::Ok));
+                tally.count(&run(
+                    CheckType::UPTIME,
+                    noon() - TimeDelta::days(before),
+                    CheckStatus::Ok,
+                ));
             }
-            tally.count(&run(UPTIME, noon() + off, CheckStatus::Ok));
-            tally.count(&run(UPTIME, noon(), CheckStatus::Ok));
+            tally.count(&run(CheckType::UPTIME, noon() + off, CheckStatus::Ok));
+            tally.count(&run(CheckType::UPTIME, noon(), CheckStatus::Ok));
             let today = uptime::day(noon());
             let shown = |count: &&DayCount| (today - days + 2..=today).contains(&count.day);
             let shown: Vec<u64> = tally.days.iter().filter(shown).map(|count| count.ok).collect();
@@ -180,7 +188,7 @@ mod tests {
     #[test]
     fn it_is_written_as_short_lists() {
         let mut tally = Tally::default();
-        tally.count(&run(UPTIME, noon(), CheckStatus::Ok));
+        tally.count(&run(CheckType::UPTIME, noon(), CheckStatus::Ok));
         let text = serde_json::to_string(&tally).unwrap();
         assert_eq!(text, r#"{"days":[[20779,1,0,0,0]],"hours":[[498708,1,40]]}"#);
         assert_eq!(serde_json::from_str::<Tally>(&text).unwrap(), tally);

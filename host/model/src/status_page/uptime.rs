@@ -154,7 +154,6 @@ pub fn day(at: Timestamp) -> i64 {
     at.timestamp().div_euclid(86_400)
 }
 
-pub(super) const UPTIME: &str = "uptime";
 /// Failed runs from which on it was more than a slip.
 const CONFIRMED: u64 = 2;
 /// One run in so many is worth a colour.

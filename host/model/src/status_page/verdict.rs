@@ -19,9 +19,8 @@
 use serde::Serialize;
 
 use super::latest::Latest;
-use super::uptime::UPTIME;
-use crate::CheckStatus;
 use crate::incident::IncidentSeverity;
+use crate::{CheckStatus, CheckType};
 
 /// In the order in which they are listed: what visitors look for comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -64,7 +63,7 @@ impl SiteState {
             found.map_or(CheckStatus::Unknown, |latest| latest.status)
         };
         let hampered = MET_BY_VISITORS.iter().any(|name| status(name) == CheckStatus::Down);
-        match status(UPTIME) {
+        match status(CheckType::UPTIME) {
             CheckStatus::Down => Self::Down,
             CheckStatus::Ok | CheckStatus::Unknown if hampered => Self::Degraded,
             CheckStatus::Degraded => Self::Degraded,

@@ -129,7 +129,7 @@ impl Page {
 impl Watched {
     fn shown(&self, windows: &[MaintenanceWindow], now: Timestamp) -> PageSite {
         let resting = crate::maintenance::silences(windows, self.site, now);
-        let looked = self.latest.iter().find(|latest| latest.check_type.as_str() == uptime::UPTIME);
+        let looked = self.latest.iter().find(|latest| latest.check_type.is_uptime());
         let history = History::of(&self.tally.days, uptime::day(now));
         PageSite {
             domain: self.domain.clone(),

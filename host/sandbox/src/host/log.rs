@@ -3,12 +3,13 @@
 use std::{cmp::Reverse, collections::BTreeMap, sync::Arc};
 
 use tracing::{debug, error, info, warn};
+use vedette_model::text::misleads;
 
 use super::Guest;
 use crate::{
     bindings::check::vedette::env::log::{Host, Level},
     limits::{LOG_LINE, LOG_LINES},
-    output::{cut, misleads},
+    output::cut,
 };
 
 /// Where a call's lines go, and how many are left.

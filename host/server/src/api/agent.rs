@@ -120,7 +120,6 @@ impl<'ex> Extractible<'ex> for Agent {
         &METADATA
     }
 
-    #[allow(refining_impl_trait)]
     async fn extract(_req: &'ex mut Request, depot: &'ex mut Depot) -> Result<Self> {
         let agent = depot.get_typed::<Self>();
         Ok(agent.map_err(|_| anyhow::anyhow!("an agent's handler on an open route"))?.clone())

@@ -31,7 +31,6 @@ impl<'ex, const MOST: usize> Extractible<'ex> for Body<MOST> {
         &METADATA
     }
 
-    #[allow(refining_impl_trait)]
     async fn extract(req: &'ex mut Request, _depot: &'ex mut Depot) -> Result<Self> {
         let json = is_json(req);
         let bytes = bytes_within(req, MOST).await?;
@@ -56,7 +55,6 @@ impl<'ex> Extractible<'ex> for OptionalBody {
         &METADATA
     }
 
-    #[allow(refining_impl_trait)]
     async fn extract(req: &'ex mut Request, _depot: &'ex mut Depot) -> Result<Self> {
         let json = is_json(req);
         let bytes = bytes(req).await?;

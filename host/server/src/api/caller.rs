@@ -227,7 +227,6 @@ impl<'ex> Extractible<'ex> for State {
         &METADATA
     }
 
-    #[allow(refining_impl_trait)]
     async fn extract(_req: &'ex mut Request, depot: &'ex mut Depot) -> Result<Self> {
         Ok(Self(app(depot)))
     }
@@ -239,7 +238,6 @@ impl<'ex> Extractible<'ex> for Caller {
         &METADATA
     }
 
-    #[allow(refining_impl_trait)]
     async fn extract(_req: &'ex mut Request, depot: &'ex mut Depot) -> Result<Self> {
         let caller = depot.get_typed::<Self>();
         Ok(caller.map_err(|_| anyhow::anyhow!("a private handler on an open route"))?.clone())

@@ -5,11 +5,7 @@ use serde_json::json;
 use vedette_model::{CheckType, SiteId, parse};
 
 use super::{body::Body, caller::State, query::Query, reply::Answer};
-pub(super) use crate::service::check::DOCUMENTED;
-use crate::{
-    Caller, Result,
-    service::{self, check::CheckQuery},
-};
+use crate::{Caller, service};
 
 /// `POST /check-<type>` of one installed check.
 pub(super) struct OnDemand(pub(super) CheckType);
@@ -26,7 +22,10 @@ impl OnDemand {
 #[handler]
 pub(super) async fn history(app: State, caller: Caller, query: Query) -> Answer {
     let site: SiteId = query.id("site_id")?;
-    let wanted = check_query(&query)?;
+    let page = parse::page(query.get("limit")?, query.get("offset")?);
+    let (from, to) = (query.moment("from")?, query.moment("to")?);
+    let check_type = query.get("check_type")?;
+    let wanted = service::check::query(check_type, from.as_deref(), to.as_deref(), page)?;
     let filtered = wanted.check_type.is_some() || wanted.from.is_some() || wanted.until.is_some();
     if !filtered {
         let latest = service::check::latest(&app, &caller, site).await?;
@@ -48,10 +47,4 @@ pub(super) async fn cert_history(app: State, caller: Caller, query: Query) -> An
     let page = service::check::cert_history(&app, &caller, query.id("site_id")?).await?;
     let changes: Vec<_> = page.items.iter().map(|change| change.view()).collect();
     Ok(Json(json!({ "history": changes, "total": page.total })))
-}
-
-fn check_query(query: &Query) -> Result<CheckQuery> {
-    let page = parse::page(query.get("limit")?, query.get("offset")?);
-    let (from, to) = (query.moment("from")?, query.moment("to")?);
-    service::check::query(query.get("check_type")?, from.as_deref(), to.as_deref(), page)
 }

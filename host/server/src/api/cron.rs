@@ -35,7 +35,6 @@ impl<'ex> Extractible<'ex> for Scheduler {
         &METADATA
     }
 
-    #[allow(refining_impl_trait)]
     async fn extract(req: &'ex mut Request, depot: &'ex mut Depot) -> Result<Self> {
         let app = caller::app(depot);
         admit(req.headers(), app.config.cron.secret.as_ref())?;

@@ -59,7 +59,6 @@ impl<'ex> Extractible<'ex> for Reader {
         &METADATA
     }
 
-    #[allow(refining_impl_trait)]
     async fn extract(req: &'ex mut Request, depot: &'ex mut Depot) -> Result<Self> {
         Ok(Self {
             app: caller::app(depot),

@@ -149,11 +149,7 @@ pub(super) fn over(retry_after: Duration, what: &str) -> Error {
 }
 
 impl Standing {
-    fn of_address(
-        class: Class,
-        address: IpAddr,
-        asked: &std::result::Result<Admitted, Refused>,
-    ) -> Self {
+    fn of_address(class: Class, address: IpAddr, asked: &Result<Admitted, Refused>) -> Self {
         let (remaining, reset) = match asked {
             Ok(admitted) => (admitted.remaining, admitted.reset),
             Err(refused) => (0, refused.reset),
@@ -213,7 +209,6 @@ impl<'ex> Extractible<'ex> for ClientAddress {
         &METADATA
     }
 
-    #[allow(refining_impl_trait)]
     async fn extract(_req: &'ex mut Request, depot: &'ex mut Depot) -> Result<Self> {
         Self::of(depot)
     }

@@ -10,6 +10,8 @@
 //! route fits; it is JSON, but for pages, what belongs to them, and streams of events.
 //! *Invariant:* an error becomes a status here ([`reply`]) and nowhere else.
 
+#![allow(refining_impl_trait, reason = "an extractor's error is ours, not any writer")]
+
 mod account;
 mod agent;
 mod alert;

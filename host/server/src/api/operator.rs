@@ -22,7 +22,7 @@ use super::{
     reply::Answer,
 };
 use crate::{
-    App, Error, Result, metric_help,
+    App, Error, Resource, Result, metric_help,
     service::{
         self,
         status_page::domain::{Shown, shown_at},
@@ -210,7 +210,7 @@ async fn change_account(app: State, named: Named, body: Body) -> Answer {
     if let Some(on) = renewal {
         service::renewal::switch(&app, id, on).await?;
     }
-    let account = app.store.account(id).await?.ok_or(Error::NotFound("account"))?;
+    let account = app.store.account(id).await?.ok_or(Error::NotFound(Resource::Account))?;
     let mut answer = shown(&account);
     answer["renewal"] = app.store.renewal_is_on(id).await?.into();
     Ok(Json(answer))
@@ -278,7 +278,7 @@ async fn show_domain(app: State, query: Query) -> Answer {
         Some(Shown { account, proved: true }) => {
             Ok(Json(json!({ "domain": domain, "account_id": account })))
         }
-        Some(Shown { proved: false, .. }) | None => Err(Error::NotFound("proved domain")),
+        Some(Shown { proved: false, .. }) | None => Err(Error::NotFound(Resource::ProvedDomain)),
     }
 }
 
@@ -312,7 +312,6 @@ impl<'ex> Extractible<'ex> for Named {
         &METADATA
     }
 
-    #[allow(refining_impl_trait)]
     async fn extract(req: &'ex mut Request, _depot: &'ex mut Depot) -> Result<Self> {
         let id = req.param::<String>("id").unwrap_or_default();
         Ok(Self(AccountId(parse::uuid("id", &id)?)))

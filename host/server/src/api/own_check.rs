@@ -22,7 +22,7 @@ use super::{
     reply::Answer,
     routes,
 };
-use crate::{App, Caller, Error, Result, service};
+use crate::{App, Caller, Error, Resource, Result, service};
 
 /// Below an edition's prefix and behind its door.
 pub(super) fn route(app: &Arc<App>) -> Router {
@@ -46,11 +46,10 @@ impl<'ex> Extractible<'ex> for Named {
         &METADATA
     }
 
-    #[allow(refining_impl_trait)]
     async fn extract(req: &'ex mut Request, depot: &'ex mut Depot) -> Result<Self> {
         // Since the route was found, the plugin may have been taken out.
         let found = installed(&caller::app(depot), req);
-        found.map(Self).ok_or(Error::NotFound("check"))
+        found.map(Self).ok_or(Error::NotFound(Resource::Check))
     }
 }
 

@@ -22,7 +22,6 @@ impl<'ex> Extractible<'ex> for PathId {
         &METADATA
     }
 
-    #[allow(refining_impl_trait)]
     async fn extract(req: &'ex mut Request, _depot: &'ex mut Depot) -> Result<Self> {
         let text = req.params().get("id").map(String::as_str).unwrap_or_default();
         Ok(Self(parse::uuid("id", text)?))

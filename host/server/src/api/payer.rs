@@ -125,7 +125,7 @@ impl<'a> Asked<'a> {
     }
 
     /// In the account's window.
-    fn take_place(&self, app: &App) -> std::result::Result<Admitted, Refused> {
+    fn take_place(&self, app: &App) -> Result<Admitted, Refused> {
         let window = quota::Limit::of_plan(self.plan);
         app.limits.admit_account(self.payer.account.id, window, self.now)
     }

@@ -74,7 +74,6 @@ impl<'ex> Extractible<'ex> for Query {
         &METADATA
     }
 
-    #[allow(refining_impl_trait)]
     async fn extract(req: &'ex mut Request, _depot: &'ex mut Depot) -> Result<Self> {
         Self::parse(req.uri().query().unwrap_or_default())
     }

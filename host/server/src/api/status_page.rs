@@ -12,7 +12,7 @@ use vedette_model::status_page::Slug;
 
 use super::caller;
 use crate::{
-    App, Error, Result,
+    App, Error, Resource, Result,
     document::Document,
     service,
     status_page::{Rendered, missing, plain_style},
@@ -101,14 +101,14 @@ async fn answer(depot: &mut Depot, res: &mut Response, slug: &str, form: Form) {
 
 /// What can be no name of a page is not looked for.
 async fn find(app: &App, slug: &str) -> Result<Arc<Rendered>> {
-    let slug: Slug = slug.parse().map_err(|_| Error::NotFound("status page"))?;
+    let slug: Slug = slug.parse().map_err(|_| Error::NotFound(Resource::StatusPage))?;
     service::status_page::by_slug(app, &slug).await
 }
 
 fn not_found(res: &mut Response, form: Form) {
     if form == Form::Json {
         allow_everybody(res.headers_mut());
-        res.render(Error::NotFound("status page"));
+        res.render(Error::NotFound(Resource::StatusPage));
         return;
     }
     match missing(&format!("/status/{OWN_STYLE}")) {

@@ -75,7 +75,6 @@ impl<'ex> Extractible<'ex> for Administrator {
         &METADATA
     }
 
-    #[allow(refining_impl_trait)]
     async fn extract(req: &'ex mut Request, depot: &'ex mut Depot) -> Result<Self> {
         let caller = Caller::extract(req, depot).await?;
         service::team::administered(&caller)?;
@@ -92,7 +91,6 @@ impl<'ex> Extractible<'ex> for Heard {
         &METADATA
     }
 
-    #[allow(refining_impl_trait)]
     async fn extract(req: &'ex mut Request, depot: &'ex mut Depot) -> Result<Self> {
         Ok(Self(Body::extract(req, depot).await))
     }

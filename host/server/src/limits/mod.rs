@@ -16,7 +16,7 @@ use std::{net::IpAddr, time::Duration};
 
 use vedette_model::{
     AccountId, Timestamp,
-    quota::{self, Admitted, Limit, PER_ADDRESS, PER_PUBLIC_ADDRESS, Refused},
+    quota::{self, ACCOUNT_SPAN, Admitted, Limit, PER_ADDRESS, PER_PUBLIC_ADDRESS, Refused},
 };
 
 use crate::Clock;
@@ -131,7 +131,7 @@ impl Limits {
             layer.windows.forget_idle(layer.limit, now);
             layer.guard.forget_idle();
         }
-        self.accounts.forget_idle(LONGEST_ACCOUNT_SPAN, now);
+        self.accounts.forget_idle(ANY_PLAN, now);
     }
 
     fn layer(&self, class: Class) -> &AddressLayer {
@@ -158,8 +158,8 @@ impl AddressLayer {
 /// At about 300 bytes each, 40 MB when every one of them is in use.
 const MOST_ADDRESSES: usize = 1 << 17;
 const MOST_ACCOUNTS: usize = 1 << 16;
-/// The span of every plan's window; the number does not matter for forgetting.
-const LONGEST_ACCOUNT_SPAN: Limit = Limit { max: 1, span: Duration::from_secs(10) };
+/// Of every plan; the number does not matter for forgetting.
+const ANY_PLAN: Limit = Limit { max: 1, span: ACCOUNT_SPAN };
 
 #[cfg(test)]
 mod tests;

@@ -8,7 +8,7 @@ use super::{
     api_key::{hash, mint},
     plan, random, site, status_page,
 };
-use crate::{App, Error, Result};
+use crate::{App, Error, Resource, Result};
 
 /// An account and the key that was made with it: the only time that the key is shown.
 #[derive(Clone)]
@@ -82,7 +82,7 @@ pub async fn list(app: &App, limit: u32, offset: u32) -> Result<Vec<Account>> {
 /// # Errors
 /// `NotFound` when there is no such account, `Invalid` for a plan that its edition does not have.
 pub async fn change_plan(app: &App, id: AccountId, plan: &str) -> Result<()> {
-    const NOBODY: Error = Error::NotFound("account");
+    const NOBODY: Error = Error::NotFound(Resource::Account);
     let account = app.store.account(id).await?.ok_or(NOBODY)?;
     let edition = plan::edition_of(&account)?;
     let plan = edition.plan(plan).ok_or_else(|| one_of("plan", &plans(edition)))?;

@@ -30,7 +30,7 @@ use super::{
     pipeline::{self, Arrival, Seen},
     plan, random,
 };
-use crate::{Agent, App, Caller, Error, Result};
+use crate::{Agent, App, Caller, Error, Resource, Result};
 
 /// An agent with its key: the answer of the call that made it, and of nothing else.
 #[derive(Clone, Serialize)]
@@ -76,7 +76,7 @@ pub async fn create(app: &App, caller: &Caller, body: &Value) -> Result<CreatedA
     match app.store.create_agent(&new, &hash(&key), plan.agents).await {
         Ok(agent_name) => Ok(CreatedAgent { agent_id: new.id, agent_key: key, agent_name }),
         Err(StoreError::AgentLimit) => Err(used_up(caller.edition, plan)),
-        Err(StoreError::Gone) => Err(Error::NotFound("account")),
+        Err(StoreError::Gone) => Err(Error::NotFound(Resource::Account)),
         Err(cause) => Err(cause.into()),
     }
 }
@@ -267,7 +267,7 @@ pub(crate) fn no_room(left_out: usize) -> Error {
     ))
 }
 
-const UNKNOWN: Error = Error::NotFound("agent");
+const UNKNOWN: Error = Error::NotFound(Resource::Agent);
 
 #[cfg(test)]
 mod tests;

@@ -14,7 +14,7 @@ use vedette_model::{
 use vedette_store::{Error as StoreError, Rolled};
 
 use super::{plan, random};
-use crate::{App, Caller, Error, Result};
+use crate::{App, Caller, Error, Resource, Result};
 
 /// A key with its secret: the answer of create and roll, and of nothing else.
 #[derive(Clone, Serialize)]
@@ -54,7 +54,7 @@ pub async fn create(app: &App, caller: &Caller, body: &Value) -> Result<CreatedK
     match app.store.create_api_key(caller.account.id, &key, plan.api_keys).await {
         Ok(()) => Ok(CreatedKey::of(key, secret)),
         Err(StoreError::KeyLimit) => Err(used_up(caller.edition, plan)),
-        Err(StoreError::Gone | StoreError::Stale) => Err(Error::NotFound("account")),
+        Err(StoreError::Gone | StoreError::Stale) => Err(Error::NotFound(Resource::Account)),
         Err(cause) => Err(cause.into()),
     }
 }
@@ -83,7 +83,7 @@ pub async fn roll(app: &App, caller: &Caller, body: &Value) -> Result<CreatedKey
             app.limits.recent.disown_all(caller.account.id);
             Ok(CreatedKey::of(rolled, secret))
         }
-        Err(StoreError::Stale) => Err(Error::NotFound("account")),
+        Err(StoreError::Stale) => Err(Error::NotFound(Resource::Account)),
         Err(cause) => Err(cause.into()),
     }
 }
@@ -142,7 +142,7 @@ fn used_up(edition: &Edition, plan: &Plan) -> Error {
     plan::used_up(edition, plan, "API key", |plan| plan.api_keys)
 }
 
-const UNKNOWN: Error = Error::NotFound("API key");
+const UNKNOWN: Error = Error::NotFound(Resource::ApiKey);
 
 #[cfg(test)]
 mod tests {

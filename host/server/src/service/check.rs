@@ -14,12 +14,12 @@ use vedette_model::{
 };
 
 use super::pipeline::{self, Arrival, Seen, Stored};
-use crate::{App, Caller, Error, Result};
+use crate::{App, Caller, Error, Resource, Result};
 
-pub use history::{CheckQuery, cert_history, latest, page};
+pub use history::{cert_history, latest, page};
 pub use on_demand::{run_on_demand, run_public};
 
-pub(crate) use history::{DOCUMENTED, query};
+pub(crate) use history::query;
 pub(crate) use on_demand::run_for_anyone;
 pub(crate) use place::Places;
 pub(crate) use view::{PUBLIC, public_part, shown, shown_record};
@@ -75,7 +75,7 @@ fn installed(name: &str, installed: &[CheckType]) -> Result<CheckType> {
     })
 }
 
-const NO_SITE: Error = Error::NotFound("site");
+const NO_SITE: Error = Error::NotFound(Resource::Site);
 
 #[cfg(test)]
 mod tests {

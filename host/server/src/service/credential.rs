@@ -17,7 +17,7 @@ use vedette_model::{
 use vedette_store::{Error as StoreError, Found, Person};
 
 use super::{api_key::hash, plan, session};
-use crate::{App, Caller, Error, Result};
+use crate::{App, Caller, Error, Resource, Result};
 
 /// What a request shows of who makes it.
 #[derive(Clone, Copy, Debug)]
@@ -114,7 +114,7 @@ fn caller(
         None if wanted.is_none_or(|wanted| wanted == person.account.id) => {
             (&person.account, person.stamp, own, key.and_then(|key| key.made_by))
         }
-        None => return Err(Error::NotFound("account")),
+        None => return Err(Error::NotFound(Resource::Account)),
     };
     Ok(Caller {
         account: Arc::clone(account),

@@ -170,7 +170,7 @@ impl Call {
         Ok(())
     }
 
-    fn note(&self, ended: std::result::Result<Ending, JoinError>) {
+    fn note(&self, ended: Result<Ending, JoinError>) {
         let ending = ended.unwrap_or_else(|cause| {
             tracing::error!("a check of POST /cron panicked; its lease runs out: {cause}");
             Ending::Failed

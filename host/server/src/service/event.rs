@@ -27,7 +27,7 @@ use self::{
     sites::Sites,
 };
 use crate::{
-    App, Caller, Error, Result,
+    App, Caller, Error, Resource, Result,
     streams::{Full, MOST_OF_ACCOUNT},
 };
 
@@ -85,7 +85,7 @@ pub async fn follow(
     if let Some(site) = filter.site
         && !app.store.site_ids(account).await?.contains(&site)
     {
-        return Err(Error::NotFound("site"));
+        return Err(Error::NotFound(Resource::Site));
     }
     let seat = app.streams.sit(account).map_err(no_place)?;
     let now = app.clock.now();

@@ -10,7 +10,7 @@ use vedette_model::{
 use vedette_store::{Error as StoreError, Page};
 
 use super::{random, status_page};
-use crate::{App, Caller, Error, Result};
+use crate::{App, Caller, Error, Resource, Result};
 
 /// The caller's incidents that pass the filter, newest first, as far as one answer holds them.
 pub async fn list(app: &App, caller: &Caller, filter: &IncidentFilter) -> Result<Page<Incident>> {
@@ -168,7 +168,7 @@ async fn own_sites(app: &App, caller: &Caller, sites: &[SiteId]) -> Result<()> {
     }
     let own = app.store.site_ids(caller.account.id).await?;
     let owned = sites.iter().all(|site| own.contains(site));
-    if owned { Ok(()) } else { Err(Error::NotFound("site")) }
+    if owned { Ok(()) } else { Err(Error::NotFound(Resource::Site)) }
 }
 
 async fn critical_alerts(app: &App, caller: &Caller) -> Result<CriticalAlerts> {
@@ -200,7 +200,7 @@ fn limit(cause: StoreError) -> Error {
     }
 }
 
-const UNKNOWN: Error = Error::NotFound("incident");
+const UNKNOWN: Error = Error::NotFound(Resource::Incident);
 /// Alerts in the first update; of the others it tells the number.
 const MOST_TOLD: usize = 50;
 /// Alerts that an incident remembers it was made from.

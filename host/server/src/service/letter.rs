@@ -7,6 +7,7 @@ use vedette_model::{
     AccountId, Delivery, DeliveryId, Role, Timestamp,
     delivery::{LETTERS_A_DAY, Rendered, letter},
     quota,
+    text::turns_direction,
 };
 use vedette_store::Error as StoreError;
 
@@ -166,9 +167,7 @@ pub(super) fn none_left(now: Timestamp) -> Error {
 /// The name of a stranger in a mail of ours, without what turns the direction of reading: it would
 /// rearrange the words behind it.
 fn straight(name: &str) -> String {
-    let is_mark = |c: char| matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}');
-    let turns = |c: char| matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    name.replace(|c: char| is_mark(c) || turns(c), "")
+    name.replace(turns_direction, "")
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use vedette_model::{MaintenanceWindow, MaintenanceWindowId, maintenance::NewMain
 use vedette_store::Error as StoreError;
 
 use super::{random, status_page};
-use crate::{App, Caller, Error, Result};
+use crate::{App, Caller, Error, Resource, Result};
 
 /// The caller's windows, past ones too, the earliest first.
 pub async fn list(app: &App, caller: &Caller) -> Result<Vec<MaintenanceWindow>> {
@@ -29,7 +29,7 @@ pub async fn create(app: &App, caller: &Caller, body: &Value) -> Result<Maintena
         Err(StoreError::WindowLimit) => Err(Error::forbidden(format!(
             "an account has at most {MOST_WINDOWS} maintenance windows; delete those that are over"
         ))),
-        Err(StoreError::Gone) if window.site_id.is_some() => Err(Error::NotFound("site")),
+        Err(StoreError::Gone) if window.site_id.is_some() => Err(Error::NotFound(Resource::Site)),
         Err(cause) => Err(cause.into()),
     }
 }
@@ -38,7 +38,7 @@ pub async fn create(app: &App, caller: &Caller, body: &Value) -> Result<Maintena
 pub async fn delete(app: &App, caller: &Caller, id: MaintenanceWindowId) -> Result<()> {
     let now = app.clock.now();
     if !app.store.delete_maintenance_window(caller.account.id, id, now).await? {
-        return Err(Error::NotFound("maintenance window"));
+        return Err(Error::NotFound(Resource::MaintenanceWindow));
     }
     app.wake.outbox.tell_of_all();
     status_page::forget(app, caller.account.id);

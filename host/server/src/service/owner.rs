@@ -11,7 +11,7 @@ use super::{
     api_key::{self, CreatedKey},
     plan, profile,
 };
-use crate::{App, Caller, Error, Result};
+use crate::{App, Caller, Error, Resource, Result};
 
 /// Makes one more key of an account.
 ///
@@ -55,7 +55,7 @@ pub async fn delete(app: Arc<App>, id: AccountId) -> Result<()> {
 }
 
 async fn account(app: &App, id: AccountId) -> Result<Account> {
-    app.store.account(id).await?.ok_or(Error::NotFound("account"))
+    app.store.account(id).await?.ok_or(Error::NotFound(Resource::Account))
 }
 
 fn owner(account: Account) -> Result<Caller> {

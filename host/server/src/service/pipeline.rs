@@ -269,7 +269,7 @@ impl Decided {
         metrics::counter!(
             "vedette_checks_total",
             "check_type" => record.check_type.to_string(),
-            "status" => word(record.status),
+            "status" => record.status.as_str(),
         )
         .increment(1);
         if let Some(token) = self.doubted {
@@ -293,26 +293,15 @@ impl Decided {
 /// Has the count of every installed check begin at 0: a counter that is first seen at 1 has not grown
 /// for Prometheus, and one that is never seen cannot be missed.
 pub(crate) fn begin_counting(app: &App) {
-    let statuses =
-        [CheckStatus::Ok, CheckStatus::Degraded, CheckStatus::Down, CheckStatus::Unknown];
     for check_type in app.sandbox.check_types() {
-        for status in statuses {
+        for status in CheckStatus::ALL {
             metrics::counter!(
                 "vedette_checks_total",
                 "check_type" => check_type.to_string(),
-                "status" => word(status),
+                "status" => status.as_str(),
             )
             .increment(0);
         }
-    }
-}
-
-fn word(status: CheckStatus) -> &'static str {
-    match status {
-        CheckStatus::Ok => "ok",
-        CheckStatus::Degraded => "degraded",
-        CheckStatus::Down => "down",
-        CheckStatus::Unknown => "unknown",
     }
 }
 

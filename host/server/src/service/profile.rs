@@ -11,7 +11,7 @@ use vedette_model::{Account, AccountId, account::parse_full_name};
 use vedette_store::Error as StoreError;
 
 use super::{billing, status_page};
-use crate::{App, Caller, Error, Result};
+use crate::{App, Caller, Error, Resource, Result};
 
 /// Changes what the body names, and answers the account.
 ///
@@ -25,7 +25,7 @@ pub async fn update(app: &App, caller: &Caller, body: &Value) -> Result<Account>
     let mut full_name = None;
     patch.apply_option(&mut full_name);
     let changed = app.store.set_full_name(caller.account.id, full_name).await?;
-    changed.ok_or(Error::NotFound("account"))
+    changed.ok_or(Error::NotFound(Resource::Account))
 }
 
 /// Deletes an account with all its data, for good. What is paid for is cancelled first;

@@ -21,7 +21,7 @@ use vedette_model::{
 use vedette_sandbox::egress::{Audience, NetError};
 use vedette_store::Error as StoreError;
 
-use crate::{App, Caller, Error, Result};
+use crate::{App, Caller, Error, Resource, Result};
 
 pub(crate) use issue::carry_out;
 
@@ -78,7 +78,7 @@ pub async fn certificate(app: &App, caller: &Caller, site: SiteId) -> Result<Ren
         return Ok(renewed);
     }
     let known = app.store.site(account, site).await?.is_some();
-    Err(if known { Error::NotFound("renewed certificate") } else { UNKNOWN })
+    Err(if known { Error::NotFound(Resource::RenewedCertificate) } else { UNKNOWN })
 }
 
 /// The operator's switch.
@@ -87,7 +87,7 @@ pub async fn certificate(app: &App, caller: &Caller, site: SiteId) -> Result<Ren
 /// `NotFound` when there is no such account.
 pub async fn switch(app: &App, id: AccountId, on: bool) -> Result<()> {
     if !app.store.switch_renewal(id, on, app.clock.now()).await? {
-        return Err(Error::NotFound("account"));
+        return Err(Error::NotFound(Resource::Account));
     }
     let word = if on { "on" } else { "off" };
     tracing::info!(account_id = %id, on, "renewal was switched {word} for account {id}");
@@ -108,5 +108,5 @@ async fn vet(app: &App, provider: &Rfc2136) -> Result<()> {
     }
 }
 
-const UNKNOWN: Error = Error::NotFound("site");
+const UNKNOWN: Error = Error::NotFound(Resource::Site);
 const RESOLVE: Duration = Duration::from_secs(5);

@@ -190,7 +190,7 @@ pub(super) async fn vet(
     text: &str,
     vendor: &Vendor,
     deadline: Instant,
-) -> std::result::Result<(), String> {
+) -> Result<(), String> {
     let egress = app.sandbox.egress();
     let extra = &app.config.channels.extra_hosts;
     let url = egress.policy().vet_vendor_url(text, vendor, extra)?;
@@ -311,7 +311,7 @@ fn refuse(caller: &Caller, plan: &Plan, refused: PatchError) -> Error {
 }
 
 /// What becomes of settings that are changed as far as the plan allows.
-type Patched<T = ()> = std::result::Result<T, PatchError>;
+type Patched<T = ()> = Result<T, PatchError>;
 
 const EMAIL: &str = "email";
 const LEADS_INSIDE: &str = "it leads to an address that may not be reached";

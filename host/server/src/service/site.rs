@@ -22,7 +22,7 @@ use vedette_sandbox::{
 use vedette_store::{Error as StoreError, Runs, Stamp};
 
 use super::{due, plan, random, status_page, unanswered};
-use crate::{App, Caller, Error, Result};
+use crate::{App, Caller, Error, Resource, Result};
 
 /// The caller's sites, oldest first, each with `monitoring_enabled` as it is in effect: over the
 /// plan's limit only the oldest are checked. With where the account stood when they were read.
@@ -273,7 +273,7 @@ fn changed(before: &Site, after: &Site) -> Vec<CheckType> {
     let mut checks = after.checks();
     checks.retain(|check_type| {
         moved
-            || (threshold && check_type.as_str() != UPTIME)
+            || (threshold && !check_type.is_uptime())
             || before.config_of(check_type) != after.config_of(check_type)
     });
     checks
@@ -286,9 +286,8 @@ fn changed(before: &Site, after: &Site) -> Vec<CheckType> {
 fn moved(app: &App, before: &Site, after: &Site) -> Vec<CheckType> {
     let mut checks = app.sandbox.check_types();
     let is_elsewhere = before.endpoint() != after.endpoint();
-    let is_of_a_host = |check_type: &CheckType| {
-        app.sandbox.reaches_target(check_type) && check_type.as_str() != UPTIME
-    };
+    let is_of_a_host =
+        |check_type: &CheckType| app.sandbox.reaches_target(check_type) && !check_type.is_uptime();
     checks.retain(|check_type| is_elsewhere && is_of_a_host(check_type));
     checks
 }
@@ -333,9 +332,7 @@ fn refused(field: &'static str, refusal: &Refusal) -> Error {
     Error::invalid(field, format!("is refused: {refusal}"))
 }
 
-/// What it finds is about the service, wherever it is, and about no day to come.
-const UPTIME: &str = "uptime";
-const UNKNOWN: Error = Error::NotFound("site");
+const UNKNOWN: Error = Error::NotFound(Resource::Site);
 
 #[cfg(test)]
 mod tests {
@@ -386,7 +383,7 @@ mod tests {
         let sites = sites(3);
         let was = monitored(&sites, STANDARD.lowest_plan());
         let is = monitored(&sites, STANDARD.highest_plan());
-        let due = resumed(was, is, &installed, |check_type| check_type.as_str() == UPTIME);
+        let due = resumed(was, is, &installed, |check_type| check_type.is_uptime());
         let due: Vec<(SiteId, &str)> = due.iter().map(|(site, it)| (*site, it.as_str())).collect();
         let [first, second, third] = [sites[0].id, sites[1].id, sites[2].id];
         let expected = [(first, "uptime"), (second, "uptime"), (third, "ssl"), (third, "uptime")];

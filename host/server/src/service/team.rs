@@ -21,7 +21,7 @@ use super::{
     letter::{self, Letter},
     plan, random,
 };
-use crate::{App, Caller, Error, Result};
+use crate::{App, Caller, Error, Resource, Result};
 
 /// A team as all its members see it.
 #[derive(Clone, Debug, PartialEq)]
@@ -95,7 +95,7 @@ pub async fn invite(app: &App, caller: &Caller, body: &Value) -> Result<Invited>
             let advice = "cannot be invited while you are in another team; leave that one first";
             return Err(Error::invalid("email", advice));
         }
-        Err(StoreError::Gone) => return Err(Error::NotFound("account")),
+        Err(StoreError::Gone) => return Err(Error::NotFound(Resource::Account)),
         Err(cause) => return Err(cause.into()),
     }
     if mail.is_some() {
@@ -254,8 +254,8 @@ fn refuse(refusal: Refusal) -> Error {
     }
 }
 
-const UNKNOWN: Error = Error::NotFound("team member");
-const NO_INVITATION: Error = Error::NotFound("invitation");
+const UNKNOWN: Error = Error::NotFound(Resource::TeamMember);
+const NO_INVITATION: Error = Error::NotFound(Resource::Invitation);
 
 #[cfg(test)]
 mod tests {
@@ -292,6 +292,6 @@ mod tests {
             let error = refuse(refusal);
             assert!(matches!(error, Error::Invalid(_) | Error::Forbidden { .. }), "{error}");
         }
-        assert!(matches!(refuse(Refusal::Gone), Error::NotFound("invitation")));
+        assert!(matches!(refuse(Refusal::Gone), Error::NotFound(Resource::Invitation)));
     }
 }

@@ -63,7 +63,7 @@ async fn one(app: Arc<App>, lease: RenewalLease, shutdown: CancellationToken) {
     }
 }
 
-fn note(ended: std::result::Result<(), JoinError>) {
+fn note(ended: Result<(), JoinError>) {
     if let Err(cause) = ended {
         tracing::error!("a renewal panicked; it is begun anew when its lease ends: {cause}");
     }

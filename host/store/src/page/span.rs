@@ -12,9 +12,9 @@ pub(super) struct Span {
 
 impl Span {
     pub(super) fn of(filter: &CheckFilter) -> Self {
-        let near = filter.to.map_or(-FAREST, |to| {
-            let cuts_a_millisecond = to.timestamp_subsec_nanos() % 1_000_000 > 0;
-            key::rev(to) + i64::from(!cuts_a_millisecond)
+        let near = filter.until.map_or(-FAREST, |until| {
+            let cuts_a_millisecond = until.timestamp_subsec_nanos() % 1_000_000 > 0;
+            key::rev(until) + i64::from(!cuts_a_millisecond)
         });
         let far = filter.from.map_or(FAREST, |from| key::rev(from) + 1);
         Self { near, far }

@@ -68,8 +68,7 @@ fn what_only_the_lost_key_opens_goes_and_all_else_stays() {
 
         // From here on it is a database of the new key like any other.
         let store = Store::open(&url, keyed(KEYS[1])).await.unwrap();
-        let bare = Site { dns_provider_config: None, deploy_config: None, ..site.clone() };
-        assert_eq!(store.listed_sites(account.id).await.unwrap().1, [bare]);
+        assert_eq!(store.listed_sites(account.id).await.unwrap().1, [bare(&site)]);
         assert_eq!(store.acme_credentials(account.id, DIRECTORY).await.unwrap(), None);
         assert!(store.lease_deliveries("a", noon(), LEASE, 9).await.unwrap().is_empty());
         let context = store.check_context(account.id, site.id, &ssl()).await.unwrap().unwrap();

@@ -27,7 +27,7 @@ fn expected(records: &[CheckRecord], filter: &CheckFilter) -> (Vec<CheckRecord>,
         .iter()
         .filter(|record| filter.check_type.as_ref().is_none_or(|t| *t == record.check_type))
         .filter(|record| filter.from.is_none_or(|from| record.checked_at >= from.trunc_subsecs(3)))
-        .filter(|record| filter.to.is_none_or(|to| record.checked_at < to))
+        .filter(|record| filter.until.is_none_or(|until| record.checked_at < until))
         .collect();
     let page = found.iter().skip(filter.offset as usize).take(filter.limit as usize);
     (page.map(|record| (*record).clone()).collect(), found.len() as u64)
@@ -72,7 +72,7 @@ fn pages_and_totals_are_exact_at_every_edge() {
                     for (limit, offset) in [(200, 0), (5, 0), (3, 4), (7, 11), (1, 35), (9, 40)] {
                         let check_type = check_type.clone();
                         let filter =
-                            CheckFilter { check_type, from: *from, to: *to, limit, offset };
+                            CheckFilter { check_type, from: *from, until: *to, limit, offset };
                         assert_page(&store, &account, &site, &records, &filter).await;
                     }
                 }

@@ -22,7 +22,7 @@ fn reopening_keeps_everything() {
 
         let store = open(&url).await;
         assert_eq!(rows(&store).await, before);
-        assert_eq!(only(store.listed_sites(account.id).await.unwrap().1), site);
+        assert_eq!(only(store.listed_sites(account.id).await.unwrap().1), bare(&site));
         assert_eq!(store.calls_so_far(account.id, "2026-11").await.unwrap().used, 1);
         let context = store.check_context(account.id, site.id, &ssl()).await.unwrap().unwrap();
         assert_eq!(context.state, run.state);

@@ -55,7 +55,7 @@ fn filters() -> Vec<CheckFilter> {
     let mut filters = Vec::new();
     for (from, to, limit, offset) in of_all {
         for check_type in [None, Some(ssl()), Some(uptime())] {
-            filters.push(CheckFilter { check_type, from, to, limit, offset });
+            filters.push(CheckFilter { check_type, from, until: to, limit, offset });
         }
     }
     filters

@@ -237,7 +237,8 @@ fn a_row_that_was_copied_to_another_account_does_not_open() {
 fn a_site_whose_secrets_cannot_be_opened_is_listed_checked_and_deleted() {
     on_both(|store| async move {
         let (account, site) = with_secrets(&store).await;
-        let other = add(&store, &account, "other.example").await;
+        let other = super::site(&account, "other.example");
+        store.create_site(&other, 50, &[]).await.unwrap();
         let binds = Binds::new().with("site", key::site(account.id, site.id));
         store.write("UPDATE $site SET sealed = 'damaged' RETURN NONE", binds).await.unwrap();
         let damaged = store.site(account.id, site.id).await;

@@ -77,7 +77,7 @@ fn a_strangers_id_finds_and_changes_nothing() {
         assert_eq!(rows(&store).await, before);
         let found = store.caller(&key.hash).await.unwrap().unwrap();
         assert_eq!((&found.key, &*found.person.account), (&key, &owner));
-        assert_eq!(store.listed_sites(owner.id).await.unwrap().1, [site]);
+        assert_eq!(store.listed_sites(owner.id).await.unwrap().1, [bare(&site)]);
         assert_eq!(store.alert(owner.id, alert.id).await.unwrap(), Some(alert));
         assert_eq!(store.incident(owner.id, incident.id).await.unwrap(), Some(incident));
         assert_eq!(store.maintenance_windows(owner.id).await.unwrap(), [window]);

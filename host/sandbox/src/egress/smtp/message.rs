@@ -12,7 +12,7 @@ use lettre::{
     },
 };
 use uuid::Uuid;
-use vedette_model::{DeliveryId, Timestamp};
+use vedette_model::{DeliveryId, Timestamp, text::misleads};
 
 /// What is sent to one recipient.
 #[derive(Clone, Copy, Debug)]
@@ -59,8 +59,7 @@ fn header(name: &'static str, value: String) -> HeaderValue {
 
 /// One line, whatever the plugin wrote. `=?` would begin an encoded word (RFC 2047).
 fn subject(text: &str) -> String {
-    let odd = |c: char| c.is_control() || matches!(c, '\u{2028}'..='\u{202e}');
-    let line = text.replace(odd, " ").replace("=?", "= ?");
+    let line = text.replace(misleads, " ").replace("=?", "= ?");
     line.chars().take(LONGEST_SUBJECT).collect()
 }
 

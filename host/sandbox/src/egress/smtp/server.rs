@@ -3,6 +3,7 @@
 use lettre::transport::smtp::authentication::Credentials;
 use percent_encoding::percent_decode_str;
 use url::Url;
+use vedette_model::text::misleads;
 
 use super::BadRelay;
 
@@ -68,7 +69,7 @@ impl Server {
         let secrets = self.login.iter().flat_map(|login| [&login.password, &login.user]);
         let secrets = secrets.filter(|secret| secret.len() >= SHORTEST_SECRET);
         let said = secrets.fold(said.to_owned(), |said, secret| said.replace(secret.as_str(), "…"));
-        let visible = said.replace(is_odd, " ");
+        let visible = said.replace(misleads, " ");
         let mut line = visible.split_whitespace().collect::<Vec<_>>().join(" ");
         if line.len() > LONGEST_QUOTE {
             line.truncate(line.floor_char_boundary(LONGEST_QUOTE));
@@ -76,12 +77,6 @@ impl Server {
         }
         line
     }
-}
-
-/// Controls, and what turns the direction of reading.
-fn is_odd(c: char) -> bool {
-    c.is_control()
-        || matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// A password may hold what a URL may not.

@@ -1,6 +1,7 @@
 //! `/sites`.
 
 use serde_json::{Map, Value, json};
+use vedette_model::CheckType;
 
 use super::{
     Subject,
@@ -81,7 +82,7 @@ pub(super) fn schemas(subject: &Subject<'_>) -> Vec<(String, Value)> {
     let patch = object(&[], changeable(subject));
     let mut members = changeable(subject);
     members["domain"] = domain();
-    members["check_types"]["default"] = json!(["ssl", "dns", "domain", "ct"]);
+    members["check_types"]["default"] = json!(CheckType::LISTED);
     members["alert_days"]["default"] = json!(14);
     members["monitoring_enabled"]["default"] = json!(true);
     let new = object(&["domain"], members);

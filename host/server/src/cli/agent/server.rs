@@ -220,7 +220,11 @@ mod tests {
         for (failure, is_final, about_the_key) in [
             (refused(400, ours), true, false),
             (refused(400, None), false, false),
-            (refused(404, Some(&crate::Error::NotFound("agent").to_string())), true, false),
+            (
+                refused(404, Some(&crate::Error::NotFound(crate::Resource::Agent).to_string())),
+                true,
+                false,
+            ),
             (refused(404, Some("there is no such path")), false, false),
             (refused(404, Some("not_found")), false, false),
             (refused(404, None), false, false),

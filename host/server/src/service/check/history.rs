@@ -2,21 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use vedette_model::{CertChange, CheckRecord, CheckType, Invalid, SiteId, Timestamp, parse};
+use vedette_model::{CertChange, CheckRecord, CheckType, Invalid, SiteId, parse};
 use vedette_store::{CheckFilter, Page};
 
 use super::{NO_SITE, view::shown_record};
 use crate::{App, Caller, Result};
-
-/// What `GET /checks` asks for; `until` is the first moment that is not shown any more.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct CheckQuery {
-    pub check_type: Option<CheckType>,
-    pub from: Option<Timestamp>,
-    pub until: Option<Timestamp>,
-    pub limit: u32,
-    pub offset: u32,
-}
 
 /// The latest record of each check that ever ran for the site.
 pub async fn latest(
@@ -36,11 +26,11 @@ pub(crate) fn query(
     from: Option<&str>,
     to: Option<&str>,
     page: Result<(u32, u32), Invalid>,
-) -> Result<CheckQuery> {
+) -> Result<CheckFilter> {
     let check_type = check_type.map(str::parse::<CheckType>).transpose()?;
     let period = parse::period(from, to)?;
     let (limit, offset) = page?;
-    Ok(CheckQuery { check_type, from: period.from, until: period.until, limit, offset })
+    Ok(CheckFilter { check_type, from: period.from, until: period.until, limit, offset })
 }
 
 /// A page of the site's records, newest first.
@@ -48,18 +38,11 @@ pub async fn page(
     app: &App,
     caller: &Caller,
     site: SiteId,
-    query: CheckQuery,
+    filter: CheckFilter,
 ) -> Result<Page<CheckRecord>> {
-    if let Some(check_type) = &query.check_type {
+    if let Some(check_type) = &filter.check_type {
         require_known(app, caller, site, check_type).await?;
     }
-    let filter = CheckFilter {
-        check_type: query.check_type,
-        from: query.from,
-        to: query.until,
-        limit: query.limit,
-        offset: query.offset,
-    };
     let page = app.store.checks_page(caller.account.id, site, &filter).await?.ok_or(NO_SITE)?;
     let shown = |record| shown_record(caller.edition, record);
     Ok(Page { items: page.items.into_iter().map(shown).collect(), total: page.total })
@@ -73,7 +56,9 @@ async fn require_known(
     site: SiteId,
     check_type: &CheckType,
 ) -> Result<()> {
-    if DOCUMENTED.contains(&check_type.as_str()) || app.sandbox.check(check_type).is_some() {
+    if CheckType::DOCUMENTED.contains(&check_type.as_str())
+        || app.sandbox.check(check_type).is_some()
+    {
         return Ok(());
     }
     let seen = app.store.latest_checks(caller.account.id, site).await?.ok_or(NO_SITE)?;
@@ -88,6 +73,3 @@ async fn require_known(
 pub async fn cert_history(app: &App, caller: &Caller, site: SiteId) -> Result<Page<CertChange>> {
     app.store.cert_history(caller.account.id, site).await?.ok_or(NO_SITE)
 }
-
-/// Check types of the documents, installed or not.
-pub(crate) const DOCUMENTED: [&str; 5] = ["ssl", "dns", "domain", "ct", "uptime"];

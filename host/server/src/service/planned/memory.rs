@@ -79,3 +79,16 @@ const MOST_REMEMBERED: u64 = 16_384;
 /// what is forgotten before says nothing of it.
 const REMEMBERED: Duration = Duration::from_secs(7 * 24 * 3600);
 const MOST_WAITS: u32 = 3;
+
+#[cfg(test)]
+mod tests {
+    use vedette_model::schedule::Intervals;
+
+    use super::*;
+
+    #[test]
+    fn check_that_was_slow_is_still_known_to_be_when_it_runs_again() {
+        // It may be late, too, and be given back before it finds a place.
+        assert!(REMEMBERED > 2 * Intervals::default().domain);
+    }
+}

@@ -207,14 +207,6 @@ fn check_that_was_slow_waits_for_others_that_were_until_it_is_quick() {
 }
 
 #[test]
-fn check_that_was_slow_is_still_known_to_be_when_it_runs_again() {
-    let longest = schedule::Intervals::default().domain;
-    let remembered = Planned::new().slow.policy().time_to_live();
-    // It may be late, too, and be given back before it finds a place.
-    assert!(remembered.is_none_or(|span| span > 2 * longest), "{remembered:?}");
-}
-
-#[test]
 fn how_long_a_check_takes_through_trouble_of_ours_says_nothing_of_it() {
     let (clock, hand) = Clock::manual("2026-11-20T12:00:00Z".parse().expect("a moment"));
     instance::with_idle_app(without_dns(), clock, |app| async move {

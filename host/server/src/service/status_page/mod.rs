@@ -28,7 +28,7 @@ use vedette_model::{
 
 use super::{due, random};
 use crate::{
-    App, Error, Result,
+    App, Error, Resource, Result,
     status_page::{Look, Rendered},
 };
 
@@ -200,7 +200,7 @@ fn chain(error: &Error) -> String {
     }
 }
 
-const UNKNOWN: Error = Error::NotFound("status page");
+const UNKNOWN: Error = Error::NotFound(Resource::StatusPage);
 /// With what a browser may keep (`api::status_page`), half a minute altogether.
 pub(crate) const FRESH: Duration = Duration::from_secs(10);
 const MOST_OWNERS: u64 = 1 << 16;
