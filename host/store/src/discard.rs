@@ -9,7 +9,7 @@ use surrealdb::types::{RecordId, SurrealValue};
 use vedette_model::{AccountId, NotificationSettings, status_page::Slug};
 
 use crate::error::{Error, Result};
-use crate::seal::Seal;
+use crate::seal::{Seal, key_id};
 use crate::tx::Binds;
 use crate::used::Mark;
 use crate::{Options, Store, key};
@@ -58,7 +58,7 @@ struct SlugRow {
 
 impl Store {
     /// Like [`Store::open`] for a database whose key is lost: it belongs to the first of the keys from
-    /// then on. Where one of them opens it nothing is discarded. No other node may have it open.
+    /// then on. What one of them opens is kept. No other node may have it open.
     pub async fn open_discarding(url: &str, options: Options) -> Result<(Self, Discarded)> {
         let store = Self::reach(url, options).await?;
         let settled = store.settle_discarding(&Mark::of(url)).await;
@@ -71,13 +71,11 @@ impl Store {
             return Err(if mark.is_there() { mark.lost() } else { empty() });
         }
         self.migrate().await?;
-        let row = self.seal_row().await?;
-        let mut lost = match self.opens(&row) {
-            Ok(()) => Lost::Refused,
-            Err(_) => {
-                Lost::Discarded(Discarded { pages: self.pages().await?, ..Discarded::default() })
-            }
-        };
+        // Made where there is none yet. What it tells is not asked: a row that another node wrote may be
+        // of another key than the word.
+        self.seal_row().await?;
+        let pages = self.pages().await?;
+        let mut lost = Lost::Discarded(Discarded { pages, ..Discarded::default() });
         self.seal_anew(&mut lost).await?;
         mark.make();
         Ok(lost.into_discarded())
@@ -119,11 +117,15 @@ impl Discarded {
 }
 
 impl Lost {
-    /// Where it is noted, if this is to be discarded.
-    pub(crate) fn discards(&mut self, seal: &Seal, sealed: &str) -> Option<&mut Discarded> {
+    /// Where it is noted, if this is to be discarded; `WrongKey` where it has to stay, and no key opens
+    /// it.
+    pub(crate) fn discards(&mut self, seal: &Seal, sealed: &str) -> Result<Option<&mut Discarded>> {
+        if seal.has_key_of(sealed) {
+            return Ok(None);
+        }
         match self {
-            Self::Discarded(discarded) if !seal.has_key_of(sealed) => Some(discarded),
-            _ => None,
+            Self::Discarded(discarded) => Ok(Some(discarded)),
+            Self::Refused => Err(Error::WrongKey(key_id(sealed).to_owned())),
         }
     }
 

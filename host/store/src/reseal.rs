@@ -3,7 +3,10 @@
 //! One row is a known word, sealed by the key that the database belongs to. Who cannot open it has
 //! another key and is refused before anything is written, the schema too. Where the word is sealed with a key that
 //! is no longer the first, or where not everything is sealed yet, all secrets are sealed anew,
-//! batch by batch, and only then does the row say so: cut short, it goes on at the next start.
+//! batch by batch, and only then does the row say so: cut short, it goes on at the next start. Of two
+//! nodes that are given another key in turn, the second writes with the old one after the first has
+//! sealed everything: so each start looks for such rows while there are two keys, and where nodes share
+//! the database, and refuses to go on without the key of one.
 //!
 //! Where the key is lost for good, [`Store::open_discarding`] goes the same way and discards what no key
 //! opens. All else stays: sites, history, alerts, who may sign in.
@@ -80,19 +83,19 @@ impl Store {
         let row = self.seal_row().await?;
         // Another node, with another key, may have made it since.
         self.opens(&row)?;
-        if row.complete && row.sample.starts_with(&self.inner.seal.prefix()) {
-            return Ok(());
+        let is_settled = row.complete && row.sample.starts_with(&self.inner.seal.prefix());
+        if !is_settled || self.inner.seal.has_older_keys() {
+            return self.seal_anew(&mut Lost::Refused).await;
         }
-        self.seal_anew(&mut Lost::Refused).await
+        if !self.embedded() {
+            self.reseal_kept(&mut Lost::Refused).await?;
+        }
+        Ok(())
     }
 
     /// All secrets with the first key, and then the word.
     pub(crate) async fn seal_anew(&self, lost: &mut Lost) -> Result<()> {
-        let rows = self.reseal_settings(lost).await?
-            + self.reseal_sites(lost).await?
-            + self.reseal_texts(&CERTIFICATES, lost).await?
-            + self.reseal_texts(&ACCOUNTS, lost).await?
-            + self.reseal_texts(&LETTERS, lost).await?;
+        let rows = self.reseal_kept(lost).await? + self.reseal_texts(&LETTERS, lost).await?;
         let unit = "UPDATE $id SET sample = $sample, complete = true RETURN NONE";
         let binds = Binds::new().with("id", key::seal()).with("sample", self.sample());
         self.write(unit, binds).await?;
@@ -100,6 +103,15 @@ impl Store {
             tracing::info!(rows, "sealed the secrets in {rows} rows with the first key");
         }
         Ok(())
+    }
+
+    /// All but letters, which are on their way for a day at most, among many other deliveries.
+    async fn reseal_kept(&self, lost: &mut Lost) -> Result<usize> {
+        let rows = self.reseal_settings(lost).await?
+            + self.reseal_sites(lost).await?
+            + self.reseal_texts(&CERTIFICATES, lost).await?
+            + self.reseal_texts(&ACCOUNTS, lost).await?;
+        Ok(rows)
     }
 
     /// The row as it stands; made by whoever comes first.
@@ -142,7 +154,7 @@ impl Store {
             let mut batch = Batch::default();
             for row in rows {
                 let account = AccountId(key::uuid_at(&row.id, 0)?);
-                let settings = match lost.discards(&self.inner.seal, &row.doc) {
+                let settings = match lost.discards(&self.inner.seal, &row.doc)? {
                     Some(discarded) => discarded.settings_of(account),
                     None => self.open_settings(account, Some(&row.doc))?,
                 };
@@ -165,7 +177,7 @@ impl Store {
             for OldSite { id, version, doc, mut sealed } in rows {
                 let account = AccountId(key::uuid_at(&id, 0)?);
                 let discarded =
-                    lost.discards(&self.inner.seal, sealed.as_deref().unwrap_or_default());
+                    lost.discards(&self.inner.seal, sealed.as_deref().unwrap_or_default())?;
                 if discarded.is_some() {
                     sealed = None;
                 }
@@ -194,7 +206,7 @@ impl Store {
                 return Ok(done);
             }
             for OldText { id, doc } in rows {
-                if let Some(discarded) = lost.discards(&self.inner.seal, &doc) {
+                if let Some(discarded) = lost.discards(&self.inner.seal, &doc)? {
                     *count(discarded) += 1;
                     let unit = format!("DELETE $id WHERE {column} = $old RETURN NONE");
                     self.write(&unit, Binds::new().with("id", id).with("old", doc)).await?;

@@ -111,6 +111,11 @@ impl Seal {
         parts(text).is_none_or(|(id, _)| self.keys.iter().any(|key| key.id == id))
     }
 
+    /// Whether there are others beside the one that seals.
+    pub(crate) fn has_older_keys(&self) -> bool {
+        self.keys.len() > 1
+    }
+
     /// Stands for something that is to be found again and not to be read: the same for the same,
     /// and only whoever has the key can try out what it stands for.
     pub(crate) fn mark(&self, of: &str) -> String {

@@ -2,7 +2,7 @@
 
 use vedette_model::{NotificationSettings, Secret};
 
-use super::seal::{assert_kept, queue_letter, settings, with_secrets};
+use super::seal::{assert_kept, queue_letter, settings, with_secrets, write_with_the_old_key};
 use super::*;
 use crate::Discarded;
 use crate::error::Error;
@@ -105,6 +105,26 @@ fn nothing_is_discarded_where_a_key_opens_it() {
             assert_kept(&store, &account, &site).await;
             store.close().await.unwrap();
         }
+    });
+}
+
+#[test]
+fn what_a_node_wrote_with_a_lost_key_after_the_change_is_discarded_alone() {
+    runtime().block_on(async {
+        let directory = tempfile::tempdir().unwrap();
+        let url = on_disk(directory.path());
+        let store = open(&url).await;
+        let (account, site) = with_secrets(&store).await;
+        store.close().await.unwrap();
+        drop(store);
+        Store::open(&url, keyed(&both_keys())).await.unwrap().close().await.unwrap();
+        write_with_the_old_key(&url, &account).await;
+
+        let (store, discarded) = discarding(&url, KEYS[1]).await;
+        assert_eq!(discarded.settings, [account.id]);
+        assert!(discarded.sites.is_empty(), "{discarded:?}");
+        assert_eq!(store.site(account.id, site.id).await.unwrap(), Some(site));
+        store.close().await.unwrap();
     });
 }
 

@@ -306,6 +306,34 @@ fn many_rows_from_before_are_sealed_in_batches() {
     });
 }
 
+/// As a node does whose keys are still in the order that they had.
+pub(super) async fn write_with_the_old_key(url: &str, account: &Account) {
+    let old_first = format!("{}{}", KEYS[0], KEYS[1]);
+    let store = Store::reach(url, keyed(&old_first)).await.unwrap();
+    set(&store, account).await;
+    store.close().await.unwrap();
+}
+
+#[test]
+fn what_another_node_wrote_with_the_old_key_is_sealed_anew_too() {
+    runtime().block_on(async {
+        let directory = tempfile::tempdir().unwrap();
+        let url = on_disk(directory.path());
+        let store = open(&url).await;
+        let (account, site) = with_secrets(&store).await;
+        store.close().await.unwrap();
+        drop(store);
+        // The first node's order is changed, the second writes, and then its order is changed as well.
+        Store::open(&url, keyed(&both_keys())).await.unwrap().close().await.unwrap();
+        write_with_the_old_key(&url, &account).await;
+        Store::open(&url, keyed(&both_keys())).await.unwrap().close().await.unwrap();
+
+        let store = Store::open(&url, keyed(KEYS[1])).await.unwrap();
+        assert_kept(&store, &account, &site).await;
+        store.close().await.unwrap();
+    });
+}
+
 #[test]
 fn another_key_is_refused_and_changes_nothing() {
     runtime().block_on(async {
