@@ -44,22 +44,16 @@ pub enum Error {
     /// Our own trouble. The client learns only that it was ours.
     #[error("something went wrong on our side; the request can be tried again")]
     Internal(#[source] anyhow::Error),
-    /// Our own trouble too, of the one kind that tells a client something: no DNS server answers us,
-    /// or only what it has kept.
-    #[error(
-        "the DNS servers of this service do not answer, or find out nothing; the request can be \
-         tried again"
-    )]
+    /// Our own trouble too, of the one kind that a client is told: no DNS server answers us, or only
+    /// from its cache.
+    #[error("this service's DNS servers are not answering; try again")]
     Offline(#[source] anyhow::Error),
-    /// Our own trouble as well: nobody can say whether a session token holds. Whoever asked for the
-    /// keys has told the log why there are none: anybody can write a token.
-    #[error("the keys of the identity provider are out of reach; the request can be tried again")]
+    /// Our own trouble as well: nobody can say whether a session token holds. Why there are no keys
+    /// is logged where they are asked for, not here: anybody can write a token.
+    #[error("the identity provider's keys cannot be fetched; try again")]
     NoSessionKeys,
     /// A source that a check asks is throttling, for so many seconds.
-    #[error(
-        "a source that this check asks wants it to wait; the request can be tried again in \
-         {retry_after} s"
-    )]
+    #[error("a source of this check is rate-limiting us; try again in {retry_after} s")]
     Throttled { retry_after: u64 },
 }
 

@@ -148,7 +148,7 @@ async fn while_no_dns_server_answers_nobody_is_alerted() {
     world.latest("ssl", &late, |record| is_doubted(record, "offline")).await;
     let answer = world.owner.client.post("/check-ssl", json!({"domain": "late.example"})).await;
     let told = refused(&answer, 500, "a check of a name that nobody can look up");
-    assert!(told.starts_with("the DNS servers of this service do not answer"), "{told}");
+    assert!(told.starts_with("this service's DNS servers are not answering"), "{told}");
     world.open_alerts(0).await;
     // Nobody has its name, which is down by itself.
     world.owner.client.delete(&format!("/sites?id={late}")).await.expect(200);

@@ -108,7 +108,7 @@ async fn a_check_that_is_to_wait_says_how_long() {
     operated.change(&["approve", "acme.banner"]).await;
     let body = json!({ "domain": "shop.example" });
     let told = client.post("/check-banner", body).await.expect(500)["message"].to_string();
-    assert!(told.contains("tried again in 30 s"), "{told}");
+    assert!(told.contains("try again in 30 s"), "{told}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -167,7 +167,7 @@ impl Standing {
                 self.month.used = self.month.used.saturating_sub(1);
                 app.limits.recent.take_back(account, &month);
             }
-            Err(cause) => tracing::warn!(%cause, "a call that is none stays counted: {cause}"),
+            Err(cause) => tracing::warn!(%cause, "a refused call could not be taken back: {cause}"),
         }
     }
 
@@ -297,8 +297,8 @@ fn number(number: impl ToString) -> HeaderValue {
 
 const ADDRESS: &str = "too many requests from this address";
 /// Spec: Errors, rule 2.
-const ADDRESS_AND_MONTH: &str = "too many requests from this address, and the calls that the plan \
-     has a month are used up; upgrade to a higher plan, or wait for the next month";
+const ADDRESS_AND_MONTH: &str = "too many requests from this address, and this month's calls are \
+     used up; upgrade to a higher plan, or wait for the next month";
 
 /// What the service says of itself (decisions: OpenAPI).
 const DESCRIPTION: [&str; 2] = ["/openapi.json", "/docs"];

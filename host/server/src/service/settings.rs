@@ -256,7 +256,7 @@ async fn try_out(
         Outcome::Retry { reason, .. } | Outcome::Rejected(reason) | Outcome::Unsent(reason) => {
             Some(reason)
         }
-        Outcome::Stopped => Some("the service stops, try again in a moment".to_owned()),
+        Outcome::Stopped => Some("the service is shutting down; try again in a moment".to_owned()),
     }
 }
 

@@ -89,7 +89,7 @@ pub async fn invite(app: &App, caller: &Caller, body: &Value) -> Result<Invited>
         Err(StoreError::TeamLimit) => return Err(full(caller, plan)),
         Err(StoreError::LetterLimit) => return Err(letter::none_left(now)),
         Err(StoreError::Duplicate) => {
-            return Err(Error::invalid("email", "is that of a member already"));
+            return Err(Error::invalid("email", "already belongs to a member"));
         }
         Err(StoreError::InTeam) => {
             let advice = "cannot be invited while you are in another team; leave that one first";
@@ -235,7 +235,7 @@ fn full(caller: &Caller, plan: &Plan) -> Error {
 fn refuse(refusal: Refusal) -> Error {
     match refusal {
         Refusal::Gone => NO_INVITATION,
-        Refusal::Own => Error::invalid("token", "is of an invitation to your own team"),
+        Refusal::Own => Error::invalid("token", "is an invitation to your own team"),
         Refusal::SomebodyElse => Error::forbidden(
             "the invitation is for another e-mail address; sign in with the one it was sent to",
         ),

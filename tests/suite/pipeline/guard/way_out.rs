@@ -27,7 +27,7 @@ async fn while_dns_servers_live_on_what_they_have_kept_nobody_is_alerted() {
         let body = json!({"domain": gone.domain, "site_id": gone.id});
         let answer = gone.client.post("/check-uptime", body).await;
         let told = refused(&answer, 500, "a check of a name that nobody can look up");
-        assert!(told.starts_with("the DNS servers of this service do not answer"), "{told}");
+        assert!(told.starts_with("this service's DNS servers are not answering"), "{told}");
     }
     guard_says(&world, "offline", true).await;
     assert_eq!(fleet.alerts().await, [] as [Value; 0]);
@@ -85,5 +85,5 @@ async fn a_check_that_asks_dns_servers_which_have_just_fallen_silent_ends_in_its
     let body = json!({"domain": fleet.sites[0].domain});
     let answer = world.owner.client.post("/check-dns", body).await;
     let told = refused(&answer, 500, "a check that nobody answers");
-    assert!(told.starts_with("the DNS servers of this service do not answer"), "{told}");
+    assert!(told.starts_with("this service's DNS servers are not answering"), "{told}");
 }
