@@ -80,11 +80,11 @@ pub(super) fn invalid(certificate: &Seen, problem: &str, now: i64) -> Finding {
     Finding::new(&events::INVALID, "invalid", message).suggestion(suggestion)
 }
 
-/// What was found of a certificate that is served by turns, and not now.
+/// What was found of a certificate that some of the site's servers serve, but not this answer.
 pub(super) fn of_another(finding: Finding) -> Finding {
     let own = finding.suggestion.as_deref().unwrap_or_default();
     let suggestion =
-        format!("This site answers differently by turns: look at each of its servers. {own}");
+        format!("Its servers answer with different certificates: look at each of them. {own}");
     finding.suggestion(suggestion)
 }
 

@@ -200,7 +200,7 @@ fn site_that_was_seen_over_https_and_answers_over_plain_http_alone_is_down() {
         assert_eq!((lost.health, found(&lost)), (Health::Down, vec![("site.down", "site")]));
         assert_eq!(
             lost.findings[0].message,
-            "https://example.com/a is down: it answers no more, over plain http alone",
+            "https://example.com/a is down over https: only plain http answers",
         );
         let suggestion = lost.findings[0].suggestion.as_deref().unwrap_or_default();
         assert!(suggestion.contains("set scheme to http"), "{suggestion}");
@@ -248,7 +248,7 @@ fn owner_accepts_plain_http_by_asking_for_it() {
     site.judge(PLAIN, Status::Up);
     site.config.scheme = Scheme::Http;
     assert!(found(&site.judge(PLAIN, Status::Up)).is_empty());
-    // Also when he leaves it to the check again.
+    // Also when they leave it to the check again.
     site.config.scheme = Scheme::Auto;
     assert!(found(&site.judge(PLAIN, Status::Up)).is_empty());
 }

@@ -29,10 +29,10 @@ pub(super) fn down(result: &UptimeResult, config: &Config) -> Finding {
     Finding::new(&events::DOWN, events::TROUBLE, message).suggestion(suggestion)
 }
 
-/// Of a site that was seen over https, and now answers over plain http alone.
+/// For a site that was seen over https and now answers over plain http alone.
 pub(super) fn without_https(result: &UptimeResult) -> Finding {
     let url = subject(result).replacen("http:", "https:", 1);
-    let message = format!("{url} is down: it answers no more, over plain http alone");
+    let message = format!("{url} is down over https: only plain http answers");
     Finding::new(&events::DOWN, events::TROUBLE, limit(message, MAX_MESSAGE)).suggestion(
         "Switch TLS on again: check that the web server listens for it on this port, with its \
          certificate, and that no firewall rejects connections. If the site is plain http by \
@@ -59,10 +59,7 @@ pub(super) fn degraded(result: &UptimeResult, config: &Config) -> Finding {
 /// Of a site that answers now, as it did after each of its failures. Its words stay the same while
 /// that goes on: an alert is written anew with every new message.
 pub(super) fn unsteady(result: &UptimeResult) -> Finding {
-    let message = limit(
-        format!("{} fails again and again, and answers at the next look", subject(result)),
-        MAX_MESSAGE,
-    );
+    let message = limit(format!("{} keeps failing and recovering", subject(result)), MAX_MESSAGE);
     Finding::new(&events::DEGRADED, events::TROUBLE, message).suggestion(
         "Look at each server behind the load balancer by itself: often one of them fails. The \
          failed checks of this site tell with what error.",

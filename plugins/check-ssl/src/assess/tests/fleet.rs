@@ -133,7 +133,7 @@ fn trouble_of_one_that_alternates_lasts_for_four_looks_that_meet_others() {
         let finding = &assessment.findings[0];
         assert!(finding.message.contains("last seen 2026-01-02 06:00 UTC"), "{}", finding.message);
         let suggestion = finding.suggestion.as_deref().unwrap_or_default();
-        assert!(suggestion.contains("each of its servers"), "{suggestion}");
+        assert!(suggestion.contains("with different certificates"), "{suggestion}");
     }
     assert_eq!(events(&site.judge(good(), at(306))), [""; 0]);
 
