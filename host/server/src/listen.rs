@@ -179,7 +179,7 @@ impl<A> Closing<A> {
     fn tell(&mut self, cause: &io::Error) {
         if self.exhausted.is_news(&cause.to_string(), Instant::now()) {
             let advice = advice(cause);
-            tracing::error!("connections wait, for no more can be opened: {cause}; {advice}");
+            tracing::error!("new connections wait: no more can be opened: {cause}; {advice}");
         }
     }
 }

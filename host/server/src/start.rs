@@ -325,10 +325,10 @@ async fn end(
     for listener in &listeners {
         listener.stop(GRACE).await;
     }
-    // Checks and deliveries end by their own deadlines; what does not is as good as crashed,
-    // and nothing depends on a goodbye.
+    // Checks and deliveries end by their own deadlines; what does not end is treated like a crash,
+    // and nothing depends on a clean end.
     if tokio::time::timeout(GRACE + Duration::from_secs(2), tasks.wait()).await.is_err() {
-        tracing::warn!("some work did not end in time and is left");
+        tracing::warn!("some work did not finish in time and was abandoned");
     }
     app.store.close().await.context("cannot close the database")
 }

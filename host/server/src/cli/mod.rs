@@ -53,7 +53,7 @@ enum Command {
     /// fault, 2 anything else
     #[command(subcommand)]
     Plugin(plugin::Command),
-    /// Go on with a database whose key is lost
+    /// Open a database whose key is lost, discarding what was encrypted
     #[command(subcommand)]
     Secrets(secrets::Command),
     /// Carry MCP between standard input and output and a running service, for AI assistants that

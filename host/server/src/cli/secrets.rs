@@ -16,7 +16,7 @@ use crate::{Config, database};
 
 #[derive(clap::Subcommand)]
 pub(super) enum Command {
-    /// Go on with a database whose key is lost, without what only that key opens; prints what that
+    /// Open a database whose key is lost, discarding what was encrypted with it; prints what that
     /// was. Stop the service first (on several machines: all of them)
     Discard(Args),
 }

@@ -213,7 +213,9 @@ async fn make_room(
     let places: Vec<_> = going.iter().map(|one| one.id).collect();
     let gone = app.store.let_go(account, agent.id, &places, before).await?;
     let agent_id = agent.id;
-    tracing::info!(%agent_id, gone, "agent {agent_id} looks at {gone} places no more");
+    tracing::info!(
+        %agent_id, gone, "agent {agent_id} no longer reports {gone} places; they were removed"
+    );
     Ok(gone > 0)
 }
 

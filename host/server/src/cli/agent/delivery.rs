@@ -175,7 +175,7 @@ impl Delivery {
         };
         if let Some(why) = refusal {
             self.given_up += 1;
-            tracing::error!("a report was not taken as it is, and is not sent again: {why}");
+            tracing::error!("the service rejected a report; it was dropped: {why}");
         }
         block_in_place(|| self.queue.lock().remove(name));
         Ok(())

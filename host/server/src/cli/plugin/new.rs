@@ -106,8 +106,8 @@ fn checkout(path: &Path) -> anyhow::Result<String> {
     let found = places.into_iter().find(|place| is_sdk(place)).with_context(|| {
         format!("there is no vedette-sdk in {}; give a checkout of Vedette", path.display())
     })?;
-    let found = fs::canonicalize(&found)
-        .with_context(|| format!("cannot find the way to {}", found.display()))?;
+    let found =
+        fs::canonicalize(&found).with_context(|| format!("cannot resolve {}", found.display()))?;
     let text = found.to_str().context("the path of vedette-sdk must be UTF-8")?;
     Ok(format!("path = {}", toml::Value::from(text)))
 }

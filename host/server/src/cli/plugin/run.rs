@@ -86,7 +86,7 @@ pub(super) async fn run(args: &Args) -> Done {
     let sandbox = start::sandbox(&config, Arc::new(MemoryState::default()))?;
     let sandbox = trial::install(sandbox, component, secrets.clone(), settings).await?;
     let placed = sandbox.check(check_type).zip(sandbox.limits(check_type));
-    let (descriptor, limits) = placed.context("the check is not in its place")?;
+    let (descriptor, limits) = placed.context("the plugin did not install its check")?;
     let (given, port, origin_ip) = (args.target.as_str(), args.port, args.origin_ip);
     let now = Clock::System.now();
     let wanted = Wanted { given, target, port, origin_ip, config: own, now };

@@ -104,7 +104,7 @@ async fn judge(
     file: PathBuf,
     case: &Case,
 ) -> anyhow::Result<Verdict> {
-    let descriptor = sandbox.check(check_type).context("the check is not in its place")?;
+    let descriptor = sandbox.check(check_type).context("the plugin did not install its check")?;
     let recording = case.recording();
     let wanted = case.wanted().with_context(|| file.display().to_string())?;
     let source = Source::Recording(Arc::clone(&recording));
