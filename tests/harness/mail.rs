@@ -135,12 +135,12 @@ impl Mailbox {
         self.desk.script.lock().push_back(verdict);
     }
 
-    /// The answer to this recipient, whenever he is named.
+    /// The answer to this recipient, whenever it is named.
     pub fn refuse(&self, recipient: &str, line: &str) {
         self.desk.refused.lock().push((recipient.to_owned(), line.to_owned()));
     }
 
-    /// There is no answer to this recipient the next time he is named.
+    /// There is no answer to this recipient the next time it is named.
     pub fn hush(&self, recipient: &str) {
         self.desk.hushed.lock().push(recipient.to_owned());
     }
@@ -299,7 +299,7 @@ where
     }
 }
 
-/// Notes a recipient and says what he is answered.
+/// Notes a recipient and returns the answer to it.
 fn name(desk: &Desk, recipient: &str) -> String {
     desk.named.lock().push(recipient.to_owned());
     let refused = desk.refused.lock();
@@ -307,7 +307,7 @@ fn name(desk: &Desk, recipient: &str) -> String {
     line.map_or_else(|| "250 ok".to_owned(), |(_, line)| line.clone())
 }
 
-/// Whether he gets no answer this time.
+/// Whether this recipient gets no answer this time.
 fn is_hushed(desk: &Desk, recipient: &str) -> bool {
     let mut hushed = desk.hushed.lock();
     let place = hushed.iter().position(|name| name == recipient);

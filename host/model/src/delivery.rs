@@ -154,7 +154,7 @@ pub enum Rendered {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Told {
     pub address: String,
-    /// Why the mail is refused to him for good; none = he has it.
+    /// Why the mail is refused for good; none = the recipient has it.
     pub refused: Option<String>,
 }
 

@@ -60,8 +60,8 @@ const FIRST_PAUSE: Duration = Duration::from_secs(30);
 const LONGEST_PAUSE: Duration = Duration::from_secs(15 * 60);
 
 impl Subject {
-    /// Names below one domain are one: whoever has it has as many as he likes. That this takes all of
-    /// `co.uk` for one only makes a breaker slower to open.
+    /// Names below one domain count as one: its owner can have as many as they like. That this
+    /// takes all of `co.uk` for one only makes a breaker slower to open.
     pub(crate) fn of(name: &str) -> Self {
         let is_address = name.parse::<IpAddr>().is_ok();
         let above = name.rmatch_indices('.').nth(1).filter(|_| !is_address);

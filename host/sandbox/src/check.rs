@@ -72,8 +72,8 @@ pub struct Job {
     pub audience: Audience,
     /// Whose state the plugin sees; none = it belongs to no site.
     pub site: Option<SiteId>,
-    /// The target is watched, rather than named by somebody who waits: where it may not be reached,
-    /// the plugin that connects to it finds that out and reports it, like any other trouble of its.
+    /// The target is watched, rather than named by somebody who waits. If the target is blocked,
+    /// the plugin finds out and reports it like any failure.
     pub watched: bool,
 }
 

@@ -80,10 +80,9 @@ impl Slots {
         }
     }
 
-    /// A turn for a run: of those that are planned, of those that an account asked for, and of those
-    /// that people without one did, at most two each connect to one target host at a time, so that no
-    /// target takes our probes for an attack, and no stranger who waits for room of his own keeps its
-    /// owner from it meanwhile. Who asks others about it does not wait for it.
+    /// A turn for a run. Planned runs, accounts and strangers each get at most two connections to a
+    /// host, so that probes never look like an attack and strangers cannot block the owner. A check
+    /// that asks others about the host does not wait for it.
     pub(crate) async fn run(&self, plugin: &Plugin, job: &Job) -> Result<Turn, End> {
         let who = Who::of(job);
         let target = plugin.grants.reaches_target().then(|| self.target(&job.target, who));

@@ -40,8 +40,8 @@ fn not_opened(config: &Config) -> String {
     format!("cannot open the database {} (db)", without_password(&config.db))
 }
 
-/// How a database server is verified where the operator names roots of his own; else by the public
-/// ones alone.
+/// How a database server is verified if the operator names roots of their own; otherwise it is
+/// verified by the public ones alone.
 fn tls(config: &Config) -> anyhow::Result<Option<Arc<ClientConfig>>> {
     if !config.db.starts_with("wss://") || config.ca_file.is_empty() {
         return Ok(None);

@@ -385,7 +385,7 @@ const LATER: &str = "SELECT VALUE id FROM delivery
 pub(crate) const HELD_AFTER: &str = "SELECT VALUE id FROM delivery
     WHERE waits = false AND finished = false AND due_at > $horizon";
 
-/// Who is held back waits for later, and is in nobody's way here either: he is not looked at.
+/// Deliveries held back by maintenance are not counted: they are due later and block nobody.
 const DEPTH: &str = "RETURN [
     (SELECT count() FROM delivery WHERE waits = true AND finished = false AND due_at <= $soon
         GROUP ALL)[0].count ?? 0,

@@ -6,7 +6,7 @@
 //! that same transaction: there is no moment at which it is sent and not written down.
 //! *Invariant:* each delivery that was looked at is still waiting, or nothing is written at all: a
 //! site that was deleted meanwhile takes its own deliveries along and no others.
-//! *Invariant:* whoever puts lanes aside waits for nobody: he takes what nobody else writes to.
+//! *Invariant:* putting lanes aside waits for nobody: it takes only rows nobody else writes to.
 //! *Invariant:* nothing is held back by a window that was deleted: who holds something back
 //! compares how often the account's windows were changed.
 

@@ -1,9 +1,9 @@
 //! What deleted sites and accounts leave behind, removed bit by bit.
 //!
-//! *Invariant:* nothing is added to a site or an account that was deleted: everything that writes to
-//! one reads a row that its deletion removed, for update, or changes one that is removed here before
-//! what counts it. So what is found once is all there is. What the deletion itself did not see,
-//! because it was committed in the same moment, is found here.
+//! *Invariant:* nothing is added to a deleted site or account: every writer reads, for update, a
+//! row that the deletion removed, or changes a row that is removed here before whatever counts it.
+//! So what is found once is all there is. Rows that were committed at the same moment as the
+//! deletion, which it did not see, are found here.
 
 use surrealdb::types::{RecordId, SurrealValue};
 use vedette_model::delivery::LETTER;

@@ -1,12 +1,12 @@
-//! A check record as its row holds it. A long result that says what an earlier one of the same check
-//! and UTC day said is kept in that record alone, and the row names it: a certificate list of a
-//! hundred kilobytes, looked for every hour, is nearly always the one of the hour before.
+//! A check record as its row holds it. A long result equal to an earlier one of the same check and
+//! UTC day is stored once, and later rows point to it: a certificate list of a hundred kilobytes,
+//! fetched every hour, is nearly always the one of the hour before.
 //!
-//! *Invariant:* a record leans on one that is older than itself, by a millisecond at least, and of the
-//! same day. The history of a day is removed from its newest record on, so the other is there for as
-//! long.
-//! *Invariant:* the latest record stands whole in the state of its check too, and is made whole in its
-//! row before what it leans on goes.
+//! *Invariant:* a record points to one of the same day that is at least a millisecond older. The
+//! history of a day is removed from its newest record backwards, so the older one is there for as
+//! long as it is needed.
+//! *Invariant:* the state of a check also holds its latest record in full, and that record's row is
+//! made complete before the one it points to is removed.
 
 use aws_lc_rs::digest::{SHA256, digest};
 use serde_json::Value;

@@ -1,9 +1,9 @@
 //! The calls of a month, counted before they are answered.
 //!
-//! *Invariant:* with N calls left exactly N are admitted, over all tasks, nodes and crashes: a
-//! call is admitted only after the write that counts it is durable, and only if the number that
-//! this write gave it is one of the plan's. What is counted beyond the plan is taken back before
-//! it is refused, and by whoever counted it: so the count never falls below the calls admitted.
+//! *Invariant:* with N calls left exactly N are admitted, over all tasks, nodes and crashes. A call
+//! is admitted only once the write that counts it is durable, and only if the count it was given is
+//! within the plan. A call counted beyond the plan is taken back before it is refused, by the task
+//! that counted it, so the count never falls below the calls admitted.
 
 mod so_far;
 
@@ -30,8 +30,8 @@ pub struct Counted {
     pub stamp: Stamp,
 }
 
-/// Who waits to be counted. One durable write counts all who wait at that moment, of whatever
-/// account, so the rate of calls is not bound to the rate of writes.
+/// The calls that wait to be counted. One durable write counts all of them, whatever their account,
+/// so calls are not limited by the rate of writes.
 #[derive(Default)]
 pub(crate) struct Turnstile {
     queue: Mutex<Queue>,

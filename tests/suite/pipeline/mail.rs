@@ -256,7 +256,7 @@ async fn whom_the_relay_lets_wait_takes_the_mail_from_nobody() {
     assert_eq!(taken[2].to, ["a@x.example"], "in the next attempt");
     // Else they would come a second before the next attempt, and not ten.
     let before = taken[2].at - taken[1].at;
-    assert!(before > Duration::from_secs(2), "they do not wait for his time to be up: {before:?}");
+    assert!(before > Duration::from_secs(2), "they do not wait for its time to be up: {before:?}");
     let named = ["a@x.example", "b@x.example", "c@x.example"].map(|to| mailbox.named(to));
     assert_eq!(named, [2, 1, 1], "who has it gets no further attempt");
     let alert = text(&world.open_alerts(1).await[0]["id"]);

@@ -79,7 +79,7 @@ async fn what_an_agent_sees_is_told_by_the_service() {
     let agents = account.client.get("/agent/key").await.expect(200);
     assert!(agents["agents"][0]["last_seen_at"].is_string(), "{agents}");
 
-    // Whoever does not name the authority of his network is told that nobody trusts it.
+    // An agent that does not name its network's authority is told that nobody trusts it.
     let strange = Settings { roots: Vec::new(), ..world.lab.settings() };
     let queue = home.path().to_str().expect("a path in UTF-8");
     let base = url(&world);

@@ -57,8 +57,8 @@ pub struct Decision {
     /// [`crate::schedule::recheck_after`].
     pub recheck: bool,
     /// This run is the first to put in doubt whether the target is up, or still down: the recheck
-    /// follows at once. Anything else has to last, and whoever is asked again at once may only
-    /// repeat himself.
+    /// follows at once. Anything else has to last, and a source that is asked again at once may
+    /// only repeat itself.
     pub at_once: bool,
     /// Runs in a row, this one included, that left a finding unconfirmed.
     pub unconfirmed_runs: u32,
@@ -184,8 +184,8 @@ impl Decision {
         needed(event, finding)
     }
 
-    /// Somebody told it, and no recheck of ours follows on it: that it is over is believed at once,
-    /// or it would last until he says it again.
+    /// Somebody else reported it, and no recheck of ours follows: that it is over is believed at
+    /// once, or it would last until they report again.
     fn is_brought(&self) -> bool {
         matches!(self.record.source, Source::Api | Source::Agent)
     }

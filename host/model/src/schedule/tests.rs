@@ -65,7 +65,7 @@ fn target_that_stays_down_is_looked_at_less_and_less_often_until_it_is_regular()
     {
         let due = |status| asked_for(wait, status, Some(minutes(since)), regular, now);
         assert_eq!(due(CheckStatus::Down), now + minutes(expected), "{since}");
-        // Who reads a log to its end goes on at his pace.
+        // A check that reads a log to its end goes on at its own pace.
         assert_eq!(due(CheckStatus::Degraded), now + wait, "{since}");
         assert_eq!(due(CheckStatus::Ok), now + wait, "{since}");
         assert_eq!(due(CheckStatus::Unknown), now + wait, "{since}");

@@ -73,11 +73,11 @@ pub fn verifying_config(trust: &Trust, alpn: &[&[u8]]) -> Arc<ClientConfig> {
     Arc::new(config)
 }
 
-/// A verifier that accepts what `usual` does, and where the examination of the ssl check, against
-/// `trust`, finds nothing wrong, also a leaf that is marked as an authority, as `openssl req -x509`
-/// marks all that it makes, and critical extensions that the examination knows. A leaf whose key usage
-/// lets it serve nobody is refused, and one that its own staple calls revoked. What is wrong with a
-/// chain that is refused, that examination says: the same word is told of it everywhere.
+/// Accepts what the usual verifier accepts, and what the ssl check's own examination, against
+/// `trust`, finds valid: so also a leaf that is marked as an authority, as `openssl req -x509`
+/// marks all that it makes, and critical extensions that the examination knows. A leaf whose key
+/// usage does not let it serve is refused, and so is one that its own staple calls revoked. What is
+/// wrong with a refused chain is the examination's word, so that it is called the same everywhere.
 pub fn accepting_authorities(
     usual: Arc<dyn ServerCertVerifier>,
     trust: Trust,

@@ -20,8 +20,7 @@ pub(super) struct Exchange {
     pub(super) app: Arc<App>,
 }
 
-/// Around the requests of the public listener: what is counted and told of the limits, of other
-/// origins, of how an answer is packed and of what the client has of it already.
+/// Around public requests: limits, CORS, compression and ETags.
 pub(super) struct Edge {
     pub(super) app: Arc<App>,
     pub(super) meter: Meter,

@@ -119,8 +119,7 @@ fn is_port(text: &str) -> bool {
     text.parse::<u16>().is_ok()
 }
 
-/// The process answers, and that is all: nothing is asked that may hang, so that whoever starts again
-/// what does not answer does not start all nodes again that share what hangs.
+/// Asks nothing that can hang; otherwise one stuck database would restart every node.
 #[handler]
 fn life(res: &mut Response) {
     res.render(Json(json!({ "status": "alive" })));

@@ -113,9 +113,9 @@ impl Limits {
         window.map(|refused| refused.retry_after)
     }
 
-    /// What the account of a credential that was used lately had used of the month when it was
-    /// counted last, which may have a wait of its own. Where that was another month, no call of this
-    /// one was seen.
+    /// What the credential's account had used this month when last counted, if the credential was
+    /// used lately. It may be exhausted, with a wait of its own. If it was last counted in another
+    /// month, no call of this one was seen.
     pub fn month_of(&self, token: &TokenHash, now: Timestamp) -> Option<Usage> {
         let usage = self.recent.get(token)?.usage;
         let month = quota::month(now);

@@ -76,13 +76,13 @@ pub(crate) struct Cancelled {
     subscriptions: Vec<Option<String>>,
 }
 
-/// Ends what an account pays for, before the account is deleted: each subscription that is not known
-/// to be over, and once. One that never paid has nothing to end; nor has one of which all is over,
-/// which takes no provider, nor one whose billing still has the version at which that was `done`.
+/// Cancels each subscription of an account that is not known to be over, once, before the account
+/// is deleted. Does nothing, and needs no provider, if the account never paid or every subscription
+/// is over, or if its billing is unchanged since the last cancel (`done`).
 ///
 /// # Errors
-/// `NotConfigured` without a provider for a subscription that is to be cancelled, `Internal` where
-/// the provider does not do it: then the account must stay, or it would be paid for on.
+/// `NotConfigured` without a provider for a subscription that is to be cancelled, `Internal` if the
+/// provider does not cancel it: then the account must stay, or its owner would go on being charged.
 pub(crate) async fn cancel(app: &App, account: AccountId, done: &mut Cancelled) -> Result<()> {
     let billing = app.store.billing(account).await?;
     if done.version == billing.version {
@@ -108,8 +108,8 @@ pub(crate) async fn cancel(app: &App, account: AccountId, done: &mut Cancelled) 
     Ok(())
 }
 
-/// Has the provider end a subscription, or all that a customer has. Answers whether it was asked:
-/// nobody can be where none is configured, which matters to a known subscription alone.
+/// Has the provider end a subscription, or all that a customer has. Answers whether a provider was
+/// asked: without one configured none can be, which is an error only for a known subscription.
 async fn end(app: &App, account: AccountId, ended: &Ended<'_>) -> Result<bool> {
     let provider = match Provider::of(app) {
         Ok(provider) => provider,
@@ -128,10 +128,10 @@ async fn end(app: &App, account: AccountId, ended: &Ended<'_>) -> Result<bool> {
     Ok(true)
 }
 
-/// Whether something may be paid for an account without a name. Nothing is without a customer. Nor
-/// where it is not what the account's plan is paid by, and all was cancelled a moment ago, and that is
-/// what was told since, or the customer has bought for another account, which would lose what it pays
-/// for.
+/// Whether the customer may still be charged for a subscription we do not know by id: not without a
+/// customer. Unless it is what pays for the account's plan, not when all was just cancelled either
+/// (what we heard since is about that), and not when the customer pays for another account, which
+/// would lose what it pays for.
 async fn may_pay(
     app: &App,
     account: AccountId,

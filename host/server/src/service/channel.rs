@@ -145,8 +145,8 @@ pub(crate) async fn attempt(
     }
 }
 
-/// One request, and what the plugin makes of its reply. How long the receiver took for it comes to what
-/// he `took` before.
+/// One request, and what the plugin makes of its reply. Adds the receiver's time for this part to
+/// `took`.
 async fn send(
     app: &App,
     settings: &NotificationSettings,
@@ -204,8 +204,9 @@ async fn own_trouble(app: &App, answer: &Result<HttpResponse, NetError>) -> Opti
     (has_uplink == Some(false)).then(|| NO_WAY_OUT.to_owned())
 }
 
-/// Whether it looks so, too, where nothing of ours gets out: there is silence, no name is found, or
-/// somebody on the way refuses for him. Who said more was reached, and what never left was stopped by us.
+/// Whether the failure would look the same if nothing of ours got out: silence, a name that is not
+/// found, or a refusal by somebody on the way. A receiver that said more was reached, and what
+/// never left was stopped by us.
 fn may_be_ours(cause: &NetError) -> bool {
     match cause {
         NetError::Timeout(_) | NetError::NameNotFound | NetError::Refused | NetError::Reset => true,

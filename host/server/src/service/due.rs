@@ -96,9 +96,9 @@ pub(crate) fn soon(
     Some(now + wait)
 }
 
-/// How soon a finding is looked at again that awaits confirmation. Who asks others about the target
-/// (registries, DNS servers, logs) does not ask them again at once, whatever he found: they, or a
-/// cache before them, would only repeat themselves.
+/// How soon a finding that awaits confirmation is looked at again. A check that asks others about
+/// the target (registries, DNS servers, logs) does not ask them again at once, whatever it found:
+/// they, or a cache in front of them, would only repeat themselves.
 fn confirmed_after(decision: &Decision, asks_others: bool, recheck: Duration) -> Option<Duration> {
     let at_once = decision.at_once && !asks_others;
     recheck_after(decision.unconfirmed_runs, at_once, recheck).filter(|_| decision.recheck)

@@ -305,8 +305,8 @@ pub(crate) fn begin_counting(app: &App) {
     }
 }
 
-/// Of many decisions about one thing at one moment only one gets through in each round: whoever lost
-/// comes back at a moment of his own. Some 3 s altogether.
+/// Of many decisions about one thing at one moment only one gets through in each round: each of the
+/// others comes back at a moment of its own. Some 3 s altogether.
 pub(super) const TRIES: ExponentialBuilder = ExponentialBuilder::new()
     .with_min_delay(Duration::from_millis(2))
     .with_factor(1.6)

@@ -1,8 +1,8 @@
-//! One queue per receiver: its deliveries go out one after the other, and whoever is slow delays
-//! nobody but himself.
+//! One queue per receiver: its deliveries go out one after the other, and a slow receiver delays
+//! nobody but itself.
 //!
 //! A lane is out while it is gathered or one of its batches is sent, and rests while the window that
-//! its last notification opened is open: what rests is not even looked at.
+//! its last notification opened is open: a resting lane is not even looked at.
 //!
 //! *Invariant:* of each receiver one first attempt is out at most, and few wait here; the rest wait
 //! in the store. Further attempts have their moment and wait for nobody; as no delivery has more
@@ -155,7 +155,7 @@ impl Lanes {
         Placed::Waits
     }
 
-    /// An attempt has ended, for which its receiver took so long: he is known by it, and not by what it
+    /// An attempt has ended. How long its receiver `took` is what it is known by, not how long we
     /// took to write that down.
     pub(super) fn tried(&mut self, receiver: &Receiver, took: Duration, now: Timestamp) {
         self.known.learn(receiver, took, now);
@@ -205,8 +205,8 @@ impl Lanes {
 }
 
 impl Sorted {
-    /// The lanes that are out or rest, each with the moment at which it is free, where so much of
-    /// what waits is theirs that it hides the rest and is to be put aside.
+    /// Busy or resting lanes, each with the moment it is free, if they fill so much of the look
+    /// that they hide the rest and are to be put aside.
     pub(super) fn in_the_way(&self, waiting: &[Receiver]) -> Option<Vec<(Receiver, Timestamp)>> {
         let hiding = waiting.iter().filter(|receiver| self.stuck.contains_key(receiver)).count();
         (hiding >= IN_THE_WAY).then(|| self.stuck.clone().into_iter().collect())

@@ -15,9 +15,9 @@
 //! *Invariant:* what is about a site goes after a batch about that site that is not through, whichever
 //! node sends it; the store knows (its `order.rs`).
 //! *Invariant:* delivery is at least once: only a settled attempt counts, and what was leased by
-//! a process that died is leased again. What was not made a batch yet is gathered again. After a
-//! database that was away nobody sends again what he sent himself ([`patience`]): what a task has still
-//! is not leased to another.
+//! a process that died is leased again. What was not made a batch yet is gathered again. When the
+//! database is back after an outage, no node sends again what it has sent itself ([`patience`]): a
+//! delivery that one of its tasks still holds is not leased to another.
 
 mod gather;
 mod lease;

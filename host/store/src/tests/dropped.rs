@@ -64,7 +64,7 @@ fn a_check_that_is_put_back_raises_what_still_holds_and_knows_what_it_saw() {
         let (account, site) = with_site(&store).await;
         let found = || vec![expiring(), finding("ssl.expiring", "f2")];
         let before = ssl_run(&store, &account, &site, noon(), found()).await;
-        // Of the one its owner said that he knows.
+        // The owner has acknowledged one of the two.
         let known = before.raised[1].id;
         store.set_alert_resolved(account.id, known, true, noon()).await.unwrap();
         let off = noon() + seconds(60);

@@ -1,8 +1,8 @@
-//! Record sets that a name goes back to again and again: an alias that is shared out between two
-//! providers, say.
+//! Record sets that a name goes back to again and again, such as an alias that alternates between
+//! two providers.
 //!
-//! *Invariant:* a set counts as one of the turns only after its owner was told of it so often that
-//! once more says nothing; one that was never there is always told.
+//! *Invariant:* a set is treated as rotation only after its return was told twice; a set that was
+//! never there is always told.
 
 use std::collections::BTreeMap;
 
@@ -48,7 +48,7 @@ impl Turns {
         });
     }
 
-    /// Whether the name takes this set in place of another so often that it is no news.
+    /// Whether the name returns to this set so often that it is no news.
     pub(super) fn is_turn(&self, rtype: RecordType, before: &Kept, after: &Kept) -> bool {
         let sets = self.sets.get(rtype.name()).into_iter().flatten();
         let mut same = sets.filter(|past| past.digest == after.digest);
@@ -77,7 +77,7 @@ impl Turns {
     }
 }
 
-/// That records vanish, and come back from nothing, is always told.
+/// Records that vanish, or come back from nothing, are always told.
 fn is_exchange(before: &Kept, after: &Kept) -> bool {
     before.count > 0 && after.count > 0
 }

@@ -189,8 +189,9 @@ impl Resolver {
         known.proven.push(domain);
     }
 
-    /// A single domain is asked beneath twice: a datagram may be lost. Who refuses what he answered
-    /// before, and the root too, has nobody to ask any more, or answers us no more.
+    /// Beneath a single domain a name is asked for twice: a datagram may be lost. A server that now
+    /// refuses what it answered before, and the root too, has nobody left to ask, or no longer
+    /// answers us.
     async fn reaches_any(&self, domains: &[Name]) -> Option<bool> {
         let mut is_refused = false;
         for domain in domains.iter().cycle().take(PLACES) {

@@ -1,7 +1,7 @@
 //! Mail through the operator's relay: egress dials and encrypts, lettre writes and speaks SMTP.
 //!
-//! *Invariant:* a mail has one recipient, so nobody learns of the others, and what is refused is
-//! refused to him alone.
+//! *Invariant:* a mail has one recipient, so nobody learns of the others, and a refusal concerns
+//! that recipient alone.
 //! *Invariant:* neither the URL nor what it holds is in an error.
 
 mod message;

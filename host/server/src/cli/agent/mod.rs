@@ -210,8 +210,8 @@ impl Args {
         folder.context("there is no folder for reports that wait: name one with --queue")
     }
 
-    /// Whoever runs an agent owns its network, and named the places himself: every address is
-    /// open, but for those of `egress.deny`.
+    /// Whoever runs an agent owns its network and named the places themselves: every address is
+    /// open, except those of `egress.deny`.
     fn layer(&self) -> Table {
         let mut table = Table::new();
         let ca_file: Vec<_> = self.ca_file.iter().map(|path| path.display().to_string()).collect();

@@ -1,13 +1,13 @@
-//! The e-mail side of a channel: a message of his own to every recipient, through the relay.
+//! The e-mail side of a channel: a separate message to every recipient, through the relay.
 //!
-//! Mails follow one another on one connection, as long as the relay is quick. Behind one that takes
-//! longer than a second one more is begun beside it: who is slow takes the mail away from nobody.
-//! A relay that does not let in the second one takes one connection at a time: from there on each
-//! mail waits for the one before, and who was turned away comes last. One that lets in nobody is the
-//! operator's to see to, and no attempt: the mail waits for it.
+//! Mails follow one another on one connection, as long as the relay is quick. When one takes longer
+//! than a second, the next is begun beside it, so that a slow recipient keeps nobody from their
+//! mail. A relay that does not accept the second connection takes one at a time: from then on each
+//! mail waits for the one before, and the one that was turned away comes last. A relay that accepts
+//! nobody is for the operator to see to and does not count as an attempt: the mail waits for it.
 //!
-//! *Invariant:* who has a mail, or was refused it for good, is written down with the delivery and
-//! gets no further attempt.
+//! *Invariant:* a recipient who has the mail, or was refused it for good, is written down with the
+//! delivery and gets no further attempt.
 //! *Invariant:* after a stop no mail is begun.
 
 use std::{
@@ -160,15 +160,15 @@ fn message_id(delivery: DeliveryId, address: &str, words: &Words<'_>) -> Uuid {
 struct Round<'a> {
     /// Of this attempt and those before.
     told: &'a mut Vec<Told>,
-    /// Who is still to come, in this order.
+    /// Recipients who are still to come, in this order.
     left: VecDeque<String>,
     /// How many mails may be on their way.
     at_a_time: usize,
-    /// Who may still get it, and why he has not.
+    /// Recipients who may still get it, and why they have not yet.
     later: Vec<(String, String)>,
-    /// A trouble of our own, or of the relay for everybody.
+    /// What is wrong on our side, or with the relay for everybody.
     ours: Option<String>,
-    /// We stop: nobody comes next.
+    /// We are stopping: nobody comes next.
     is_over: bool,
 }
 
@@ -183,13 +183,13 @@ impl<'a> Round<'a> {
         self.is_over = true;
     }
 
-    /// Who comes next, while so many mails are on their way.
+    /// The next recipient, if there is room beside the mails that are on their way.
     fn next(&mut self, on_their_way: usize) -> Option<String> {
         let has_room = on_their_way < self.at_a_time && !self.is_over;
         if has_room { self.left.pop_front() } else { None }
     }
 
-    /// Nothing was begun for him.
+    /// Nothing was begun for this recipient.
     fn put_back(&mut self, address: String) {
         self.left.push_front(address);
     }
@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn once_somebody_is_turned_away_mails_go_one_after_the_other_and_his_goes_last() {
+    fn once_a_mail_is_turned_away_mails_go_one_after_the_other_and_that_one_goes_last() {
         let (a, b, c) = ("a@x.example", "b@x.example", "c@x.example");
         let away = || Err(NotSent::TurnedAway("421 one at a time".to_owned()));
         let mut told = Vec::new();

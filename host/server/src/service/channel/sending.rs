@@ -37,8 +37,8 @@ impl Sending {
         self.understood_in
     }
 
-    /// How long the receiver has taken for all of it, of a mail with many recipients whoever took the
-    /// longest; none while nothing was asked of him.
+    /// How long the receiver has taken for all of it, or the slowest recipient of a mail that has
+    /// many; none while nothing was asked of it.
     pub(crate) fn took(&self) -> Option<Duration> {
         self.took
     }

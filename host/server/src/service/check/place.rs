@@ -1,5 +1,5 @@
-//! Places of an account for its checks on demand: whoever asks for many of slow targets waits for
-//! his own, and nobody else waits for him. What is planned has room of its own in the sandbox.
+//! Limits how many on-demand checks one account runs at once; others are not affected. Planned
+//! checks have room of their own in the sandbox.
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
@@ -12,7 +12,7 @@ use vedette_model::AccountId;
 
 use crate::{Error, Result};
 
-/// Who has how many checks on demand going on.
+/// How many on-demand checks each account is running.
 #[derive(Default)]
 pub(crate) struct Places {
     accounts: Mutex<HashMap<AccountId, Arc<Semaphore>>>,
@@ -25,7 +25,7 @@ pub(super) struct Place {
 }
 
 impl Places {
-    /// Waits for one of the account's places; who has waited longest has the next.
+    /// Waits for one of the account's places; the call that has waited longest gets the next.
     ///
     /// # Errors
     /// `Limited` when none comes free for so long.
@@ -44,7 +44,7 @@ impl Places {
     fn of(&self, account: AccountId) -> Arc<Semaphore> {
         let mut accounts = self.accounts.lock();
         if accounts.len() >= ACCOUNTS {
-            // Whoever has a place or waits for one holds on to it.
+            // A call that has a place or waits for one holds a clone.
             accounts.retain(|_, places| Arc::strong_count(places) > 1);
         }
         let places = accounts.entry(account);
@@ -54,7 +54,7 @@ impl Places {
 
 /// A third of the runs of one plugin that the sandbox has room for beside those that are planned.
 const RUNS_PER_ACCOUNT: usize = 16;
-/// No check takes longer once it runs: whoever waits gets the place of one that began before.
+/// No check takes longer once it runs, so within this time the place of an earlier one comes free.
 pub(super) const PATIENCE: Duration = Duration::from_secs(30);
 const RETRY_AFTER: u64 = 5;
 /// Accounts without a check going on are forgotten once there are this many.

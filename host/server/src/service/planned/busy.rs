@@ -45,10 +45,10 @@ struct Line<K: Clone + Eq + Hash> {
 
 type Seat = (Rank, u64);
 
-/// Who waits, and what he is handed his place by.
+/// A run that waits, and the channel by which it is handed its place.
 type Waits<'a, K> = (Waiter<'a, K>, oneshot::Receiver<Place<K>>);
 
-/// Somebody who waits; dropped, nobody waits there any more.
+/// A run that waits; dropping it leaves the line.
 struct Waiter<'a, K: Clone + Eq + Hash> {
     lines: &'a Lines<K>,
     key: &'a K,

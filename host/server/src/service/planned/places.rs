@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn who_waits_for_a_host_holds_no_place_of_his_account_and_the_other_way_round() {
+    async fn run_that_waits_for_its_host_holds_no_place_of_its_account_and_the_other_way_round() {
         let places = Places::new();
         let slow = wanted("slow.example", 1);
         let mut runs: Vec<_> = (0..TARGET_RUNS).map(|_| places.take(&slow)).collect();
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn who_waits_for_room_of_his_plugin_holds_none_of_the_engines() {
+    async fn run_that_waits_for_room_of_its_plugin_holds_none_of_the_engines() {
         let places = Places::new();
         let room = |of: &str, runs| PlannedRoom { of: of.into(), runs };
         let nth = |nth: u32, plugin: &str| {

@@ -158,7 +158,7 @@ fn accepted(answer: &[u8], mut signed: Signed) -> Result<(), String> {
     if message.metadata.id != signed.id || message.metadata.message_type != MessageType::Response {
         return Err(unreadable());
     }
-    // Whoever does not know the key cannot sign what he says about it (RFC 8945, 5.2).
+    // A server that does not know the key cannot sign what it says about it (RFC 8945, 5.2).
     match message.metadata.response_code {
         ResponseCode::NoError => {}
         ResponseCode::NotAuth => {

@@ -1,6 +1,6 @@
 //! Who finds room: how what is on its way at one moment is divided among receivers.
 //!
-//! A receiver is known by his last attempt: he was quick, or he was slow. Of others nothing is
+//! A receiver is known by its last attempt: it was quick, or it was slow. About others nothing is
 //! known, and a thousand of them may hang at once.
 //!
 //! *Invariant:* the slow have a quarter of the room, and half of it together with those of whom
@@ -128,7 +128,7 @@ const ROOM_OF_CHANNEL: usize = MOST_HELD / 4 * 3;
 pub(super) const ROOM_OF_DOUBTFUL: usize = MOST_HELD / 2;
 /// Of these for receivers who are known to be slow.
 pub(super) const ROOM_OF_SLOW: usize = MOST_HELD / 4;
-/// Whoever takes this long is slow, until he is quick or was not asked for a while.
+/// A receiver that takes this long is slow, until it is quick or was not asked for a while.
 const SLOW: Duration = Duration::from_secs(5);
 const SLOW_FOR: TimeDelta = TimeDelta::minutes(10);
 /// Of each kind; some hundred bytes each.
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn receiver_is_known_by_his_last_attempt() {
+    fn receiver_is_known_by_its_last_attempt() {
         let mut known = Known::default();
         let receiver = (AccountId(Uuid::from_u128(1)), "webhook".to_owned());
         assert_eq!(known.standing(&receiver), Unknown);

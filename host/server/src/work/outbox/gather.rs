@@ -105,9 +105,9 @@ fn decide(
     (receiver, versions, plan)
 }
 
-/// Until when a lane is left to nodes that have its channel's plugin, which this one lacks. What nobody
-/// has taken up by then becomes a batch all the same. As one it is in the way of no other lane, and
-/// waits for whoever can write it, as long as trouble of our own may last.
+/// For five seconds the lane is left to nodes that have its channel's plugin, which this one lacks;
+/// answers until when. Then it becomes a batch, which blocks no other lane, and waits for one of
+/// them, as long as trouble of our own may last.
 fn others_first(waiting: &[Delivery], now: Timestamp) -> Option<Timestamp> {
     let until = waiting.iter().map(|delivery| delivery.created_at).min()? + OTHERS_FIRST;
     (now < until).then_some(until.min(now + OTHERS_FIRST))

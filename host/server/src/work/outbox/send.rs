@@ -22,7 +22,7 @@ use crate::{
 
 /// How it went with a batch.
 pub(super) struct Tried {
-    /// How long its receiver took; none where nothing was asked of him.
+    /// How long its receiver took; none where nothing was asked of it.
     pub(super) took: Option<Duration>,
     pub(super) again: Again,
 }
