@@ -28,7 +28,7 @@ impl LogKey {
         info.algorithm
             .assert_oids(ALGORITHM_OID, NistP256::OID)
             .map_err(|_| "is of another kind: only ECDSA P-256 keys can be used")?;
-        let key = VerifyingKey::try_from(info).map_err(|_| "has no point of the curve P-256")?;
+        let key = VerifyingKey::try_from(info).map_err(|_| "has no point on the curve P-256")?;
         Ok(Self { key, id: Sha256::digest(&der).into() })
     }
 

@@ -90,7 +90,7 @@ impl<'a> Bootstrap<'a> {
             }
             Err(reason) => {
                 let fields = [("url", self.settings.bootstrap_url.as_str()), ("reason", &reason)];
-                self.cx.log(Level::Warn, "the RDAP bootstrap file could not be had", &fields);
+                self.cx.log(Level::Warn, "the RDAP bootstrap file could not be fetched", &fields);
                 self.keep_times(tried);
                 kept()
             }

@@ -42,7 +42,7 @@ impl Name {
         match registrable.filter(|name| name.bytes().all(plain)) {
             Some(name) => Ok(Self { text: name.to_owned(), zone }),
             None => unsupported(&format!(
-                "names are registered below {target}, which itself is not; check one of them"
+                "names are registered below {target}, not {target} itself; check one of them"
             )),
         }
     }

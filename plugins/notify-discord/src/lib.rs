@@ -45,10 +45,10 @@ impl Chat for Discord {
                  ?thread_id= of a thread to the URL"
             }
             (403, _) => {
-                "Discord does not let this webhook post; look at the channel's permissions, or \
+                "Discord does not let this webhook post; check the channel's permissions, or \
                  make a new webhook and save its URL"
             }
-            _ => "Discord does not take the message; update vedette or its Discord plugin",
+            _ => "Discord does not accept the message; update vedette or its Discord plugin",
         };
         match code {
             0 => format!("{advice} (answered {status})"),

@@ -118,7 +118,7 @@ fn reply_of_discord_is_understood() {
         (410, "", "make a new one"),
         (403, "<html>", "permissions"),
         (400, r#"{"code": 220001}"#, "forum"),
-        (400, r#"{"code": 50035, "errors": {}}"#, "does not take the message"),
+        (400, r#"{"code": 50035, "errors": {}}"#, "does not accept the message"),
     ] {
         let reason = refusal::<Discord>(status, body);
         assert!(reason.contains(word) && reason.contains(&status.to_string()), "{reason}");

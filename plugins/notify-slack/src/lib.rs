@@ -60,12 +60,12 @@ fn advice(status: u16, word: &str) -> &'static str {
             "the Slack workspace does not let this webhook post; ask its administrator"
         }
         "invalid_payload" | "no_text" | "too_many_attachments" => {
-            "Slack does not take the message; update vedette or its Slack plugin"
+            "Slack does not accept the message; update vedette or its Slack plugin"
         }
         "invalid_token" | "no_active_hooks" | "no_service" | "no_service_id" | "no_team"
         | "team_disabled" | "user_not_found" => UNKNOWN,
         _ if matches!(status, 401 | 403 | 404 | 410) => UNKNOWN,
-        _ => "Slack does not take the message",
+        _ => "Slack does not accept the message",
     }
 }
 
@@ -75,7 +75,7 @@ fn is_word(text: &str) -> bool {
 }
 
 const UNKNOWN: &str =
-    "Slack no longer takes this webhook; make a new incoming webhook and save its URL";
+    "Slack no longer accepts this webhook; make a new incoming webhook and save its URL";
 
 #[cfg(test)]
 mod tests;

@@ -127,7 +127,7 @@ fn reply_of_slack_is_understood() {
         (410, "channel_is_archived", "unarchive it"),
         (404, "channel_not_found", "another channel"),
         (403, "action_prohibited", "ask its administrator"),
-        (400, "invalid_payload", "does not take the message"),
+        (400, "invalid_payload", "does not accept the message"),
         (404, "<html>not here</html>", "make a new incoming webhook"),
     ] {
         let reason = refusal::<Slack>(status, body);

@@ -36,10 +36,12 @@ impl Chat for Teams {
     fn refused(receipt: &Receipt) -> String {
         let status = receipt.status;
         let advice = match status {
-            400 | 413 => "Teams does not take the message; see that the workflow posts a card",
+            400 | 413 => {
+                "Teams does not accept the message; make sure that the workflow posts a card"
+            }
             _ => {
-                "Teams no longer takes this webhook; make a new workflow that posts to the channel \
-                 and save its URL"
+                "Teams no longer accepts this webhook; make a new workflow that posts to the \
+                 channel and save its URL"
             }
         };
         format!("{advice} (answered {status})")

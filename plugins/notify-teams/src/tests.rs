@@ -142,7 +142,7 @@ fn reply_of_teams_is_understood() {
         (404, String::new(), "make a new workflow"),
         (410, String::new(), "make a new workflow"),
         (401, "<html>".to_owned(), "make a new workflow"),
-        (400, String::new(), "does not take the message"),
+        (400, String::new(), "does not accept the message"),
         (200, failed("HTTP error 403 with ContextId tcid=0"), "(answered 403)"),
     ] {
         let reason = refusal::<Teams>(status, &body);

@@ -114,7 +114,7 @@ fn parse(body: &[u8], domain: &str, now: i64) -> Result<Page, Failure> {
         page.add(issuance, domain, now);
         count <= MOST
     });
-    read.map_err(|error| Failure::Unavailable(format!("it answers with something else: {error}")))?;
+    read.map_err(|error| Failure::Unavailable(format!("its answer cannot be read: {error}")))?;
     let usable = page.last.as_ref().is_none_or(|id| {
         let plain = |b: u8| b.is_ascii_alphanumeric() || b"-_.=".contains(&b);
         (1..=LONGEST_ID).contains(&id.len()) && id.bytes().all(plain)

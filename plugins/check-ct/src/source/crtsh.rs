@@ -124,7 +124,7 @@ fn parse(body: &[u8], domain: &str, now: i64, most: usize) -> Result<Vec<Certifi
         Err(_) if catalogue.len() > most => {
             Err(Failure::TooMuch(format!("it answers with more than {most} certificates")))
         }
-        Err(error) => Err(Failure::Unavailable(format!("it answers with something else: {error}"))),
+        Err(error) => Err(Failure::Unavailable(format!("its answer cannot be read: {error}"))),
     }
 }
 

@@ -89,9 +89,8 @@ fn checkpoint(asked: &Asked<'_>) -> Result<Checkpoint, Failure> {
     // than the answer, and the log has not gone back for that.
     let last = last_head(asked);
     let response = asked.get(format!("{}/checkpoint", asked.base), PATIENCE)?;
-    let checkpoint = Checkpoint::parse(&response.body).ok_or_else(|| {
-        Failure::Unavailable("it answers with something else than a checkpoint".to_owned())
-    })?;
+    let checkpoint = Checkpoint::parse(&response.body)
+        .ok_or_else(|| Failure::Unavailable("its answer is not a checkpoint".to_owned()))?;
     if let Some(key) = asked.key {
         signature::verify(&checkpoint, key)
             .map_err(|told| Failure::Unavailable(told.to_owned()))?;

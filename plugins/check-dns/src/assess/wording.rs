@@ -48,7 +48,7 @@ fn message(change: &Change, domain: &str, current: &DnsResult) -> String {
     }
     let is_gone = current.error.as_deref() == Some(NXDOMAIN);
     text.push_str(if is_gone && change.differences.iter().any(Difference::is_loss) {
-        "the name does not exist any more (NXDOMAIN): "
+        "the name no longer exists (NXDOMAIN): "
     } else {
         "DNS changed: "
     });
@@ -143,13 +143,13 @@ fn quiet(value: &str) -> String {
 fn suggestion(change: &Change) -> &'static str {
     let concerns = |subject: &str| change.differences.iter().any(|d| d.subject == subject);
     if change.differences.iter().all(Difference::is_loss) {
-        "If this is not intended, look whether the domain is still registered and delegated, and \
+        "If this is not intended, check whether the domain is still registered and delegated, and \
          restore the records at your DNS provider."
     } else if concerns("DNSSEC") {
-        "If this is not intended, look whether your registrar still publishes DS records, compare \
-         them with the keys of the zone, and look whether the zone's signatures have expired."
+        "If this is not intended, check whether your registrar still publishes DS records, compare \
+         them with the keys of the zone, and check whether the zone's signatures have expired."
     } else if concerns("NS") {
-        "If you did not change the name servers, look at once who can use your accounts at the \
+        "If you did not change the name servers, check at once who can use your accounts at the \
          registrar and the DNS provider."
     } else {
         "If you did not make this change, look at your DNS provider's log and at who can use the \

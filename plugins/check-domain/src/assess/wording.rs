@@ -19,8 +19,8 @@ pub(super) fn expiring(seen: &Seen, days: i64, now: i64) -> Finding {
     let message = sentence(seen, &format!("registration expires {when}"), now);
     let suggestion = "Renew the domain at its registrar in time. If it renews automatically, check \
          that the payment method there is valid. A later date is no proof that it was paid for: \
-         registries like those of .com and .net add a year when the day comes, and take it back \
-         where nobody pays.";
+         registries like those of .com and .net add a year on the day of expiry, and take it back \
+         if nobody pays.";
     Finding::new(&events::EXPIRING, EXPIRING_KEY, message).suggestion(suggestion)
 }
 

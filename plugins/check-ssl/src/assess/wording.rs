@@ -36,9 +36,9 @@ pub(super) fn expiring(certificate: &Seen, days: i64, alert_days: u16, now: i64)
              check that the server was reloaded after the last renewal.",
         ),
         Some((lifetime, fitting)) => finding.suggestion(format!(
-            "This certificate is valid for {} in all, so alert_days {alert_days} tells of it \
-             before its renewal is due. If renewal is automatic, set alert_days of this site to \
-             {fitting}: then this alert ends, and comes when a renewal fails. Else renew the \
+            "This certificate is valid for {} in all, so alert_days {alert_days} alerts before its \
+             renewal is due. If renewal is automatic, set alert_days of this site to {fitting}: \
+             then this alert ends, and returns only if a renewal fails. Otherwise renew the \
              certificate and reload the server before that date.",
             days_of(lifetime / date::DAY),
         )),
@@ -219,7 +219,7 @@ fn not_yet_valid(certificate: &Seen) -> (String, &'static str) {
 
 fn hostname_mismatch(certificate: &Seen) -> (String, &'static str) {
     let what = match certificate.names.as_slice() {
-        [] => "certificate names no host at all".to_owned(),
+        [] => "certificate does not name any host".to_owned(),
         names => {
             let total = names.len() + certificate.more_names;
             format!("certificate is for other names: {}", listed(names.iter(), total))

@@ -35,8 +35,8 @@ pub(super) fn without_https(result: &UptimeResult) -> Finding {
     let message = format!("{url} is down over https: only plain http answers");
     Finding::new(&events::DOWN, events::TROUBLE, limit(message, MAX_MESSAGE)).suggestion(
         "Switch TLS on again: check that the web server listens for it on this port, with its \
-         certificate, and that no firewall rejects connections. If the site is plain http by \
-         intention from now on, set scheme to http in its check_config.uptime.",
+         certificate, and that no firewall rejects connections. If the site is meant to be plain \
+         http from now on, set scheme to http in its check_config.uptime.",
     )
 }
 
@@ -62,7 +62,7 @@ pub(super) fn unsteady(result: &UptimeResult) -> Finding {
     let message = limit(format!("{} keeps failing and recovering", subject(result)), MAX_MESSAGE);
     Finding::new(&events::DEGRADED, events::TROUBLE, message).suggestion(
         "Look at each server behind the load balancer by itself: often one of them fails. The \
-         failed checks of this site tell with what error.",
+         failed checks of this site show the error.",
     )
 }
 
@@ -132,23 +132,23 @@ fn reason(result: &UptimeResult, config: &Config) -> (String, &'static str) {
         error::KEYWORD_MISSING => return keyword_missing(config),
         error::RESPONSE_TIMEOUT => (
             "it did not answer completely in time",
-            "The server accepts connections and does not get round to answering: look at its load \
+            "The server accepts connections but does not get round to answering: look at its load \
              and at what the application waits for.",
         ),
         error::INVALID_RESPONSE if (300..400).contains(&result.status_code) => (
-            "it redirects without an end, to an address that is not followed or cannot be read, or \
-             to where nothing speaks HTTP",
+            "it redirects endlessly, to an address that is not followed or cannot be read, or to \
+             where nothing speaks HTTP",
             "Open the site in a browser. Look for redirects that lead to each other (often http \
              and https, or with and without www), and at the Location header of the last one: it \
              must be an http or https URL of a public host, without a user name and without \
              backslashes.",
         ),
         error::INVALID_RESPONSE => (
-            "its answer is no valid HTTP",
+            "its answer is not valid HTTP",
             "Open the site in a browser, and check whether the port is the web server's.",
         ),
         error::RESPONSE_TOO_LARGE => (
-            "its answer has more headers than clients accept, or goes on without an end",
+            "its answer has more headers than clients accept, or never ends",
             "Look for cookies or headers that the application sets over and over, and for a server \
              or proxy that sends interim answers, empty parts or padding and never finishes.",
         ),
@@ -159,8 +159,8 @@ fn reason(result: &UptimeResult, config: &Config) -> (String, &'static str) {
         ),
         NOT_FOUND => (
             "its name does not exist or has no address",
-            "Check that the name is spelt as it is meant, that its domain is registered and has \
-             not lapsed, and that its DNS zone has an A or AAAA record for the name.",
+            "Check that the name is spelled correctly, that its domain is registered and has not \
+             lapsed, and that its DNS zone has an A or AAAA record for the name.",
         ),
         "dns_failed" => (
             "the DNS servers of its name fail",
@@ -182,7 +182,7 @@ fn reason(result: &UptimeResult, config: &Config) -> (String, &'static str) {
         ),
         "tls_not_spoken" => (
             "the port does not speak TLS",
-            "Switch TLS on for this port. If the site is plain http by intention, set scheme to \
+            "Switch TLS on for this port. If the site is meant to be plain http, set scheme to \
              http in its check_config.uptime.",
         ),
         "tls_unrecognized_name" => (

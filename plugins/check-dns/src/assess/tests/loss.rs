@@ -18,7 +18,7 @@ fn vanished_name_takes_three_runs_and_is_one_alert() {
     assert_eq!(site.counts(&missing(), 5), [0, 0, 1, 0, 0]);
     assert_eq!(
         site.raised[0].message,
-        "www.example.com: the name does not exist any more (NXDOMAIN): A 192.0.2.1 → none; MX 10 \
+        "www.example.com: the name no longer exists (NXDOMAIN): A 192.0.2.1 → none; MX 10 \
          mx.example → none; NS ns1.example → none",
     );
     assert_eq!(site.judge(missing()).health, Health::Down);

@@ -49,13 +49,13 @@ fn message_names_the_page_but_not_its_query() {
     let turned = UptimeResult { status_code: 302, ..failed("invalid_response") };
     assert_eq!(
         message(&turned),
-        "https://example.com/health is down: it redirects without an end, to an address that is not \
+        "https://example.com/health is down: it redirects endlessly, to an address that is not \
          followed or cannot be read, or to where nothing speaks HTTP",
     );
     assert_eq!(
         message(&failed(error::RESPONSE_TOO_LARGE)),
         "https://example.com/health is down: its answer has more headers than clients accept, \
-         or goes on without an end",
+         or never ends",
     );
     let page = UptimeResult { status_code: 200, keyword_match: Some(false), ..nameless };
     assert_eq!(message(&page), "The site is down: its page does not contain the keyword");
