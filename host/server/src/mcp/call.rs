@@ -80,7 +80,7 @@ async fn run(
     era: Era,
 ) -> Result<Said, ErrorData> {
     let Some(tool) = catalogue.tool(&call.name) else {
-        let advice = "there is no such tool; tools/list names those that there are";
+        let advice = "there is no such tool; tools/list names those that exist";
         return Err(ErrorData::invalid_params(advice, None));
     };
     let args = Args::new(call.arguments.unwrap_or_default());

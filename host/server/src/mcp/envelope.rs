@@ -52,7 +52,7 @@ fn read(value: Value) -> Result<Asked, Refusal> {
     let mut members = match value {
         Value::Object(members) => members,
         Value::Array(_) => {
-            return Err(Refusal::envelope("send one request at a time: there are no batches"));
+            return Err(Refusal::envelope("batches are not supported; send one request at a time"));
         }
         _ => return Err(Refusal::envelope("send a JSON-RPC request, which is an object")),
     };
@@ -66,7 +66,7 @@ fn read(value: Value) -> Result<Asked, Refusal> {
         return Err(Refusal::envelope("jsonrpc must be \"2.0\"").to(to));
     }
     let Some(Value::String(name)) = members.remove("method") else {
-        return Err(Refusal::envelope("method must be there, a string").to(to));
+        return Err(Refusal::envelope("method is required and must be a string").to(to));
     };
     let Some(id) = id else { return Ok(Asked::Notification) };
     let Some(method) = Method::named(&name) else {

@@ -118,12 +118,10 @@ pub(super) fn told(error: &Error) -> Result<String, ErrorData> {
 /// Where a tool has the ids of what was not found.
 fn listing_of(resource: Resource) -> &'static str {
     match resource {
-        Resource::Site => "list_sites names the sites that there are, with their ids.",
-        Resource::Alert => "list_alerts names the alerts that there are, with their ids.",
-        Resource::Incident => "list_incidents names those that there are, with their ids.",
-        Resource::MaintenanceWindow => {
-            "list_maintenance_windows names those that there are, with their ids."
-        }
+        Resource::Site => "list_sites lists the sites with their ids.",
+        Resource::Alert => "list_alerts lists the alerts with their ids.",
+        Resource::Incident => "list_incidents lists the incidents with their ids.",
+        Resource::MaintenanceWindow => "list_maintenance_windows lists the windows with their ids.",
         Resource::Account
         | Resource::Agent
         | Resource::ApiKey

@@ -34,7 +34,7 @@ pub(super) async fn read(
         _ => None,
     };
     let Some(found) = found else {
-        let advice = "there is no such resource; resources/list names those that there are";
+        let advice = "there is no such resource; resources/list names those that exist";
         return Err(ErrorData::resource_not_found(advice, None));
     };
     let text = match found {

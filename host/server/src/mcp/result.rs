@@ -313,12 +313,12 @@ const ROOM_FOR_MARK: usize = 800;
 const MOST_NAMES: usize = 4;
 const LONGEST_NAME: usize = 30;
 /// Where the rest of what was cut is.
-const OF_ALL: &str = "the REST interface answers all of it";
+const OF_ALL: &str = "the REST interface returns all of it";
 const OF_FEWER: &str = "a smaller limit shows more of each, the REST interface all of it";
 /// The sets of DNS records of a name, one per type: what is many are the values of each.
 const RECORDS: &str = "records";
 const MOST_RECORD_TYPES: usize = 16;
-/// Lists that are written oldest first: who reads a part of one wants its end.
+/// Lists that are written oldest first: a reader of a part of one wants its end.
 const HISTORIES: [&str; 1] = ["updates"];
 /// A long TXT record is whole, a novel in a certificate is not.
 const LONGEST_TEXT: usize = 1_000;

@@ -210,8 +210,8 @@ const UPDATED: &str = "notifications/resources/updated";
 const NOTIFICATIONS: &str = "subscriptions/listen takes params with notifications, such as \
      {\"resourceSubscriptions\": [\"vedette://alerts\"]}";
 const URIS: &str = "notifications.resourceSubscriptions must be a list of URIs of resources";
-const UNKNOWN: &str = "notifications.resourceSubscriptions names a resource that there is not; \
-     resources/list names those that there are";
+const UNKNOWN: &str = "notifications.resourceSubscriptions names a resource that does not exist; \
+     resources/list names those that do";
 
 #[cfg(test)]
 mod tests {

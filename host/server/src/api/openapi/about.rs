@@ -27,7 +27,7 @@ pub(super) fn operations() -> Vec<Operation> {
         Operation::get("/docs", TAG, "readReference", "This description, for people")
             .public()
             .answers_with(
-                "A page that needs nothing but itself.",
+                "A self-contained page.",
                 "text/html",
                 json!({ "schema": { "type": "string" } }),
             ),
@@ -38,7 +38,7 @@ pub(super) fn info(edition: &Edition) -> Value {
     json!({
         "title": "Vedette",
         "version": "1.0.0",
-        "summary": "Watches certificates, DNS, registrations and uptime, and tells when \
+        "summary": "Watches certificates, DNS, registrations and uptime, and tells you when \
                     something is wrong.",
         "description": description(edition),
         "license": { "name": "Apache-2.0", "identifier": "Apache-2.0" },

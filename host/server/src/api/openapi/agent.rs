@@ -38,7 +38,7 @@ fn of_callers() -> Vec<Operation> {
         Operation::post("/agent/key", TAG, "createAgent", "Make an agent")
             .says("Run `vedette agent` with the key, inside the network that it is to look at.")
             .may_take(object(&[], json!({ "name": name })), json!({ "name": "dc1" }))
-            .answers("The key, for the only time.", reference("CreatedAgent"), created)
+            .answers("The key, shown only this once.", reference("CreatedAgent"), created)
             .fails(403, "The plan does not include agents, or all of its agents are in use."),
         Operation::delete("/agent/key", TAG, "deleteAgent", "Delete an agent")
             .says(
@@ -70,21 +70,21 @@ fn of_agents() -> Vec<Operation> {
     let results = json!({ "type": "array", "items": reference("AgentResult"), "maxItems": 500 });
     let reported = json!({
         "status": one_of(&["ok"]),
-        "certs_processed": said(count(), "Certificates that it tells of."),
-        "alerts_created": said(count(), "Alerts that it raised."),
+        "certs_processed": said(count(), "Certificates in the report."),
+        "alerts_created": said(count(), "Alerts that the report raised."),
     });
     vec![
-        Operation::post("/agent/register", TAG, "registerAgent", "Say who the agent is")
+        Operation::post("/agent/register", TAG, "registerAgent", "Register the agent")
             .credential("agent")
             .says("Can be sent repeatedly. Fields that are left out keep their value.")
             .may_take(reference("AgentRegistration"), registration())
             .answers(
-                "It is known.",
+                "It is registered.",
                 record(registered),
                 json!({ "agent_id": AGENT, "status": "registered" }),
             )
             .fails(403, "The plan does not include agents."),
-        Operation::post("/agent/report", TAG, "reportCertificates", "Bring what was seen")
+        Operation::post("/agent/report", TAG, "reportCertificates", "Report certificates")
             .credential("agent")
             .says(
                 "If any entry is invalid, nothing is stored. A report may be repeated or late: \
@@ -99,7 +99,7 @@ fn of_agents() -> Vec<Operation> {
                 json!({ "agent_id": AGENT, "results": [result()] }),
             )
             .answers(
-                "It is taken in.",
+                "The report is stored.",
                 record(reported),
                 json!({ "status": "ok", "certs_processed": 1, "alerts_created": 0 }),
             )

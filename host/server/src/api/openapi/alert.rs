@@ -51,7 +51,7 @@ pub(super) fn operations(subject: &Subject<'_>) -> Vec<Operation> {
                 object(
                     &[],
                     json!({
-                        "is_resolved": said(boolean(), "false reopens; absent changes nothing."),
+                        "is_resolved": said(boolean(), "`false` reopens; absent changes nothing."),
                     }),
                 ),
                 json!({ "is_resolved": true }),
@@ -78,7 +78,7 @@ fn deliveries() -> Operation {
         "error": null,
         "batch_id": DELIVERY,
     });
-    Operation::get("/alerts/{id}/deliveries", TAG, "listDeliveries", "Whom an alert was told to")
+    Operation::get("/alerts/{id}/deliveries", TAG, "listDeliveries", "List an alert's deliveries")
         .says(
             "The latest 200, oldest first. Finished ones are kept for 30 days. `silenced`: held \
              back by maintenance until `due_at`, or finished because nothing was left to say. \

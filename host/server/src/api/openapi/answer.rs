@@ -98,7 +98,7 @@ pub(super) fn schemas() -> Vec<(String, Value)> {
             "Error".to_owned(),
             json!({
                 "type": "object",
-                "description": "What every error answers.",
+                "description": "The body of every error.",
                 "required": ["error"],
                 "properties": { "error": error, "message": message },
             }),
@@ -107,7 +107,7 @@ pub(super) fn schemas() -> Vec<(String, Value)> {
             "RateLimitError".to_owned(),
             json!({
                 "type": "object",
-                "description": "What a 429 answers.",
+                "description": "The body of a 429.",
                 "required": ["error", "message", "retry_after"],
                 "properties": { "error": error, "message": message, "retry_after": wait },
             }),

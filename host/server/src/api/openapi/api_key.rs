@@ -20,8 +20,8 @@ pub(super) fn operations(subject: &Subject<'_>) -> Vec<Operation> {
         "name": "ci",
     });
     let name = json!({ "type": "string", "minLength": 1, "maxLength": 100 });
-    let name = said(name, "One line, not of blanks alone.");
-    let expiry = || or_null(said(moment(), "In the future; null is no expiry."));
+    let name = said(name, "One line, not only blanks.");
+    let expiry = || or_null(said(moment(), "In the future; null means no expiry."));
     vec![
         Operation::get("/api-keys", TAG, "listApiKeys", "List the keys")
             .says("Lists prefixes only. A key itself is shown once, when it is made or rolled.")
@@ -39,7 +39,7 @@ pub(super) fn operations(subject: &Subject<'_>) -> Vec<Operation> {
                 object(&["name"], json!({ "name": name, "expiresAt": expiry() })),
                 json!({ "name": "ci", "expiresAt": LATER }),
             )
-            .answers("The key, for the only time.", reference("CreatedApiKey"), created.clone())
+            .answers("The key, shown only this once.", reference("CreatedApiKey"), created.clone())
             .fails(403, "All keys of the plan are in use."),
         Operation::patch("/api-keys", TAG, "setApiKeyExpiry", "Set, extend or clear an expiry")
             .says("An expired key that gets a later date is valid again at once.")
@@ -58,7 +58,7 @@ pub(super) fn operations(subject: &Subject<'_>) -> Vec<Operation> {
                  stops working at once.",
             )
             .takes(record(json!({ "id": uuid() })), json!({ "id": KEY }))
-            .answers("The key, for the only time.", reference("CreatedApiKey"), created)
+            .answers("The key, shown only this once.", reference("CreatedApiKey"), created)
             .fails(404, "There is no such key."),
     ]
 }

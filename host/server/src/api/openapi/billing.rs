@@ -18,14 +18,14 @@ pub(super) fn operations(subject: &Subject<'_>) -> Vec<Operation> {
 
 fn checkout(subject: &Subject<'_>) -> Operation {
     let plans: Vec<&str> = paid_plans(subject.edition).iter().map(|plan| plan.id).collect();
-    let mut cycle = said(one_of(&["monthly", "yearly"]), "How often is paid.");
+    let mut cycle = said(one_of(&["monthly", "yearly"]), "How often the plan is paid for.");
     cycle["default"] = json!("monthly");
     let email = json!({
         "type": "string",
         "format": "email",
         "description": "The address that the payment provider writes to. Default: the account's.",
     });
-    let planned = said(one_of(&plans), "A higher plan than the account is on.");
+    let planned = said(one_of(&plans), "A higher plan than the account has.");
     let body = object(&["planId"], json!({ "planId": planned, "billing": cycle, "email": email }));
     let page = json!({
         "type": "string",
@@ -34,7 +34,9 @@ fn checkout(subject: &Subject<'_>) -> Operation {
              arrived.",
     });
     Operation::post("/checkout", TAG, "beginCheckout", "Buy a higher plan")
-        .says("Answers the address of the page where the plan is paid. For the account's owner.")
+        .says(
+            "Answers the address of the page where the plan is paid for. For the account's owner.",
+        )
         .takes(body, json!({ "planId": "pro", "billing": "yearly" }))
         .answers(
             "Where to pay.",
@@ -53,7 +55,7 @@ fn status(subject: &Subject<'_>) -> Operation {
         text(),
         "The account's customer id at the payment provider; null before the first purchase.",
     ));
-    Operation::get("/billing/status", TAG, "readBillingStatus", "Read what is paid for")
+    Operation::get("/billing/status", TAG, "readBillingStatus", "Read the billing status")
         .says("For the account's owner.")
         .answers(
             "The plan, and the account's customer id at the payment provider.",
@@ -67,7 +69,7 @@ fn events() -> Operation {
     let says = "For the payment provider only. An event counts once, however often it is sent. \
          Repeated events, unknown types and events about unknown customers get the same answer as \
          all others.";
-    Operation::post("/webhooks/payments", TAG, "takePaymentEvent", "Take a payment event")
+    Operation::post("/webhooks/payments", TAG, "takePaymentEvent", "Receive a payment event")
         .credential("payments")
         .says(says)
         .takes(event(), example())
@@ -97,17 +99,17 @@ fn event() -> Value {
     object(
         &["id"],
         json!({
-            "id": said(text(), "The same however often it is sent."),
+            "id": said(text(), "The same, however often the event is sent."),
             "type": said(text(), "For example `subscription.canceled`. `eventType` is accepted \
                  too."),
             "eventType": text(),
             "created_at": moment,
-            "product": named("What is paid for."),
+            "product": named("The product that is paid for."),
             "customer": customer,
-            "subscription": named("What is paid again and again."),
-            "metadata": or_null(said(object(&[], metadata), "What the checkout gave along.")),
-            "object": said(json!({}), "An object. Its members are used for fields that are \
-                 missing outside of it."),
+            "subscription": named("The subscription that is paid for."),
+            "metadata": or_null(said(object(&[], metadata), "What the checkout passed along.")),
+            "object": said(json!({}), "An object. Its members stand in for fields that are \
+                 missing outside it."),
         }),
     )
 }

@@ -45,7 +45,7 @@ fn on_demand(subject: &Subject<'_>, check: &CheckDescriptor) -> Operation {
     Operation::post(&path, TAG, &id, &format!("Check now: {}", check.title))
         .says(&description)
         .takes(reference("OnDemandCheck"), json!({ "domain": DOMAIN }))
-        .answers_with("The result, also when it is bad news.", "application/json", content)
+        .answers_with("The result, even if it is bad news.", "application/json", content)
         .fails(400, "The domain is invalid or blocked, or a field is outside its bounds.")
         .fails(404, "There is no site with this `site_id`.")
 }

@@ -37,7 +37,7 @@ pub(super) fn operations() -> Vec<Operation> {
             ))
             .with(last_id)
             .answers_with(
-                "Server-sent events, without an end.",
+                "Server-sent events; the stream has no end.",
                 "text/event-stream",
                 json!({ "schema": text(), "example": example }),
             )

@@ -129,7 +129,7 @@ fn maintenance() -> [Operation; 3] {
     let window = || json!({ "window": reference("MaintenanceWindow") });
     [
         Operation::get(path, MAINTENANCE, "listMaintenanceWindows", "List the windows")
-            .says("Those that start first in front.")
+            .says("Earliest start first.")
             .answers("The windows.", listing, json!({ "windows": [planned()], "total": 1 })),
         Operation::post(path, MAINTENANCE, "createMaintenanceWindow", "Plan a window")
             .says(
@@ -221,7 +221,7 @@ pub(super) fn schemas() -> Vec<(String, Value)> {
         }),
     );
     vec![
-        ("Incident".to_owned(), said(incident, "Trouble that its owner tells about.")),
+        ("Incident".to_owned(), said(incident, "Trouble, as the account's owner describes it.")),
         ("NewIncident".to_owned(), said(new, "An incident to be opened.")),
         ("IncidentStep".to_owned(), said(step, "An update, as its incident shows it.")),
         ("IncidentUpdate".to_owned(), said(update, "A step in an incident's story.")),

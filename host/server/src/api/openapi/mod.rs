@@ -132,7 +132,7 @@ impl Subject<'_> {
     fn plans_with(&self, feature: Feature) -> String {
         match self.edition.lowest_plan_with(feature) {
             Some(plan) => format!("the `{}` plan", plan.id),
-            None => "a plan that there is not".to_owned(),
+            None => "a plan that does not exist".to_owned(),
         }
     }
 }
@@ -268,13 +268,13 @@ fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
 /// In the order in which the page shows them.
 const TAGS: [(&str, &str); 18] = [
     (site::TAG, "The domains that are watched."),
-    (check::TAG, "Looking at any domain now."),
-    (check::HISTORY, "What was seen of a site so far."),
-    (alert::TAG, "What was found to be wrong."),
-    (event::TAG, "All of it as it happens."),
-    (incident::TAG, "What the owner tells about trouble."),
+    (check::TAG, "Check any domain now."),
+    (check::HISTORY, "What the checks of a site have found so far."),
+    (alert::TAG, "What is wrong."),
+    (event::TAG, "All of this as it happens."),
+    (incident::TAG, "What the owner says about trouble."),
     (incident::MAINTENANCE, "When trouble is expected."),
-    (settings::TAG, "Who is told, and where."),
+    (settings::TAG, "Who is notified, and where."),
     (api_key::TAG, "Who may use the account."),
     (account::TAG, "The account itself."),
     (billing::TAG, "What the plan costs, and how it is paid."),

@@ -159,7 +159,7 @@ pub(super) fn schemas() -> Vec<(String, Value)> {
     );
     vec![
         ("TeamMember".to_owned(), said(member, "Somebody in a team.")),
-        ("TeamInvitation".to_owned(), said(record(invitation), "That somebody is asked in.")),
+        ("TeamInvitation".to_owned(), said(record(invitation), "An invitation into a team.")),
         (
             "CreatedTeamInvitation".to_owned(),
             said(record(created), "An invitation with its token."),

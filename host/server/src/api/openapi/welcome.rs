@@ -36,13 +36,13 @@ pub(super) fn operations() -> Vec<Operation> {
                 unwelcome,
                 json!({
                     "error": "forbidden",
-                    "message": "this address made as many accounts on the free plan as it may \
-                                (3 in 30 days, deleted ones too); use or upgrade one that there \
-                                is",
+                    "message": "this address has made as many accounts on the free plan as it may \
+                                (3 in 30 days, including deleted ones); use or upgrade an \
+                                existing one",
                     "reason": "too_many_free_accounts",
                 }),
             ),
-        Operation::post("/auth/welcome", TAG, "sendWelcome", "Have the welcome mail sent")
+        Operation::post("/auth/welcome", TAG, "sendWelcome", "Send the welcome mail")
             .says(
                 "The mail is sent once, and only within five minutes after the account was \
                  made.",

@@ -20,7 +20,7 @@ pub(super) fn tools() -> Vec<Tool> {
             "list_private_certs",
             "List private certificates",
             "The certificates of hosts inside private networks, as the account's agents saw them \
-             last, those that expire first in front. Use it when the user asks about internal \
+             last, soonest expiry first. Use it when the user asks about internal \
              hosts: list_sites knows only what can be reached from the internet.",
             Hints::Reads,
             Act::ListPrivateCerts,

@@ -32,7 +32,7 @@ pub(super) fn on_demand(check: &CheckDescriptor, edition: &Edition) -> Tool {
     let (title, purpose) = (&check.title, &check.description);
     let description = format!(
         "{purpose} Looks at the host now, whether it is monitored or not, and stores nothing. Use \
-         it when the present state matters; get_site_status tells what was seen last."
+         it when the present state matters; get_site_status shows what was seen last."
     );
     let act = Act::Check(check.check_type.clone());
     tool(&format!("check_{}", check.check_type), title, &description, Hints::Probes, act)
@@ -50,8 +50,8 @@ pub(super) fn for_anyone(check: &CheckDescriptor, edition: &Edition) -> Option<T
         _ => return None,
     };
     let description = format!(
-        "{} Looks at the host now; public hosts only. Answers the part of it that the output schema \
-         lists.",
+        "{} Looks at the host now; public hosts only. Returns the part of the result that the \
+         output schema lists.",
         check.description
     );
     let name = format!("check_{check_type}");

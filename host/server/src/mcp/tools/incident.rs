@@ -30,7 +30,7 @@ pub(super) fn tools() -> Vec<Tool> {
         tool(
             "list_incidents",
             "List incidents",
-            "What was told about trouble, newest first, with all updates. Use it before opening \
+            "All incidents, newest first, with all their updates. Use it before opening \
              an incident, and to find an incident_id.",
             Hints::Reads,
             Act::ListIncidents,
@@ -40,8 +40,8 @@ pub(super) fn tools() -> Vec<Tool> {
         tool(
             "create_incident",
             "Open an incident",
-            "Opens an incident, which the status page shows. Use it when the user wants trouble to \
-             be told; auto_create takes title and sites from the open critical alerts.",
+            "Opens an incident, which the status page shows. Use it when the user wants to \
+             announce trouble; auto_create takes title and sites from the open critical alerts.",
             Hints::Adds,
             Act::CreateIncident,
         )
@@ -62,7 +62,7 @@ pub(super) fn tools() -> Vec<Tool> {
             "update_incident",
             "Change an incident",
             "Sets the status of an incident or the sites that it affects. Use add_incident_update \
-             instead where there is something to say about it.",
+             instead if there is something to say about it.",
             Hints::Adds,
             Act::UpdateIncident,
         )
@@ -73,9 +73,9 @@ pub(super) fn tools() -> Vec<Tool> {
         .answers(one()),
         tool(
             "add_incident_update",
-            "Tell more about an incident",
+            "Add an incident update",
             "Appends an update, which the status page shows, and sets the status; resolved ends \
-             the incident. Use it to tell what was found out or done.",
+             the incident. Use it to say what was found out or done.",
             Hints::Adds,
             Act::AddIncidentUpdate,
         )

@@ -21,7 +21,7 @@ pub(super) fn tools() -> Vec<Tool> {
         tool(
             "list_maintenance_windows",
             "List maintenance windows",
-            "All planned and past windows, the earliest first. Use it to see when alerts are \
+            "All planned and past windows, earliest first. Use it to see when alerts are \
              silenced, and to find a window_id.",
             Hints::Reads,
             Act::ListWindows,
@@ -34,7 +34,7 @@ pub(super) fn tools() -> Vec<Tool> {
         tool(
             "create_maintenance_window",
             "Plan a maintenance window",
-            "Silences the alerts of one site or of all between two moments; checks go on. Use it \
+            "Silences the alerts of one site or of all sites for a time; checks go on. Use it \
              before planned downtime.",
             Hints::Adds,
             Act::CreateWindow,
@@ -52,8 +52,8 @@ pub(super) fn tools() -> Vec<Tool> {
         tool(
             "delete_maintenance_window",
             "Remove a maintenance window",
-            "Removes a window; what it silenced and what still holds is told. Use it when the \
-             downtime was called off or ended early.",
+            "Removes a window; alerts that it silenced and that still hold are sent. Use it when \
+             the downtime was called off or ended early.",
             Hints::Removes,
             Act::DeleteWindow,
         )

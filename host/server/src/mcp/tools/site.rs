@@ -60,8 +60,8 @@ pub(super) fn tools(checks: &[Arc<CheckDescriptor>]) -> Vec<Tool> {
             "add_site",
             "Add a site",
             "Starts to monitor a domain; its checks run for the first time right away. Use it when \
-             the user wants a domain to be watched. Left out, check_types are ssl, dns, domain and \
-             ct, and alert_days is 14. The plan bounds how many sites there can be.",
+             the user wants a domain to be watched. By default check_types are ssl, dns, domain \
+             and ct, and alert_days is 14. The plan limits the number of sites.",
             Hints::Adds,
             Act::AddSite,
         )
@@ -71,7 +71,7 @@ pub(super) fn tools(checks: &[Arc<CheckDescriptor>]) -> Vec<Tool> {
             "update_site",
             "Change a site",
             "Changes what is given and keeps the rest. Use it to pick other checks, to alert \
-             earlier, or to pause monitoring. With another domain its checks begin anew.",
+             earlier, or to pause monitoring. If the domain changes, its checks start over.",
             Hints::Sets,
             Act::UpdateSite,
         )
