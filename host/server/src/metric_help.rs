@@ -22,13 +22,13 @@ const COUNTERS: &[Help] = &[
     ("vedette_alerts_resolved_total", "Alerts that a result resolved"),
     (
         "vedette_checks_skipped_overload_total",
-        "Scheduled checks that were skipped, since too many plugin calls ran, or broken off, since \
-         this machine stood still",
+        "Scheduled checks that were skipped because too many plugin calls ran, or broken off \
+         because this machine stood still",
     ),
     ("vedette_checks_total", "Results that were stored, by check type and status"),
     (
         "vedette_checks_unknown_total",
-        "Scheduled checks that brought no result, by check type and reason",
+        "Scheduled checks that gave no result, by check type and reason",
     ),
     ("vedette_deliveries_failed_total", "Notifications that failed for good, by channel"),
     (
@@ -42,7 +42,7 @@ const COUNTERS: &[Help] = &[
     ("vedette_egress_refused_total", "Targets that the egress policy refused, by reason"),
     (
         "vedette_history_removed_total",
-        "Records of checks, and resolved alerts, that were removed for their age, by kind",
+        "Records of checks, and resolved alerts, that were removed because of their age, by kind",
     ),
     ("vedette_http_requests_total", "Requests that were answered, by route, method and status"),
     ("vedette_plugin_overloaded_total", "Plugin calls that found no room in time, by plugin"),
@@ -53,9 +53,10 @@ const COUNTERS: &[Help] = &[
     ),
     (
         "vedette_runs_put_off_total",
-        "Scheduled checks that waited because their host, account or plugin was busy, or many that are slow",
+        "Scheduled checks that waited because their host, account or plugin was busy, or because \
+         many slow ones ran",
     ),
-    ("vedette_runs_shared_total", "Checks that had the run of another one that asked the same"),
+    ("vedette_runs_shared_total", "Checks that shared the run of another one that asked the same"),
 ];
 
 const GAUGES: &[Help] = &[
@@ -66,32 +67,32 @@ const GAUGES: &[Help] = &[
     ),
     (
         "vedette_checks_without_plugin",
-        "Checks that have been due for ten minutes, of which this node does not have the plugin, and \
-         that no other node has run, by check type; 1000 at most are counted",
+        "Checks that have been due for ten minutes, whose plugin this node does not have and which \
+         no other node has run, by check type; 1000 at most are counted",
     ),
     (
         "vedette_clock_ahead_seconds",
         "By how much the clock of this machine is ahead of the database server's",
     ),
     ("vedette_event_streams", "Event streams that are open"),
-    ("vedette_guard", "1 while trouble that checks find is not believed, by the reason why"),
+    ("vedette_guard", "1 while trouble that checks find is not believed, by reason"),
     ("vedette_loop_lag_seconds", "How late the threads of this process are"),
     (
         "vedette_outbox_depth",
-        "Notifications that are not finished and that no maintenance holds back, of all nodes at one \
+        "Notifications that are not finished and not held back by maintenance, of all nodes on one \
          database",
     ),
     ("vedette_outbox_held", "Notifications that this process is sending"),
     (
         "vedette_plugins",
-        "Plugins by state: running; paused, as they broke too often; failed, as what was approved \
-         last does not load, or the lock cannot be read; disabled",
+        "Plugins by state: running; paused, because they broke too often; failed, because what was \
+         approved last does not load, or the lock cannot be read; disabled",
     ),
     ("vedette_runs_in_flight", "Scheduled checks that run at this moment"),
     (
         "vedette_unwell_seconds",
-        "For how long, or by how much, this process has not been well, by what it is, as /healthz says; \
-         0 = it is well",
+        "For how long, or by how much, this process has been unwell, by what is wrong, as /healthz \
+         says; 0 = it is well",
     ),
 ];
 

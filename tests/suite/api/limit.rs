@@ -126,7 +126,7 @@ async fn who_is_moved_to_a_plan_without_calls_left_is_told_so_at_once() {
     downgrade(&world, &account.id).await;
     let refused = from(23).get("/alerts").await;
     assert_eq!(refused.status, 429, "{}", refused.text);
-    assert!(refused.text.contains("the 100 calls that the free plan has"), "{}", refused.text);
+    assert!(refused.text.contains("this month's 100 calls of the free plan"), "{}", refused.text);
     assert_eq!(refused.number("x-monthlylimit-limit"), 100);
     assert_eq!(refused.number("x-monthlylimit-remaining"), 0);
 }

@@ -69,8 +69,7 @@ impl NewCheckout {
         if place(self.plan.id) > place(current) {
             return Ok(());
         }
-        let reason =
-            format!("must be a higher plan than {current}, which the account is on already");
+        let reason = format!("must be a higher plan than {current}, which the account already has");
         Err(Invalid::new("planId", reason))
     }
 }

@@ -210,7 +210,7 @@ fn change(channel: &str, value: &Value, installed: &[ChannelFields]) -> Result<C
         return Err(Invalid::new(place(channel), unknown(installed)));
     };
     let Some(set) = value.as_object() else {
-        return Err(Invalid::new(place(channel), "must be an object, or null to take it out"));
+        return Err(Invalid::new(place(channel), "must be an object, or null to remove it"));
     };
     if set.len() > MOST_FIELDS {
         return Err(Invalid::new(place(channel), "must have at most 32 fields"));

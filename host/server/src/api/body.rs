@@ -90,7 +90,9 @@ async fn bytes_within(req: &mut Request, most: usize) -> Result<Vec<u8>> {
     // It was read to its end: nothing is left for [`finish`].
     req.take_body();
     if is_packed(req) {
-        return Err(Error::Malformed("send the body as it is, without Content-Encoding".into()));
+        return Err(Error::Malformed(
+            "send the body uncompressed, without Content-Encoding".into(),
+        ));
     }
     Ok(bytes)
 }

@@ -317,7 +317,7 @@ impl<'ex> Extractible<'ex> for Named {
     }
 }
 
-const NOT_WRITTEN: &str = "the database refused what was written last, as where its disk is full; \
+const NOT_WRITTEN: &str = "the database refused the last write, perhaps because its disk is full; \
      the log says why";
 /// Seconds; from a request served from memory to a check that waited for its target.
 const BUCKETS: &[f64] =

@@ -230,12 +230,12 @@ fn month_over(edition: &Edition, plan: &Plan, wait: Duration) -> Error {
             "upgrade to the {} plan for {} calls a month, or wait for the next month",
             next.id, next.monthly_calls
         ),
-        None => "there is no higher plan to upgrade to; the next month brings new calls".to_owned(),
+        None => "there is no higher plan to upgrade to; wait for the next month".to_owned(),
     };
     Error::Limited {
         retry_after: quota::whole_seconds(wait),
         message: format!(
-            "the {} calls that the {} plan has a month are used up; {advice}",
+            "this month's {} calls of the {} plan are used up; {advice}",
             plan.monthly_calls, plan.id
         ),
     }

@@ -272,7 +272,7 @@ impl Channels {
     pub(super) fn check(&self) -> Result<(), Error> {
         for host in &self.extra_hosts {
             if host.contains('*') || Host::parse(host).is_err() {
-                let reason = format!("holds {host}, which is no host such as chat.example.com");
+                let reason = format!("holds {host}, which is not a host such as chat.example.com");
                 return Err(Error::key("channels.extra_hosts", reason));
             }
         }

@@ -62,13 +62,13 @@ fn parse_kept(text: &str) -> Result<Option<Duration>, String> {
 }
 
 fn no_span(text: &str) -> String {
-    format!("{text} is no span such as 60s, 5m or 6h")
+    format!("{text} is not a span such as 60s, 5m or 6h")
 }
 
 pub(super) fn address<'de, D: Deserializer<'de>>(input: D) -> Result<SocketAddr, D::Error> {
     let text = String::deserialize(input)?;
     text.parse().map_err(|_| {
-        de::Error::custom(format!("{text} is no address and port such as 127.0.0.1:8080"))
+        de::Error::custom(format!("{text} is not an address and port such as 127.0.0.1:8080"))
     })
 }
 
@@ -96,7 +96,7 @@ pub(super) fn optional_url<'de, D: Deserializer<'de>>(input: D) -> Result<Option
 pub(super) fn nets<'de, D: Deserializer<'de>>(input: D) -> Result<Vec<IpNet>, D::Error> {
     each(input, |text| {
         let net = text.parse().or_else(|_| text.parse::<IpAddr>().map(IpNet::from));
-        net.map_err(|_| format!("{text} is no range such as 10.0.0.0/8"))
+        net.map_err(|_| format!("{text} is not a range such as 10.0.0.0/8"))
     })
 }
 
@@ -196,7 +196,7 @@ mod tests {
             ("0s", "must be between 1s and 366d, and not 0s"),
             ("999ms", "must be between 1s and 366d, and not 999ms"),
             ("367d", "must be between 1s and 366d, and not 367d"),
-            ("5", "5 is no span such as 60s, 5m or 6h"),
+            ("5", "5 is not a span such as 60s, 5m or 6h"),
         ] {
             assert_eq!(parse_interval(text), Err(expected.to_owned()));
         }

@@ -51,7 +51,7 @@ impl Source {
 
     async fn discovered(&self) -> anyhow::Result<HttpResponse> {
         let place = format!("{}{WELL_KNOWN}", self.issuer.trim_end_matches('/'));
-        let place = Url::parse(&place).context("oidc.issuer is no URL")?;
+        let place = Url::parse(&place).context("oidc.issuer is not a URL")?;
         let answer = self.egress.send_configured(get(&place)).await?;
         let found: Discovery = read(&answer).context("the discovery document")?;
         ensure!(
@@ -59,7 +59,7 @@ impl Source {
             "the discovery document is that of {}: set oidc.issuer to exactly this",
             found.issuer
         );
-        let keys = Url::parse(&found.jwks_uri).context("jwks_uri is no URL")?;
+        let keys = Url::parse(&found.jwks_uri).context("jwks_uri is not a URL")?;
         let answer = match keys.origin() == place.origin() {
             true => self.egress.send_configured(get(&keys)).await,
             false => self.egress.send(get(&keys), Audience::Authenticated).await,

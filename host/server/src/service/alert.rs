@@ -94,7 +94,7 @@ const UNKNOWN: Error = Error::NotFound(Resource::Alert);
 /// As many as a page of alerts has at most.
 const MOST_DELIVERIES: usize = 200;
 
-const RAISED_ANEW: &str = "cannot be false: the same trouble was raised anew since, and its alert is \
-     open; list the alerts of the site to find it";
+const RAISED_ANEW: &str = "cannot be false: the same trouble has been raised again since, and that \
+     alert is open; list the alerts of the site to find it";
 
 const DOCUMENTED: [&str; 6] = ["ssl", "dns", "domain", "ct", "cert_change", "uptime"];

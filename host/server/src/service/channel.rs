@@ -281,7 +281,7 @@ fn token(cause: &NetError) -> &'static str {
 /// Constant in every payload; receivers check it (spec: Payload).
 const SOURCE: &str = "vedette";
 
-const NO_WAY_OUT: &str = "our own way out is lost: the DNS servers reach nobody";
+const NO_WAY_OUT: &str = "we are offline ourselves: our DNS servers reach nobody";
 
 /// The channel whose receiver has the account's signing secret.
 const SIGNED: &str = "webhook";

@@ -96,7 +96,7 @@ pub async fn follow(
         None => Cursor::after(last),
         Some(After { field, cursor }) if cursor > Cursor::after(last) => {
             let reason =
-                "is of an event that has not happened; leave it out to begin with the next";
+                "names an event that has not happened; leave it out to begin with the next";
             return Err(Error::invalid(field, reason));
         }
         Some(After { cursor, .. }) => cursor,

@@ -97,7 +97,7 @@ impl Letter<'_> {
 
     fn paragraphs(self, origin: &str) -> Vec<String> {
         let free = || {
-            "Your account is on the free plan now. Sites above its limit stay visible and are no \
+            "Your account is on the free plan now. Sites above its limit stay visible but are no \
              longer checked; nothing was deleted."
                 .to_owned()
         };
@@ -110,20 +110,20 @@ impl Letter<'_> {
             ],
             Self::Invitation { team, role, expires_at, .. } => vec![
                 format!(
-                    "{} invites you to work on their sites, as {}.",
+                    "{} invites you to work on their sites as {}.",
                     straight(team),
                     role.as_str()
                 ),
                 format!(
                     "Sign in with this e-mail address and accept with the token below: \
-                     POST {origin}/api/team/accept with {{\"token\": \"…\"}}. It holds until {} and \
-                     works once.",
+                     POST {origin}/api/team/accept with {{\"token\": \"…\"}}. It is valid until {} \
+                     and works once.",
                     expires_at.to_rfc3339_opts(SecondsFormat::Secs, true)
                 ),
                 "If you do not know them, ignore this mail.".to_owned(),
             ],
             Self::Purchased { plan } => {
-                vec![format!("Your payment has arrived: your account is on the {plan} plan now.")]
+                vec![format!("Your payment has arrived: your account is now on the {plan} plan.")]
             }
             Self::Activated { plan } => {
                 vec![format!("Your subscription is active: your account is on the {plan} plan.")]
@@ -158,7 +158,7 @@ pub(super) async fn count(
 pub(super) fn none_left(now: Timestamp) -> Error {
     let retry_after = quota::whole_seconds(quota::until_next_day(now));
     let message = format!(
-        "an account has at most {LETTERS_A_DAY} invitations and tests sent by mail in a day (UTC), \
+        "an account can send at most {LETTERS_A_DAY} invitations and tests by mail a day (UTC), \
          each recipient counted, and this would be more; try again in {retry_after} s"
     );
     Error::Limited { retry_after, message }

@@ -323,7 +323,7 @@ fn used_up(edition: &Edition, plan: &Plan) -> Error {
 }
 
 fn duplicate(field: &'static str) -> Error {
-    let reason = "makes it a site that is there already: \
+    let reason = "makes it the same as another site: \
         domain, custom_port and origin_ip together must differ";
     Error::invalid(field, reason)
 }

@@ -247,10 +247,10 @@ fn refuse(refusal: Refusal) -> Error {
             "token",
             "cannot be accepted while your own team has members; remove them first",
         ),
-        Refusal::NoTeams => Error::forbidden(
-            "the plan of the team's owner does not include teams any longer; ask the owner",
-        ),
-        Refusal::Full => Error::forbidden("the team has no room any longer; ask its owner"),
+        Refusal::NoTeams => {
+            Error::forbidden("the plan of the team's owner no longer includes teams; ask the owner")
+        }
+        Refusal::Full => Error::forbidden("the team is full by now; ask its owner"),
     }
 }
 

@@ -25,8 +25,8 @@ pub async fn judge(app: &App, edition: &Edition, address: IpAddr) -> Result<Opti
         return Ok(None);
     }
     let message = format!(
-        "this address made as many accounts on the {free} plan as it may ({most} in 30 days, \
-         deleted ones too); use or upgrade one that there is"
+        "this address has made as many accounts on the {free} plan as it may ({most} in 30 days, \
+         including deleted ones); use or upgrade an existing one"
     );
     Ok(Some(Unwelcome { reason: TOO_MANY, message }))
 }

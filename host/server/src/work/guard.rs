@@ -114,7 +114,7 @@ fn tell_offline(app: &App) {
         let domains = domains.join(" and ");
         tracing::error!(
             domains,
-            "the DNS servers answer what they have kept, at most, and fail for names beneath \
+            "the DNS servers answer from their cache at most, and fail for names beneath \
              {domains} that they were never asked for: what fails now is stored as unknown; look at \
              the network of this machine, at dns_server and at whom those servers ask"
         );

@@ -181,7 +181,7 @@ mod tests {
             (change(&[], &[], None), "the settings of acme.banner are: expect, limit"),
             (change(&["expect"], &[], None), "\"expect\" must be KEY=VALUE"),
             (change(&[], &["expct"], None), "\"expct\"; this plugin has expect, limit"),
-            (change(&[], &[], Some("5")), "--interval 5 is no span such as"),
+            (change(&[], &[], Some("5")), "--interval 5 is not a span such as"),
             (change(&[], &[], Some("0s")), "--interval must be between 1s and 366d"),
         ] {
             let wrong = change.make(&mut locked(""), &manifest()).expect_err(expected).to_string();

@@ -62,7 +62,7 @@ fn unknown_keys_are_refused_by_name() {
 #[test]
 fn a_bad_value_is_refused_with_its_key() {
     let bad = [
-        ("VEDETTE_LISTEN", "nowhere", "listen nowhere is no address and port"),
+        ("VEDETTE_LISTEN", "nowhere", "listen nowhere is not an address and port"),
         ("VEDETTE_DB", "surrealkv://", "db must name a folder"),
         ("VEDETTE_ADMIN_TOKEN", "", "admin.token must not be empty"),
         ("VEDETTE_ADMIN_TOKEN", "abc\n", "admin.token must consist of visible ASCII"),

@@ -102,7 +102,7 @@ impl Payments for Provider<'_> {
         }
         ensure!(!answer.truncated, "the payment provider's answer is longer than {LONGEST} bytes");
         let answer = serde_json::from_slice(&answer.body);
-        let answer: Value = answer.context("the payment provider's answer is no JSON")?;
+        let answer: Value = answer.context("the payment provider's answer is not JSON")?;
         page(&answer).context("the payment provider's answer names no page to pay on")
     }
 

@@ -16,7 +16,7 @@ pub(super) fn address(
     let in_name = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
     let (field, suffix) = rest.split_at(rest.find(|c| !in_name(c)).unwrap_or(rest.len()));
     if !fields.iter().any(|own| own == field) {
-        return Err(format!("the plugin has no business with the setting {field:?}"));
+        return Err(format!("the plugin may not use the setting {field:?}"));
     }
     let value = settings.referenced_by(channel, field);
     let value = value.ok_or_else(|| format!("{field} is no longer set"))?;

@@ -96,14 +96,14 @@ async fn mail(
 ) -> (String, Option<Ended>) {
     let unasked = |why: NotSent| Some(Ended { sent: Err(why), took: None });
     if Instant::now() >= turn_by {
-        let reason = "the mail relay took too long for the mails before";
+        let reason = "the mail relay took too long over earlier mails";
         return (address, unasked(NotSent::Later(reason.to_owned())));
     }
     let Some(turn) = errand.stop.run_until_cancelled(relay.turn(turn_by)).await else {
         return (address, None);
     };
     let Some(turn) = turn else {
-        let reason = "too much mail waits for the relay";
+        let reason = "too many mails are waiting for the relay";
         return (address, unasked(NotSent::Ours(reason.to_owned())));
     };
     let mail = Mail {

@@ -90,7 +90,9 @@ async fn prove(app: &App, order: &mut Order, proof: &mut Proof<'_>) -> Result<()
             }
         }
         let Some(mut challenge) = authorization.challenge(ChallengeType::Dns01) else {
-            return Err("the certificate authority takes no proof by DNS (dns-01)".to_owned());
+            return Err(
+                "the certificate authority does not accept proof by DNS (dns-01)".to_owned()
+            );
         };
         proof.publish(&challenge.key_authorization().dns_value()).await?;
         tokio::time::sleep(app.config.renewal.propagation).await;

@@ -153,7 +153,7 @@ fn sign(mut message: Message, provider: &Rfc2136, now: Timestamp) -> Result<Sign
 
 /// Whether the answer says that the change was made, and is the server's own.
 fn accepted(answer: &[u8], mut signed: Signed) -> Result<(), String> {
-    let unreadable = || "answered with something that is no answer".to_owned();
+    let unreadable = || "sent an answer that cannot be read".to_owned();
     let message = Message::from_vec(answer).map_err(|_| unreadable())?;
     if message.metadata.id != signed.id || message.metadata.message_type != MessageType::Response {
         return Err(unreadable());
@@ -162,7 +162,7 @@ fn accepted(answer: &[u8], mut signed: Signed) -> Result<(), String> {
     match message.metadata.response_code {
         ResponseCode::NoError => {}
         ResponseCode::NotAuth => {
-            return Err("does not take the key, or not for this zone: compare zone, key_name, \
+            return Err("does not accept the key, or not for this zone: compare zone, key_name, \
                 key_secret and algorithm of dns_provider_config with it, and its clock with ours"
                 .to_owned());
         }
@@ -171,7 +171,7 @@ fn accepted(answer: &[u8], mut signed: Signed) -> Result<(), String> {
         }
         other => return Err(format!("did not make the update: {other}")),
     }
-    let unsigned = || "answered without a valid signature of the key".to_owned();
+    let unsigned = || "sent an answer without a valid signature of the key".to_owned();
     let signature = message.signature().ok_or_else(unsigned)?;
     // The verifier subtracts one from the other.
     if signature.data.time < u64::from(signature.data.fudge) {

@@ -134,14 +134,14 @@ pub(crate) async fn judge(
 ) -> Result<()> {
     let Some(domain) = &next.status_page_custom_domain else { return Ok(()) };
     if is_own(app, domain) {
-        return Err(Error::invalid(FIELD, "is a name of this service"));
+        return Err(Error::invalid(FIELD, "is a name of this service itself"));
     }
     let name =
         DomainName::parse(domain).map_err(|invalid| Error::invalid(FIELD, invalid.reason))?;
     let policy = app.sandbox.egress().policy();
     policy
         .vet_name(&name, Audience::Authenticated)
-        .map_err(|_| Error::invalid(FIELD, "must be a name of the public DNS"))?;
+        .map_err(|_| Error::invalid(FIELD, "must be a public DNS name"))?;
     // Its owner asks: what was remembered may be from before the record was changed.
     app.domains.forget(domain).await;
     match standing(app, domain, None, Duration::ZERO).await? {
@@ -170,7 +170,7 @@ pub(super) async fn moved(app: &App, account: AccountId) {
         }
         Err(cause) => tracing::warn!(
             account_id = %account,
-            "the domain of account {account} follows its plan a little later: {cause}"
+            "the status page domain of account {account} follows its new plan only later: {cause}"
         ),
     }
 }
