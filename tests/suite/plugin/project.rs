@@ -67,7 +67,7 @@ async fn new_project_is_complete_and_never_overwrites() {
 #[tokio::test]
 async fn id_of_somebody_else_is_refused() {
     for (id, said) in [
-        ("vedette.banner", "is that of the built-in plugins"),
+        ("vedette.banner", "is reserved for built-in plugins"),
         ("banner", "must be publisher.name"),
         ("acme.ssl", "ssl is built in; give the plugin another name with --as"),
     ] {

@@ -14,7 +14,7 @@ use super::operator_port::{self, Admin};
 pub(super) enum Command {
     /// Create an account and print it, with its API key, as one JSON object
     Create {
-        /// Whom its mail goes to, unless its settings name others
+        /// The address that its mail goes to, unless its settings name others
         #[arg(long, value_name = "ADDRESS")]
         email: String,
         /// free, starter or pro; in the team edition free, pro or team
@@ -42,14 +42,14 @@ pub(super) enum Command {
         /// The account's id, as `create` and `list` print it
         #[arg(value_name = "ACCOUNT-ID", value_parser = account_id)]
         account: Uuid,
-        /// Give this key a new secret instead, where the plan allows no more keys; without it the
-        /// refusal names those that there are
+        /// Give this key a new secret instead, if the plan allows no more keys; without this flag
+        /// the refusal names the existing ones
         #[arg(long, value_name = "KEY-ID")]
         roll: Option<Uuid>,
         #[command(flatten)]
         admin: Admin,
     },
-    /// Delete one account with all its data, for good; what it pays for is cancelled first
+    /// Delete one account with all its data, for good; its subscriptions are cancelled first
     Delete {
         /// The account's id, as `create` and `list` print it
         #[arg(value_name = "ACCOUNT-ID", value_parser = account_id)]
@@ -84,7 +84,7 @@ pub(super) enum Switch {
 fn account_id(text: &str) -> Result<Uuid, &'static str> {
     text.parse().map_err(|_| {
         "an account's id looks like 01890a5d-ac96-774b-bcce-b302099a8057; `vedette account list` \
-         shows those that there are"
+         lists them all"
     })
 }
 
@@ -105,7 +105,7 @@ pub(super) async fn run(command: Command) -> anyhow::Result<()> {
             let body = roll.map_or_else(|| json!({}), |key| json!({ "roll": key }));
             let (client, url) = admin.account(account)?;
             let keys = format!("{}/keys", url.path());
-            let url = url.join(&keys).context("--admin is no base address")?;
+            let url = url.join(&keys).context("--admin is not a base address")?;
             admin.send(client.post(url).json(&body)).await?
         }
         Command::Delete { account, admin } => {
@@ -145,7 +145,7 @@ async fn all_accounts(admin: &Admin) -> anyhow::Result<Vec<Value>> {
 
 impl Admin {
     fn accounts(&self) -> anyhow::Result<(Client, Url)> {
-        let url = self.admin.join("/admin/accounts").context("--admin is no base address")?;
+        let url = self.admin.join("/admin/accounts").context("--admin is not a base address")?;
         Ok((operator_port::client()?, url))
     }
 

@@ -30,7 +30,7 @@ pub(super) fn of_service(
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     if let Some(key) = key {
         let bearer = HeaderValue::from_str(&format!("Bearer {key}"));
-        let mut bearer = bearer.ok().context("the key has characters that no key has")?;
+        let mut bearer = bearer.ok().context("the key contains characters that no key can have")?;
         bearer.set_sensitive(true);
         headers.insert(AUTHORIZATION, bearer);
     }

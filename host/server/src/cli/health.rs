@@ -10,18 +10,18 @@ use super::operator_port::{self, Admin};
 
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// Ask whether requests can be served now, and not whether the work keeps up: this asks the
-    /// database too, so a service that is not ready need not be started again
+    /// Ask whether requests can be served now, rather than whether the work keeps up: this asks the
+    /// database too, so a service that is not ready does not necessarily need a restart
     #[arg(long)]
     ready: bool,
-    /// Ask whether the process answers at all, and nothing else: for what starts it again where not
+    /// Ask only whether the process answers at all: for whatever restarts it when it does not
     #[arg(long, conflicts_with = "ready")]
     live: bool,
     #[command(flatten)]
     admin: Admin,
 }
 
-/// Exits with 0 where the service says that it is well, 1 where it says otherwise or nothing.
+/// Exits with 0 if the service says that it is well, 1 if it says otherwise or nothing.
 pub(super) async fn run(args: Args) -> anyhow::Result<ExitCode> {
     let Args { ready, live, admin: Admin { admin } } = args;
     let path = match (ready, live) {
@@ -29,7 +29,7 @@ pub(super) async fn run(args: Args) -> anyhow::Result<ExitCode> {
         (_, true) => "/livez",
         (false, false) => "/healthz",
     };
-    let url = admin.join(path).context("--admin is no base address")?;
+    let url = admin.join(path).context("--admin is not a base address")?;
     let request = operator_port::client()?.get(url).timeout(PATIENCE);
     let (status, answer) = operator_port::ask(&admin, request).await?;
     let said = said(&answer);

@@ -28,7 +28,7 @@ pub(super) struct Admin {
 fn base(text: &str) -> Result<Url, String> {
     let url =
         if text.contains("://") { Url::parse(text) } else { Url::parse(&format!("http://{text}")) };
-    url.map_err(|cause| format!("it is no address such as http://127.0.0.1:8081: {cause}"))
+    url.map_err(|cause| format!("it must be an address such as http://127.0.0.1:8081: {cause}"))
 }
 
 pub(super) fn client() -> anyhow::Result<Client> {
@@ -62,7 +62,7 @@ pub(super) async fn ask(
             "the operator's port at {base} wants its token: set VEDETTE_ADMIN_TOKEN to admin.token"
         );
     }
-    let answer: Value = response.json().await.context("the answer is no JSON")?;
+    let answer: Value = response.json().await.context("the answer is not JSON")?;
     if is_another_port(status, &answer) {
         bail!(
             "what listens at {base} is not the operator's port; name that with --admin or \
@@ -78,7 +78,7 @@ fn unanswered(base: &Url, cause: reqwest::Error) -> Error {
     let said = if cause.is_timeout() {
         format!(
             "the operator's port at {base} has not answered in time: what it was asked for may be \
-             done yet; look whether it is before you ask again"
+             done yet; check whether it is before you ask again"
         )
     } else {
         format!("cannot reach the operator's port at {base}; is the service running?")

@@ -56,7 +56,7 @@ async fn told(store: &Store, discarded: &Discarded) -> anyhow::Result<Vec<String
     for account in settings {
         let whose = owner(store, *account).await?;
         lines.push(format!(
-            "{whose}: its notification settings are the defaults, which tell nobody"
+            "{whose}: its notification settings are the defaults again, which notify nobody"
         ));
     }
     for (account, domain) in sites {
@@ -75,7 +75,7 @@ async fn told(store: &Store, discarded: &Discarded) -> anyhow::Result<Vec<String
     if lines.is_empty() {
         lines.push("nothing was discarded".to_owned());
     }
-    lines.push("the database belongs to the key that there is now: start the service".to_owned());
+    lines.push("the database now belongs to the present key: start the service".to_owned());
     Ok(lines)
 }
 

@@ -144,4 +144,4 @@ async fn reload_at(mut hangup: Signal, app: Arc<App>) {
 }
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
-const STOPPING: &str = "stopping: what runs may end within 10 s; a second signal ends it now";
+const STOPPING: &str = "stopping: running work has 10 s to finish; a second signal stops at once";

@@ -158,7 +158,7 @@ impl Delivery {
     ) -> Result<(), Failure> {
         let body = report.and_then(|report| report::signed(&report, agent_id));
         let refusal = match body {
-            None => Some(format!("{name} is gone, or is no report")),
+            None => Some(format!("{name} is gone or not a report")),
             Some(body) => match self.server.report(body).await {
                 Ok(answer) => {
                     let (certificates, alerts) =

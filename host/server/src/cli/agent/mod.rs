@@ -48,8 +48,8 @@ pub(super) struct Args {
     /// The API of the service, with its prefix, e.g. https://vedette.example.com/api
     #[arg(long, value_name = "URL", value_parser = server::base)]
     url: Url,
-    /// Look at the certificate there; without a port at 443 (repeatable). A name is whole, such as
-    /// db01.corp.example: no search domain is put behind it
+    /// Look at the certificate there, on port 443 unless one is given (repeatable). Give names in
+    /// full, such as db01.corp.example: no search domain is added
     #[arg(
         long,
         value_name = "HOST[:PORT]",
@@ -57,7 +57,7 @@ pub(super) struct Args {
         required_unless_present = "targets"
     )]
     target: Vec<Place>,
-    /// Look at the places in this file too: one a line, comments after #
+    /// Look at the places in this file too: one per line, comments after #
     #[arg(long, value_name = "FILE")]
     targets: Option<PathBuf>,
     /// Read the agent's key from this file [default: the variable VEDETTE_AGENT_KEY]
@@ -66,14 +66,14 @@ pub(super) struct Args {
     /// How often to look, from 1m to 24h
     #[arg(long, value_name = "SPAN", default_value = "1h", value_parser = pace)]
     interval: Duration,
-    /// The folder for reports that wait; one agent has it at a time [default: the state folder of
+    /// The folder for reports that wait; each agent needs its own [default: the state folder of
     /// the service manager or of the user]
     #[arg(long, value_name = "DIR")]
     queue: Option<PathBuf>,
     /// What the service calls this agent [default: the name that its key was made with]
     #[arg(long, value_name = "NAME", value_parser = label)]
     name: Option<String>,
-    /// Look once, send all that waits, and end: with 0 when everything was delivered, else 2
+    /// Look once, send all that waits, and exit with 0 if everything was delivered, else 2
     #[arg(long)]
     once: bool,
     /// A configuration as `vedette serve` reads it: resolvers, roots, egress.deny, log
@@ -182,7 +182,7 @@ fn keep(queue: &Mutex<Queue>, reports: &[String]) -> bool {
     for report in reports {
         let now = Clock::System.now();
         if let Err(cause) = block_in_place(|| queue.lock().push(report, now)) {
-            tracing::error!("a report is lost: {cause:#}");
+            tracing::error!("a report was lost: {cause:#}");
             is_kept = false;
         }
     }
@@ -254,7 +254,7 @@ const SHORTEST: Duration = Duration::from_secs(60);
 const LONGEST: Duration = Duration::from_secs(24 * 3600);
 /// In characters.
 const LONGEST_NAME: usize = 100;
-const STOPPING: &str = "stopping: what is being sent may end; a second signal ends it now";
+const STOPPING: &str = "stopping once the current report is sent; a second signal stops at once";
 
 #[cfg(test)]
 mod tests {

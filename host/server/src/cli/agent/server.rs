@@ -140,7 +140,7 @@ impl Failure {
                 )
             }
             Self::Refused { status: 300..=399, .. } => {
-                format!("{base} leads elsewhere: give --url the address that it leads to")
+                format!("{base} redirects: give --url the address that it redirects to")
             }
             Self::Refused { status, said: Some(said), .. } => {
                 format!("{base} answered {status}: {said}")
@@ -148,7 +148,7 @@ impl Failure {
             Self::Refused { status, said: None, .. } => format!("{base} answered {status}"),
             Self::Unreachable(cause) => format!("cannot reach {base}: {cause}"),
             Self::Garbled => {
-                format!("{base} answered with something else than JSON: is --url right?")
+                format!("{base} answered with something other than JSON: is --url right?")
             }
         }
     }

@@ -107,8 +107,8 @@ impl Failure {
                 format!("cannot reach {url}: {cause}; is the service running, and --url right?")
             }
             Self::Late => format!("{url} took too long to answer"),
-            Self::Garbled => format!("{url} answered with something else than JSON"),
-            Self::TooLarge => format!("{url} answered with more than can be carried"),
+            Self::Garbled => format!("{url} answered with something other than JSON"),
+            Self::TooLarge => format!("{url} answered with more than can be passed on"),
             Self::Ended => format!("{url} broke off before it had answered; ask again"),
         }
     }

@@ -25,11 +25,11 @@ pub(crate) struct Args {
     /// Who approves [default: the user who is logged in]
     #[arg(long, value_name = "EMAIL")]
     by: Option<String>,
-    /// Grant only these of what it asks for, e.g. dns,tcp; refused where it cannot be loaded
-    /// without the others [default: all]
+    /// Grant only these of the capabilities it asks for, e.g. dns,tcp; refused if it cannot be
+    /// loaded without the others [default: all]
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     grant: Option<Vec<String>>,
-    /// Which of several versions that wait, or of those before; the beginning is enough
+    /// Which version, if several wait or to go back to an earlier one; its beginning is enough
     #[arg(long, value_name = "HEX")]
     sha256: Option<String>,
     #[command(flatten)]

@@ -73,7 +73,7 @@ impl Case {
     pub(super) fn read(file: &Path) -> anyhow::Result<Self> {
         let text = fs::read_to_string(file)
             .with_context(|| format!("{} cannot be read", file.display()))?;
-        toml::from_str(&text).with_context(|| format!("{} is no case file", file.display()))
+        toml::from_str(&text).with_context(|| format!("{} is not a case file", file.display()))
     }
 
     /// What was recorded of a run; it expects nothing yet.

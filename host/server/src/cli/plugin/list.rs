@@ -38,7 +38,7 @@ pub(super) fn table(listing: &Value) -> String {
     let plugins = listing["plugins"].as_array().map(Vec::as_slice).unwrap_or_default();
     let mut text = String::new();
     if let Some(error) = listing["lock_error"].as_str() {
-        text += &format!("The lock is not followed: {error}\n");
+        text += &format!("The lock cannot be followed: {error}\n");
     }
     if plugins.is_empty() {
         let folder = listing["folder"].as_str().unwrap_or("the folder");

@@ -45,13 +45,13 @@ pub(super) enum Command {
     Build(build::Args),
     /// Show what a component is, what it asks for, and why it would be refused; nothing of it runs
     Inspect(inspect::Args),
-    /// Run a check once that need not be installed, with all that it asks for, and say what it cost
+    /// Run a check once, installed or not, with all that it asks for, and say what it cost
     Run(run::Args),
     /// Run a check again as it was recorded, without a network, and compare what it sees
     Test(test::Args),
     /// Copy a component into the plugin folder, where it waits for approval
     Install(install::Args),
-    /// Let a plugin that waits run, with what it asks for or with less
+    /// Let a waiting plugin run, with what it asks for or with less
     Approve(approve::Args),
     /// List the plugins of the folder, or with --admin all that the service has
     List(list::Args),
@@ -59,13 +59,13 @@ pub(super) enum Command {
     Enable(switch::Args),
     /// Keep a plugin from running; its approval stays
     Disable(switch::Args),
-    /// Set what a plugin's check is given, and how often it runs
+    /// Set a check plugin's settings, and how often it runs
     Set(set::Args),
-    /// Put the version before in a plugin's place; a second time puts this one back
+    /// Go back to a plugin's previous version; a second time undoes that
     Rollback(rollback::Args),
-    /// Take a plugin and its files out of the folder
+    /// Remove a plugin and its files from the folder
     Remove(remove::Args),
-    /// Have a running service read plugins.lock anew, and list what it has then
+    /// Have a running service read plugins.lock again, and list what it has then
     Reload(reload::Args),
 }
 

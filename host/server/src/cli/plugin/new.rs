@@ -62,7 +62,7 @@ pub(super) fn run(args: &Args) -> Done {
         write(&folder.join(path), &text)?;
     }
     let text = format!(
-        "{} is begun in {}; its README.md says how to go on.\n\
+        "{} was created in {}; its README.md says how to go on.\n\
          Build it with: vedette plugin build --dir {}\n",
         args.id,
         folder.display(),
@@ -82,7 +82,7 @@ fn name_of(id: &str) -> anyhow::Result<&str> {
     })?;
     ensure!(
         !is_ours(id),
-        "the publisher vedette is that of the built-in plugins; give your own, as in acme.{name}"
+        "the publisher vedette is reserved for built-in plugins; give your own, as in acme.{name}"
     );
     Ok(name)
 }

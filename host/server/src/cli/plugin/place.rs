@@ -83,7 +83,7 @@ impl Place {
     /// What the service has; none where none was named.
     pub(super) async fn listing(&self) -> anyhow::Result<Option<Value>> {
         let Some(base) = &self.admin else { return Ok(None) };
-        let url = base.join("/admin/plugins").context("--admin is no base address")?;
+        let url = base.join("/admin/plugins").context("--admin is not a base address")?;
         operator_port::send(base, operator_port::client()?.get(url)).await.map(Some)
     }
 
@@ -106,7 +106,7 @@ impl Place {
         if entry(&listing, id).is_some() {
             return Err(self.elsewhere(&listing, &format!("still has {id}")));
         }
-        Ok(format!("The service at {} runs it no more.\n", self.base()))
+        Ok(format!("The service at {} no longer runs it.\n", self.base()))
     }
 
     /// What the service has once it read the lock anew; none where none was named. The folder is
@@ -115,15 +115,15 @@ impl Place {
         drop(held);
         let Some(base) = &self.admin else { return Ok(None) };
         let listing = reload::at(base).await;
-        // Who does not know it would ask for the change a second time.
-        listing.map(Some).context("the folder is changed, but the service did not take that up")
+        // An operator who does not know it would ask for the change a second time.
+        listing.map(Some).context("the folder is changed, but the service did not take it up")
     }
 
     /// The service follows another folder than the one that was changed.
     fn elsewhere(&self, listing: &Value, stands: &str) -> Failure {
         let folder = listing["folder"].as_str().unwrap_or("another folder");
         Failure::Environment(anyhow!(
-            "the service at {} {stands}: its plugins are in {folder}, seen from where it runs; \
+            "the service at {} {stands}: its plugins are in {folder}, as seen from where it runs; \
              name that folder with --folder, or its configuration with --config",
             self.base()
         ))

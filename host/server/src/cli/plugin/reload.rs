@@ -32,7 +32,7 @@ pub(super) async fn run(args: &Args) -> Done {
 
 /// Has the service at this operator's port read the lock, and answers what it has then.
 pub(super) async fn at(base: &Url) -> anyhow::Result<Value> {
-    let url = base.join("/admin/plugins/reload").context("--admin is no base address")?;
+    let url = base.join("/admin/plugins/reload").context("--admin is not a base address")?;
     // It answers when it has compiled what is new, which is long for a plugin with an engine inside.
     let request = operator_port::client()?.post(url).timeout(operator_port::LONG_PATIENCE);
     operator_port::send(base, request).await
