@@ -32,7 +32,7 @@ impl Schema {
             return Err(format!("its reference {reference:?} leaves the schema; use #/$defs/…"));
         }
         jsonschema::draft202012::meta::validate(&value)
-            .map_err(|error| format!("it is no valid schema: {error}"))?;
+            .map_err(|error| format!("it is not a valid schema: {error}"))?;
         expansion::bounded(&value)?;
         // The linear engine: a pattern with backtracking would be the plugin's way to stall us.
         let validator = jsonschema::options()
@@ -352,7 +352,7 @@ mod tests {
             ("{\"items\": {\"$ref\": \"file:///etc/passwd\"}}", "leaves the schema"),
             ("{\"items\": {\"$dynamicRef\": \"other.json#x\"}}", "leaves the schema"),
             ("{\"$schema\": \"http://json-schema.org/draft-07/schema#\"}", "must be https"),
-            ("{\"type\": \"strnig\"}", "no valid schema"),
+            ("{\"type\": \"strnig\"}", "not a valid schema"),
             ("{\"$ref\": \"#/$defs/missing\"}", "names nothing in it"),
             ("{\"items\": {\"$ref\": \"#\"}}", "leads back to itself"),
             ("{\"pattern\": \"(?=x)\"}", "cannot be used"),

@@ -16,7 +16,7 @@ pub(super) fn fill(
     let places = values(&settings[key]).map(|value| place(value, any_host));
     let wrong = || NoEntry {
         field,
-        reason: format!("names {{{key}}}, which is set to something that is no host:port or URL"),
+        reason: format!("names {{{key}}}, which is set to something other than host:port or a URL"),
     };
     places.map(|place| place.ok_or_else(wrong)).collect()
 }

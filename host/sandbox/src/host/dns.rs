@@ -40,7 +40,9 @@ impl Run {
             None => None,
             Some(Ok(address)) => Some(address),
             Some(Err(_)) => {
-                return Err(NetError::Protocol("the resolver is no address literal".to_owned()));
+                return Err(NetError::Protocol(
+                    "the resolver is not an address literal".to_owned(),
+                ));
             }
         };
         let rrtype = question.rrtype.to_ascii_uppercase();

@@ -114,7 +114,7 @@ async fn without_ehlo_there_is_neither_login_nor_tls() {
         |reason: &str| -> Result<(), NotSent> { Err(NotSent::TurnedAway(reason.to_owned())) };
     let relay = OldRelay::new("502 not here\r\n").await;
     let login = relay.url("").replace("//", "//user:hunter2@");
-    let refused = away("the mail relay refuses EHLO, and so takes no login");
+    let refused = away("the mail relay refuses EHLO, and so accepts no login");
     assert_eq!(send(&login).await, refused);
     let refused = away("the mail relay did not agree to TLS");
     assert_eq!(send(&relay.url("?tls=required")).await, refused);

@@ -24,9 +24,9 @@ impl Resolver {
             return of_name;
         }
         let message = if self.is_cut_off() {
-            "the DNS servers find out nothing: they answer what they have kept, at most"
+            "the DNS servers cannot look anything up: they answer from their cache at most"
         } else {
-            "the DNS servers do not answer, whatever is asked"
+            "the DNS servers do not answer anything"
         };
         NetError::other(code::RESOLVER_DOWN, message)
     }
@@ -51,8 +51,7 @@ impl Resolver {
             (Some(true) | None, None) => false,
         };
         if refuse_all {
-            let message =
-                "the DNS servers refuse whatever is asked, also what they answered before";
+            let message = "the DNS servers refuse everything, even what they answered before";
             return NetError::other(code::RESOLVER_DOWN, message);
         }
         // They are taken at their word.

@@ -124,7 +124,7 @@ impl Relay {
         deadline: Instant,
     ) -> Result<(), NotSent> {
         let never = |reason: &str| NotSent::Never(reason.to_owned());
-        let to: Address = mail.to.parse().map_err(|_| never("is no address that mail goes to"))?;
+        let to: Address = mail.to.parse().map_err(|_| never("is not an address for mail"))?;
         let bytes = message::bytes(&self.from, &to, mail).map_err(|reason| never(&reason))?;
         let connection = self.connection(deadline).await?;
         let sent = timeout_at(deadline.into(), self.hand_over(connection, to, &bytes)).await;
@@ -216,7 +216,7 @@ impl Relay {
             return Err(self.turned_away(&refused));
         }
         if self.server.credentials().is_some() {
-            return Err(away("the mail relay refuses EHLO, and so takes no login"));
+            return Err(away("the mail relay refuses EHLO, and so accepts no login"));
         }
         self.greet(Hello::Plain, deadline).await?.map_err(|cause| self.turned_away(&cause))
     }
@@ -300,7 +300,7 @@ impl fmt::Debug for Relay {
 /// server that the mail passes, and is no `Message-ID` of the others.
 fn sender(text: &str) -> Result<Mailbox, BadRelay> {
     let bad = |reason: &str| BadRelay { key: "smtp.from", reason: reason.to_owned() };
-    let no_address = || bad("is no mail address, as in alerts@example.com");
+    let no_address = || bad("is not a mail address, as in alerts@example.com");
     let mailbox: Mailbox = text.parse().map_err(|_| no_address())?;
     let (user, domain) = (mailbox.email.user(), mailbox.email.domain());
     if !user.is_ascii() {
@@ -336,7 +336,7 @@ fn unreached(cause: &NetError) -> NotSent {
     away(match cause {
         NetError::Timeout(_) => SILENT,
         NetError::AddressBlocked(_) | NetError::NotPermitted(_) => {
-            "egress.deny, or being ourselves, keeps us from the mail relay"
+            "the mail relay's address is this service's own or in egress.deny"
         }
         NetError::NameNotFound => "the mail relay's name was not found",
         NetError::Refused => "the mail relay refused the connection",

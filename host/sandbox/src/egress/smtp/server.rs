@@ -35,7 +35,7 @@ struct Login {
 impl Server {
     /// Errors never quote the URL, which may hold a password.
     pub(super) fn parse(text: &str) -> Result<Self, BadRelay> {
-        let url = Url::parse(text).map_err(|error| bad(format!("is no URL: {error}")))?;
+        let url = Url::parse(text).map_err(|error| bad(format!("is not a URL: {error}")))?;
         let host = url.host_str().filter(|host| !host.is_empty());
         let host = host.ok_or_else(|| bad("names no host".to_owned()))?;
         let tls = url.query_pairs().find(|(key, _)| key == "tls").map(|(_, value)| value);

@@ -74,7 +74,7 @@ async fn encrypted(
     deadline: Instant,
 ) -> Result<TlsStream<TcpStream>, NetError> {
     let name = ServerName::try_from(server.host.clone())
-        .map_err(|_| NetError::Tls("the relay's host is no name for TLS".to_owned()))?;
+        .map_err(|_| NetError::Tls("the relay's host is not a name for TLS".to_owned()))?;
     let config = tls::verifying_config(egress.trust(), &[]);
     tls::handshake(config, name, stream, deadline).await
 }
