@@ -76,8 +76,9 @@ pub async fn list(app: &App, limit: u32, offset: u32) -> Result<Vec<Account>> {
     Ok(app.store.accounts(limit, offset).await?)
 }
 
-/// Moves an account to another plan of its edition. What it then has too much of stays and is not
-/// used: channels are silent, the newest sites are not checked; what it has more of is at once.
+/// Moves an account to another plan of its edition. What exceeds the new plan stays but is not
+/// used: channels are silent, the newest sites are not checked. What the plan adds is there at
+/// once.
 ///
 /// # Errors
 /// `NotFound` when there is no such account, `Invalid` for a plan that its edition does not have.
@@ -93,8 +94,8 @@ pub async fn change_plan(app: &App, id: AccountId, plan: &str) -> Result<()> {
     Ok(())
 }
 
-/// What follows once another plan of an account is stored, whoever it was that set it. The account
-/// is as it was before.
+/// What follows once another plan of an account is stored, whoever set it. `account` is as it was
+/// before.
 pub(super) async fn moved(app: &App, account: &Account, to: &Plan) {
     let (id, name) = (account.id, to.id);
     app.limits.recent.forget(id);
@@ -113,7 +114,7 @@ pub async fn first_account(app: &App, edition: &Edition) -> Result<Option<Create
     }
     let address = email::parse("email", FIRST_ADDRESS)?;
     let (created, key) = drawn_up(address, edition.highest_plan(), edition, app.clock.now());
-    // Another node may have been faster: the key that it shows is the only one.
+    // Another node may have been faster: then the key that it shows is the only one.
     let is_first = app.store.create_first_account(&created.account, &key).await?;
     Ok(is_first.then(|| announced(created)))
 }

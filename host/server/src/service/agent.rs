@@ -6,8 +6,8 @@
 //!
 //! *Invariant:* an agent's key exists only in the answer that made it; what is stored is its
 //! SHA-256.
-//! *Invariant:* a report may come again, wherever it was broken off: what was taken in already
-//! counts once.
+//! *Invariant:* a report may be sent again, wherever it was interrupted: what was taken in already
+//! counts only once.
 //! *Invariant:* a place that is known is judged, whatever else an agent reports.
 
 use std::{collections::BTreeSet, fmt, time::Duration};
@@ -91,8 +91,7 @@ pub async fn delete(app: &App, caller: &Caller, id: AgentId) -> Result<()> {
     Ok(())
 }
 
-/// The certificates that the caller's agents saw, as they are shown; those that expire first in
-/// front.
+/// The certificates that the caller's agents saw, as they are shown, soonest expiry first.
 pub async fn certs(app: &App, caller: &Caller) -> Result<Vec<Value>> {
     let sightings = app.store.sightings(caller.account.id).await?;
     Ok(listed(&sightings, app.clock.now()).iter().map(|view| json!(view)).collect())
@@ -101,7 +100,7 @@ pub async fn certs(app: &App, caller: &Caller) -> Result<Vec<Value>> {
 /// Whose key this is.
 ///
 /// # Errors
-/// `Unauthenticated` for everything that is no living agent's key of this edition.
+/// `Unauthenticated` for anything but the key of an existing agent of this edition.
 pub async fn authenticate(app: &App, edition: &'static Edition, key: &str) -> Result<Agent> {
     if !well_formed(key, &key_prefix(edition)) {
         return Err(invalid_key());
@@ -113,7 +112,7 @@ pub async fn authenticate(app: &App, edition: &'static Edition, key: &str) -> Re
     Ok(Agent { id: found.id, account: found.account, edition })
 }
 
-/// Notes what an agent says of itself. It may say so again and again.
+/// Notes what an agent says about itself. It may do so as often as it likes.
 pub async fn register(app: &App, agent: &Agent, body: &Value) -> Result<Registered> {
     let said = Registration::parse(body)?;
     let now = app.clock.now();
@@ -126,10 +125,9 @@ pub async fn register(app: &App, agent: &Agent, body: &Value) -> Result<Register
 
 /// Takes in what an agent saw, and judges each look like a result of ours.
 ///
-/// # Errors
-/// `Invalid` for a report that does not fit, of which nothing is taken in; `NotFound` when it names
-/// another agent; `Forbidden` when the agent would look at more places than it may: all others are
-/// taken in.
+/// # Errors `Invalid` for a report that does not fit, of which nothing is taken in; `NotFound` when
+/// it names another agent; `Forbidden` when the agent would look at more places than it may: then
+/// the results of all other places are taken in.
 pub async fn report(app: &App, agent: &Agent, body: &Value) -> Result<Reported> {
     let report = Report::parse(body)?;
     if report.agent_id != agent.id {
@@ -151,7 +149,7 @@ pub async fn report(app: &App, agent: &Agent, body: &Value) -> Result<Reported> 
         }
     }
     if !gone.is_empty() {
-        // Not before their alerts have ended: the next report would not know of them.
+        // Only after their alerts have ended: the next report would not know of them.
         note(app, agent, &gone, now).await?;
     }
     if !left_out.is_empty() {
@@ -160,7 +158,7 @@ pub async fn report(app: &App, agent: &Agent, body: &Value) -> Result<Reported> 
     Ok(Reported { status: "ok", certs_processed, alerts_created })
 }
 
-/// Answers for which new places there is no room.
+/// Answers the new places for which there is no room.
 async fn note(
     app: &App,
     agent: &Agent,
@@ -178,8 +176,8 @@ async fn note(
     }
 }
 
-/// Lets places go that no report had named for long when the agent looked at these, as many as were
-/// left out; whether there were any. What was wrong with them is over.
+/// Removes as many places as were left out, if no report had named them for long when the agent
+/// looked at the new ones. Answers whether there were any. What was wrong with them is over.
 async fn make_room(
     app: &App,
     agent: &Agent,
@@ -219,8 +217,8 @@ async fn make_room(
     Ok(gone > 0)
 }
 
-/// Answers how many alerts it raised. What could not be judged is our trouble: then the agent hears
-/// of it, and brings it again.
+/// Answers how many alerts it raised. What could not be judged is our fault: then the agent is
+/// told, and sends it again.
 async fn judge(app: &App, agent: &Agent, look: &Look, at: Timestamp) -> Result<usize> {
     let account = agent.account.id;
     let arrival = Arrival {
@@ -259,7 +257,8 @@ fn used_up(edition: &Edition, plan: &Plan) -> Error {
     plan::used_up(edition, plan, "agent", |plan| plan.agents)
 }
 
-/// `vedette agent` knows it by what it says of all else, and does not bring such a report again.
+/// `vedette agent` recognises this by the words about the rest, and does not send such a report
+/// again.
 pub(crate) fn no_room(left_out: usize) -> Error {
     let days = LET_GO_AFTER.num_days();
     Error::forbidden(format!(

@@ -1,5 +1,5 @@
-//! Alerts, as their owner lists and settles them. Raising and resolving by themselves is the
-//! pipeline's.
+//! Alerts, as their owner lists and settles them. The pipeline raises them and resolves those that
+//! resolve themselves.
 
 use std::sync::Arc;
 
@@ -25,8 +25,8 @@ pub async fn read(app: &App, caller: &Caller, id: AlertId) -> Result<Alert> {
 /// Marks an alert as resolved, or reopens it (decisions: resolution).
 ///
 /// # Errors
-/// `NotFound` when there is no such alert, or it is someone else's; `Invalid` where the same
-/// trouble was raised anew since, and so has an open alert.
+/// `NotFound` when there is no such alert, or it is someone else's; `Invalid` if the same trouble
+/// was raised again since, and so has an open alert.
 pub async fn set_resolved(
     app: &App,
     caller: &Caller,
@@ -42,7 +42,7 @@ pub async fn set_resolved(
     Ok(changed)
 }
 
-/// What was and is to be sent about an alert, oldest first; of many the latest.
+/// What was sent or is still to be sent about an alert, oldest first; the latest if there are many.
 ///
 /// # Errors
 /// `NotFound` when there is no such alert, or it is someone else's.

@@ -5,8 +5,8 @@
 //! of its own channel; the value is put in for each attempt anew, vetted by the egress policy, and
 //! never logged.
 //! *Invariant:* no redirect is followed, and a receiver has ten seconds for each part of an attempt.
-//! *Invariant:* a receiver that was not reached is to blame only while our own way out is not known to
-//! be lost.
+//! *Invariant:* a receiver that was not reached is blamed only while we are not known to be offline
+//! ourselves.
 
 mod address;
 mod email;
@@ -52,7 +52,7 @@ pub(crate) struct Message<'a> {
 pub(crate) enum Unwritten {
     #[error(transparent)]
     Plugin(#[from] PluginError),
-    /// What was to be told would be taken for delivered.
+    /// Otherwise what was to be told would be taken for delivered.
     #[error("the plugin wrote nothing to send")]
     Nothing,
     /// The account took the channel out of its settings meanwhile.
@@ -70,12 +70,12 @@ pub(crate) struct Errand<'a> {
     /// Whom a letter is for; none for notifications.
     pub(crate) to: Option<&'a str>,
     pub(crate) created_at: Timestamp,
-    /// From then on nothing more is begun: no further part, and no mail to a further recipient.
+    /// Once cancelled, nothing more is begun: no further part, and no mail to a further recipient.
     pub(crate) stop: &'a CancellationToken,
 }
 
-/// What the plugin of an account's channel is configured with. Those of the documented channels are
-/// given nothing, for which nothing need be read.
+/// What the plugin of an account's channel is configured with. The plugins of the documented
+/// channels are given nothing, so nothing has to be read for them.
 pub(crate) async fn config(
     app: &App,
     account: AccountId,
@@ -87,9 +87,8 @@ pub(crate) async fn config(
     app.store.settings(account).await?.config_of(channel).ok_or(Unwritten::Unset)
 }
 
-/// Whether the account's plan has the channel still: what was queued may have been held back since
-/// for days, by maintenance. A letter needs no plan, and a plan that this build does not know takes
-/// nothing away.
+/// Whether the account's plan still has the channel: maintenance may have held back for days what
+/// was queued. A letter needs no plan, and a plan that this build does not know takes nothing away.
 pub(crate) async fn is_in_plan(
     app: &App,
     account: AccountId,
@@ -103,8 +102,8 @@ pub(crate) async fn is_in_plan(
     Ok(plan.is_none_or(|plan| plan.includes(settings::needed_by(channel))))
 }
 
-/// Has the channel's plugin write the messages, as many as it takes when the channel carries fewer
-/// alerts in one; the same words come out every time.
+/// Has the channel's plugin write the messages: several if the channel carries fewer alerts in one.
+/// The same words come out every time.
 pub(crate) async fn render(app: &App, message: &Message<'_>) -> Result<Vec<Rendered>, Unwritten> {
     let descriptor = app.sandbox.channel(message.channel).ok_or(PluginError::NotInstalled)?;
     let batch = usize::try_from(descriptor.batch_max).unwrap_or(usize::MAX).max(1);
@@ -125,7 +124,7 @@ pub(crate) async fn render(app: &App, message: &Message<'_>) -> Result<Vec<Rende
     Ok(part::named(message.id, parts))
 }
 
-/// Why what is to be told waits: a plugin that is not here may be in a while, or on another node.
+/// Why a notification waits: a plugin that is not here may be here soon, or on another node.
 pub(crate) fn not_installed(channel: &str) -> String {
     format!("no plugin for the channel {channel} is installed")
 }
@@ -190,8 +189,9 @@ async fn send(
     }
 }
 
-/// Why nothing came back, where that is our own trouble. Behind a network that is gone every receiver is
-/// silent, also those whose names our DNS servers have kept: they are asked whether they reach others.
+/// Why nothing came back, if that is our own trouble. Behind a network that is gone every receiver
+/// is silent, even those whose names our DNS servers have cached: so the servers are asked whether
+/// they reach others.
 async fn own_trouble(app: &App, answer: &Result<HttpResponse, NetError>) -> Option<String> {
     let cause = answer.as_ref().err()?;
     if let Some(trouble) = cause.own_trouble() {
@@ -238,8 +238,8 @@ fn host(url: &str) -> String {
     url.as_ref().and_then(|url| url.host_str()).unwrap_or_default().to_owned()
 }
 
-/// What the plugin makes of the reply. A plugin that broke does not lose a delivery: then the
-/// contract's own rule holds, 2xx is delivered and all else is tried again.
+/// What the plugin makes of the reply. A plugin that breaks does not lose a delivery: then the
+/// contract's own rule holds, that 2xx is delivered and anything else is tried again.
 async fn interpret(app: &App, channel: &str, receiver: &str, receipt: Receipt) -> Outcome {
     let said = said(&receipt);
     let accepted = (200..300).contains(&receipt.status);
@@ -255,7 +255,7 @@ async fn interpret(app: &App, channel: &str, receiver: &str, receipt: Receipt) -
     }
 }
 
-/// For the sentence in settings and logs; never an address, which may hold a token.
+/// For the sentence in settings and logs; never includes an address, which may hold a token.
 fn said(receipt: &Receipt) -> String {
     match receipt.error.as_deref() {
         None => format!("answered {}", receipt.status),

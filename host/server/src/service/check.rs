@@ -57,8 +57,8 @@ pub async fn record(app: &App, caller: &Caller, body: &Value) -> Result<CheckRec
     Ok(shown_record(caller.edition, stored.record))
 }
 
-/// A result that the plugin could not judge is our trouble, and the caller hears that it was. One that
-/// was judged and is not believed is what was seen all the same.
+/// A result that the plugin could not judge is our fault, and the caller is told so. One that was
+/// judged but is not believed is still what was seen.
 pub(crate) fn judged(stored: &Stored) -> Result<()> {
     if !stored.is_judged {
         let CheckRecord { check_type, site_id, .. } = &stored.record;

@@ -1,7 +1,7 @@
 //! Who makes a request, by the credential that it shows: an API key or a session.
 //!
-//! *Invariant:* a credential that cannot be one of our keys, or that the issuer has not signed,
-//! costs no look into the database.
+//! *Invariant:* a credential that cannot be one of our keys, or that the issuer has not signed, is
+//! refused without a look into the database.
 //! *Invariant:* a deleted, rolled or expired key is refused from the next request on, on every
 //! node: what the store answers from memory holds only while the account stands at its stamp,
 //! which each request compares when it is counted.
@@ -19,14 +19,14 @@ use vedette_store::{Error as StoreError, Found, Person};
 use super::{api_key::hash, plan, session};
 use crate::{App, Caller, Error, Resource, Result};
 
-/// What a request shows of who makes it.
+/// What a request shows about its caller.
 #[derive(Clone, Copy, Debug)]
 pub struct Credential<'a> {
-    /// What stands behind `Authorization: Bearer`.
+    /// What follows `Authorization: Bearer`.
     pub bearer: &'a str,
-    /// For which account somebody in a team acts: none = the team's.
+    /// The account that a member of a team acts for; none = the team's.
     pub account: Option<AccountId>,
-    /// Where it comes from; none where it is looked at again, and nobody new is let in.
+    /// The address it comes from; none when it is looked at again, and nobody new is let in.
     pub address: Option<IpAddr>,
 }
 
@@ -46,7 +46,7 @@ pub async fn authenticate(
         return Err(Error::Unauthenticated(TOO_LONG.into()));
     }
     if looks_like_one(bearer) {
-        // Who names an account had one: if it is gone, no other is made in its place.
+        // A caller that names an account had one: if it is gone, no other is made in its place.
         let newcomer = address.filter(|_| wanted.is_none());
         let person = Box::pin(session::authenticate(app, asked, bearer, newcomer)).await?;
         return caller(&person, None, asked, wanted);
@@ -57,8 +57,8 @@ pub async fn authenticate(
     let now = app.clock.now();
     let hash = hash(bearer);
     let mut found = app.store.caller(&hash).await?;
-    // Whoever is refused here makes no call, and so does not find out by it that what is remembered is
-    // over: another node may have extended the key, or they may be in the team by now.
+    // A caller who is refused here makes no call, and so could not learn that what we remember is
+    // out of date: another node may have extended the key, or they may be in the team by now.
     if found
         .as_ref()
         .is_some_and(|found| found.key.expired(now) || !may_act_for(found, edition, wanted))
@@ -77,7 +77,7 @@ pub async fn authenticate(
     }
     if touch_is_due(key.last_used_at, now) {
         match Box::pin(app.store.touch_api_key(account.id, key, now)).await {
-            // Who lost to others lost to requests of the same moment: it is noted.
+            // A write that lost did so to requests of the same moment: it is noted already.
             Ok(()) | Err(StoreError::Conflict) => {}
             Err(cause) => return Err(cause.into()),
         }
@@ -85,7 +85,8 @@ pub async fn authenticate(
     caller(person, Some(key), edition, wanted)
 }
 
-/// Whether a key leads to the account that is named, if one is, or that its maker is in the team of.
+/// Whether a key leads to the account that is named, if one is, or to the one whose team its maker
+/// is in.
 fn may_act_for(found: &Found, edition: &'static Edition, wanted: Option<AccountId>) -> bool {
     let is_the_owners = wanted.is_none() && found.key.made_by.is_none();
     is_the_owners || caller(&found.person, Some(&found.key), edition, wanted).is_ok()
@@ -135,7 +136,7 @@ pub fn forget(app: &App, bearer: &str) {
     app.store.forget_caller(&hash(bearer));
 }
 
-/// `last_used_at` tells the minute: a write for each request would cost more than it says.
+/// `last_used_at` is exact to the minute: a write for each request would cost more than it tells.
 fn touch_is_due(last: Option<Timestamp>, now: Timestamp) -> bool {
     last.is_none_or(|last| now - last >= TOUCH_EVERY)
 }

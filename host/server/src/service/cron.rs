@@ -4,9 +4,9 @@
 //! counts what came of it. Nothing is taken away from our own scheduler: whoever leases a check
 //! first runs it.
 //!
-//! *Invariant:* a call runs what was due when it came, each check once, and no more than so many.
-//! *Invariant:* what has begun ends as it would otherwise, also when whoever asked is gone; what
-//! has not stays due.
+//! *Invariant:* a call runs what was due when it came, each check once, and only so many.
+//! *Invariant:* a run that has begun ends as it would otherwise, even if the caller is gone; a
+//! check that has not begun stays due.
 
 use std::{sync::Arc, time::Duration};
 
@@ -68,7 +68,7 @@ pub async fn run(app: &Arc<App>, body: &Value) -> Result<Counts> {
         counts: Mutex::default(),
         app: Arc::clone(app),
     });
-    // A task of its own: it goes on when whoever asked hangs up.
+    // A task of its own: it goes on when the caller hangs up.
     let work = app.tasks.spawn(Arc::clone(&call).work());
     if let Ok(ended) = timeout_at(now + ANSWER, work).await {
         ended.context("a call of POST /cron panicked")??;
@@ -120,7 +120,7 @@ impl Counts {
     }
 }
 
-/// Room for one run: of the calls', and of the process's.
+/// Room for one run: among those of the calls, and among those of the process.
 struct Room {
     place: OwnedSemaphorePermit,
     turn: Turn,
@@ -132,7 +132,7 @@ struct Call {
     types: Vec<CheckType>,
     /// What becomes due later is not this call's.
     asked_at: Timestamp,
-    /// From then on nothing is begun.
+    /// Once this is over nothing is begun.
     until: Instant,
     counts: Mutex<Counts>,
 }
@@ -195,8 +195,8 @@ impl Call {
         }
     }
 
-    /// When a check is due that found no room: after the time is over as it was, to be taken by whoever
-    /// comes first; before, a little later, or this call would take it again and again.
+    /// When a check that found no room is due again. Once the time is over, as it was, for whoever
+    /// comes first; before that a little later, or this call would take it again and again.
     fn due_again(&self, lease: &Lease) -> Timestamp {
         let is_over = self.app.cron.shutdown.is_cancelled() || self.until <= Instant::now();
         if is_over { lease.ready_at } else { self.app.clock.now() + planned::put_off(lease) }
@@ -207,8 +207,8 @@ impl Call {
         Ending::Nothing
     }
 
-    /// Waits for room, and takes what is free besides, as far as it is of use; none when the time
-    /// is over.
+    /// Waits for room, and takes as much more of what is free as it can use; none when the time is
+    /// over.
     async fn rooms(&self, most: usize) -> Vec<Room> {
         let first = tokio::select! {
             biased;
@@ -238,14 +238,14 @@ impl Call {
         }
     }
 
-    /// Ends when a stop waits no longer.
+    /// Ends when a stop no longer waits.
     async fn cut_off(&self) {
         self.app.cron.shutdown.cancelled().await;
         sleep(DRAIN).await;
     }
 }
 
-/// Of one call; the next has the rest.
+/// Runs of one call; the next call has the rest.
 const MOST_CHECKS: usize = 1_000;
 /// Of all calls: half of what goes on at a time, so that our own scheduler keeps up meanwhile.
 const MOST_AT_ONCE: usize = planned::MOST_RUNS / 2;

@@ -26,7 +26,7 @@ pub(crate) async fn doubt(
     }
     let state = &context.state;
     let is_down = assessment.health == Health::Down;
-    // The guard's own look is from a moment before.
+    // The guard's own look is a moment old.
     let answered = is_answered(app, is_news(state, assessment.health)).await;
     let now = app.clock.now();
     let mut guard = app.guard.lock();
@@ -37,7 +37,7 @@ pub(crate) async fn doubt(
     guard.shown(app.clock.up(), now);
     let verdict = guard.verdict(now);
     drop(guard);
-    // The guard hears of a standstill that is over, and not of which runs had met it.
+    // The guard learns of a standstill once it is over, but not which runs it hit.
     let stood_still = arrival.seen.stood_still() >= app.config.guard.late;
     match (verdict, assessment.health) {
         (_, Health::Unknown) => None,
@@ -53,15 +53,15 @@ pub(crate) async fn doubt(
     }
 }
 
-/// Whether anybody might hear of it: of trouble, of a change, or of an end. By another time a certificate
-/// has expired, and by yet another one that has is good again.
+/// Whether anybody might be told of it: of trouble, of a change, or of an end. By a wrong clock a
+/// certificate has expired, or one that has expired is good again.
 fn would_tell(assessment: &Assessment, open: &[Alert]) -> bool {
     let is_trouble = assessment.health != Health::Ok || !assessment.findings.is_empty();
     is_trouble || open.iter().any(|alert| alert.self_resolving)
 }
 
-/// Whether our DNS servers answer us, and not only from what they have kept; none where nothing new is
-/// known of them. They are asked for what is `news`, after the run that found it.
+/// Whether our DNS servers answer us, and not only from their cache; none if nothing new is known
+/// about them. For what is `news` they are asked after the run that found it.
 async fn is_answered(app: &App, news: bool) -> Option<bool> {
     let resolver = app.sandbox.egress().resolver();
     let has_uplink = if news { resolver.has_uplink().await } else { None };
@@ -69,8 +69,8 @@ async fn is_answered(app: &App, news: bool) -> Option<bool> {
     has_uplink.or_else(|| resolver.was_heard_lately().then_some(true))
 }
 
-/// Whether it is trouble that would be told if it stays: for what has been told already nobody is asked
-/// whether the world is still there.
+/// Whether it is trouble that would be told if it stays: for what has been told already, no server
+/// is asked whether the world is still there.
 fn is_news(state: &CheckState, health: Health) -> bool {
     let settled = state.settled.as_ref().and_then(|settled| settled.status);
     match health {
@@ -91,7 +91,7 @@ pub(crate) fn is_clock_doubted(app: &App, now: Timestamp) -> bool {
     guard.is_clock_doubted()
 }
 
-/// Our resolvers answered nobody, or only what they had kept.
+/// Our resolvers answered nobody, or only from their cache.
 pub(crate) const OFFLINE: &str = "offline";
 /// It came with too many others at once, see [`vedette_model::guard`].
 pub(crate) const HELD_BACK: &str = "held_back";

@@ -16,8 +16,7 @@ pub(crate) fn interval(app: &App, check_type: &CheckType, plan: &Plan) -> Durati
     intervals(app, check_type).interval(check_type, plan)
 }
 
-/// The interval of a check on the plan that has it run most often, and on the one that has it run
-/// least often.
+/// The shortest and the longest interval of a check, over all plans.
 pub(crate) fn bounds(app: &App, check_type: &CheckType) -> (Duration, Duration) {
     let intervals = intervals(app, check_type);
     let plans = Edition::all().into_iter().flat_map(|edition| edition.plans);
@@ -28,7 +27,7 @@ pub(crate) fn bounds(app: &App, check_type: &CheckType) -> (Duration, Duration) 
 }
 
 /// The operator's intervals. A check that the configuration does not name runs as often as is set
-/// for its plugin, or else as that asks.
+/// for its plugin, or else as often as the plugin asks.
 fn intervals(app: &App, check_type: &CheckType) -> Intervals {
     let configured = &app.config.intervals;
     let defaults = Intervals::default();
@@ -81,8 +80,8 @@ pub(crate) fn after(
     asked_for(wait, decision.record.status, same.map(|same| since(same, now)), regular, now)
 }
 
-/// When to look again before the regular run: for the confirmation of a finding, or because our own
-/// trouble kept a run from an answer. None when neither is so.
+/// When to look again before the regular run: to confirm a finding, or because our own trouble kept
+/// a run from an answer. None if neither applies.
 pub(crate) fn soon(
     app: &App,
     decision: &Decision,
@@ -104,8 +103,8 @@ fn confirmed_after(decision: &Decision, asks_others: bool, recheck: Duration) ->
     recheck_after(decision.unconfirmed_runs, at_once, recheck).filter(|_| decision.recheck)
 }
 
-/// How soon after our own trouble: each time later while it goes on. What failed together does not
-/// come back together.
+/// How soon after our own trouble: later each time while it lasts. Checks that failed together do
+/// not come back together.
 fn retry(
     record: &CheckRecord,
     before: Option<&CheckRecord>,
@@ -113,7 +112,7 @@ fn retry(
     now: Timestamp,
 ) -> Option<Duration> {
     let longest = match unanswered::own_trouble(record)? {
-        // A jump is believed or over within a few rechecks.
+        // A jump of the clock is believed or over within a few rechecks.
         doubt::HELD_BACK => return Some(recheck),
         // It passes at once for all checks.
         doubt::CLOCK_DOUBTED | doubt::OFFLINE | unanswered::OVERLOADED => LONGEST_RETRY,
@@ -129,8 +128,8 @@ fn since(before: &CheckRecord, now: Timestamp) -> Duration {
     (now - before.checked_at).to_std().unwrap_or_default()
 }
 
-/// How soon a check is tried again that could not be done, so that nothing is known of its plan: like
-/// one with our own trouble, and no later than any plan has it run.
+/// How soon a check that could not be done is tried again. Nothing is known of its plan then: so as
+/// after our own trouble, and no later than on any plan.
 pub(crate) fn after_failure(app: &App, lease: &Lease) -> Duration {
     let (shortest, _) = bounds(app, &lease.check_type);
     let waited = (lease.ready_at - lease.due_at).to_std().unwrap_or_default();
@@ -138,8 +137,8 @@ pub(crate) fn after_failure(app: &App, lease: &Lease) -> Duration {
     put_off(lease.site_id, &lease.check_type, least)
 }
 
-/// Each time longer, after `waited` since the run was planned. Whether it passes at once for all checks,
-/// as a database's does, or stays, as a damaged row's, is not known.
+/// Longer each time, after `waited` since the run was planned. It is not known whether the trouble
+/// ends for all checks at once, as a database's does, or stays, as a damaged row's does.
 fn until_next_try(waited: Duration, recheck: Duration, interval: Duration) -> Duration {
     retry_after(Some(waited), recheck).min(interval.min(LONGEST_RETRY).max(recheck))
 }

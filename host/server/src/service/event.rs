@@ -3,12 +3,12 @@
 //!
 //! One task per stream reads the store page by page and hands each event on to a short queue.
 //!
-//! *Invariant:* nothing is told that the caller could not read by asking: other accounts' events
-//! are never read, those of deleted sites never told.
+//! *Invariant:* nothing is told that the caller could not also read by asking: other accounts'
+//! events are never read, those of deleted sites never told.
 //! *Invariant:* an id is told after what it stands for, so that going on from it misses nothing.
-//! *Invariant:* what is committed after a stream's first word is told, the account's first stream
-//! included: the feed is opened first, and everything after that is kept; then the id is read that
-//! the stream begins with; then it is told.
+//! *Invariant:* what is committed after a stream's first word is told, even on the account's first
+//! stream: first the feed is opened, and from then on everything is kept; then the id that the
+//! stream begins with is read; then it is told.
 
 mod follower;
 mod sites;
@@ -62,7 +62,7 @@ pub struct Wanted {
     pub sites: bool,
 }
 
-/// Where to begin: after what an id stands for, which the request names in this field.
+/// Where to begin: after what an id stands for; the name is the request's field that holds it.
 #[derive(Clone, Copy, Debug)]
 pub struct After {
     pub field: &'static str,
@@ -130,9 +130,10 @@ fn no_place(full: Full) -> Error {
     }
 }
 
-/// How long events are kept for who was away, and a feed for who might come back.
+/// How long events are kept for readers who were away, and a feed for those who might come back.
 pub(crate) const KEEP: TimeDelta = TimeDelta::hours(24);
 /// Well below the silence after which a connection, or a proxy on the way, gives up.
 pub(crate) const HEARTBEAT: Duration = Duration::from_secs(15);
-/// Told and not yet sent: little, because it is kept for as long as a reader leaves it unread.
+/// Events told but not yet sent: few, because they are kept for as long as a reader leaves them
+/// unread.
 const QUEUE: usize = 4;

@@ -73,8 +73,8 @@ pub async fn read(app: &App, caller: &Caller, id: IncidentId) -> Result<Incident
     app.store.incident(caller.account.id, id).await?.ok_or(UNKNOWN)
 }
 
-/// Opens an incident with its first update. Where nothing is asked for but the critical alerts of
-/// the moment, and the last incident made so says what this one would, that one is answered.
+/// Opens an incident with its first update. If nothing but the critical alerts of the moment is
+/// asked for, and the last incident made that way says the same, that one is answered instead.
 ///
 /// # Errors
 /// `Invalid` for a bad field, `NotFound` for an affected site that is not the caller's,
@@ -91,7 +91,7 @@ pub async fn create(app: &App, caller: &Caller, body: &Value) -> Result<Incident
     let now = app.clock.now();
     let (id, update) = (random::id(), random::id());
     let incident = new.into_incident(id, update, account, author, &critical, now);
-    // Without an alert there is nothing by which it could be the same as another.
+    // Without an alert there is nothing that would make it the same as another.
     let incident = if incident.alerts.is_empty() {
         app.store.create_incident(&incident, MOST_OPEN).await.map_err(limit)?;
         incident
@@ -103,7 +103,7 @@ pub async fn create(app: &App, caller: &Caller, body: &Value) -> Result<Incident
     Ok(incident)
 }
 
-/// A request that is repeated, or made by several at once, opens no second incident.
+/// A request that is repeated, or made by several callers at once, opens no second incident.
 async fn create_once(app: &App, new: Incident) -> Result<Incident> {
     for _ in 0..TRIES {
         let last = match app.store.auto_incident(new.account_id).await? {
@@ -128,7 +128,7 @@ async fn create_once(app: &App, new: Incident) -> Result<Incident> {
 pub async fn update(app: &App, caller: &Caller, id: IncidentId, body: &Value) -> Result<Incident> {
     let patch = IncidentPatch::parse(body)?;
     if let Some(sites) = patch.affected_sites.value() {
-        // Of two things that are not there, the one in the path is told.
+        // If both are missing, the one in the path is reported.
         read(app, caller, id).await?;
         own_sites(app, caller, sites).await?;
     }
@@ -201,19 +201,19 @@ fn limit(cause: StoreError) -> Error {
 }
 
 const UNKNOWN: Error = Error::NotFound(Resource::Incident);
-/// Alerts in the first update; of the others it tells the number.
+/// Alerts that the first update lists; of the others it gives the number.
 const MOST_TOLD: usize = 50;
 /// Alerts that an incident remembers it was made from.
 const MOST_REMEMBERED: u32 = 200;
-/// Incidents that are read at a time, as each may have a quarter of a megabyte: what the last of them do
-/// not fit into an answer was read in vain.
+/// Incidents that are read at a time. Each may have a quarter of a megabyte, and those that no
+/// longer fit into the answer were read in vain.
 const FEWEST_READ: u32 = 25;
-/// Where they are small. Those that follow on small ones may be large all the same.
+/// The same if they are small; those that follow may be large all the same.
 const MOST_READ: u32 = 100;
 /// Bytes of incidents in an answer.
 const MOST_SHOWN: usize = 4 << 20;
 const MOST_OPEN: u32 = 1_000;
-/// Losing a race this often takes as many others that ask for the same within milliseconds.
+/// To lose a race this often, as many others have to ask for the same within milliseconds.
 const TRIES: usize = 8;
 
 #[cfg(test)]

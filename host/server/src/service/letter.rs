@@ -18,7 +18,7 @@ use crate::{App, Error, Result};
 pub(crate) enum Letter<'a> {
     /// To a new account.
     Welcome,
-    /// To somebody who is asked into a team; the token is what they accept it with.
+    /// To somebody who is invited to a team; they accept with the token.
     Invitation {
         team: &'a str,
         role: Role,
@@ -51,7 +51,9 @@ struct Page<'a> {
 }
 
 impl Letter<'_> {
-    /// Writes it, where there is a relay to carry it; `id` makes queueing it twice the same as once.
+    /// Writes the letter, if there is a relay to carry it; thanks to `id`, queueing it twice is the
+    /// same
+    /// as once.
     pub(crate) fn to(
         self,
         app: &App,
@@ -154,7 +156,7 @@ pub(super) async fn count(
     }
 }
 
-/// The account sent all mails of its day.
+/// The account has sent all mails that it may send that day.
 pub(super) fn none_left(now: Timestamp) -> Error {
     let retry_after = quota::whole_seconds(quota::until_next_day(now));
     let message = format!(
@@ -164,8 +166,8 @@ pub(super) fn none_left(now: Timestamp) -> Error {
     Error::Limited { retry_after, message }
 }
 
-/// The name of a stranger in a mail of ours, without what turns the direction of reading: it would
-/// rearrange the words behind it.
+/// The name of a stranger in a mail of ours, without characters that change the reading direction:
+/// they would rearrange the words after it.
 fn straight(name: &str) -> String {
     name.replace(turns_direction, "")
 }

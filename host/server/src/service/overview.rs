@@ -17,11 +17,12 @@ use crate::{App, Caller, Result, document::Opening};
 /// The sites of one account, oldest first, each as the documented summary.
 pub struct Overview {
     stamp: Stamp,
-    /// None where other nodes write too: then it counts for one answer only.
+    /// None if other nodes write too: then it is good for one answer only.
     revision: Option<u64>,
     pub(crate) sites: Vec<Value>,
     pub(crate) told: Told,
-    /// Of the sites as JSON, in memory they take a few times that, and of what is told of them.
+    /// Size of the sites as JSON (in memory they take a few times that) and of the forms told of
+    /// them.
     bytes: u32,
 }
 
@@ -41,11 +42,11 @@ impl Overview {
     }
 }
 
-/// From memory while neither the account nor any of its checks has moved on; else in two reads,
+/// From memory while neither the account nor any of its checks has changed; else in two reads,
 /// however many sites there are.
 pub(crate) async fn read(app: &App, caller: &Caller) -> Result<Arc<Overview>> {
     let account = caller.account.id;
-    // Before the rows: what is committed while they are read makes this number old.
+    // Read before the rows, so that a commit in between makes this number old.
     let revision = app.store.revision(account);
     if let Some(kept) = app.overviews.get(&account)
         && kept.revision.is_some()
@@ -108,7 +109,7 @@ fn summarised() -> Vec<CheckType> {
 }
 
 const MOST_BYTES: u64 = 8 << 20;
-/// What one form takes at most, near enough: it holds its text twice; packed, a fraction of that.
+/// Roughly the most that one form takes: it holds its text twice, and packed a fraction of that.
 const MOST_TOLD: usize = 120_000;
 /// Two of them, and as much again for all their packed forms.
 const FORMS: usize = 3;

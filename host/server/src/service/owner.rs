@@ -1,5 +1,5 @@
-//! What the operator does in an owner's place: another key for whoever has lost theirs, and the end
-//! of an account that nobody uses.
+//! What the operator does in an owner's place: makes another key if theirs is lost, and deletes an
+//! account that nobody uses.
 
 use std::sync::Arc;
 
@@ -29,8 +29,8 @@ pub async fn make_key(app: &App, id: AccountId) -> Result<CreatedKey> {
     }
 }
 
-/// Gives a key of an account a new secret. One that has expired would open nothing: it does not
-/// expire any more.
+/// Gives a key of an account a new secret. A key that has expired would open nothing, so its expiry
+/// is cleared.
 ///
 /// # Errors
 /// `NotFound` when the account has no such key.

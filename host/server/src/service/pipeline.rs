@@ -41,7 +41,7 @@ pub(crate) struct Arrival {
     pub(crate) source: Source,
     /// The lease that the run was made under; none for runs that nobody had planned.
     pub(crate) lease: Option<Lease>,
-    /// Where a run on demand looked, which must be where the site is still; none for runs under a
+    /// Where a run on demand looked, which must still be where the site is; none for runs under a
     /// lease, which ends when the site moves, and for what others measured.
     pub(crate) looked_at: Option<LookedAt>,
 }
@@ -53,9 +53,9 @@ pub(crate) enum Seen {
         result: Value,
         /// The plugin's wish.
         next_run_in_s: Option<u32>,
-        /// What ran; none where others measured.
+        /// The version that ran; none if others measured.
         version: Option<CheckVersion>,
-        /// How long we stood still meanwhile, at the longest.
+        /// How long we stood still meanwhile, at most.
         stood_still: Duration,
     },
     /// Nothing about the target; a token says why (see [`super::unanswered::token`]).
@@ -68,7 +68,7 @@ pub(crate) struct Stored {
     pub(crate) record: CheckRecord,
     /// How many alerts it raised.
     pub(crate) raised: usize,
-    /// Whether the plugin gave its verdict, believed or not; else there was trouble of ours.
+    /// Whether the plugin gave its verdict, believed or not; otherwise the trouble was ours.
     pub(crate) is_judged: bool,
 }
 
@@ -119,10 +119,10 @@ async fn look_up(app: &App, arrival: &Arrival) -> Result<Option<CheckContext>, S
     }
 }
 
-/// A site may move while a run on demand looks at where it was: what was found there would be what
-/// the next run of the new place is compared with. And an agent keeps what it saw while the
-/// service is away, and says it again where it does not know whether it arrived; what nobody could
-/// judge is judged when it comes again.
+/// A site may move while a run on demand looks at its old place: the next run at the new place
+/// would be compared with what was found there. And an agent keeps what it saw while the service is
+/// away, and sends it again if it does not know whether it arrived; what nobody could judge is
+/// judged when it comes again.
 fn is_outdated(arrival: &Arrival, context: &CheckContext, now: Timestamp) -> bool {
     if arrival.looked_at.as_ref().is_some_and(|place| place.must_be_of(&context.site).is_err()) {
         return true;
@@ -136,9 +136,9 @@ fn is_outdated(arrival: &Arrival, context: &CheckContext, now: Timestamp) -> boo
     })
 }
 
-/// Behind the record that was committed before it: results overtake each other on their way in, and
-/// the head of the history would be another record than the latest. Not behind one that is ahead of
-/// the clock; and an agent says itself when it looked.
+/// After the record that was committed before it: results overtake each other on their way in, and
+/// otherwise the newest of the history would not be the latest record. Not after one that is ahead
+/// of the clock; and an agent itself says when it looked.
 fn in_turn(arrival: &Arrival, latest: Option<&CheckRecord>, now: Timestamp) -> Timestamp {
     latest
         .filter(|latest| arrival.source != Source::Agent && !is_ahead(latest, now))
@@ -189,7 +189,7 @@ async fn decide(
         now,
     };
     let decision = reconcile(&ground, record, assessment, &mut random::id);
-    // Also for channels whose plugins are not here: they may be on another node, or in a while.
+    // Also for channels whose plugins are not here: they may be on another node, or here later.
     let deliveries = delivery::queue(&decision, &context.account, &context.settings, now);
     let before = context.state.latest.as_ref();
     let next_due = match arrival.source {
@@ -197,15 +197,15 @@ async fn decide(
             Some(due::after(app, &decision, before, arrival.seen.wish(), plan, now))
         }
         Source::OnDemand => due::soon(app, &decision, before, now),
-        // Whoever reported it reports the confirmation, too.
+        // Whoever reported it reports the confirmation too.
         Source::Api | Source::Agent => None,
     };
     let expected_version = context.state.version;
     Ok(Decided { decision, doubted, is_judged, expected_version, deliveries, next_due })
 }
 
-/// Whether the trouble of a run was announced. The windows are read where it makes a difference,
-/// and once for all tries: a site may have a thousand, and most runs find no trouble.
+/// Whether a window announced the trouble of a run. The windows are read only if that makes a
+/// difference, and once for all tries: a site may have a thousand, and most runs find no trouble.
 async fn in_maintenance(
     app: &App,
     arrival: &Arrival,
@@ -290,8 +290,8 @@ impl Decided {
     }
 }
 
-/// Has the count of every installed check begin at 0: a counter that is first seen at 1 has not grown
-/// for Prometheus, and one that is never seen cannot be missed.
+/// Makes the count of every installed check begin at 0: to Prometheus a counter that is first seen
+/// at 1 has not grown, and one that was never seen cannot be missed.
 pub(crate) fn begin_counting(app: &App) {
     for check_type in app.sandbox.check_types() {
         for status in CheckStatus::ALL {

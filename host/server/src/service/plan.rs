@@ -1,4 +1,4 @@
-//! The plan and the edition that bound an account, and what is said to whoever asks for more than
+//! The plan and the edition that limit an account, and what callers are told who ask for more than
 //! they have.
 
 use anyhow::Context;
@@ -27,7 +27,7 @@ pub(crate) fn included(
     if plan.includes(feature) { Ok(plan) } else { Err(lacking(edition, plan, feature)) }
 }
 
-/// What a plan answers to whoever asks for a feature that it lacks.
+/// The answer to a caller who asks for a feature that the plan lacks.
 pub(super) fn lacking(edition: &Edition, plan: &Plan, feature: Feature) -> Error {
     let lacks = format!("the {} plan does not include {}", plan.id, feature.noun());
     Error::forbidden(match edition.lowest_plan_with(feature) {
@@ -36,7 +36,7 @@ pub(super) fn lacking(edition: &Edition, plan: &Plan, feature: Feature) -> Error
     })
 }
 
-/// What a plan answers to whoever has as many of a thing as it counts; names a plan with more.
+/// The answer to a caller who has as many of a thing as the plan allows; names a plan with more.
 pub(super) fn used_up(
     edition: &Edition,
     plan: &Plan,
@@ -53,7 +53,7 @@ pub(super) fn used_up(
     })
 }
 
-/// The edition whose tables bound an account.
+/// The edition whose tables apply to an account.
 pub(crate) fn edition_of(account: &Account) -> Result<&'static Edition> {
     let Account { id, edition, .. } = account;
     let known = Edition::by_id(edition);

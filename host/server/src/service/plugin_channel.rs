@@ -1,7 +1,7 @@
 //! The settings of channels that operators' plugins bring: judged by the egress policy, as far as
 //! they are addresses, and by the plugins, as far as they are theirs to read.
 //!
-//! *Invariant:* a plugin sees none of its secrets, here as little as where it writes.
+//! *Invariant:* a plugin sees none of its secrets, neither here nor where it writes.
 
 use std::time::Instant;
 
@@ -21,7 +21,7 @@ use crate::{App, Error, Result};
 /// `Invalid` for an address that may not be reached, and for what a plugin does not take;
 /// `Internal` when a plugin gave no answer, `Limited` when there was no room to ask it.
 pub(super) async fn judge(app: &App, patch: &mut ChannelPatch) -> Result<()> {
-    // Of all names together: nobody waits for as many as one body can hold.
+    // For all names together: nobody waits for as many as one body can hold.
     let deadline = Instant::now() + settings::RESOLVE;
     for (channel, set) in patch.set() {
         let descriptor = app.sandbox.channel(channel).ok_or_else(|| not_there(channel))?;
@@ -39,7 +39,7 @@ pub(super) async fn judge(app: &App, patch: &mut ChannelPatch) -> Result<()> {
     Ok(())
 }
 
-/// Whatever is secret may be sent to; what is no URL is judged when it is.
+/// Any secret field may be an address to send to; one that is not a URL is judged when it is used.
 async fn vet_addresses(
     app: &App,
     descriptor: &ChannelDescriptor,

@@ -28,12 +28,12 @@ pub async fn update(app: &App, caller: &Caller, body: &Value) -> Result<Account>
     changed.ok_or(Error::NotFound(Resource::Account))
 }
 
-/// Deletes an account with all its data, for good. What is paid for is cancelled first;
-/// where that fails, nothing is deleted. What is bought meanwhile is cancelled too; where that
-/// fails, the account stays. Goes on to its end also when its caller goes away, and at a stop.
+/// Deletes an account with all its data, for good. Its subscriptions are cancelled first; if that
+/// fails, nothing is deleted. One that is bought meanwhile is cancelled too; if that fails, the
+/// account stays. Runs to its end even if its caller goes away, and at a stop.
 ///
 /// # Errors
-/// What cancelling the subscription ends with.
+/// Those of cancelling the subscriptions.
 pub async fn delete(app: Arc<App>, account: AccountId) -> Result<()> {
     let service = Arc::clone(&app);
     let deletion = app.tasks.spawn(async move { close(&service, account).await });

@@ -70,7 +70,7 @@ pub async fn log(app: &App, caller: &Caller, site: SiteId) -> Result<Vec<Renewal
 /// What the last renewal of a site brought.
 ///
 /// # Errors
-/// `NotFound` for a site that is not the caller's, and before the first renewal.
+/// `NotFound` for a site that is not the caller's, or before the first renewal.
 pub async fn certificate(app: &App, caller: &Caller, site: SiteId) -> Result<RenewedCertificate> {
     let account = caller.account.id;
     let kept = app.store.renewed_certificate(account, site).await?;

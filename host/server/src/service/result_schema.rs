@@ -13,9 +13,9 @@ pub(crate) fn shown(check: &CheckDescriptor, edition: &Edition) -> Value {
     plain(schema)
 }
 
-/// The schema in words that all clients know. Formats that say how a plugin holds a number are no
-/// part of JSON Schema, and clients warn of each. Texts of which each is a schema of its own, to say
-/// what it means, become one list of texts: some clients take the first of them alone.
+/// The schema in terms that all clients know. Formats that say how a plugin holds a number are not
+/// part of JSON Schema, and clients warn about each. Texts that each have a schema of their own, to
+/// say what they mean, become one list of texts: some clients take only the first of them.
 pub(crate) fn plain(mut schema: Value) -> Value {
     make_plain(&mut schema);
     schema
@@ -54,7 +54,7 @@ fn list_texts(members: &mut Map<String, Value>) {
     members.insert("enum".to_owned(), Value::Array(texts.concat()));
 }
 
-/// The texts that a schema lets pass, where it does nothing else.
+/// The texts that a schema allows, if it does nothing else.
 fn texts(choice: &Value) -> Option<Vec<Value>> {
     let known = ["type", "const", "enum", "description", "title"];
     let plain = choice.as_object()?.keys().all(|keyword| known.contains(&keyword.as_str()));
@@ -84,7 +84,7 @@ pub(crate) fn part(result: &Value, fields: &[&str]) -> Value {
     part
 }
 
-/// The schema of what a run answers, which fills in every field: of what is brought only some are
+/// The schema of a run's result, which has every field: in a result from outside only some are
 /// required.
 pub(crate) fn filled(mut schema: Value) -> Value {
     require_all(&mut schema);

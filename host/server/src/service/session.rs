@@ -1,8 +1,9 @@
-//! Session tokens: whoever the identity provider vouches for has an account, from the first token
-//! on (decisions: session tokens).
+//! Session tokens: everybody whom the identity provider vouches for has an account, from their
+//! first token on (decisions: session tokens).
 //!
 //! *Invariant:* an account belongs to an issuer's subject in one edition. Its address never leads
-//! to it: whoever could put another's address into a token would else take over that account.
+//! to it: otherwise anybody who could put another's address into a token would take over that
+//! account.
 //! *Invariant:* every token that does not hold gets the same answer.
 
 use std::{net::IpAddr, sync::Arc};
@@ -18,9 +19,9 @@ use crate::{App, Error, Result, oidc::Refused};
 /// Whose request this is; makes the account of somebody new who comes from `newcomer`.
 ///
 /// # Errors
-/// `Unauthenticated` for a token that does not hold, for somebody new without an address, and for
-/// somebody new where nobody new is let in. `NoSessionKeys` while the issuer's keys are out of reach
-/// and none that is known signed it: signing in again would not help.
+/// `Unauthenticated` for a token that is not valid, for somebody new without an address, and for
+/// somebody new if nobody new is let in. `NoSessionKeys` while the issuer's keys cannot be fetched
+/// and none of the known ones signed the token: signing in again would not help.
 pub(super) async fn authenticate(
     app: &App,
     edition: &'static Edition,
@@ -60,7 +61,7 @@ async fn sign_up(
         plan: edition.lowest_plan().id.to_owned(),
         created_at: app.clock.now(),
     };
-    // Kept only where somebody asks for it.
+    // Kept only if somebody asks for it.
     let address = edition.has(Area::Welcome).then_some(address);
     match app.store.sign_up(identity, &account, address).await {
         Ok(()) => {
@@ -76,7 +77,7 @@ async fn sign_up(
     }
 }
 
-/// Names somebody by what they are stored under. A list as JSON: no two of them run together.
+/// The name that somebody is stored under: a JSON list, so that no two of them run together.
 fn identity(edition: &Edition, issuer: &str, claims: &Claims) -> String {
     hash(&json!([edition.id, issuer, claims.sub]).to_string())
 }

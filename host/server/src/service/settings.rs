@@ -34,8 +34,8 @@ pub struct Tested {
     pub channels: Vec<String>,
 }
 
-/// A status page that was enabled before pages had names gets its name when it is first looked for
-/// here: nobody can have been told of it elsewhere.
+/// A status page that was enabled before pages had names gets its name when the settings are first
+/// read: nobody can have learned of it elsewhere.
 pub async fn read(app: &App, caller: &Caller) -> Result<NotificationSettings> {
     let settings = app.store.settings(caller.account.id).await?;
     if !settings.status_page_enabled || settings.status_page_slug.is_some() {
@@ -50,7 +50,7 @@ pub async fn read(app: &App, caller: &Caller) -> Result<NotificationSettings> {
 ///
 /// # Errors
 /// `Invalid` for a bad field, an address that may not be reached, or what a channel's plugin does
-/// not take; `Forbidden` for a channel or feature that the plan does not include; names the plan
+/// not accept; `Forbidden` for a channel or feature that the plan does not include, with the plan
 /// that does.
 pub async fn update(app: &App, caller: &Caller, body: &Value) -> Result<NotificationSettings> {
     let account = caller.account.id;
@@ -117,7 +117,7 @@ async fn store(
     Err(anyhow::anyhow!("no name was free for a status page").into())
 }
 
-/// What a page without a title is named after, while it has no name.
+/// What a page without a title is named after when it gets its name.
 async fn first_domain(
     app: &App,
     caller: &Caller,
@@ -172,7 +172,7 @@ pub async fn test(app: &App, caller: &Caller) -> Result<Tested> {
 
 /// Judges the addresses that the body sets; `next` is what the settings would be.
 async fn judge(app: &App, next: &NotificationSettings, body: &Value) -> Result<()> {
-    // One wait for all of them, where nobody answers.
+    // One wait for all of them, if nobody answers.
     let deadline = Instant::now() + RESOLVE;
     let named = body.as_object().into_iter().flatten();
     let addresses = named.filter_map(|(field, _)| Some((field, next.referenced(field)?)));
@@ -183,8 +183,8 @@ async fn judge(app: &App, next: &NotificationSettings, body: &Value) -> Result<(
     join_all(vetted).await.into_iter().collect()
 }
 
-/// Judges one address of a channel; says what is wrong with it. A name that cannot be resolved
-/// until `deadline` may be tomorrow; one that leads inside is refused.
+/// Judges one address of a channel; says what is wrong with it. A name that cannot be resolved by
+/// `deadline` is accepted, since it may be tomorrow; one that leads inside is refused.
 pub(super) async fn vet(
     app: &App,
     text: &str,
@@ -201,8 +201,8 @@ pub(super) async fn vet(
     }
 }
 
-/// Which URLs the documented channel that reads this field takes; any for one without a vendor. An
-/// operator's plugin may give a field of its own the same name.
+/// The URLs that the documented channel with this field accepts; any for one without a vendor. An
+/// operator's plugin may have a field of the same name.
 fn vendor_of(app: &App, field: &str) -> Vendor {
     let mut channels = app.sandbox.channels();
     channels.retain(|channel| is_documented(channel));
@@ -211,7 +211,7 @@ fn vendor_of(app: &App, field: &str) -> Vendor {
     reads.map(|channel| channel.vendor.clone()).unwrap_or_default()
 }
 
-/// What the operator has to see to before the channel can be tried.
+/// What the operator has to fix before the channel can be tried.
 fn lack(app: &App, channel: &str) -> Option<&'static str> {
     match channel {
         EMAIL if app.relay.is_none() => Some(NO_RELAY),
@@ -248,7 +248,7 @@ async fn try_out(
             });
         }
     };
-    // Whoever asked waits for it, and a stop gives requests their time.
+    // The caller waits for it, and a stop gives requests their time.
     let stop = CancellationToken::new();
     let errand = Errand { id, account, channel, to: None, created_at: now, stop: &stop };
     match channel::attempt(app, settings, &errand, parts).await {
@@ -316,7 +316,8 @@ type Patched<T = ()> = Result<T, PatchError>;
 const EMAIL: &str = "email";
 const LEADS_INSIDE: &str = "it leads to an address that may not be reached";
 const DOMAIN: &str = "status_page_custom_domain";
-/// What cannot be resolved meanwhile is taken, and judged when it is sent to.
+/// A name that cannot be resolved in this time is accepted, and judged when something is sent
+/// there.
 pub(super) const RESOLVE: Duration = Duration::from_secs(2);
 
 #[cfg(test)]

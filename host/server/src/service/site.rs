@@ -35,8 +35,8 @@ pub async fn list(app: &App, caller: &Caller) -> Result<(Stamp, Vec<Site>)> {
 /// Registers a site; its checks run for the first time right away.
 ///
 /// # Errors
-/// `Invalid` for a bad field or a site that is there already, `Forbidden` when the plan's sites
-/// are used up.
+/// `Invalid` for a bad field or a site that already exists, `Forbidden` when the plan's sites are
+/// used up.
 pub async fn create(app: &App, caller: &Caller, body: &Value) -> Result<Site> {
     let mut new = NewSite::parse(body, &app.sandbox.check_types())?;
     let plan = plan::of(&caller.account)?;
@@ -56,8 +56,8 @@ pub async fn create(app: &App, caller: &Caller, body: &Value) -> Result<Site> {
     Ok(site)
 }
 
-/// Changes what the body names; checks that are new to the site run right away, and with those that
-/// it lists no more the alerts end that they would have ended themselves.
+/// Changes what the body names. Checks that are new to the site run right away; with those that it
+/// no longer lists, the alerts end that they would have resolved themselves.
 ///
 /// # Errors
 /// `NotFound` for a site that is not the caller's, `Invalid` for a bad field.
@@ -149,7 +149,7 @@ pub async fn delete(app: &App, caller: &Caller, id: SiteId) -> Result<()> {
     Ok(())
 }
 
-/// How an account stood before something changed.
+/// The state of an account before something changed.
 #[derive(Clone, Copy)]
 pub(super) struct Standing<'a> {
     /// Oldest first; none where they are as they were.
@@ -157,8 +157,8 @@ pub(super) struct Standing<'a> {
     pub(super) plan: &'a Plan,
 }
 
-/// Has the checks run at once that come with a change, of the plan or of the sites. The change
-/// stands also where that fails: then they run when they are due.
+/// Makes the checks run at once that a change of the plan or of the sites adds. The change stands
+/// even if that fails: then they run when they are due.
 pub(super) async fn resume(app: &App, account: AccountId, before: Standing<'_>, plan: &Plan) {
     let hastened = async {
         let sites = app.store.listed_sites(account).await?.1;
@@ -179,7 +179,7 @@ pub(super) async fn resume(app: &App, account: AccountId, before: Standing<'_>, 
 }
 
 /// Of the sites that are watched now: all checks of those that were not before, and of the others
-/// those that run more often.
+/// the checks that run more often now.
 fn resumed<'a>(
     was: impl Iterator<Item = (&'a Site, bool)>,
     is: impl Iterator<Item = (&'a Site, bool)>,
@@ -197,8 +197,8 @@ fn resumed<'a>(
         .collect()
 }
 
-/// The check types that a change of a site may name: those installed, and those that it has already,
-/// whose plugins may be taken out for a while.
+/// The check types that a change of a site may name: those installed, and those that it already
+/// has, whose plugins may have been removed for a while.
 fn nameable(app: &App, site: &Site) -> Vec<CheckType> {
     let mut known = app.sandbox.check_types();
     known.extend(site.check_types.iter().chain(site.check_config.keys()).cloned());
@@ -214,8 +214,8 @@ async fn judge(
     had: &BTreeMap<CheckType, Value>,
 ) -> Result<()> {
     let policy = app.sandbox.egress().policy();
-    // Where nobody is, nobody is reached: what examples are written with may be stored like a name
-    // that leads there, and the checks say that it is blocked.
+    // Nobody is reached at an address meant for examples: it may be stored, like a name that leads
+    // there, and the checks say that it is blocked.
     if let Some(address) = patch.origin_ip.value()
         && !policy.leads_nowhere(*address, Audience::Authenticated)
     {
@@ -256,15 +256,15 @@ pub(crate) fn vet_origin(app: &App, address: IpAddr) -> Result<()> {
         .map_err(|refusal| refused("origin_ip", &refusal))
 }
 
-/// Every check of a monitored site, due now. Also those that have no plugin yet: nobody leases
-/// them until they have one, and then they need no migration.
+/// Every check of a monitored site, due now. Also those without a plugin so far: nobody leases them
+/// until they have one, and then no migration is needed.
 fn first_runs(site: &Site, now: Timestamp) -> Vec<(CheckType, Timestamp)> {
     let checks = site.scheduled(&site.checks());
     checks.into_iter().map(|check_type| (check_type, now)).collect()
 }
 
 /// The checks that probe something else now, or are judged by another threshold: they run at once,
-/// and what they were about to find of the site as it was counts no more.
+/// and what they were about to find about the site as it was no longer counts.
 fn changed(before: &Site, after: &Site) -> Vec<CheckType> {
     let moved = before.domain != after.domain
         || before.custom_port != after.custom_port

@@ -1,10 +1,10 @@
 //! What the payment provider tells: vouched for by its signature, read and judged by the model,
 //! taken once.
 //!
-//! *Invariant:* nothing of a body is looked at before its signature was found good.
-//! *Invariant:* an event counts for the account that it was carried along for, else for the one of
-//! which its subscription is known, else for the one whose customer it names; an e-mail address, which
-//! anybody can type, leads to nobody.
+//! *Invariant:* nothing in a body is looked at before its signature was found good.
+//! *Invariant:* an event counts for the account that its metadata names, else for the one whose
+//! subscription it is about, else for the one whose customer it names; an e-mail address, which
+//! anybody can type, leads to no account.
 
 use aws_lc_rs::hmac;
 use backon::BackoffBuilder;
@@ -33,8 +33,8 @@ impl EventKey {
         Ok(Self(hmac::Key::new(hmac::HMAC_SHA256, secret.expose().as_bytes())))
     }
 
-    /// Holds a body against its signature, the hex of its HMAC-SHA256; how much of it fits takes
-    /// no part in how long that takes.
+    /// Compares a body with its signature, the hex of its HMAC-SHA256, in time that does not depend
+    /// on how much of it fits.
     ///
     /// # Errors
     /// `Unsigned`, whatever it is that does not fit.
@@ -45,9 +45,9 @@ impl EventKey {
     }
 }
 
-/// Takes an event of the provider. What was taken before, what means nothing to us, and what is
-/// about nobody whom we know does nothing; the last of these is not remembered either, so that it
-/// can be sent again.
+/// Takes an event of the provider. An event that was taken before, that means nothing to us, or
+/// that is about nobody we know does nothing; the last of these is not remembered either, so that
+/// it can be sent again.
 ///
 /// # Errors
 /// `Invalid` for an event that cannot be read, and for one that pays for a product which the
@@ -69,7 +69,7 @@ pub async fn receive(app: &App, edition: &'static Edition, body: &Value) -> Resu
         };
         match take(app, edition, &account, &event).await? {
             Ok(()) => return Ok(()),
-            // Another event about the account came first, or it is nobody's now.
+            // Another event about the account came first, or the account is gone.
             Err(StoreError::Stale | StoreError::Gone) => match waits.next() {
                 Some(wait) => tokio::time::sleep(wait).await,
                 None => return Err(StoreError::Conflict.into()),

@@ -14,12 +14,12 @@ use vedette_sandbox::egress::{Egress, HttpRequest, HttpResponse};
 
 use crate::{App, Error, Result, service::random};
 
-/// What is asked of whoever takes the money.
+/// What is asked of the payment provider.
 pub(super) trait Payments {
     /// Answers the address of the page on which the order is paid.
     fn checkout(&self, order: &Order<'_>) -> impl Future<Output = anyhow::Result<String>> + Send;
 
-    /// Ends a subscription; one that is not known, or is gone, has ended, and so has one that was
+    /// Ends a subscription. One that is unknown or gone counts as ended, and so does one that was
     /// replaced and cannot be cancelled.
     fn cancel(&self, ended: &Ended<'_>) -> impl Future<Output = anyhow::Result<()>> + Send;
 }
@@ -36,7 +36,7 @@ pub(super) struct Order<'a> {
     pub(super) success_url: &'a str,
 }
 
-/// What is to be paid no more; the provider's ids.
+/// What is no longer to be paid for, by the provider's ids.
 pub(super) struct Ended<'a> {
     pub(super) customer: Option<&'a str>,
     /// None = all that the customer has.
@@ -143,7 +143,7 @@ fn below(base: &Url, path: &[&str]) -> anyhow::Result<Url> {
     Ok(url)
 }
 
-/// Providers call it differently.
+/// Providers name it differently.
 fn page(answer: &Value) -> Option<String> {
     let named = ["checkout_url", "checkoutUrl", "url"].map(|name| answer[name].as_str());
     let is_page = |text: &&str| {
@@ -152,7 +152,7 @@ fn page(answer: &Value) -> Option<String> {
     named.into_iter().flatten().find(is_page).map(str::to_owned)
 }
 
-/// Told with the key of the configuration to look at.
+/// Names the configuration key to look at.
 fn refused(status: u16) -> anyhow::Error {
     let key = match status {
         401 | 403 => "payments.api_key",
@@ -170,9 +170,10 @@ const NOT_CONFIGURED: &str = "payments are not configured; \
 const TIMEOUT: Duration = Duration::from_secs(10);
 const LONGEST: u32 = 64 << 10;
 const GONE: [u16; 2] = [404, 410];
-/// They may mean that it has ended, or as well that it cannot be cancelled just now: who is deleted
-/// then would pay on. Of an end the provider's event tells. Where that of one that was replaced is
-/// still to come, it most likely never will, and the account would stay for ever.
+/// They may mean that the subscription has ended, but also that it cannot be cancelled just now:
+/// the owner of an account that is deleted then would go on paying. That it has ended, the
+/// provider's event says. If that is still to come for one that was replaced, it most likely never
+/// will, and the account would stay for ever.
 const REFUSED: [u16; 3] = [400, 409, 422];
 
 #[cfg(test)]

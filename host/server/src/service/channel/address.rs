@@ -4,8 +4,8 @@
 
 use vedette_model::NotificationSettings;
 
-/// The URL that the value of the settings field that `ref:<field>` names makes with whatever the
-/// plugin wrote behind it: a path stands before the query that is there, a query goes on with it.
+/// The URL made of the value of the settings field that `ref:<field>` names and of whatever the
+/// plugin wrote after it: a path goes before the value's own query, a query is added to it.
 pub(super) fn address(
     url: &str,
     channel: &str,
@@ -20,7 +20,7 @@ pub(super) fn address(
     }
     let value = settings.referenced_by(channel, field);
     let value = value.ok_or_else(|| format!("{field} is no longer set"))?;
-    // What stands behind a # is never sent, and nothing that comes behind it would be.
+    // What follows a # is never sent, so nothing may be added after one.
     let value = value.split('#').next().unwrap_or_default();
     let (base, own) = apart(value);
     let (path, query) = apart(suffix);
@@ -29,7 +29,7 @@ pub(super) fn address(
     Ok(format!("{base}{path}{mark}{}", queries.join("&")))
 }
 
-/// What stands before the query, and the query.
+/// What comes before the query, and the query.
 fn apart(url: &str) -> (&str, Option<&str>) {
     url.split_once('?').map_or((url, None), |(before, query)| (before, Some(query)))
 }

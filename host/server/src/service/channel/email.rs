@@ -41,8 +41,9 @@ struct Ended {
     took: Option<Duration>,
 }
 
-/// Sends to everybody who is not in `told` yet; `tell` is shown who is by then, after each mail. With
-/// the outcome comes how long the slowest mail took at the relay; none where it was asked for none.
+/// Sends to everybody who is not in `told` yet; after each mail `tell` is shown who is in it by
+/// then. The outcome comes with how long the slowest mail took at the relay; none if it was not
+/// asked at all.
 pub(super) async fn send(
     app: &App,
     settings: &NotificationSettings,
@@ -85,8 +86,8 @@ pub(super) async fn send(
     }
 }
 
-/// One mail, with ten seconds of its own from its turn on; none once the time for turns is over. How it
-/// ended; nothing where it had no turn before a stop.
+/// Sends one mail, which has ten seconds of its own once it is its turn, and no turn once the time
+/// for turns is over. Answers how it ended; nothing if it had no turn before a stop.
 async fn mail(
     relay: &Relay,
     errand: &Errand<'_>,
@@ -117,12 +118,12 @@ async fn mail(
     };
     let began = Instant::now();
     let sent = relay.send(&turn, &mail, began + ATTEMPT_TIMEOUT).await;
-    // Trouble of our own says nothing of the relay.
+    // Our own trouble says nothing about the relay.
     let took = (!matches!(sent, Err(NotSent::Ours(_)))).then(|| began.elapsed());
     (address, Some(Ended { sent, took }))
 }
 
-/// Whom a letter names; else `alert_emails`, or the account's own address where there are none
+/// The recipient of a letter; else `alert_emails`, or the account's own address if there are none
 /// (spec: Notification settings).
 async fn recipients(
     app: &App,
@@ -150,7 +151,7 @@ async fn recipients(
     }
 }
 
-/// The same for the same mail at every attempt, another for each recipient and message.
+/// The same for the same mail at every attempt, but different for each recipient and message.
 fn message_id(delivery: DeliveryId, address: &str, words: &Words<'_>) -> Uuid {
     let name = format!("{address}\n{}\n{}", words.subject, words.text);
     Uuid::new_v5(&delivery.0, name.as_bytes())
@@ -194,8 +195,8 @@ impl<'a> Round<'a> {
         self.left.push_front(address);
     }
 
-    /// Takes in how a mail ended, while so many others are on their way. Who is turned away beside
-    /// another comes once more, alone then.
+    /// Notes how a mail ended while so many others were on their way. One that is turned away
+    /// beside another is tried once more, alone.
     fn take(&mut self, address: String, sent: Result<(), NotSent>, on_their_way: usize) {
         match sent {
             Ok(()) => self.told.push(Told { address, refused: None }),
@@ -206,7 +207,7 @@ impl<'a> Round<'a> {
                 self.left.push_back(address);
             }
             Err(NotSent::TurnedAway(reason)) => {
-                // Nor would it let in those who come next.
+                // It would not let in the next ones either.
                 self.left.clear();
                 self.ours = Some(reason);
             }
@@ -219,7 +220,7 @@ impl<'a> Round<'a> {
     }
 
     /// Delivered once everybody has it; as long as somebody may still get it, there is a next
-    /// attempt. Whoever has it not is named, with the reason.
+    /// attempt. Everybody who does not have it is named, with the reason.
     fn outcome(self) -> Outcome {
         if self.is_over && !self.left.is_empty() {
             return Outcome::Stopped;
@@ -243,7 +244,7 @@ impl<'a> Round<'a> {
     }
 }
 
-/// Each reason once, behind those whom it is about.
+/// Each reason once, after the recipients that it is about.
 fn named<'a>(failed: impl Iterator<Item = (&'a str, &'a str)>) -> String {
     let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
     for (address, reason) in failed {
@@ -263,7 +264,7 @@ const TURN: Duration = Duration::from_secs(30);
 /// How long the next mail waits for one before it.
 const BESIDE: Duration = Duration::from_secs(1);
 
-/// One that is slow and one beside it: the relay's turns are there for all accounts.
+/// A slow one and one beside it: the relay's turns are shared by all accounts.
 const MOST_AT_A_TIME: usize = 2;
 
 pub(crate) const NO_RELAY: &str = "no mail relay is configured";

@@ -1,5 +1,5 @@
-//! The parts of one notification, told apart: each goes out under an id of its own, the same at every
-//! attempt, by which a receiver knows what it had before.
+//! The parts of one notification, told apart: each goes out under an id of its own, the same at
+//! every attempt, by which a receiver recognises what it already has.
 //!
 //! *Invariant:* the headers that are the host's own are not the plugin's to set.
 
@@ -9,8 +9,8 @@ use vedette_model::{
     delivery::{Rendered, part_id},
 };
 
-/// Gives each further part an id of its own, in a header that is stored with it: of which part it
-/// was, an attempt that begins behind those delivered before knows nothing.
+/// Gives each further part an id of its own, in a header that is stored with it: a later attempt,
+/// which begins after the delivered parts, does not know which part it was.
 pub(super) fn named(id: DeliveryId, mut parts: Vec<Rendered>) -> Vec<Rendered> {
     for (nth, part) in (1..).zip(&mut parts) {
         let Rendered::Http { headers, .. } = part else { continue };
@@ -22,8 +22,8 @@ pub(super) fn named(id: DeliveryId, mut parts: Vec<Rendered>) -> Vec<Rendered> {
     parts
 }
 
-/// What a part goes out under, the id that it was given, else that of the delivery, and the headers
-/// that tell it.
+/// The id that a part goes out under, its own or else the delivery's, and the headers that carry
+/// it.
 pub(super) fn addressed(
     headers: &[(String, String)],
     delivery: DeliveryId,
@@ -42,7 +42,7 @@ fn is_ours(header: &str) -> bool {
 /// What the host's own headers begin with.
 const OURS: &str = "x-vedette-";
 
-/// Tells a receiver what it had before.
+/// Tells a receiver what it already has.
 const DELIVERY: &str = "x-vedette-delivery";
 
 #[cfg(test)]

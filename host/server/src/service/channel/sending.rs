@@ -1,4 +1,4 @@
-//! An attempt, part by part: whoever sends may look around between two of them.
+//! An attempt, part by part, so that the sender can look around between two of them.
 //!
 //! *Invariant:* a part that was delivered is not sent again, and what is left keeps its order.
 //! *Invariant:* after a stop no part is begun.
@@ -19,7 +19,7 @@ use crate::App;
 /// A notification that is being sent.
 pub(crate) struct Sending {
     parts: Vec<Rendered>,
-    /// Those before it are mails that some of their recipients are refused.
+    /// Those before it are mails that some of their recipients were refused.
     next: usize,
     refused: Option<String>,
     took: Option<Duration>,
@@ -48,10 +48,10 @@ impl Sending {
         &self.parts
     }
 
-    /// Sends the next part; answers how the attempt ended, and nothing while there is more to
-    /// send. A mail that some of its recipients are refused stays, and keeps the next one from
-    /// nobody. `left` is shown what a further attempt sends, whenever that is less: also after each
-    /// recipient of a mail.
+    /// Sends the next part; answers how the attempt ended, or nothing while there is more to send.
+    /// A mail that some of its recipients are refused stays, but does not hold up the next one.
+    /// `left` is shown what a further attempt would send whenever that becomes less, so also after
+    /// each recipient of a mail.
     pub(crate) async fn part(
         &mut self,
         app: &App,
@@ -102,7 +102,7 @@ impl Sending {
         (self.next == self.parts.len()).then(|| self.ended())
     }
 
-    /// So many recipients of the mail that is being sent need no further attempt by now.
+    /// How many recipients of the mail that is being sent need no further attempt by now.
     fn tell(&mut self, settled: &[Told]) {
         if let Some(Rendered::Email { told, .. }) = self.parts.get_mut(self.next) {
             *told = settled.to_vec();

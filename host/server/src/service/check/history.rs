@@ -19,8 +19,8 @@ pub async fn latest(
     Ok(latest.into_iter().map(shown).collect())
 }
 
-/// What a page is asked for, from its words. A type that cannot be one is told before a bad period,
-/// and that before a bad `page`.
+/// What a page is asked for, from its words. Of several mistakes a bad type is reported before a
+/// bad period, and that before a bad `page`.
 pub(crate) fn query(
     check_type: Option<&str>,
     from: Option<&str>,
@@ -48,8 +48,8 @@ pub async fn page(
     Ok(Page { items: page.items.into_iter().map(shown).collect(), total: page.total })
 }
 
-/// The documented types can be asked for whether a plugin for them is installed or not, and each
-/// other one where it is, or once ran for the site: its history stays when the plugin goes.
+/// The documented types can be asked for whether a plugin for them is installed or not; any other
+/// if its plugin is installed or it once ran for the site: its history stays when the plugin goes.
 async fn require_known(
     app: &App,
     caller: &Caller,

@@ -1,10 +1,10 @@
-//! Checks on demand: with a key of any name or one's own site, without one of public hosts.
+//! Checks on demand: of any name or one's own site with a key, of public hosts without one.
 //!
 //! *Invariant:* without `site_id` a check on demand stores nothing; with it, the result takes the
 //! same path as a scheduled one.
 //!
-//! Who asks for exactly what another waits for at this moment is given that answer: the sandbox has
-//! one run serve both. Not so with `site_id`, whose result is evidence of its own.
+//! A call that asks for exactly what another waits for at this moment is given the same answer: the
+//! sandbox has one run serve both. Not so with `site_id`: its result is evidence of its own.
 
 use std::{net::IpAddr, time::Instant};
 
@@ -31,8 +31,8 @@ use crate::{
 };
 
 /// Runs a check now and answers its result: `domain`, and optionally `port`, `origin_ip` and
-/// `site_id`, which stores the result for that site. What the body leaves out of a site's port
-/// and address is the site's.
+/// `site_id`, which stores the result for that site. A port or address that the body leaves out is
+/// then the site's.
 ///
 /// # Errors
 /// `Invalid` for a target that is impossible or blocked, or not the site's; `NotFound` for
@@ -95,7 +95,7 @@ async fn store(
         looked_at: Some(looked_at.clone()),
     };
     let Some(stored) = pipeline::submit(app, arrival).await? else {
-        // Deleted since it was looked at, or moved: which of the two is told as before.
+        // Deleted or moved since it was looked at; which of the two is said as before.
         looked_at.must_be_of(&own_site(app, caller, site_id).await?)?;
         return Err(NO_SITE);
     };
@@ -109,7 +109,7 @@ pub async fn run_public(app: &App, domain: &str) -> Result<Value> {
     Ok(public_part(result, &PUBLIC))
 }
 
-/// A check without a credential, of public hosts alone; `omit` is what nobody need find out.
+/// A check without a credential, of public hosts only; `omit` is what need not be found out.
 pub(crate) async fn run_for_anyone(
     app: &App,
     check_type: &CheckType,
@@ -147,8 +147,8 @@ struct OnDemand {
 }
 
 impl OnDemand {
-    /// Where to connect is nothing to a check that does not: no port is refused there, and no
-    /// address taken.
+    /// A check that does not connect to its target ignores where to: it refuses no port and takes
+    /// no address.
     fn parse(body: &Value, connects: bool) -> Result<Self> {
         let body = Body::of(body)?;
         let domain =
@@ -167,7 +167,7 @@ impl OnDemand {
         })
     }
 
-    /// What has to be the site's for the result to be one of it.
+    /// What has to match the site for the result to count as its own.
     fn looks_at(&self, site: &Site, connects: bool) -> LookedAt {
         let own = site.endpoint();
         let asked = Endpoint {
@@ -201,7 +201,7 @@ async fn own_site(app: &App, caller: &Caller, id: SiteId) -> Result<Site> {
     app.store.site(caller.account.id, id).await?.ok_or(NO_SITE)
 }
 
-/// A run, others' that is under way or one of our own, and the moment at which it ended.
+/// A run, either another call's that is under way or one of our own, and when it ended.
 async fn run(app: &App, check_type: &CheckType, job: Job) -> Result<(Ran, Timestamp)> {
     let started = Instant::now();
     let fields = fields(&job);
@@ -218,8 +218,8 @@ async fn run(app: &App, check_type: &CheckType, job: Job) -> Result<(Ran, Timest
     }
 }
 
-/// What says where to look, as far as it was given: what is wrong with a target may be wrong with
-/// any of it.
+/// The fields that say where to look, as far as they were given: what is wrong with a target may be
+/// wrong with any of them.
 fn fields(job: &Job) -> &'static str {
     match (job.port.is_some(), job.connect_to.is_some()) {
         (false, false) => "domain",
@@ -229,7 +229,7 @@ fn fields(job: &Job) -> &'static str {
     }
 }
 
-/// What takes connections of its own and is no part of the public answer.
+/// What takes connections of its own but is not part of the public answer.
 const NOT_PUBLIC: [&str; 4] = ["hsts", "mixed_content", "ocsp_stapling", "tls_grade"];
 
 #[cfg(test)]

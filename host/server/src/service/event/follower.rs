@@ -2,8 +2,8 @@
 //! credential still holds.
 //!
 //! *Invariant:* a reader that is behind costs one page and one queue of events, and only its own
-//! task waits for it, with nothing of the store in its hands. It is let go after [`SLOWEST`] and
-//! goes on later from the last id.
+//! task waits for it, holding nothing of the store. It is dropped after [`SLOWEST`] and can go on
+//! later from the last id.
 
 use std::{sync::Arc, time::Duration};
 
@@ -37,7 +37,7 @@ pub(super) struct Follower {
     pub(super) since: Since,
 }
 
-/// When things were last done that are due again after a while.
+/// When the things that are due again after a while were last done.
 pub(super) struct Since {
     /// Something was said.
     spoke: Instant,
@@ -65,7 +65,8 @@ impl Since {
 
 impl Follower {
     pub(super) async fn run(mut self) {
-        // The first word tells where the stream begins: who loses it at once can go on from there.
+        // The first word tells where the stream begins: a reader that loses it at once can go on
+        // there.
         if !self.tell(Told::Quiet(self.cursor)).await {
             return;
         }
@@ -186,13 +187,13 @@ impl Follower {
         self.tell(Told::Lost).await
     }
 
-    /// Who was let go for reading too slowly still holds what was told and not read, and keeps its
-    /// seat for it, so that who never reads cannot come again and again.
+    /// A reader that was dropped for reading too slowly still holds what was told but not read, and
+    /// keeps its seat for that, so that one that never reads cannot come back again and again.
     async fn leave(self) {
         let shutdown = self.app.streams.shutdown().clone();
         tokio::select! {
             () = shutdown.cancelled() => {}
-            // There is room at once where nothing was left unread, and an error where nobody is.
+            // There is room at once if nothing was left unread, and an error if nobody listens.
             _ = self.told.reserve() => {}
         }
     }

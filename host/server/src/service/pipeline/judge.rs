@@ -17,13 +17,13 @@ use crate::{
 /// A record and what it means.
 pub(super) struct Judged {
     pub(super) record: CheckRecord,
-    /// None where nobody could tell, and where what was told is not believed.
+    /// None if nobody could judge it, or the verdict is not believed.
     pub(super) assessment: Option<Assessment>,
     /// Why it is not believed.
     pub(super) doubted: Option<&'static str>,
-    /// Whether the plugin told, believed or not.
+    /// Whether the plugin gave a verdict, believed or not.
     pub(super) is_judged: bool,
-    /// What there is to judge it; none where the check is not installed.
+    /// What judges it; none if the check is not installed.
     pub(super) version: Option<CheckVersion>,
     pub(super) at: Timestamp,
 }
@@ -62,8 +62,8 @@ pub(super) async fn judge(
     Ok(Judged { record, assessment, doubted, is_judged, version, at })
 }
 
-/// What judges a result: the version that ran, else the one that is installed. One that was put in
-/// its place meanwhile may understand results that it never brings otherwise.
+/// What judges a result: the version that ran, else the one that is installed. A version that took
+/// its place meanwhile may read a result differently if it would never bring such a one itself.
 fn version(app: &App, arrival: &Arrival) -> Option<CheckVersion> {
     let ran = match &arrival.seen {
         Seen::Result { version, .. } => version.clone(),
@@ -84,9 +84,9 @@ async fn assess(
     let check_type = &arrival.check_type;
     let mut current = result.clone();
     if let Some(members) = current.as_object_mut().filter(|_| is_brought(arrival.source)) {
-        // The documented results do not name the site, which those of our own runs do.
+        // The documented results do not name the site; those of our own runs do.
         members.entry("domain").or_insert_with(|| site.name().into());
-        // Some programs write the member where there is none.
+        // Some programs write the member even if there is nothing in it.
         if members.get("error").is_some_and(|error| error == "") {
             members.insert("error".to_owned(), Value::Null);
         }
@@ -124,8 +124,8 @@ async fn assess(
     Ok(Err(token))
 }
 
-/// What a record says that nobody could judge. Where whoever brought the result can mend that, or
-/// bring it again, nothing is stored.
+/// What the record says of a result that nobody could judge. If whoever brought it can mend that,
+/// or bring it again, nothing is stored.
 fn token(cause: &PluginError, source: Source) -> Result<&'static str> {
     match cause {
         PluginError::InvalidInput(reason) if is_brought(source) => {
@@ -163,7 +163,7 @@ fn record(app: &App, arrival: &Arrival, id: CheckId) -> CheckRecord {
 }
 
 /// A record repeats the `error` of its result, so that listings need not look inside. An empty one,
-/// as programs bring it that always write the member, is none.
+/// from programs that always write the member, counts as none.
 fn error_of(result: &Value) -> Option<String> {
     let token = result.get("error").and_then(Value::as_str);
     token.filter(|token| !token.is_empty()).map(str::to_owned)

@@ -1,7 +1,7 @@
-//! How many runs have a place at one spot at a time, and who waits for one of them to end.
+//! How many runs have a place at one spot at a time, and which wait for one of them to end.
 //!
-//! *Invariant:* a place that comes free is handed to whoever of those who wait comes first by [`Rank`];
-//! nobody overtakes them.
+//! *Invariant:* a place that comes free is handed to the waiting run that comes first by [`Rank`];
+//! no other overtakes it.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -26,7 +26,7 @@ pub(super) struct Place<K: Clone + Eq + Hash> {
     key: K,
 }
 
-/// Who goes first: what confirms a finding, and then what was planned first.
+/// The order of waiting runs: first those that confirm a finding, then those planned first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Rank {
     pub(super) is_first_look: bool,
@@ -35,11 +35,11 @@ pub(super) struct Rank {
 
 type Lines<K> = Arc<Mutex<HashMap<K, Line<K>>>>;
 
-/// A key's places, and who waits for them, in the order in which they come.
+/// A key's places, and the runs that wait for them, in the order of their turns.
 struct Line<K: Clone + Eq + Hash> {
     taken: u32,
     waiting: BTreeMap<Seat, oneshot::Sender<Place<K>>>,
-    /// How many have waited: who is planned for the same moment comes in this order.
+    /// How many have waited: runs planned for the same moment come in this order.
     waited: u64,
 }
 
@@ -73,7 +73,7 @@ impl<K: Clone + Eq + Hash> Busy<K> {
         line.takes((self.limit)(key)).then(|| self.place(key))
     }
 
-    /// A place as soon as there is one, after those who come first.
+    /// A place as soon as there is one, after the runs that come first.
     pub(super) async fn wait(&self, key: &K, rank: Rank) -> Place<K> {
         match self.line_up(key, rank) {
             Ok(place) => place,
@@ -100,7 +100,7 @@ impl<K: Clone + Eq + Hash> Busy<K> {
 }
 
 impl<K: Clone + Eq + Hash> Line<K> {
-    /// Whether one more finds room, who is counted then.
+    /// Whether one more finds room; if so it is counted.
     fn takes(&mut self, limit: u32) -> bool {
         let has_room = self.taken < limit;
         self.taken += u32::from(has_room);
@@ -113,7 +113,7 @@ impl<K: Clone + Eq + Hash> Place<K> {
         &self.key
     }
 
-    /// Who has it next; where nobody waits, there is room.
+    /// The run that has it next; if none waits, there is room.
     fn next(&self) -> Option<oneshot::Sender<Self>> {
         let mut lines = self.lines.lock();
         let line = lines.get_mut(&self.key)?;
@@ -132,7 +132,8 @@ impl<K: Clone + Eq + Hash> Drop for Place<K> {
     fn drop(&mut self) {
         if let Some(next) = self.next() {
             let place = Self { lines: Arc::clone(&self.lines), key: self.key.clone() };
-            // Whoever has just left does not take it: it comes back here, and goes on to the next.
+            // A run that has just left does not take it: it comes back here, and goes on to the
+            // next.
             drop(next.send(place));
         }
     }

@@ -1,8 +1,9 @@
-//! One run for all who wait to look at the same thing. Of many accounts that watch one host that hangs, each
-//! would else wait for the runs of all others, one after the other.
+//! One run for all checks that wait to look at the same thing. If many accounts watch one host that
+//! hangs, each would otherwise wait for the runs of all others, one after the other.
 //!
-//! *Invariant:* nobody is told what was seen before they waited: nobody joins a run that has begun.
-//! *Invariant:* who waits for a run that does not come about has nothing: somebody else's begins.
+//! *Invariant:* no check is told what was seen before it waited: none joins a run that has begun.
+//! *Invariant:* a check that waits for a run that does not come about gets nothing from it: another
+//! one's run begins.
 
 use std::{
     collections::{HashMap, hash_map::Entry},
@@ -37,20 +38,20 @@ enum Stage {
     Ended(Sight),
 }
 
-/// Whose run it is, of those who wait.
+/// Which of the waiting checks has the run.
 pub(super) enum Part {
     Leads(Lead),
     Follows(Follower),
 }
 
-/// The one who runs; dropped before that, somebody else has to.
+/// The check that runs; if this is dropped before that, another one has to.
 pub(super) struct Lead {
     waiting: Waiting,
     look: Arc<Look>,
     stage: watch::Sender<Stage>,
 }
 
-/// One who waits for somebody else's run.
+/// A check that waits for another one's run.
 pub(super) struct Follower(watch::Receiver<Stage>);
 
 /// What became of waiting.
@@ -63,7 +64,7 @@ pub(super) enum Waited {
 }
 
 impl Look {
-    /// None where what the check sees is for its site alone.
+    /// None if what the check sees is for its site alone.
     pub(super) fn of(sandbox: &Sandbox, check_type: &CheckType, job: &Job) -> Option<Arc<Self>> {
         let look = || Self { check_type: check_type.clone(), question: Question::of(job) };
         sandbox.is_alike_for_sites(check_type).then(|| Arc::new(look()))
@@ -71,7 +72,7 @@ impl Look {
 }
 
 impl Looks {
-    /// Joins those who wait to look at this; the first of them leads.
+    /// Joins the checks that wait to look at this; the first of them leads.
     pub(super) fn join(&self, look: &Arc<Look>) -> Part {
         match self.0.lock().entry(Arc::clone(look)) {
             Entry::Occupied(entry) => Part::Follows(Follower(entry.get().clone())),
@@ -89,13 +90,13 @@ impl Lead {
         look == Some(&self.look)
     }
 
-    /// The run begins: who comes now waits for another.
+    /// The run begins: a check that comes from now on waits for another.
     pub(super) fn begin(&self) {
         self.close();
         self.stage.send_replace(Stage::Begun);
     }
 
-    /// Tells all who waited.
+    /// Tells all that waited.
     pub(super) fn end(self, sight: Sight) {
         self.stage.send_replace(Stage::Ended(sight));
     }

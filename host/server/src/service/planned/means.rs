@@ -1,4 +1,5 @@
-//! What a check comes to its result by: a run of its own, or that of somebody else who looks at the same.
+//! How a check comes to its result: by a run of its own, or by that of another one that looks at
+//! the same.
 
 use std::{pin::pin, sync::Arc};
 
@@ -14,9 +15,9 @@ use super::{
 use crate::App;
 
 pub(super) enum Means {
-    /// A run of its own in these places, for all who wait to look at the same with it.
+    /// A run of its own in these places, for all that wait to look at the same.
     Run(Taken, Option<Lead>),
-    /// What the run of somebody else saw, who looked at this.
+    /// What another check's run saw, which looked at this.
     Seen(Arc<Look>, Sight),
 }
 
@@ -58,7 +59,8 @@ pub(super) async fn wait(
 }
 
 impl Means {
-    /// What of it serves what is wanted, and looked at, now: a site moves, and is configured anew.
+    /// What is still of use for what is wanted, and looked at, now: a site may have moved or been
+    /// reconfigured.
     pub(super) fn of(self, wanted: &Wanted, look: Option<&Arc<Look>>) -> Option<Self> {
         match self {
             Self::Run(places, lead) => places
@@ -68,7 +70,8 @@ impl Means {
         }
     }
 
-    /// Runs the plugin, for all who wait for that, unless somebody else has; and what is held meanwhile.
+    /// Runs the plugin for all that wait for it, unless another check has; and what is held
+    /// meanwhile.
     pub(super) async fn look(
         self,
         app: &App,

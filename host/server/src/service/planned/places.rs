@@ -1,9 +1,9 @@
-//! Where a check takes up a place while it runs: at the host that it connects to, of its account, in the
-//! rooms that the sandbox has for its plugin, and among those that were slow the last time.
+//! The places that a check takes up while it runs: at the host that it connects to, of its account,
+//! in the rooms that the sandbox has for its plugin, and among the checks that were slow last time.
 //!
-//! *Invariant:* who waits for one of them keeps nobody from the others meanwhile.
-//! *Invariant:* what was slow the last time has half of the turns at most: however many sites hang, the
-//! others are looked at.
+//! *Invariant:* a check that waits for one of them holds none of the others meanwhile.
+//! *Invariant:* checks that were slow last time have at most half of the turns: however many sites
+//! hang, the others are looked at.
 
 use vedette_model::AccountId;
 use vedette_sandbox::{PlannedRoom, TARGET_RUNS};
@@ -13,7 +13,7 @@ use super::{
     busy::{Busy, Place, Rank},
 };
 
-/// Who has which places.
+/// Which places are taken.
 pub(super) struct Places(Busy<Spot>);
 
 /// Where a check wants a place.
@@ -48,12 +48,12 @@ impl Places {
         Self(Busy::new(Spot::limit))
     }
 
-    /// What is wanted; none while there is no room for some of it.
+    /// The places wanted; none while there is no room for one of them.
     pub(super) fn take(&self, wanted: &Wanted) -> Option<Taken> {
         self.fill(wanted, None).ok()
     }
 
-    /// What is wanted as soon as there is room for it, after those who come first.
+    /// The places wanted, as soon as there is room, after the checks that come first.
     pub(super) async fn wait(&self, wanted: &Wanted, rank: Rank) -> Taken {
         let mut handed = None;
         loop {
@@ -64,8 +64,8 @@ impl Places {
         }
     }
 
-    /// Takes what is wanted besides the place that was `handed`; where there is no room for some of it,
-    /// says where, and keeps none.
+    /// Takes the other places wanted besides the one that was `handed`; if there is no room for one
+    /// of them, says where, and keeps none.
     fn fill(&self, wanted: &Wanted, handed: Option<Place<Spot>>) -> Result<Taken, Spot> {
         let mut places = Vec::from_iter(handed);
         for spot in wanted.spots() {
@@ -89,8 +89,8 @@ impl Wanted {
 }
 
 impl Taken {
-    /// Whether they are still where they are wanted: a site moves, and a plugin gives way to another
-    /// version.
+    /// Whether they are still the places wanted: a site may have moved, or its plugin given way to
+    /// another version.
     pub(super) fn are_of(&self, wanted: &Wanted) -> bool {
         self.host == wanted.host && self.rooms == wanted.rooms
     }

@@ -41,8 +41,8 @@ pub(super) async fn obtain(
             let said = verdict(&mut order).await;
             return Err(said.unwrap_or_else(|| NOT_ACCEPTED.to_owned()));
         }
-        // The order's own problem, or one of the authority, with which the proof has nothing to do
-        // unless it says so there.
+        // The order's own problem, or one of the authority: it concerns the proof only if the
+        // authority says so there.
         Err(cause @ Error::Api(_)) => {
             return Err(verdict(&mut order).await.unwrap_or_else(|| refused(&cause)));
         }
@@ -80,7 +80,7 @@ async fn prove(app: &App, order: &mut Order, proof: &mut Proof<'_>) -> Result<()
         let mut authorization = authorization.map_err(|cause| refused(&cause))?;
         match authorization.status {
             AuthorizationStatus::Pending => {}
-            // Proven a while ago, and still believed.
+            // Proven a while ago, and still accepted.
             AuthorizationStatus::Valid => continue,
             AuthorizationStatus::Invalid
             | AuthorizationStatus::Revoked
@@ -104,8 +104,8 @@ async fn prove(app: &App, order: &mut Order, proof: &mut Proof<'_>) -> Result<()
     Err(verdict(order).await.unwrap_or_else(|| refused(&refusal)))
 }
 
-/// Why a proof was not accepted, in the authority's own words, which stand with the challenge and
-/// not with the order. None: it has said nothing against one.
+/// Why a proof was not accepted, in the authority's own words, which are in the challenge and not
+/// in the order. None if it has said nothing against one.
 async fn verdict(order: &mut Order) -> Option<String> {
     let mut authorizations = order.authorizations();
     while let Some(Ok(mut authorization)) = authorizations.next().await {
@@ -156,7 +156,7 @@ fn builder(app: &App) -> instant_acme::AccountBuilder {
     Account::builder_with_http(Box::new(Http(app.sandbox.egress().clone())))
 }
 
-/// When the leaf ends.
+/// When the leaf expires.
 fn expiry(chain: &str) -> Option<Timestamp> {
     let leaf = CertificateDer::from_pem_slice(chain.as_bytes()).ok()?;
     let (_, leaf) = x509_parser::parse_x509_certificate(&leaf).ok()?;

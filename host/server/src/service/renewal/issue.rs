@@ -16,7 +16,7 @@ use crate::{App, Result};
 enum Ended {
     /// For good; says to the owner what to change.
     Failed(String),
-    /// By our own end: whoever comes next begins it anew.
+    /// Because we stop: the next process begins it again.
     Interrupted,
 }
 

@@ -25,11 +25,11 @@ use vedette_sandbox::egress::{Audience, Dial, NetError, Phase};
 
 use crate::{App, service::random};
 
-/// The proof of one name. Whoever publishes it must withdraw it.
+/// The proof of one name. A caller that publishes it must withdraw it.
 pub(super) struct Proof<'a> {
     app: &'a App,
     provider: &'a Rfc2136,
-    /// Where the record stands.
+    /// Where the record is.
     owner: String,
     /// What was sent, whether it arrived or not.
     published: Vec<String>,
