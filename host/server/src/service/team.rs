@@ -34,7 +34,7 @@ pub struct Team {
     pub plan: &'static Plan,
 }
 
-/// An invitation and what it is accepted with: the only time that the token is answered.
+/// An invitation and the token to accept it with, which is shown only this once.
 #[derive(Clone)]
 pub struct Invited {
     pub invitation: Invitation,
@@ -72,8 +72,8 @@ pub async fn read(app: &App, caller: &Caller) -> Result<Team> {
 /// address is replaced.
 ///
 /// # Errors
-/// `Invalid` for a bad field, and for somebody who is there already; `Forbidden` when members and
-/// open invitations fill the plan; `Limited` when the day's letters are sent.
+/// `Invalid` for a bad field, or for somebody who is already a member; `Forbidden` when members and
+/// open invitations fill the plan; `Limited` when the day's letters are used up.
 pub async fn invite(app: &App, caller: &Caller, body: &Value) -> Result<Invited> {
     let plan = plan::of(&caller.account)?;
     let new = NewInvitation::parse(body)?;
@@ -115,7 +115,7 @@ pub async fn change_role(app: &App, caller: &Caller, body: &Value) -> Result<Mem
     changed.ok_or(UNKNOWN)
 }
 
-/// Goes into the team that a token is of, or tells what team that would be.
+/// Joins the team that a token invites to, or says which team that would be.
 ///
 /// # Errors
 /// `NotFound` for a token that never was, or is used, expired or replaced; `Invalid` for somebody
@@ -148,12 +148,11 @@ pub async fn accept(app: &App, caller: &Caller, body: &Value) -> Result<Accepted
     Ok(Accepted::of(asked))
 }
 
-/// Takes a member out of the team, or an invitation back. `named` is what the body says; whoever
-/// may not do this is not told whether it was well said.
+/// Removes a member from the team, or withdraws an invitation. `named` is what the body says; a
+/// caller who may not do this is not told whether it was valid.
 ///
-/// # Errors
-/// `Forbidden` for a plan or a role that does not include it, but for whoever leaves: that is
-/// always possible. `NotFound` for an id of nobody in the team.
+/// # Errors `Forbidden` for a plan or a role that does not include it, except for a member who
+/// leaves: that is always possible. `NotFound` for an id of nobody in the team.
 pub async fn remove(app: &App, caller: &Caller, named: Result<Uuid>) -> Result<()> {
     let member = caller.user.id;
     if let Ok(named) = named
@@ -202,7 +201,7 @@ fn in_person(caller: &Caller) -> bool {
     caller.account.id != caller.user.id || caller.role == Role::Owner
 }
 
-/// The letter that brings the token, where there is somebody to carry it.
+/// The letter that carries the token, if there is a relay for it.
 fn mail(app: &App, caller: &Caller, invitation: &Invitation, token: &str) -> Option<Delivery> {
     let owner = &caller.account;
     let letter = Letter::Invitation {

@@ -10,8 +10,8 @@ use vedette_sandbox::{PluginError, Problem, RunError, Stop};
 use super::doubt::{CLOCK_DOUBTED, HELD_BACK, OFFLINE};
 use crate::{App, Error};
 
-/// The token that stands in `error` of an `unknown` record, one snake_case word; `offline` while no
-/// DNS server answers us: what could not work then says so of itself, and is not to blame.
+/// The token in the `error` of an `unknown` record, one snake_case word. `offline` while no DNS
+/// server answers us: a check that says it could not work then is not to blame.
 pub(crate) fn token(cause: &RunError, offline: bool) -> &'static str {
     match cause {
         RunError::Blocked(_) => "blocked_address",
@@ -25,8 +25,8 @@ pub(crate) fn token(cause: &RunError, offline: bool) -> &'static str {
     }
 }
 
-/// The [`token`] of the trouble of ours that left a record without an answer; what the target or
-/// its configuration brought about is none.
+/// The [`token`] of our own trouble that left a record without an answer; none if the target or its
+/// configuration caused it.
 pub(crate) fn own_trouble(record: &CheckRecord) -> Option<&str> {
     let error = record.error.as_deref().filter(|_| record.status == CheckStatus::Unknown);
     let ours = [CLOCK_DOUBTED, OFFLINE, OVERLOADED, HELD_BACK, PLUGIN_FAILED, PLUGIN_UNAVAILABLE];
@@ -52,7 +52,7 @@ pub(crate) fn report(check_type: &CheckType, domain: &str, cause: &RunError, off
                 "check {check_type} refuses the stored configuration of {domain}: {problem}"
             );
         }
-        // The guard has told of it, in one line for all sites.
+        // The guard has logged it, in one line for all sites.
         RunError::Broken { why: Stop::Failed, .. } if offline => {
             tracing::debug!(%check_type, domain, %cause, "check {check_type} of {domain}: {cause}");
         }
@@ -73,8 +73,8 @@ pub(crate) fn count(check_type: &CheckType, why: &'static str) {
     unknown(check_type, why).increment(1);
 }
 
-/// Has what the alerting rules ask of runs without a result begin at 0, so that the first one is
-/// growth for Prometheus.
+/// Makes the counters of runs without a result that the alerting rules use begin at 0, so that
+/// Prometheus sees the first one as growth.
 pub(crate) fn begin_counting(app: &App) {
     metrics::counter!("vedette_checks_skipped_overload_total").increment(0);
     for check_type in app.sandbox.check_types() {
@@ -90,9 +90,9 @@ fn unknown(check_type: &CheckType, why: &'static str) -> metrics::Counter {
     )
 }
 
-/// What the caller of an on-demand check is told: a target or configuration that can be changed
-/// is theirs, how long to wait is for them to know, all else is ours; `fields` say what the
-/// target is, `offline` is as for its [`token`].
+/// What the caller of an on-demand check is told: a target or configuration is theirs to change,
+/// how long to wait is for them to know, anything else is our trouble. `fields` say what the target
+/// is, `offline` is as for its [`token`].
 pub(crate) fn refuse(
     check_type: &CheckType,
     fields: &'static str,
@@ -115,7 +115,7 @@ pub(crate) fn refuse(
     }
 }
 
-/// There was no room for what was asked for; there may be soon.
+/// There was no room for the request; there may be soon.
 pub(crate) fn crowded() -> Error {
     Error::Limited {
         retry_after: CROWDED,
@@ -123,7 +123,7 @@ pub(crate) fn crowded() -> Error {
     }
 }
 
-/// A plugin that was asked what it makes of something gave no answer.
+/// A plugin gave no answer to what it was asked to judge.
 impl From<PluginError> for Error {
     fn from(cause: PluginError) -> Self {
         match cause {
@@ -156,7 +156,7 @@ pub(crate) const PLUGIN_FAILED: &str = "plugin_failed";
 /// There is no plugin here, or it is paused because it broke too often.
 pub(crate) const PLUGIN_UNAVAILABLE: &str = "plugin_unavailable";
 pub(crate) const OVERLOADED: &str = "overloaded";
-/// Nothing was stored: what the check needs could not be read, or what it brought not be written.
+/// Nothing was stored: what the check needs could not be read, or its result could not be written.
 pub(crate) const NOT_DONE: &str = "not_done";
 
 #[cfg(test)]

@@ -15,8 +15,8 @@ pub struct Unwelcome {
     pub message: String,
 }
 
-/// Whether an address has made fewer free accounts of late than it may; none when it has. Nobody is
-/// kept from signing up by this: it is asked before.
+/// Why an address may not make another free account; none if it has made fewer of late than it may.
+/// This keeps nobody from signing up: it is asked before.
 pub async fn judge(app: &App, edition: &Edition, address: IpAddr) -> Result<Option<Unwelcome>> {
     let most = app.config.signup.max_free_per_ip;
     let (free, since) = (edition.lowest_plan().id, counted_since(app.clock.now()));
@@ -31,8 +31,8 @@ pub async fn judge(app: &App, edition: &Edition, address: IpAddr) -> Result<Opti
     Ok(Some(Unwelcome { reason: TOO_MANY, message }))
 }
 
-/// Sends the letter of welcome to whoever calls, if their account is new; whether this call did. It
-/// is sent once, and about the caller's own account, whatever team they are in.
+/// Sends the welcome letter to the caller, if their account is new; answers whether this call did.
+/// It is sent once, and is about the caller's own account, whatever team they are in.
 pub async fn send(app: &App, caller: &Caller) -> Result<bool> {
     let (user, now) = (&caller.user, app.clock.now());
     if !user.is_new(now) {

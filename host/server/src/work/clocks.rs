@@ -1,8 +1,8 @@
-//! Holds the clock of this machine against another: where nodes share a database against that of its
-//! server, at each reading of that; else against what it showed in the process before this one.
+//! Compares the clock of this machine with another: with the database server's at each reading, if
+//! nodes share a database; else with what it showed in the process before this one.
 //!
-//! A lease is a node's until a moment: another whose clock is ahead takes that for over, and does the
-//! same work again, which the operator is told of. And by a clock that is far from right every
+//! A node has a lease until a certain moment: another node whose clock is ahead takes it for over
+//! and does the same work again, which the operator is told. And by a clock that is far off every
 //! certificate has expired: the guard hears of each reading, and judges ([`vedette_model::guard`]).
 //!
 //! *Invariant:* nothing is judged before the clock was looked at.
@@ -31,12 +31,12 @@ pub(super) async fn look(app: &App) -> vedette_store::Result<()> {
     if let Some(last) = last {
         guard.resumed(last, up, now);
     }
-    // What it is held against from here on.
+    // What it is compared with from here on.
     guard.shown(up, now);
     Ok(())
 }
 
-/// Where nobody shares the database: writes down what the clock shows, until `shutdown`.
+/// If no other node shares the database: writes down what the clock shows, until `shutdown`.
 pub(super) async fn keep(app: Arc<App>, shutdown: CancellationToken) {
     let mut pace = tokio::time::interval(PACE);
     let mut untold = Trouble::default();
@@ -54,7 +54,7 @@ async fn note(app: &App) -> vedette_store::Result<()> {
     if is_clock_doubted(app, now) { Ok(()) } else { app.store.sign_on_alone(now).await }
 }
 
-/// Where nodes share the database. Runs until `shutdown`.
+/// If nodes share the database. Runs until `shutdown`.
 pub(super) async fn run(app: Arc<App>, shutdown: CancellationToken) {
     let mut readings = app.server_clock.readings();
     let mut differ = false;
@@ -74,7 +74,7 @@ pub(super) fn is_right(app: &App) -> bool {
     app.server_clock.ahead().is_some_and(agree)
 }
 
-/// Has the guard know what a reading has found.
+/// Tells the guard what a reading found.
 fn compare(app: &App, ahead: TimeDelta) {
     app.guard.lock().compared(ahead, app.clock.up(), app.clock.now());
 }
@@ -104,7 +104,7 @@ fn tell(ahead: TimeDelta, differ: bool) {
 
 /// In seconds.
 const MOST: f64 = CLOCKS_DIFFER.as_secs() as f64;
-/// So much of the time that a process runs is unknown to the next one.
+/// How much of the time that a process ran may be unknown to the next one.
 const PACE: Duration = Duration::from_secs(60);
 
 #[cfg(test)]

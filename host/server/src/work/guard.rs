@@ -24,7 +24,7 @@ pub(super) async fn run(app: Arc<App>, shutdown: CancellationToken) {
     let mut looked = std::time::Instant::now();
     while shutdown.run_until_cancelled(sleep(EVERY)).await.is_some() {
         let lag = own_lag().await.max(app.sandbox.lag(SAMPLE).await);
-        // What the samples miss: most of a second lies between them.
+        // The samples miss this: most of a second lies between them.
         let since = std::mem::replace(&mut looked, std::time::Instant::now());
         let lag = lag.max(app.sandbox.stood_still(since));
         metrics::gauge!("vedette_loop_lag_seconds").set(lag.as_secs_f64());
@@ -45,7 +45,7 @@ pub(super) async fn run(app: Arc<App>, shutdown: CancellationToken) {
     }
 }
 
-/// The word for a doubt; none where there is none.
+/// The word for a doubt; none if there is no doubt.
 pub(super) fn word(verdict: Verdict) -> Option<&'static str> {
     match verdict {
         Verdict::Fit => None,
@@ -99,7 +99,7 @@ fn tell_clock_doubted(app: &App) {
     );
 }
 
-/// Without a descriptor no question leaves, whoever would answer it.
+/// Without a file descriptor no question is sent at all.
 fn tell_offline(app: &App) {
     if let Some(cause) = shortage::of_descriptors() {
         tracing::error!(
@@ -133,7 +133,7 @@ async fn own_lag() -> Duration {
     started.elapsed().saturating_sub(SAMPLE)
 }
 
-/// What [`word`] may say: each is a line of the metrics, which is there before there is a doubt.
+/// All that [`word`] may say: each is a line of the metrics, which exists before there is a doubt.
 pub(super) const WORDS: [&str; 4] = [CLOCK_DOUBTED, OFFLINE, OVERLOADED, HELD_BACK];
 const EVERY: Duration = Duration::from_secs(1);
 const SAMPLE: Duration = Duration::from_millis(50);

@@ -4,10 +4,10 @@
 //! A lane is out while it is gathered or one of its batches is sent, and rests while the window that
 //! its last notification opened is open: a resting lane is not even looked at.
 //!
-//! *Invariant:* of each receiver one first attempt is out at most, and few wait here; the rest wait
-//! in the store. Further attempts have their moment and wait for nobody; as no delivery has more
-//! than two, few of them are out together.
-//! *Invariant:* receivers who were quick the last time find room, however many others hang ([`room`]).
+//! *Invariant:* each receiver has at most one first attempt out, and few that wait here; the rest
+//! wait in the store. Further attempts have their moment and wait for nobody; as no delivery has
+//! more than two, few of them are out together.
+//! *Invariant:* receivers that were quick last time find room, however many others hang ([`room`]).
 
 mod room;
 
@@ -59,7 +59,7 @@ struct Lane {
 
 /// What becomes of a delivery that was leased.
 pub(super) enum Placed {
-    /// Its receiver is free, or was promised it for now: send it.
+    /// Its receiver is free, or the delivery was promised for now: send it.
     Start(Delivery),
     Waits,
     /// Its receiver has enough to do: give it back, for so long.
@@ -162,7 +162,7 @@ impl Lanes {
     }
 
     /// The receiver's delivery is back; answers the one that goes next, and when its lease began.
-    /// Those whose lease is about to end are left to whoever leases them again.
+    /// Those whose lease is about to end are left to the node that leases them next.
     pub(super) fn back(
         &mut self,
         receiver: &Receiver,
@@ -170,7 +170,7 @@ impl Lanes {
     ) -> Option<(Delivery, Timestamp)> {
         let (lane, channel) = (self.lanes.get_mut(receiver)?, &receiver.1);
         self.room.leave(lane.standing, channel);
-        // Whichever is back first: the receiver is free when the last one is.
+        // Whichever is back first: the receiver is free once the last one is back.
         if lane.beside > 0 {
             lane.beside -= 1;
             return None;
@@ -212,7 +212,7 @@ impl Sorted {
         (hiding >= IN_THE_WAY).then(|| self.stuck.clone().into_iter().collect())
     }
 
-    /// A lane that is nobody's and is left alone until then.
+    /// A lane that nobody works on and that is left alone until then.
     fn rests(&mut self, until: Timestamp) -> Timestamp {
         self.next = Some(self.next.map_or(until, |next| next.min(until)));
         until
@@ -226,7 +226,7 @@ impl Lane {
     }
 }
 
-/// How long those wait for whom there is no room: attempts of the slow take long.
+/// How long deliveries without room wait: attempts of slow receivers take long.
 fn crowded_out(standing: Standing) -> Duration {
     match standing {
         Standing::Slow => LONGEST_WAIT,

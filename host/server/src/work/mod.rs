@@ -36,8 +36,8 @@ use crate::{
     service::{pipeline, unanswered},
 };
 
-/// Before [`start`]: on an embedded store the leases of the process before, which is dead, end at
-/// once. And the clock is looked at, by which all else goes.
+/// Before [`start`]: on an embedded store the leases of the previous process, which is dead, end at
+/// once. And the clock, which everything else relies on, is checked.
 pub(crate) async fn take_over(app: &App) -> Result<()> {
     clocks::look(app).await?;
     let recovered = app.store.recover_leases(app.clock.now()).await?;
@@ -81,7 +81,7 @@ pub(crate) struct Unwell {
 }
 
 /// The scheduler is behind, or trouble that checks find has not been believed for minutes: then no
-/// outage is told, whatever keeps us from it.
+/// outage is reported, whatever the cause.
 pub(crate) fn unwell(app: &App) -> Option<Unwell> {
     let now = app.clock.now();
     if let Some(span) = app.pulse.behind(now) {
@@ -91,7 +91,7 @@ pub(crate) fn unwell(app: &App) -> Option<Unwell> {
     guard::word(why).map(|what| Unwell { what, span })
 }
 
-/// Has `/metrics` tell what `/healthz` would at this moment.
+/// Makes `/metrics` show what `/healthz` would say at this moment.
 pub(crate) fn show_unwell(app: &App) {
     let unwell = unwell(app);
     for what in std::iter::once(BEHIND).chain(guard::WORDS) {
@@ -101,7 +101,7 @@ pub(crate) fn show_unwell(app: &App) {
     }
 }
 
-/// Runs a loop, and runs it again should it ever panic: what it held comes back by its leases.
+/// Runs a loop, and again should it ever panic: what it held comes back when its leases end.
 fn keep<F, R>(
     tasks: &TaskTracker,
     name: &'static str,
@@ -124,6 +124,6 @@ fn keep<F, R>(
     });
 }
 
-/// The scheduler stands still, or checks begin too late.
+/// The scheduler has stalled, or checks begin too late.
 const BEHIND: &str = "behind";
 const AFTER_PANIC: Duration = Duration::from_secs(1);

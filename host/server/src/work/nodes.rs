@@ -1,6 +1,6 @@
-//! Says that this node is at work, to those that share its database, and learns whether there are
-//! others: then one of them confirms what this one found (`vedette_store::Store::lease_due`). Each time
-//! it reads the server's clock, for whoever goes by it ([`crate::server_clock`]).
+//! Tells the nodes that share the database that this one is at work, and learns whether there are
+//! others: then one of them confirms what this one found (`vedette_store::Store::lease_due`). Each
+//! time it also reads the server's clock, for all that rely on it ([`crate::server_clock`]).
 //!
 //! *Invariant:* moments are those of the server's clock, whatever the nodes' own show.
 
@@ -19,7 +19,7 @@ pub(super) async fn run(app: Arc<App>, shutdown: CancellationToken) {
             () = shutdown.cancelled() => break,
             _ = pace.tick() => {}
         }
-        // A database that is away is told of elsewhere.
+        // A database that is away is reported elsewhere.
         if let Err(cause) = sign_on(&app).await {
             tracing::debug!("the other nodes are not known: {cause}");
         }
@@ -36,5 +36,5 @@ async fn sign_on(app: &App) -> Result<()> {
 }
 
 const PACE: Duration = Duration::from_secs(5);
-/// For so long a node counts as one that is at work.
+/// How long a node counts as being at work.
 const LASTS: Duration = Duration::from_secs(20);

@@ -1,9 +1,9 @@
 //! Sends what is queued: gather what waits, send, settle; again after one and three seconds.
 //!
 //! What a commit queued waits in its lane (`vedette_model::delivery` says how lanes are gathered).
-//! The commit names the lane, so that nobody has to look for it; the store is looked at every
-//! second, and when something is known to be due, or was more than one look takes up: what other
-//! nodes queued is found so, and what a lost hint was about.
+//! The commit names the lane, so that nobody has to look for it. The store is also looked at every
+//! second, when something is known to be due, and when there was more than one look takes up: that
+//! finds what other nodes queued, and what a lost hint was about.
 //! A lane that may be gathered is read, decided about, and its notification written by the
 //! channel's plugin; then one transaction makes it a batch, bytes and lease included ([`gather`]);
 //! then it is sent ([`send`]). So a quiet lane costs two writes, and one before the first attempt;
@@ -12,7 +12,7 @@
 //!
 //! *Invariant:* nobody sends a batch that another is sending: its lease is renewed between the parts
 //! of an attempt that takes long, and an attempt that lost it ends ([`lease`]).
-//! *Invariant:* what is about a site goes after a batch about that site that is not through, whichever
+//! *Invariant:* what is about a site goes after any unfinished batch about that site, whichever
 //! node sends it; the store knows (its `order.rs`).
 //! *Invariant:* delivery is at least once: only a settled attempt counts, and what was leased by
 //! a process that died is leased again. What was not made a batch yet is gathered again. When the
@@ -63,8 +63,8 @@ pub(super) async fn run(app: Arc<App>, shutdown: CancellationToken) {
     outbox.finish().await;
 }
 
-/// Has the attempts and failures of every installed channel, and of letters, be counted from 0: else
-/// the first one would be no growth for Prometheus, and alert nobody.
+/// Makes the counters of attempts and failures of every installed channel, and of letters, begin at
+/// 0: otherwise Prometheus would not see the first one as growth, and nobody would be alerted.
 pub(super) fn begin_counting(app: &App) {
     for channel in channels(app) {
         send::begin_counting(&channel);
@@ -72,7 +72,7 @@ pub(super) fn begin_counting(app: &App) {
     }
 }
 
-/// On which this process can send.
+/// Channels on which this process can send.
 fn channels(app: &App) -> Vec<String> {
     let mut channels = app.sandbox.channels();
     channels.push(LETTER.to_owned());
@@ -85,17 +85,17 @@ struct Outbox {
     tasks: JoinSet<Ended>,
     /// What each task is about.
     out: HashMap<Id, Work>,
-    /// When the store was looked at last, by a clock that nobody sets.
+    /// When the store was last looked at, by a clock that nobody sets.
     looked: Instant,
     shown: Shown,
     /// When the store has to be looked at again, if that is known.
     due: Option<Timestamp>,
     /// When the first lane that something waits in has rested.
     rested: Option<Timestamp>,
-    /// When what is not finished was counted last, by a clock that nobody sets.
+    /// When what is not finished was last counted, by a clock that nobody sets.
     counted: Option<Instant>,
     unread: Trouble,
-    /// From then on nothing more is begun.
+    /// Once cancelled, nothing more is begun.
     stop: CancellationToken,
 }
 
@@ -104,16 +104,16 @@ struct Work {
     held: Held,
 }
 
-/// The batch that a task has leased and not settled, as far as it is not sent.
+/// The batch that a task has leased but not settled, as far as it is not sent.
 type Held = Arc<Mutex<Option<Delivery>>>;
 
-/// How a task ended; and when there is more to do, if that is known.
+/// How a task ended, and when there is more to do, if that is known.
 enum Ended {
     /// With a batch; and when there is more to do.
     Tried(Tried, Option<Timestamp>),
     /// There was nothing to send.
     Done(Option<Timestamp>),
-    /// Somebody else gathered the lane, or a site of it is gone: look again.
+    /// Another task gathered the lane, or a site of it is gone: look again.
     Refused,
     /// The store could not make it a batch: look again soon, and not only when its window is over.
     Failed,
@@ -211,8 +211,8 @@ impl Outbox {
         }
     }
 
-    /// What waited for a batch to be tried again goes at once when that is through. What waits for
-    /// one of another node's is looked at every two seconds, or when that is tried again.
+    /// What waited for a batch to be tried again goes as soon as that is through. What waits for
+    /// another node's batch is looked at every two seconds, or when that batch is tried again.
     fn settled(&mut self, receiver: &Receiver, held: &Held, again: Option<Timestamp>) {
         let was_tried = held.lock().as_ref().is_some_and(Delivery::was_tried);
         if was_tried && again.is_none() {
@@ -225,8 +225,8 @@ impl Outbox {
         self.app.wake.outbox.keep([receiver.clone()]);
     }
 
-    /// Attempts that are on their way end with the part or the mail that they are at, for which they
-    /// have ten seconds, and what is left of them is given back, as what waits is meanwhile.
+    /// Attempts that are on their way end after their current part or mail, which has ten seconds,
+    /// and the rest of them is given back; so is what waits, meanwhile.
     async fn finish(mut self) {
         let now = self.app.clock.now();
         let app = Arc::clone(&self.app);
@@ -249,11 +249,11 @@ fn earliest<const N: usize>(moments: [Option<Timestamp>; N]) -> Option<Timestamp
     moments.into_iter().flatten().min()
 }
 
-/// How long what is due on a channel whose plugin is not here is left to nodes that have it, which look
-/// every second. Well within what a lane may rest.
+/// How long what is due on a channel whose plugin is not here is left to nodes that have it, which
+/// look every second. Well within the time that a lane may rest.
 const OTHERS_FIRST: Duration = Duration::from_secs(5);
 /// What other nodes have queued, and what a lost hint was about, is found this soon.
 const POLL: Duration = Duration::from_secs(1);
-/// A request or a mail that is under way takes ten seconds at most, and one more to write that down.
-/// What is given back after that has another second, before the process ends.
+/// A request or a mail that is under way takes ten seconds at most, and writing that down one more.
+/// Giving back the rest has another second before the process ends.
 const DRAIN: Duration = Duration::from_secs(11);

@@ -2,9 +2,9 @@
 //! that count no longer against new accounts, events that are no longer kept, and old history, bit by
 //! bit.
 //!
-//! *Invariant:* what cannot be removed keeps nothing else from being removed.
-//! *Invariant:* nothing is removed for its age by a clock that is doubted, or was found so at the start:
-//! that could not be taken back.
+//! *Invariant:* what cannot be removed does not keep anything else from being removed.
+//! *Invariant:* nothing is removed because of its age by a clock that is doubted, or was at the
+//! start: that could not be undone.
 
 mod doubt;
 mod history;
@@ -26,7 +26,7 @@ pub(super) async fn run(app: Arc<App>, shutdown: CancellationToken) {
         note(bit_by_bit(&shutdown, || app.store.purge_next(BATCH)).await);
         let now = app.clock.now();
         if doubt.lasts(&app, now) {
-            // They are numbered all the same, and those that are too many go.
+            // They are numbered all the same, and surplus ones are removed.
             let none_is_old = Timestamp::UNIX_EPOCH;
             clear_feeds(&app, none_is_old, &shutdown).await;
         } else {
@@ -73,14 +73,14 @@ async fn one_by_one<F>(
         let is_away = matches!(cleared, Err(Error::Unavailable(_)));
         note(cleared);
         if is_away {
-            // Of every other account the same would be said.
+            // The same would be logged for every other account.
             return;
         }
     }
 }
 
-/// Numbers first what nobody was there to number: a feed stays short to read, and what is kept
-/// for a time is counted from then on.
+/// First numbers events that nobody was there to number: so a feed stays short to read, and the
+/// time that events are kept counts from then on.
 async fn clear_events(
     app: &App,
     account: AccountId,

@@ -57,7 +57,7 @@ async fn take_up(
 
 async fn one(app: Arc<App>, lease: RenewalLease, shutdown: CancellationToken) {
     if let Err(cause) = carry_out(&app, &lease, &shutdown).await {
-        // The lease runs out, and somebody begins it anew.
+        // The lease runs out, and somebody begins it again.
         let error = format!("{cause:#?}");
         tracing::error!(error, site_id = %lease.site_id, "a renewal did not end: {cause}");
     }

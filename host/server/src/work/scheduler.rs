@@ -1,9 +1,9 @@
 //! Takes what is due from the schedule, as far as there is room, and has [`planned`] run it.
 //!
-//! *Invariant:* what has to wait for its host, its account or others that are slow does so without a
-//! turn, and is given back after a while, so that it is in nobody's way.
-//! *Invariant:* a clock that is set back leaves nothing waiting for the time that it showed, nor does
-//! that of another node ([`set_back`]).
+//! *Invariant:* a check that has to wait for its host, its account or other slow checks does so
+//! without a turn, and is given back after a while, so that it blocks nobody.
+//! *Invariant:* when a clock is set back, nothing is left waiting for the time that it showed, nor
+//! for that of another node's clock ([`set_back`]).
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -67,7 +67,7 @@ struct Scheduler {
 impl Scheduler {
     fn new(app: Arc<App>) -> Self {
         let shown = Shown::new(app.clock.now());
-        // It may have been set while we were away.
+        // The clock may have been set while we were away.
         let doubted = Some(Reach::Longest);
         let longest = set_back::longest(&app);
         Self {
@@ -82,7 +82,7 @@ impl Scheduler {
         }
     }
 
-    /// Plans anew what a clock that was set back left behind, and what a plugin's version before
+    /// Plans anew what a clock that was set back left behind, and what a plugin's previous version
     /// had planned less often.
     async fn see_the_clock(&mut self) {
         let now = self.app.clock.now();
@@ -123,8 +123,9 @@ impl Scheduler {
         self.doubted = None;
     }
 
-    /// Now and then doubts what other nodes have planned: one whose clock was ahead may be gone. Not by
-    /// a clock that is wrong itself: all that the others plan would be too late by one that is behind.
+    /// Now and then doubts what other nodes have planned: one whose clock was ahead may be gone.
+    /// Not if our own clock is wrong: to one that is behind, all that the others plan would be too
+    /// late.
     fn review(&mut self) {
         if self.app.store.embedded() || self.reviewed.elapsed() < REVIEW {
             return;
@@ -135,8 +136,8 @@ impl Scheduler {
         }
     }
 
-    /// Leases what is due, as far as there is room; not for ever where runs end while more is due, or
-    /// neither the clock nor the shutdown would be seen.
+    /// Leases what is due, as far as there is room. Not for ever, even if runs keep ending while
+    /// more is due, or neither the clock nor the shutdown would be noticed.
     async fn take_up(&mut self, shutdown: &CancellationToken) {
         let app = Arc::clone(&self.app);
         let types = app.sandbox.check_types();
@@ -220,7 +221,7 @@ async fn see_to(app: &App, lease: &Lease, turn: Turn, shutdown: &CancellationTok
 
 /// How often the schedule is looked at without a hint.
 const POLL: Duration = Duration::from_millis(500);
-/// How often it is asked for more in one go; each time there was room, as a run had ended.
+/// How often to ask for more in one go, as long as runs that end make room.
 const MOST_ROUNDS: usize = 8;
 /// How often what other nodes have planned is looked through, where they share the database.
 const REVIEW: Duration = Duration::from_secs(5 * 60);

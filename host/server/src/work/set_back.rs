@@ -1,10 +1,10 @@
 //! What a clock that was set back leaves behind: work that was planned by the time it showed before,
-//! and that nobody would do until it shows that time again. Where nodes share a database it is the
-//! clock of any of them, which may have gone since.
+//! and that nobody would do until it shows that time again. If nodes share a database it may be the
+//! clock of any of them, even one that has gone since.
 //!
-//! *Invariant:* what is planned for later than anybody plans it is planned anew: a check within its
-//! interval, at its moment of the grid, a delivery at once. What is not stays as it is, and so does
-//! what a check asked for itself, unless it did so by a time that is still to come.
+//! *Invariant:* what is planned later than anybody would plan it is planned anew: a check within
+//! its interval, at its moment of the grid, a delivery at once. Everything else stays as it is, and
+//! so does what a check asked for itself, unless it did so at a time that is still to come.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -17,12 +17,12 @@ use crate::{
     service::{due, planned::LONGEST_LEASE},
 };
 
-/// When work is planned for too late a moment.
+/// From which moment on work counts as planned too late.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reach {
-    /// Beyond the longest interval that any plan has: nobody saw the clock being set.
+    /// Beyond the longest interval of any plan: nobody saw the clock being set.
     Longest,
-    /// Beyond the shortest: it was set just now, so what comes early is better than what comes late.
+    /// Beyond the shortest: the clock was set just now, and early is better than late.
     Shortest,
 }
 
@@ -37,7 +37,7 @@ pub(super) fn longest(app: &App) -> BTreeMap<CheckType, Duration> {
 }
 
 /// Whether a check is to run more often than before: another version of its plugin was loaded, and
-/// what is planned stands where the one before wanted it.
+/// what is planned is still as the previous one wanted it.
 pub(super) fn shortened(
     before: &BTreeMap<CheckType, Duration>,
     now: &BTreeMap<CheckType, Duration>,
@@ -46,8 +46,8 @@ pub(super) fn shortened(
     now.any(|(check_type, interval)| before.get(check_type).is_some_and(|was| interval < was))
 }
 
-/// Plans anew what is planned for too late, and ends what nodes that are gone had leased for too long;
-/// answers how much that was.
+/// Plans anew what is planned too late, and ends leases that run too long, of nodes that are gone;
+/// answers how many both were.
 pub(super) async fn plan_anew(app: &App, reach: Reach) -> vedette_store::Result<u64> {
     let now = app.clock.now();
     let mut count = app.store.hasten_deliveries(now + LONGEST_WAIT, now).await?;
@@ -99,7 +99,7 @@ async fn end_leases(
     }
 }
 
-/// By how much another node may have planned ahead of this clock, and both be right.
+/// How far another node may have planned ahead of this clock while both are right.
 fn differ(app: &App) -> Duration {
     if app.store.embedded() { Duration::ZERO } else { CLOCKS_DIFFER }
 }

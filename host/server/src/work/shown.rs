@@ -1,5 +1,5 @@
-//! What the clock showed last, and whether it was set since: by the time that has passed on the one
-//! that nobody sets.
+//! What the clock showed last, and whether it was set since: judged by how much time has passed on
+//! a clock that nobody sets.
 
 use std::time::Duration;
 
@@ -28,7 +28,7 @@ impl Shown {
         Self { at: now, looked: Instant::now() }
     }
 
-    /// How the clock came from there to `now`.
+    /// How the clock got from there to `now`.
     pub(super) fn step(&self, now: Timestamp) -> Step {
         match set_back(self.at, now) {
             Some(by) => Step::SetBack(by),

@@ -1,7 +1,7 @@
-//! Tells the operator of checks that are due and that nobody runs. This node does not have their plugin:
-//! it is not installed, or the folder or its lock is not what it was; nor does a node that is at work, or
-//! it would have taken them. No run fails then, so nothing else would say so. And shows whether anything
-//! is to be checked at all: where nothing is, it is no trouble that no result is stored.
+//! Tells the operator about checks that are due and that nobody runs. This node does not have their
+//! plugin: it is not installed, or the folder or its lock has changed; nor has any node that is at
+//! work, or it would have taken them. No run fails then, so nothing else would say so. Also shows
+//! whether there is anything to check at all: if not, it is no trouble that no result is stored.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
@@ -23,7 +23,7 @@ pub(super) async fn run(app: Arc<App>, shutdown: CancellationToken) {
             () = shutdown.cancelled() => return,
             _ = pace.tick() => {}
         }
-        // By itself: a row that cannot be read must not hide whether there are any.
+        // Separately: a row that cannot be read must not hide whether there are any.
         match app.store.is_any_check_planned().await {
             Ok(is_any) => {
                 metrics::gauge!("vedette_checks_planned").set(if is_any { 1.0 } else { 0.0 });
@@ -68,8 +68,8 @@ async fn count(app: &App) -> Result<Counts, StoreError> {
     Ok(counts)
 }
 
-/// How many sites wait for a check, of those whose check lies there. One that is not monitored in effect
-/// waits for nothing: its check is planned anew, as by a scheduler that has the plugin.
+/// How many of the sites whose check is left lying wait for it. One that is not monitored in effect
+/// waits for nothing: its check is planned anew, as a scheduler with the plugin would do.
 async fn waiting(
     app: &App,
     check_type: &CheckType,
@@ -139,10 +139,10 @@ fn shown(told: Counts, counts: Counts) -> Counts {
 }
 
 const PACE: Duration = Duration::from_secs(60);
-/// A check that is due this long would have been taken by a node that has its plugin, also by one that was
-/// started again meanwhile.
+/// A check that has been due for this long would have been taken by any node that has its plugin,
+/// even one that was restarted meanwhile.
 const WAITS: Duration = Duration::from_secs(10 * 60);
-/// So many are counted; more are no other trouble.
+/// How many are counted; more would be the same trouble.
 const MOST: usize = 1_000;
 /// So many are planned anew at once.
 const BATCH: usize = 100;

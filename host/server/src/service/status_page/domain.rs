@@ -5,17 +5,17 @@
 //!         held ── looked at again after an hour ──► the record is gone → a claim again
 //! ```
 //!
-//! A claim keeps nobody out. While nobody holds a domain, the first of those that name it and have
-//! a page to show there is shown; the service keeps every other path, since what is named may be
-//! its own. Who holds a domain keeps it while the record stands; who takes a domain over takes the
-//! record of the account before out of it.
+//! A claim keeps nobody out. While nobody holds a domain, the page of the first account that names
+//! it and has one is shown there; the service keeps every other path, since the domain may be its
+//! own. The holder of a domain keeps it while the record is there; a new owner removes the previous
+//! account's record.
 //!
 //! *Invariant:* a domain whose DNS names an account shows the page of no other.
 //! *Invariant:* a claim takes the page of nobody who claimed before off a domain.
 //! *Invariant:* our own trouble with the DNS takes no domain from anybody.
-//! *Invariant:* one domain costs a question to the DNS a minute at most, but for its owner's own
-//! changes, and a request waits 5 s for it at most.
-//! *Invariant:* whose page a host shows is looked for as often as the page itself is written anew.
+//! *Invariant:* one domain costs at most one DNS question a minute, apart from its owner's own
+//! changes, and a request waits at most 5 s for it.
+//! *Invariant:* whose page a host shows is looked up as often as the page itself is rewritten.
 
 mod holder;
 
@@ -35,10 +35,10 @@ use crate::{App, Error, Result, service::plan};
 
 /// What this process remembers of domains, for a minute at most and bounded.
 pub(crate) struct Domains {
-    /// Whose page a host shows; none for hosts that are nobody's. As old as a page at most: another
-    /// node may have moved an account to another plan since, or changed its settings.
+    /// Whose page a host shows; none for hosts that are nobody's. At most as old as a page: another
+    /// node may since have moved an account to another plan, or changed its settings.
     hosts: Cache<String, Option<Shown>>,
-    /// The hosts that were somebody's page and nothing else when they were looked at last.
+    /// The hosts that were somebody's page and nothing else when last looked at.
     pages: Cache<String, ()>,
     proofs: Cache<String, Proofs>,
     /// The names of pages, which stay as they are.
@@ -56,9 +56,9 @@ pub(crate) struct Shown {
 /// How the settings show the proof of their domain.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Verification {
-    /// Where a TXT record is to be made.
+    /// Where to put the TXT record.
     name: String,
-    /// What it is to say.
+    /// What the record has to say.
     value: String,
     verified: bool,
 }
@@ -78,7 +78,7 @@ impl Default for Domains {
 pub(crate) async fn shown_at(app: &App, host: &str) -> Result<Option<Shown>> {
     let Some(domain) = of_others(app, host).map(String::from) else { return Ok(None) };
     let found = app.domains.hosts.try_get_with(domain.clone(), look(app, &domain)).await;
-    // Whoever waited for the same look shares its error.
+    // All that waited for the same look share its error.
     found.map_err(|cause: Arc<Error>| Error::Internal(anyhow::Error::new(cause)))
 }
 
@@ -142,7 +142,7 @@ pub(crate) async fn judge(
     policy
         .vet_name(&name, Audience::Authenticated)
         .map_err(|_| Error::invalid(FIELD, "must be a public DNS name"))?;
-    // Its owner asks: what was remembered may be from before the record was changed.
+    // Its owner asks: what we remember may be from before the record was changed.
     app.domains.forget(domain).await;
     match standing(app, domain, None, Duration::ZERO).await? {
         Some(holder) if holder != account => Err(taken()),
@@ -150,7 +150,7 @@ pub(crate) async fn judge(
     }
 }
 
-/// After settings were changed: what was remembered of both domains is old.
+/// After settings were changed: what we remember of both domains is out of date.
 pub(crate) async fn changed(app: &App, was: &NotificationSettings, now: &NotificationSettings) {
     for settings in [was, now] {
         if let Some(domain) = &settings.status_page_custom_domain {
@@ -159,8 +159,8 @@ pub(crate) async fn changed(app: &App, was: &NotificationSettings, now: &Notific
     }
 }
 
-/// After an account was moved to another plan, with domains or without. It was also where its settings
-/// cannot be read: then its domain follows when it is looked at again.
+/// After an account was moved to another plan, with domains or without. If its settings cannot be
+/// read the move still stands, and its domain follows when it is looked at again.
 pub(super) async fn moved(app: &App, account: AccountId) {
     match app.store.settings(account).await {
         Ok(settings) => {
@@ -183,7 +183,7 @@ pub(super) async fn closed(app: &App, account: AccountId, was: &NotificationSett
     }
 }
 
-/// What an account is told that names a domain of somebody else's.
+/// The answer to an account that names somebody else's domain.
 pub(crate) fn taken() -> Error {
     Error::invalid(
         FIELD,
@@ -199,7 +199,7 @@ impl Domains {
     }
 }
 
-/// Looks whose page a domain shows, and notes whether it is that and nothing else.
+/// Finds out whose page a domain shows, and notes whether it is that and nothing else.
 async fn look(app: &App, domain: &str) -> Result<Option<Shown>> {
     let shown = shown_on(app, domain).await?;
     if shown.is_some_and(|shown| shown.proved) {
@@ -210,8 +210,8 @@ async fn look(app: &App, domain: &str) -> Result<Option<Shown>> {
     Ok(shown)
 }
 
-/// Whose page a domain shows: that of its holder, else of the first that names it and has a page;
-/// as long as the plan includes it.
+/// Whose page a domain shows: its holder's, else that of the first account that names it and has a
+/// page, as long as the plan includes it.
 async fn shown_on(app: &App, domain: &str) -> Result<Option<Shown>> {
     if let Some(holder) = standing(app, domain, None, PROOF_LASTS).await? {
         let shown = Shown { account: holder, proved: true };
@@ -232,7 +232,7 @@ async fn is_entitled(app: &App, account: AccountId) -> Result<bool> {
     Ok(plan::of(&account)?.includes(Feature::StatusPageStyle))
 }
 
-/// The domain that a request's `Host` stands for; none where that is no name, or our own.
+/// The domain that a request's `Host` names; none if it is not a name, or our own.
 fn of_others(app: &App, host: &str) -> Option<DomainName> {
     // Most requests are for our own name: it is known before anything is read out of it.
     let name = host.rsplit_once(':').map_or(host, |(name, _)| name);
@@ -259,7 +259,7 @@ where
 const FIELD: &str = "status_page_custom_domain";
 const PROOF_LASTS: Duration = Duration::from_secs(60 * 60);
 const MEMORY: Duration = Duration::from_secs(60);
-/// Whoever comes later has to prove the domain.
+/// Later ones have to prove the domain.
 const MOST_TRIED: u32 = 8;
 const MOST_HOSTS: u64 = 16_384;
 const MOST_PROOFS: u64 = 4_096;

@@ -1,13 +1,13 @@
 //! The public status page: found by its name, judged, written once, and shown to everybody who
 //! asks until it is a few seconds old.
 //!
-//! *Invariant:* a crowd costs one look at the store every [`FRESH`], also where there is no page:
-//! whoever comes while a page is being written waits for that one, and what is packed for one is
-//! packed for all.
-//! *Invariant:* whoever asks after a change is shown no page that was begun before it, also where
+//! *Invariant:* a crowd costs one look at the store every [`FRESH`], even if there is no page: a
+//! request that comes while a page is being written waits for it, and what is compressed for one is
+//! compressed for all.
+//! *Invariant:* a request after a change is never shown a page that was begun before it, even while
 //! that is still being written.
-//! *Invariant:* the page of an account that has none, that switched it off, or that never was, is
-//! not found; the three are never told apart.
+//! *Invariant:* a page that an account does not have, or has switched off, or whose account never
+//! existed, is not found; the three cannot be told apart.
 
 pub(crate) mod domain;
 
@@ -34,13 +34,14 @@ use crate::{
 
 /// What this process remembers of status pages.
 pub struct StatusPages {
-    /// Whose page a name is; none for names that are nobody's. Each with how often names had
-    /// changed hands when it was looked for.
+    /// Whose page a name is; none for names that are nobody's. Each comes with how often names had
+    /// changed hands when it was looked up.
     owners: Cache<(Slug, u64), Option<AccountId>>,
     names: AtomicU64,
-    /// None where it is switched off. Each with how often its account had changed when it was begun.
+    /// None if it is switched off. Each comes with how often its account had changed when it was
+    /// begun.
     pages: Cache<(AccountId, u64), Option<Arc<Rendered>>>,
-    /// Accounts may share a count: then a page is written anew more often than it had to be.
+    /// Accounts may share a count: then a page is rewritten more often than necessary.
     changes: [AtomicU64; COUNTS],
 }
 
@@ -74,7 +75,7 @@ impl StatusPages {
         self.owners.try_get_with((slug.clone(), names), look).await
     }
 
-    /// The page as it is remembered, else as it is written now, for all who come meanwhile.
+    /// The page as it is remembered, else as it is written now, for all requests in the meantime.
     async fn page(
         &self,
         account: AccountId,
@@ -109,12 +110,12 @@ pub(crate) async fn by_slug(app: &App, slug: &Slug) -> Result<Arc<Rendered>> {
     page.ok_or(UNKNOWN)
 }
 
-/// The one error is told to all who waited for the page.
+/// The one error goes to all that waited for the page.
 fn shared(cause: Arc<Error>) -> Error {
     Error::Internal(anyhow::anyhow!("a status page was not written: {}", chain(&cause)))
 }
 
-/// What was said of an account has changed: the next who asks on this node sees it.
+/// Something that an account's page shows has changed: the next request on this node sees it.
 pub(crate) fn forget(app: &App, account: AccountId) {
     app.status_pages.forget(account);
 }
@@ -125,7 +126,7 @@ pub(super) async fn moved(app: &App, account: AccountId) {
     domain::moved(app, account).await;
 }
 
-/// A page was given its name: whoever asks for it on this node finds it.
+/// A page was given its name: the next request for it on this node finds it.
 pub(super) fn named(app: &App) {
     app.status_pages.forget_names();
 }
@@ -145,9 +146,8 @@ pub fn url(app: &App, settings: &NotificationSettings) -> Option<String> {
     Some(format!("{}{}", app.origin, path(slug)))
 }
 
-/// Gives settings whose page is enabled for the first time the name for it: of several attempts
-/// the first is the plain one, and each further one is tried because another account has the name
-/// before it.
+/// Gives settings whose page is enabled for the first time a name for it: the first attempt is the
+/// plain name, and each further one is made because another account has the name before it.
 pub(super) fn name(settings: &mut NotificationSettings, first_domain: Option<&str>, attempt: u32) {
     if !settings.status_page_enabled || settings.status_page_slug.is_some() {
         return;
@@ -183,7 +183,7 @@ async fn write(app: &App, account: AccountId) -> Result<Option<Arc<Rendered>>> {
     Ok(Some(Arc::new(Rendered::of(&page, &look, &path(slug))?)))
 }
 
-/// On every host that the service answers at, the owner's own among them.
+/// On every host that the service answers on, including owners' own.
 fn path(slug: &Slug) -> String {
     format!("/status/{slug}")
 }
@@ -206,11 +206,11 @@ pub(crate) const FRESH: Duration = Duration::from_secs(10);
 const MOST_OWNERS: u64 = 1 << 16;
 const COUNTS: usize = 1024;
 const MOST_BYTES: u64 = 64 << 20;
-/// What it takes to remember that there is none.
+/// Bytes to remember that there is no page.
 const NO_PAGE: usize = 256;
 /// Names that are told apart by a number.
 const NUMBERED: u32 = 16;
-/// Attempts at a name before that is our own trouble.
+/// Attempts at a name before it counts as our own trouble.
 pub(super) const ATTEMPTS: u32 = NUMBERED + 4;
 
 #[cfg(test)]

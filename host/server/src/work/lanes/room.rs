@@ -1,13 +1,13 @@
-//! Who finds room: how what is on its way at one moment is divided among receivers.
+//! How the room for deliveries on their way at one moment is divided among receivers.
 //!
 //! A receiver is known by its last attempt: it was quick, or it was slow. About others nothing is
 //! known, and a thousand of them may hang at once.
 //!
-//! *Invariant:* the slow have a quarter of the room, and half of it together with those of whom
-//! nothing is known: whoever was quick finds room, however many others hang.
-//! *Invariant:* one channel has three quarters, since a vendor's receivers hang together: then
-//! whoever was quick does, too.
-//! *Invariant:* so much is remembered and no more; who was forgotten is unknown again.
+//! *Invariant:* slow receivers have a quarter of the room, and half of it together with unknown
+//! ones: quick receivers find room, however many others hang.
+//! *Invariant:* one channel has three quarters, since a vendor's receivers hang together, even
+//! those that were quick.
+//! *Invariant:* memory is bounded; a receiver that was forgotten is unknown again.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -32,7 +32,7 @@ pub(super) enum Standing {
 pub(super) struct Known {
     /// When that was.
     slow: HashMap<Receiver, Timestamp>,
-    /// Those of late, and those before them.
+    /// The recent ones, and those before them.
     quick: [HashSet<Receiver>; 2],
 }
 
@@ -57,7 +57,7 @@ impl Known {
         }
     }
 
-    /// An attempt that took so long has ended just now.
+    /// An attempt has just ended, which took this long.
     pub(super) fn learn(&mut self, receiver: &Receiver, took: Duration, now: Timestamp) {
         let [of_late, before] = &mut self.quick;
         if took < SLOW {
@@ -75,7 +75,7 @@ impl Known {
         }
     }
 
-    /// Whoever was slow a while ago may be quick by now.
+    /// A receiver that was slow a while ago may be quick by now.
     pub(super) fn forget(&mut self, now: Timestamp) {
         self.slow.retain(|_, at| now - *at < SLOW_FOR);
     }
@@ -86,7 +86,7 @@ impl Room {
         self.held
     }
 
-    /// How many more find room, whoever they are.
+    /// How many more find room, whatever their standing.
     pub(super) fn left(&self) -> usize {
         MOST_HELD.saturating_sub(self.held)
     }
@@ -161,10 +161,10 @@ mod tests {
             (vec![(Unknown, "a")], vec![512]),
             (vec![(Quick, "a")], vec![768]),
             (vec![(Quick, "a"), (Quick, "b")], vec![768, 256]),
-            // Whoever was quick finds room beside those who hang, on their own channel too.
+            // A quick receiver finds room beside those that hang, even on its own channel.
             (vec![(Slow, "a"), (Unknown, "a"), (Quick, "a")], vec![256, 256, 256]),
             (vec![(Unknown, "a"), (Slow, "b"), (Quick, "b")], vec![512, 0, 512]),
-            // And so do those of another channel when they hang themselves.
+            // So do receivers of another channel when quick ones hang.
             (vec![(Quick, "a"), (Unknown, "b")], vec![768, 256]),
             (vec![(Quick, "a"), (Slow, "b"), (Quick, "b")], vec![768, 256, 0]),
         ] {

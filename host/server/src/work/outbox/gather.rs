@@ -41,12 +41,12 @@ pub(super) struct Versions {
 #[derive(Default)]
 pub(super) struct Plans {
     pub(super) made: Vec<(Receiver, Versions, Plan)>,
-    /// Of these something cannot be read.
+    /// Lanes of which something cannot be read.
     pub(super) unread: Vec<(Receiver, StoreError)>,
 }
 
-/// Reads lanes and decides about each. Where something was silenced they are read again together
-/// with the alerts that it is about: what is judged is of one moment.
+/// Reads lanes and decides about each. If something was silenced they are read again, together with
+/// the alerts that it is about, so that all that is judged is of one moment.
 pub(super) async fn plans(app: &App, lanes: &[Receiver], now: Timestamp) -> Result<Plans> {
     let mut contexts = app.store.lanes(lanes, &[], now).await?;
     let asked: Vec<(AccountId, AlertId)> = contexts
@@ -79,9 +79,9 @@ fn decide(
     let descriptor = app.sandbox.channel(&context.channel);
     let others_first =
         if descriptor.is_none() { others_first(&context.waiting, now) } else { None };
-    // Whoever has the plugin writes as many messages as it takes.
+    // The node that has the plugin writes as many messages as it takes.
     let batch_max = descriptor.map_or(u32::MAX, |channel| channel.batch_max);
-    // Another lane of the account may have asked, where this one has nothing to ask for.
+    // Another lane of the account may have asked, even if this one has nothing to ask for.
     let asked: Vec<AlertId> = if asks(&context.waiting, &context.windows).is_empty() {
         Vec::new()
     } else {
@@ -138,7 +138,7 @@ pub(super) async fn carry_out(
     match app.store.claim(claim).await {
         Ok(true) => {}
         Ok(false) => return Ended::Refused,
-        // It is ours until its lease ends, and nobody else's to send.
+        // It is ours until its lease ends: nobody else may send it.
         Err(StoreError::Unavailable(_)) if is_claimed(&app, &gathering).await => {}
         Err(cause) => {
             not_gathered(&app, account_id, &channel, &cause);
@@ -160,8 +160,7 @@ pub(super) async fn carry_out(
     Ended::Tried(send::step(&app, delivery, lease).await, next)
 }
 
-/// A lane is tried again every second, and what one meets most others meet, such as a disk without
-/// room.
+/// A lane is tried again every second, and most lanes meet the same trouble, such as a full disk.
 fn not_gathered(app: &App, account_id: AccountId, channel: &str, cause: &StoreError) {
     let error = format!("{cause:#?}");
     if app.unsent.lock().is_news(&error, Instant::now()) {
@@ -172,8 +171,8 @@ fn not_gathered(app: &App, account_id: AccountId, channel: &str, cause: &StoreEr
     }
 }
 
-/// Whether a claim was written of which the database did not say what became of it. Asked until the
-/// database is there again, for as long as the first batch would be leased.
+/// Whether a claim was written whose outcome the database did not report. Asked until the database
+/// is there again, for as long as the first batch would be leased.
 async fn is_claimed(app: &App, gathering: &Gathering) -> bool {
     let Some(first) = gathering.batches.first() else { return false };
     let until = Instant::now() + LEASE;
@@ -187,8 +186,8 @@ async fn is_claimed(app: &App, gathering: &Gathering) -> bool {
     }
 }
 
-/// Writes what can be written; why the first could not be. The others are tried again when their
-/// turn comes.
+/// Writes what can be written; answers why the first could not be. The others are tried again when
+/// their turn comes.
 async fn render(app: &App, gathering: &mut Gathering) -> Option<Unwritten> {
     let mut first_failed = None;
     for (nth, batch) in gathering.batches.iter_mut().enumerate() {
@@ -221,7 +220,7 @@ fn report(channel: &str, gathering: &Gathering) {
     }
 }
 
-/// The database is looked for every second.
+/// A lost database is looked for every second.
 const ASK_AGAIN: Duration = Duration::from_millis(500);
 
 #[cfg(test)]

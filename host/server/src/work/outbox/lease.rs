@@ -1,7 +1,7 @@
-//! How long a batch is this process's, and how it stays so while it is sent.
+//! How long a batch belongs to this process, and how it stays so while it is sent.
 //!
-//! *Invariant:* a part is begun only while the lease outlasts it, so that nobody else sends the
-//! batch meanwhile; a lease that was lost ends the attempt before its next part.
+//! *Invariant:* a part is begun only if the lease outlasts it, so that nobody else sends the batch
+//! meanwhile; a lost lease ends the attempt before its next part.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use crate::{App, work::lanes::LEASE};
 pub(super) struct Lease {
     until: Timestamp,
     held: Held,
-    /// From then on no part is begun.
+    /// Past this moment no part is begun.
     pub(super) stop: CancellationToken,
 }
 
@@ -25,14 +25,14 @@ impl Lease {
         Self { until: taken + LEASE, held, stop }
     }
 
-    /// Whether the next part ends before it does. One that is longer than any was given by a clock
-    /// that has been corrected since.
+    /// Whether the next part ends before the lease does. A lease longer than any was given by a
+    /// clock that has been corrected since.
     pub(super) fn outlasts_a_part(&self, now: Timestamp) -> bool {
         (now + LONGEST_PART..=now + LEASE).contains(&self.until)
     }
 
-    /// Begins it anew, and writes down what the batch has still to send: given back from here on, it
-    /// sends the same. False when it was lost.
+    /// Renews the lease, and writes down what the batch still has to send: given back from here on,
+    /// it sends the same. False when the lease was lost.
     pub(super) async fn renew(
         &mut self,
         app: &App,
@@ -47,8 +47,8 @@ impl Lease {
         Ok(true)
     }
 
-    /// A part is through, or a mail to one of many: a batch that is given back now is given back
-    /// without it.
+    /// A part is through, or a mail to one of many: given back now, the batch no longer contains
+    /// it.
     pub(super) fn left(&self, parts: &[Rendered]) {
         if let Some(delivery) = self.held.lock().as_mut() {
             delivery.rendered = Some(parts.to_vec());
@@ -63,9 +63,9 @@ async fn keep(app: &App, delivery: &Delivery) -> vedette_store::Result<Option<Ti
     Ok(kept.then_some(until))
 }
 
-/// The mails of a part wait half a minute for their turns, and have ten seconds then. A request has as
-/// much; where it fails, whether our own way out is lost is known within twenty more; and a plugin reads
-/// the reply.
+/// The mails of a part wait half a minute for their turns, and then have ten seconds. A request has
+/// ten too; if it fails, whether we are offline ourselves is known within twenty more; and a plugin
+/// reads the reply.
 const LONGEST_PART: Duration = Duration::from_secs(45);
 
 #[cfg(test)]

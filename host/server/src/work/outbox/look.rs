@@ -22,7 +22,7 @@ use crate::{
 };
 
 impl Outbox {
-    /// Takes up what is due, as far as there is room; answers when there is more to do.
+    /// Takes up as much of what is due as there is room for; answers when there is more to do.
     pub(super) async fn take_up(&mut self) -> Timestamp {
         let next = self.look().await;
         metrics::gauge!("vedette_outbox_held").set(self.lanes.held() as f64);
@@ -61,8 +61,8 @@ impl Outbox {
         }
     }
 
-    /// A clock that leaps forward, as one does when the machine slept, ends the leases of attempts
-    /// that go on: they begin anew, or we would lease and send these batches a second time.
+    /// A clock that leaps forward, as after the machine slept, ends the leases of attempts that go
+    /// on: they are renewed, or we would lease and send these batches a second time.
     async fn keep_what_is_out(&mut self, now: Timestamp) -> Result<()> {
         if self.shown.step(now) == Step::Leapt {
             let held = self.out.values().filter_map(|work| {
@@ -91,7 +91,7 @@ impl Outbox {
         if look.batches {
             while self.lease(now).await? {}
             if self.lanes.room() == 0 {
-                // What ends makes room for more of them.
+                // Each one that ends makes room for another.
                 self.know(Some(now + LOOK_AGAIN));
             }
         }
@@ -99,15 +99,16 @@ impl Outbox {
             self.app.store.postpone_lanes(&lanes, now).await?;
         }
         if look.waiting.len() == LOOK {
-            // What was begun, here or elsewhere, is in the way until it is gathered.
+            // A lane that somebody is gathering, here or elsewhere, stays in the way until that is
+            // done.
             self.know(Some(now + LOOK_AGAIN));
         }
         self.count().await?;
         Ok(all_taken)
     }
 
-    /// Gathers lanes that are free, as far as there is room, and keeps the others in mind; whether
-    /// those were all that are free.
+    /// Gathers free lanes, as far as there is room, and remembers the others; answers whether those
+    /// were all that are free.
     async fn take(&mut self, mut sorted: Sorted, room: usize, now: Timestamp) -> Result<bool> {
         let crowded = sorted.free.split_off(sorted.free.len().min(room));
         let all = crowded.is_empty();
@@ -117,7 +118,7 @@ impl Outbox {
         Ok(all)
     }
 
-    /// The store has to be looked at then.
+    /// The store has to be looked at by then.
     pub(super) fn know(&mut self, due: Option<Timestamp>) {
         self.due = earliest([self.due, due]);
     }
@@ -134,7 +135,7 @@ impl Outbox {
         let Plans { made, unread } = gather::plans(&self.app, lanes, now).await?;
         for (receiver, versions, plan) in made {
             match plan {
-                // What waits there is somebody else's by now, or will be understood soon.
+                // What waits there is somebody else's by now, or can be read soon.
                 Plan::Nothing => {
                     self.lanes.rest(&receiver, now + LOOK_AGAIN);
                     self.know(Some(now + LOOK_AGAIN));
@@ -146,7 +147,7 @@ impl Outbox {
         self.put_aside(unread, now).await
     }
 
-    /// What is due in a lane of which something cannot be read waits for a while, in nobody's way.
+    /// What is due in a lane of which something cannot be read waits for a while, blocking nobody.
     async fn put_aside(
         &mut self,
         unread: Vec<(Receiver, StoreError)>,
@@ -163,7 +164,7 @@ impl Outbox {
                      version that wrote it, or put the database back from a backup"
                 );
             }
-            // Where somebody else is at work on it, it stays due.
+            // If somebody else is working on it, it stays due.
             self.lanes.rest(&receiver, now + POLL);
             aside.push((receiver, now + UNREAD));
         }
@@ -171,8 +172,9 @@ impl Outbox {
         Ok(())
     }
 
-    /// Leases batches whose attempt is due, as far as there is room; whether there may be more that
-    /// find some. Those that this process cannot send wait for whoever can, each time that they are due.
+    /// Leases batches whose attempt is due, as far as there is room; answers whether there may be
+    /// more that find room. Those that this process cannot send wait for a node that can, each time
+    /// they are due.
     async fn lease(&mut self, now: Timestamp) -> Result<bool> {
         let wanted = self.lanes.room().min(BATCH);
         if wanted == 0 {
@@ -191,7 +193,7 @@ impl Outbox {
                 Placed::Full(delivery, wait) => too_many.push((delivery, wait)),
             }
         }
-        // Where none of these found room, the next would not either.
+        // If none of these found room, the next would not either.
         let more = count == wanted && too_many.len() < count;
         let app = &self.app;
         let backs = too_many.into_iter();
@@ -199,14 +201,14 @@ impl Outbox {
         Ok(more)
     }
 
-    /// Batches that tasks of ours have. Their leases may have ended while the database was away: who was
-    /// answered waits to write that down.
+    /// Batches that our tasks hold. Their leases may have ended while the database was away: a task
+    /// whose receiver has answered waits to write that down.
     fn held(&self) -> Vec<DeliveryId> {
         let held = self.out.values().map(|work| work.held.lock());
         held.filter_map(|batch| batch.as_ref().map(|batch| batch.id)).collect()
     }
 
-    /// Tells how much is not finished and not held back, now and then.
+    /// Now and then tells the metrics how much is neither finished nor held back.
     async fn count(&mut self) -> Result<()> {
         if self.counted.is_some_and(|at| at.elapsed() < COUNT) {
             return Ok(());
@@ -222,7 +224,7 @@ const BATCH: usize = 64;
 /// How much of what waits is looked at in one go.
 const LOOK: usize = 256;
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
-/// How long that waits which cannot be read.
+/// How long a lane that cannot be read waits.
 const UNREAD: Duration = Duration::from_secs(30);
 const COUNT: Duration = Duration::from_secs(5);
 

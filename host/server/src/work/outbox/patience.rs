@@ -1,13 +1,14 @@
-//! What was sent is written down, or it is sent again: for a database that is away somebody waits.
+//! What was sent has to be written down, or it is sent again: so a task waits for a database that
+//! is away.
 //!
-//! *Invariant:* what is written late counts only while nobody else has the batch: the epoch tells.
+//! *Invariant:* what is written late counts only if nobody else has the batch: the epoch tells.
 
 use std::time::Duration;
 
 use tokio::time::Instant;
 use vedette_store::{Error, Result};
 
-/// Has something written, as often as it takes within [`Patience`].
+/// Writes something, trying as often as it takes within [`Patience`].
 pub(super) async fn until_written<T, F>(write: impl Fn() -> F) -> Result<T>
 where
     F: Future<Output = Result<T>>,
@@ -24,9 +25,9 @@ where
 
 /// How long it is tried.
 struct Patience {
-    /// So long for a database that is away.
+    /// For this long if the database is away.
     until: Instant,
-    /// So often, where it is there.
+    /// This often if it is there.
     tries: u32,
 }
 
@@ -35,7 +36,7 @@ impl Patience {
         Self { until: now + AWAY, tries: TRIES }
     }
 
-    /// Whether it is tried once more after this.
+    /// Whether to try once more after this.
     fn lasts(&mut self, cause: &Error, now: Instant) -> bool {
         if matches!(cause, Error::Unavailable(_)) {
             return now < self.until;
@@ -48,9 +49,9 @@ impl Patience {
 
 /// Between two tries: sooner than other nodes look again, which would lease what is due.
 const TRY_AGAIN: Duration = Duration::from_millis(500);
-/// Beyond the lease, since nobody else can have taken the batch while nobody reaches the database, nor
-/// does this process lease what it has; and not for ever, since one that never takes this would keep its
-/// room.
+/// Longer than the lease: nobody else can take the batch while the database cannot be reached, nor
+/// does this process lease what it already holds. But not for ever: a batch that can never be
+/// written would keep its room.
 const AWAY: Duration = Duration::from_secs(10 * 60);
 const TRIES: u32 = 5;
 

@@ -54,7 +54,7 @@ async fn step_on(
     report(send(app, delivery, lease, took).await)
 }
 
-/// When nothing could be written down the lease runs out, and somebody tries again.
+/// If nothing could be written down the lease runs out, and it is tried again.
 fn report(settled: Settled) -> Again {
     settled.unwrap_or_else(|(id, cause)| {
         tracing::error!(delivery_id = %id, "delivery {id} was not settled: {cause}");
@@ -62,8 +62,8 @@ fn report(settled: Settled) -> Again {
     })
 }
 
-/// When it is to be looked again whether a batch can go, for those of its gathering that it goes
-/// after; none when it can. What was tried itself waits for nobody, nor what speaks of no site.
+/// When to look again whether a batch can go, because of those that it goes after; none if it can
+/// go now. A batch that was already tried waits for no other, nor does one that is about no site.
 pub(super) async fn goes_after(app: &App, delivery: &Delivery) -> Option<Timestamp> {
     if delivery.was_tried() || delivery.notices.is_empty() {
         return None;
@@ -80,7 +80,7 @@ pub(super) async fn goes_after(app: &App, delivery: &Delivery) -> Option<Timesta
     before.map(|at| at.max(now) + LOOK_AFTER)
 }
 
-/// When a further attempt is due, as far as it is for us to say.
+/// When a further attempt is due, as far as that is up to us.
 type Again = Option<Timestamp>;
 type Settled = Result<Again, (DeliveryId, crate::Error)>;
 
@@ -103,7 +103,7 @@ pub(super) async fn not_written(app: &App, delivery: Delivery, cause: &Unwritten
     let (id, channel) = (delivery.id, delivery.channel.as_str());
     let outcome = unwritten(channel, cause);
     let is_unsent = matches!(outcome, Outcome::Unsent(_));
-    // What waits for a day is tried many times.
+    // What waits for a day is tried many times: it is not logged each time.
     if !(is_unsent && delivery.was_tried()) {
         tracing::error!(
             delivery_id = %id, channel, error = format!("{cause:?}"),
@@ -117,9 +117,9 @@ pub(super) async fn not_written(app: &App, delivery: Delivery, cause: &Unwritten
     report(settle(app, &delivery).await)
 }
 
-/// A plugin whose channel is set no more will not write, nor one that has nothing to say; one that is
-/// not there, busy or paused may in a while, or whose settings cannot be read, and that is no attempt;
-/// one that broke gets the attempts that a receiver gets.
+/// A plugin whose channel is no longer set, or that has nothing to say, will never write. One that
+/// is missing, busy or paused, or whose settings cannot be read, may do so later, and that is no
+/// attempt. One that broke gets as many attempts as a receiver.
 fn unwritten(channel: &str, cause: &Unwritten) -> Outcome {
     let reason = format!("the message could not be written: {cause}");
     match cause {
@@ -137,8 +137,8 @@ fn unwritten(channel: &str, cause: &Unwritten) -> Outcome {
     }
 }
 
-/// One attempt, at whatever the settings say by now, if the plan has the channel by now. What it `took`
-/// is known from the first part on.
+/// One attempt, by the present settings, if the present plan has the channel. What it `took` is
+/// known from the first part on.
 async fn send(
     app: &App,
     mut delivery: Delivery,
@@ -188,14 +188,14 @@ async fn send(
     settle(app, &delivery).await
 }
 
-/// The account's settings by now, and whether its plan has the channel.
+/// The account's present settings, and whether its plan has the channel.
 async fn terms(app: &App, delivery: &Delivery) -> Result<(NotificationSettings, bool), StoreError> {
     let settings = app.store.settings(delivery.account_id).await?;
     let in_plan = channel::is_in_plan(app, delivery.account_id, &delivery.channel).await?;
     Ok((settings, in_plan))
 }
 
-/// An account that cannot be read now may be in a while, and that is no attempt.
+/// An account that cannot be read now may be readable later: that is no attempt.
 fn unread(delivery: &Delivery, cause: &StoreError) -> Outcome {
     let (id, account_id) = (delivery.id, delivery.account_id);
     tracing::error!(
@@ -205,8 +205,8 @@ fn unread(delivery: &Delivery, cause: &StoreError) -> Outcome {
     Outcome::Unsent(UNREAD.to_owned())
 }
 
-/// An attempt in the metrics; of one that could not leave the log says now and then why, and what to
-/// see to: whoever runs us would else learn of it after a day.
+/// Counts an attempt in the metrics. If it could not leave, the log says now and then why and what
+/// to fix: otherwise the operator would learn of it only after a day.
 fn count_attempt(app: &App, delivery: &Delivery, outcome: &Outcome) {
     let (id, channel) = (delivery.id, delivery.channel.as_str());
     let label = match outcome {
@@ -230,7 +230,7 @@ fn count_attempt(app: &App, delivery: &Delivery, outcome: &Outcome) {
     attempts(channel, label).increment(1);
 }
 
-/// Has the attempts on a channel be counted from 0, however they end.
+/// Makes the counters of attempts on a channel begin at 0, however they end.
 pub(super) fn begin_counting(channel: &str) {
     for outcome in [DELIVERED, RETRY, REJECTED, UNSENT] {
         attempts(channel, outcome).increment(0);
@@ -244,7 +244,7 @@ fn attempts(channel: &str, outcome: &'static str) -> metrics::Counter {
     )
 }
 
-/// What whoever runs us can see to.
+/// What the operator can fix.
 fn remedy(app: &App, channel: &str) -> &'static str {
     match channel {
         LETTER => RELAY,
@@ -260,7 +260,7 @@ fn remedy(app: &App, channel: &str) -> &'static str {
     }
 }
 
-/// Writes what became of an attempt: what is not written down happens again.
+/// Writes down what became of an attempt: otherwise it happens again.
 async fn settle(app: &App, delivery: &Delivery) -> Settled {
     let settled = until_written(|| app.store.settle_delivery(delivery)).await;
     if !settled.map_err(|cause| (delivery.id, cause.into()))? {
@@ -297,8 +297,8 @@ fn lost(delivery: &Delivery) -> Again {
     None
 }
 
-/// Gives deliveries back as they were, due at `due_at`. Many at a time: a disk that is slow writes
-/// down together what comes together.
+/// Gives deliveries back as they were, due at `due_at`. Many at a time: a slow disk writes together
+/// what comes together.
 pub(super) async fn give_all_back(app: &App, deliveries: Vec<Delivery>, due_at: Timestamp) {
     stream::iter(deliveries)
         .for_each_concurrent(AT_ONCE, move |delivery| give_back(app, delivery, due_at))
@@ -321,7 +321,7 @@ const UNSENT: &str = "unsent";
 const RELAY: &str = "see to the mail relay, to [smtp], and to the network of this machine";
 const UNREAD: &str = "the account or its settings could not be read";
 const NOT_IN_PLAN: &str = "the plan does not include this channel any more";
-/// How long after that moment it is looked whether the attempt has succeeded.
+/// How long after that moment to look whether the attempt has succeeded.
 const LOOK_AFTER: Duration = Duration::from_secs(1);
 /// How many are given back at a time.
 const AT_ONCE: usize = 64;

@@ -1,4 +1,4 @@
-//! Whether the clock is believed by which something is removed for its age.
+//! Whether to believe the clock by which something is removed because of its age.
 
 use std::time::Duration;
 
@@ -7,9 +7,9 @@ use vedette_model::Timestamp;
 
 use crate::{App, service::doubt::is_clock_doubted};
 
-/// What is removed by a clock that is months ahead could not be brought back. So nothing is while the
-/// guard doubts the clock, nor within an hour of the start, which may have found it wrong: by then it may
-/// be put right.
+/// What a clock that is months ahead removes could not be brought back. So nothing is removed while
+/// the guard doubts the clock, nor within an hour of a start that may have found it wrong: by then
+/// it may have been set right.
 pub(super) struct Doubt {
     /// By a clock that nobody sets.
     started: Instant,
@@ -20,7 +20,7 @@ impl Doubt {
         Self { started: Instant::now() }
     }
 
-    /// Whether nothing may be removed for its age yet, by the clock that shows `now`.
+    /// Whether nothing may be removed yet because of its age, by the clock that shows `now`.
     pub(super) fn lasts(&self, app: &App, now: Timestamp) -> bool {
         is_clock_doubted(app, now) || self.started.elapsed() < AFTER_START
     }

@@ -1,9 +1,8 @@
 //! Removes history that is older than the operator keeps it, day by day. What became too old with the
 //! last midnight is spread over as many turns as it takes.
 //!
-//! *Invariant:* a turn ends after so many batches, whatever there is left: nothing else waits for
-//! long.
-//! *Invariant:* what is noted here only saves looking again. A process that starts anew looks at
+//! *Invariant:* a turn ends after so many batches, whatever is left: nothing else waits for long.
+//! *Invariant:* what is noted here only saves looking again. A restarted process looks at
 //! everything once more, and other nodes may do the same at the same time.
 
 use chrono::NaiveDate;
@@ -45,7 +44,7 @@ struct Sweep {
     kind: &'static str,
     /// The first day that is kept; none before the first turn.
     day: Option<NaiveDate>,
-    /// How many records were met that stay.
+    /// How many records were met that have to stay.
     passed: usize,
     removed: u64,
     is_done: bool,
@@ -57,7 +56,7 @@ impl Sweep {
         Self { kind, day: None, passed: 0, removed: 0, is_done: false }
     }
 
-    /// Goes on for a while; a new day begins anew. `batch` is told what to pass over.
+    /// Goes on for a while; on a new day it starts over. `batch` is told what to pass over.
     async fn turn<F>(
         &mut self,
         before: Timestamp,

@@ -18,12 +18,12 @@ use crate::{App, Result};
 #[derive(Clone)]
 pub(super) enum Proofs {
     Known(Arc<[String]>),
-    /// Nobody could tell.
+    /// Could not be found out.
     Unknown,
 }
 
-/// Who holds a domain, after a look at its proof where the last one is older than `lasts`.
-/// `asking` may hold it however many others claim it.
+/// Who holds a domain, after a look at its proof if the last one is older than `lasts`. `asking`
+/// may hold it however many others claim it.
 pub(super) async fn standing(
     app: &App,
     domain: &str,
@@ -100,8 +100,8 @@ fn proves(texts: &[String], account: AccountId, domain: &str) -> bool {
     texts.iter().any(|text| text.trim() == wanted)
 }
 
-/// Names an account to a domain: the same for ever, and nothing about either can be read from it.
-/// It is no secret; that the record stands in the domain's zone is the proof.
+/// Names an account to a domain: always the same, and nothing about either can be read from it. It
+/// is no secret; the proof is that the record is in the domain's zone.
 pub(super) fn token(account: AccountId, domain: &str) -> String {
     let hash = digest(&SHA256, format!("vedette status page {account} {domain}").as_bytes());
     hex::encode(&hash.as_ref()[..TOKEN])
@@ -110,7 +110,7 @@ pub(super) fn token(account: AccountId, domain: &str) -> String {
 /// Bytes of a token.
 const TOKEN: usize = 20;
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Who else claims a domain proves it with the next look at its own settings.
+/// Others that claim the domain can prove it at the next look at their own settings.
 const MOST_CLAIMANTS: u32 = 64;
 
 #[cfg(test)]
