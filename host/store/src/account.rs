@@ -1,7 +1,7 @@
 //! Accounts.
 //!
-//! *Invariant:* an account that is gone is nobody's: with its row go all rows that lead to it. What
-//! only it leads to goes bit by bit ([`Store::purge_next`]).
+//! *Invariant:* a deleted account cannot be found: all rows that lead to it go with its row. What
+//! only it leads to is removed bit by bit ([`Store::purge_next`]).
 
 use surrealdb::types::{RecordId, SurrealValue};
 use uuid::Uuid;
@@ -88,7 +88,7 @@ impl Store {
         Ok(changed == 1)
     }
 
-    /// Sets or clears how an account's owner is called, and answers the account; none when there is
+    /// Sets or clears the name of an account's owner, and answers the account; none when there is
     /// no such account.
     pub async fn set_full_name(
         &self,
@@ -103,11 +103,11 @@ impl Store {
         row.map(AccountRow::into_account).transpose()
     }
 
-    /// Removes an account for good: its credentials lead nowhere from here on, nobody is in its team
-    /// and it is in nobody's, its page and its domain are free. Answers the settings that it had;
-    /// none when there is no such account. `paid` is the version of its billing whose subscription
-    /// was cancelled. `Stale` when that has moved on, when it has a site, or its settings were
-    /// changed meanwhile: cancel again, delete its sites and try again.
+    /// Removes an account for good: from here on its credentials lead nowhere, nobody is in its
+    /// team and it is in nobody's, its page and its domain are free. Answers the settings that it
+    /// had; none when there is no such account. `paid` is the version of its billing whose
+    /// subscription was cancelled. `Stale` when that has moved on, when the account has a site, or
+    /// when its settings were changed meanwhile: cancel again, delete its sites and try again.
     pub async fn close_account(
         &self,
         account: AccountId,
@@ -157,7 +157,7 @@ fn creation(account: &Account, first_key: &ApiKey) -> Binds {
         .with("hash", key::api_key_hash(&first_key.hash))
 }
 
-/// The rows of which an account has one at most. Without feed and gate no commit leaves an event.
+/// The rows of which an account has at most one. Without feed and gate no commit leaves an event.
 fn alone(account: AccountId) -> Vec<RecordId> {
     vec![
         key::renewal_switch(account),
@@ -167,7 +167,7 @@ fn alone(account: AccountId) -> Vec<RecordId> {
     ]
 }
 
-/// What others have to do with the account comes first: they read its row.
+/// What connects others with the account comes first: they read its row.
 fn closing() -> String {
     let others = [team::LEAVE, team::DISBAND, agent::RETIRE, billing::FORGET, welcome::UNNAME]
         .map(|unit| unit.trim().trim_end_matches(';'));

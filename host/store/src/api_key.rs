@@ -35,7 +35,7 @@ struct CallerRow {
     team: Option<TeamRow>,
 }
 
-/// A new secret of a key, and who is told it.
+/// A new secret of a key, and who receives it.
 #[derive(Clone, Copy, Debug)]
 pub struct Rolled<'a> {
     pub hash: &'a str,
@@ -117,8 +117,8 @@ impl Store {
         Ok(keys)
     }
 
-    /// Adds a key while the account has fewer than `limit`, else `KeyLimit`. `Stale` where whoever made
-    /// it has another role in the account's team by now, or none.
+    /// Adds a key while the account has fewer than `limit`, else `KeyLimit`. `Stale` if its maker
+    /// has another role in the account's team by now, or none.
     pub async fn create_api_key(
         &self,
         account: AccountId,
@@ -171,8 +171,8 @@ impl Store {
         Ok(changed)
     }
 
-    /// Replaces a key's secret: the old hash finds nobody from here on, and the key is whose who is
-    /// told the new one. `Stale` as in [`Self::create_api_key`].
+    /// Replaces a key's secret: the old hash finds nobody from here on, and the key belongs to the
+    /// person who receives the new one. `Stale` as in [`Self::create_api_key`].
     pub async fn roll_api_key(
         &self,
         account: AccountId,
@@ -272,8 +272,8 @@ fn made_by(maker: Option<AccountId>, role: Role) -> Binds {
     Binds::new().with("maker", maker.map(key::account)).with("role", role.as_str())
 }
 
-/// Whoever makes a key for the owner has the role that it gets, in the team: it may have changed
-/// since they asked.
+/// A member who makes a key for the owner must have the role that it gets: their role in the team
+/// may have changed since they asked.
 const MAKER_STANDS: &str = "LET $membership = $maker.team;
 IF $maker != NONE AND ($membership.owner != $account OR $membership.role != $role) {
     THROW 'stale'

@@ -1,16 +1,16 @@
 //! The threads on which the embedded engine tidies up.
 //!
-//! It writes its tables and merges them in tasks that do not give way: on the service's own threads
-//! each would hold up, for as long as it takes, whoever's turn is there. Reads and commits stay
-//! with their callers.
+//! It writes and merges its tables in tasks that do not yield: on the service's own threads each
+//! would hold up everything else for as long as it takes. Reads and commits stay with their
+//! callers.
 
 use std::io;
 
 use tokio::runtime::{Builder, Runtime};
 
-/// A runtime of its own, for what is begun on it and what that begins.
+/// A separate runtime, for what is begun on it and what that begins.
 pub(crate) struct Background {
-    /// Some until it is dropped.
+    /// Present until this is dropped.
     runtime: Option<Runtime>,
 }
 
@@ -24,7 +24,7 @@ impl Background {
         Ok(Self { runtime: Some(runtime) })
     }
 
-    /// What a future comes to that runs there; an error when it panicked.
+    /// The output of a future that runs there; an error if it panicked.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         future: impl Future<Output = T> + Send + 'static,
@@ -35,7 +35,8 @@ impl Background {
 }
 
 impl Drop for Background {
-    /// Waits for nobody: whoever drops it may not be allowed to, and what was committed is on disk.
+    /// Does not wait: the thread that drops it may not be allowed to, and what was committed is on
+    /// disk.
     fn drop(&mut self) {
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_background();

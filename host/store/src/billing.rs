@@ -72,14 +72,14 @@ impl Store {
         account.map(|account| key::uuid_at(&account, 0).map(AccountId)).transpose()
     }
 
-    /// The account of which a subscription of the payment provider's is known.
+    /// The account that a subscription of the payment provider is known to belong to.
     pub async fn account_of_subscription(&self, subscription: &str) -> Result<Option<AccountId>> {
         let binds = Binds::new().with("subscription", subscription);
         let found: Vec<RecordId> = self.read(BY_SUBSCRIPTION, binds).await?;
         found.first().map(|billing| key::uuid_at(billing, 0).map(AccountId)).transpose()
     }
 
-    /// How an account pays, what it is on, and whether it was told of this event.
+    /// How an account pays, which plan it is on, and whether this event was taken before.
     pub async fn billing_context(&self, account: AccountId, event: &str) -> Result<BillingContext> {
         let statement = "RETURN {
                 billing: $id.*, plan: $account.plan, is_taken: record::exists($taken)
@@ -189,8 +189,8 @@ LET $was = $billing.version ?? 0;
 IF $was != $expected { THROW 'stale' };
 CREATE $taken SET kind = $kind, arrived_at = $arrived_at, changed = $changed RETURN NONE;";
 
-/// A customer is of the account that bought last, whatever is told of another account that it pays
-/// for; and an account has one: the one before leads nowhere any more.
+/// A customer belongs to the account that bought last, whatever we hear of another account that it
+/// pays for; and an account has one customer: the previous one no longer leads anywhere.
 const CHANGE: &str = "
 LET $left = $billing.customer;
 IF $left != NONE AND $left != $customer { DELETE $left WHERE account = $account RETURN NONE };
@@ -201,7 +201,7 @@ UPSERT $billing SET version = $expected + 1, customer = $customer,
     subscriptions = $subscriptions, revoked_at = $revoked_at RETURN NONE;
 ";
 
-/// Where the plan stays, nobody need be told, and what an operator set meanwhile stands.
+/// If the plan stays, nobody need be told, and what an operator set meanwhile stands.
 const MOVE: &str = "UPDATE $account SET plan = $plan, stamp += 1 RETURN NONE;
 ";
 

@@ -219,7 +219,7 @@ impl Revisions {
         self.counter(account).load(Ordering::Acquire)
     }
 
-    /// After the commit is durable: who read before it finds the number changed.
+    /// After the commit is durable: a reader from before it finds the number changed.
     fn raise(&self, account: AccountId) {
         self.counter(account).fetch_add(1, Ordering::AcqRel);
     }
@@ -246,9 +246,9 @@ pub(crate) fn memory(state: &CheckState) -> Result<String> {
     row::write("check state", &Remembered { state, settled_is_latest, tally })
 }
 
-/// The text of the larger row once its runs have counted and told nothing; what they saw stays. So
-/// does a doubt in it, which status pages show nothing of, but as that of one run: whoever looks again
-/// one day gets the rechecks that a first finding gets.
+/// The text of the larger row after runs that counted and told nothing; what they saw stays. So
+/// does a doubt in it, which status pages do not show, but as the doubt of one run: the next look,
+/// one day, gets the rechecks that a first finding gets.
 pub(crate) fn untold(memory: &str) -> Result<String> {
     let mut remembered: Remembered = row::read("check state", memory)?;
     remembered.state.tracked.clear();

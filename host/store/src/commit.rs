@@ -1,6 +1,6 @@
-//! The transaction that makes a decision real: the record and what is counted by it, the state,
-//! the alerts, the certificate history, the deliveries, the schedule and the event for those who
-//! read along; all of it or nothing.
+//! The transaction that makes a decision real: the record and the counters it changes, the state,
+//! the alerts, the certificate history, the deliveries, the schedule and the event for streams; all
+//! of it or nothing.
 //!
 //! *Invariant:* a decision is committed once at most, because the state's version moves with it
 //! and is compared; a lost lease, a changed alert or a deleted site refuse it as a whole.
@@ -141,7 +141,7 @@ impl Unit {
             ));
             self.binds.bind("raised_keys", keys);
         }
-        // Whoever reopens one in this very moment writes one of its type's counters.
+        // A caller that reopens one at this very moment writes one of its type's counters.
         for alert in raised.iter().filter(|alert| !alert.is_resolved) {
             for severity in [Severity::Info, Severity::Warning, Severity::Critical] {
                 let counter = key::alert_count(&Alert { severity, ..alert.clone() });

@@ -41,11 +41,11 @@ struct Written {
 /// Which of the batches that are due a node takes.
 #[derive(Clone, Copy, Debug)]
 pub struct Wanted<'a> {
-    /// On which it can send.
+    /// Those on which it can send.
     pub channels: &'a [String],
-    /// Of other channels those that were due by then, and that nobody took who has the channel.
+    /// For other channels: only what was due by then and no node with the channel took.
     pub others_first: Timestamp,
-    /// But for these: it has them still, though their leases may have ended meanwhile.
+    /// Except these: the node still has them, though their leases may have ended meanwhile.
     pub held: &'a [DeliveryId],
 }
 
@@ -81,8 +81,8 @@ impl Store {
     }
 
     /// Writes a batch after an attempt and gives it back: due again at its `due_at`, or finished.
-    /// False, and nothing written, when it has got another owner meanwhile or its site was
-    /// deleted. A caller who got no answer may call again: writing the same twice succeeds.
+    /// False, and nothing written, if it has another owner by now or its site was deleted. A caller
+    /// that got no answer may call again: writing the same twice succeeds.
     pub async fn settle_delivery(&self, delivery: &Delivery) -> Result<bool> {
         // `gathered_at` moves on too: somebody is at work on the batch, so that it holds back what is
         // about its sites for another day (`order.rs`).
@@ -117,8 +117,9 @@ impl Store {
         Ok(kept == 1)
     }
 
-    /// Leases batches to those who have them until then, in one go, and leaves what they have still to
-    /// send as it is: they may be writing that down. One that has got another owner stays as it is.
+    /// Extends the leases of batches that their owners still hold, in one go, and leaves what they
+    /// still have to send as it is: they may be writing that down. One that has another owner stays
+    /// as it is.
     pub async fn keep_leases(&self, batches: &[(DeliveryId, u64)], until: Timestamp) -> Result<()> {
         let unit = "FOR $batch IN $batches {
             UPDATE $batch.id SET due_at = $until
@@ -134,7 +135,7 @@ impl Store {
         self.write(unit, Binds::new().with("batches", batches).with("until", until)).await
     }
 
-    /// Has deliveries that are due later than `horizon` be due `now`, but for those that maintenance
+    /// Makes deliveries that are due later than `horizon` due `now`, except those that maintenance
     /// holds back or somebody is sending; answers how many there were.
     pub async fn hasten_deliveries(&self, horizon: Timestamp, now: Timestamp) -> Result<u64> {
         let unit = format!(
@@ -154,8 +155,8 @@ impl Store {
         self.tx(&unit, binds).await
     }
 
-    /// Ends the leases on deliveries that end later than `horizon`, of nodes that are at work no more
-    /// (and not of this one): their clocks were ahead. Answers how many there were.
+    /// Ends the leases on deliveries that end later than `horizon`, of nodes that are no longer at
+    /// work (but not of this one): their clocks were ahead. Answers how many there were.
     pub async fn end_delivery_leases(
         &self,
         node: &str,
@@ -183,7 +184,7 @@ impl Store {
         Ok(due.into_iter().min())
     }
 
-    /// How many deliveries are not finished, but for what maintenance holds back.
+    /// How many deliveries are not finished, except those that maintenance holds back.
     pub async fn outbox_depth(&self, now: Timestamp) -> Result<u64> {
         let binds = Binds::new().with("soon", now + SOON);
         let counts: Vec<u64> = self.read(DEPTH, binds).await?;

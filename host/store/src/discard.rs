@@ -1,7 +1,7 @@
-//! Goes on with a database whose key is lost: what no key opens is discarded, and all else stays.
+//! Opens a database whose key is lost: what no key opens is discarded, and everything else stays.
 //!
 //! *Invariant:* what one of the keys opens is kept. The word that tells whose the database is changes
-//! last, so that who was cut short does it again.
+//! last, so that a run that was cut short does it all again.
 
 use std::collections::HashMap;
 
@@ -17,7 +17,7 @@ use crate::{Options, Store, key};
 /// What was discarded because no key opens it.
 #[derive(Debug, Default)]
 pub struct Discarded {
-    /// Whose notification settings are the defaults now, but for the address of their status page.
+    /// Accounts whose notification settings are now the defaults, except the status page's address.
     pub settings: Vec<AccountId>,
     /// The domains of sites that have no `dns_provider_config` and `deploy_config` any more.
     pub sites: Vec<(AccountId, String)>,

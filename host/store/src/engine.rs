@@ -1,8 +1,8 @@
 //! The database behind the store: one inside the process, or a server ([`crate::remote`]).
 //!
-//! The store holds it as a trait object. Its own types go on for thousands of fields, and every
-//! future that held them would have the compiler ask of each whether it may cross threads:
-//! minutes of work for whoever builds on this crate.
+//! The store holds it as a trait object. Its own types have thousands of fields, and for every
+//! future that holds them the compiler would check each for whether it may cross threads: minutes
+//! more for every crate that builds on this one.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What happened in an account, kept for a while for those who read along.
+//! What happened in an account, kept for a while for the readers of its streams.
 //!
 //! A commit leaves an unnumbered row in its own transaction, and only while the account's feed is
 //! open ([`note`]). Rows get their numbers afterwards, from whoever reads or purges first: those
@@ -11,7 +11,7 @@
 //! changed since; so each reads the gate for update, a row that openings alone write, also where
 //! there is none yet. Either it is committed before the feed is open, or it is in conflict with the
 //! opening, runs again and finds it open. Openings are never sent back by those who read it.
-//! *Invariant:* whoever has seen a number misses nothing by never asking for a smaller one.
+//! *Invariant:* a reader that has seen a number misses nothing by never asking for a smaller one.
 //! *Invariant:* reads are ranges of numbers, so they cost what they answer.
 
 mod feed;

@@ -1,10 +1,9 @@
 //! Incidents. One row holds an incident with all its updates, so that a page is one walk along an
 //! index; totals come from counters, one for each status of an account's incidents.
 //!
-//! *Invariant:* two who add to an incident at once are both kept: every change compares the
-//! version that it was made from.
-//! *Invariant:* a site that was deleted is in no answer; it goes out of the row with the next
-//! change.
+//! *Invariant:* two changes to an incident at once are both kept: each compares the version that it
+//! was made from.
+//! *Invariant:* a site that was deleted is in no answer; it leaves the row with the next change.
 
 use std::collections::BTreeSet;
 

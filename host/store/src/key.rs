@@ -331,7 +331,7 @@ pub(crate) fn acme_account(account: AccountId, directory: &str) -> RecordId {
     id("acme_account", [account.0.into_value(), directory.into_value()])
 }
 
-/// The row of whoever has proved that a domain is theirs.
+/// The row of the account that has proved that a domain is theirs.
 pub(crate) fn status_page_domain(domain: &str) -> RecordId {
     id("status_page_domain", [domain.into_value()])
 }

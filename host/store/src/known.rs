@@ -24,8 +24,8 @@ use crate::{Store, key, row};
 pub struct Stamp(i64);
 
 impl Stamp {
-    /// Where an account stands that is gone. No account was ever there, so whoever was remembered is
-    /// looked for again.
+    /// The stamp of an account that is gone. No account ever had it, so a caller that is remembered
+    /// is looked up again.
     pub(crate) const GONE: Self = Self(-1);
 }
 
@@ -50,8 +50,8 @@ pub struct Person {
 pub struct Team {
     /// The owner's.
     pub account: Arc<Account>,
-    /// Where the owner's account stood. What changes who is in the team, as what, or by which key,
-    /// raises it, and the plan of either.
+    /// The stamp of the owner's account. It is raised by every change of who is in the team, in
+    /// which role and with which keys, and of the plan of either.
     pub stamp: Stamp,
     pub role: Role,
 }
@@ -95,8 +95,8 @@ impl Known {
         self.callers.invalidate(hash);
     }
 
-    /// Whoever acts for an account is read anew: so a burst of calls right behind a change on this node
-    /// goes by it from the first of them on, and not only once one was counted.
+    /// Callers that act for an account are read anew: so the first of many calls right after a
+    /// change on this node already follows it, and not only those after one was counted.
     pub(crate) fn forget_account(&self, account: AccountId) {
         let acts = |person: &Person| {
             let team = person.team.as_ref().map(|team| team.account.id);

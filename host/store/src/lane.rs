@@ -1,13 +1,13 @@
 //! Lanes: the deliveries that wait for one channel of one account, and how they become batches.
 //!
-//! *Invariant:* a lane is gathered by whoever counts its version up, inside the transaction that
+//! *Invariant:* the node that increments a lane's version gathers it, inside the transaction that
 //! makes the batches: of several nodes that have read the same lane, one gathers it.
-//! *Invariant:* a batch is stored with the bytes that it sends and leased to whoever made it, in
-//! that same transaction: there is no moment at which it is sent and not written down.
+//! *Invariant:* a batch is stored with the bytes that it sends and leased to the node that made it,
+//! in that same transaction: there is no moment at which it is sent but not written down.
 //! *Invariant:* each delivery that was looked at is still waiting, or nothing is written at all: a
 //! site that was deleted meanwhile takes its own deliveries along and no others.
 //! *Invariant:* putting lanes aside waits for nobody: it takes only rows nobody else writes to.
-//! *Invariant:* nothing is held back by a window that was deleted: who holds something back
+//! *Invariant:* nothing is held back by a window that was deleted: a node that holds something back
 //! compares how often the account's windows were changed.
 
 use std::collections::BTreeMap;
@@ -63,7 +63,7 @@ pub struct LaneContext {
     pub tried_at: Option<Timestamp>,
 }
 
-/// A decision about a lane, and for whom it is made real.
+/// A decision about a lane, and the node for which it is made real.
 #[derive(Clone, Copy, Debug)]
 pub struct Claim<'a> {
     /// Owns the first batch for `lease`. Further ones are due at once, and anybody's.
@@ -174,17 +174,17 @@ impl Store {
         }
     }
 
-    /// Whether a claim of which nobody heard what became of it was written: then its first batch, and
-    /// the epoch that it got by that, are the node's.
+    /// Whether a claim whose outcome was never reported was written: then its first batch, and the
+    /// epoch that this gave it, belong to the node.
     pub async fn is_claimed(&self, node: &str, batch: DeliveryId, epoch: u64) -> Result<bool> {
         let binds =
             Binds::new().with("id", key::delivery(batch)).with("node", node).with("epoch", epoch);
         self.read("RETURN $id.owner = $node AND $id.epoch = $epoch", binds).await
     }
 
-    /// What is due in these lanes is due later, so that it is in nobody's way; where much is due
-    /// in a lane, a part of it. A lane that somebody else writes to just now stays as it is, and
-    /// holds up no other; answers how many those are.
+    /// Makes what is due in these lanes due later, so that it blocks nobody; a part of it, if much
+    /// is due in a lane. A lane that somebody else is writing to stays as it is, and holds up no
+    /// other; answers how many those are.
     pub async fn postpone_lanes(
         &self,
         lanes: &[((AccountId, String), Timestamp)],

@@ -1,5 +1,5 @@
-//! How many mails somebody had us send on a UTC day: invitations, and tests of a channel. The columns
-//! are named after those that were counted first.
+//! How many mails an account had us send on a UTC day: invitations, and tests of a channel. The
+//! columns are named after what was counted first.
 
 use vedette_model::{AccountId, Timestamp, quota};
 
@@ -8,7 +8,7 @@ use crate::tx::Binds;
 use crate::{Store, key};
 
 impl Store {
-    /// Counts mails before they are sent, while the account sent no more than `letters_a_day`, else
+    /// Counts mails before they are sent, if the account stays within `letters_a_day`, else
     /// `LetterLimit`.
     pub async fn count_letters(
         &self,

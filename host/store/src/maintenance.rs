@@ -92,9 +92,8 @@ impl Store {
             .with("maintenance", key::maintenance(account));
         let is_deleted = gone_is_none(self.write(&unit, binds).await)?.is_some();
         if is_deleted {
-            // Who gathered a lane in the same moment may have committed before, unseen; whoever
-            // comes from here on reads it again.
-            // It is gone, whatever becomes of this.
+            // A node that gathered a lane at the same moment may have committed before, unseen;
+            // from here on every node reads it again. The window is gone, whatever becomes of this.
             if let Err(cause) = self.write(RELEASE, held).await {
                 tracing::warn!(%cause, "what a deleted window silenced may wait for its end: {cause}");
             }

@@ -1,9 +1,8 @@
 //! Which nodes are at work on the database.
 //!
-//! A node says again and again that it is. Who has not for a while is gone, and whoever comes next
-//! takes its row away. What the gone had leased ends by itself, unless by a clock that was ahead:
-//! [`OF_THE_GONE`] finds that. Of an embedded database it is always one, whose row says what its clock
-//! showed.
+//! A node says so again and again. One that has not for a while is gone, and the next one to look
+//! removes its row. Its leases end by themselves, unless its clock was ahead: [`OF_THE_GONE`] finds
+//! those. An embedded database always has one node, whose row says what its clock showed.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -15,8 +14,8 @@ use crate::tx::Binds;
 use crate::{Store, key};
 
 impl Store {
-    /// Says that `node` is at work `now`, and learns whether others are: who said so within `lasts`.
-    /// The moments of all nodes are of one clock.
+    /// Says that `node` is at work `now`, and learns whether others are, which said so within
+    /// `lasts`. The moments of all nodes are of one clock.
     pub async fn sign_on(&self, node: &str, now: Timestamp, lasts: Duration) -> Result<()> {
         let binds = Binds::new()
             .with("row", key::live_node(node))

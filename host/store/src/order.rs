@@ -62,8 +62,8 @@ pub(crate) const AHEAD: &str = "SELECT sites, owner, due_at FROM delivery
 const BEFORE: &str = "SELECT VALUE IF owner = '' { due_at } ELSE { $now } FROM ($id.after ?? [])
     WHERE finished = false AND due_at <= $furthest AND gathered_at > $forgotten";
 
-/// By `gathered_at`, which is when it became a batch, or was to be tried again when it was given back
-/// last. Whoever can read it gives it back within minutes.
+/// By `gathered_at`, which is when it became a batch, or when it was to be tried again when last
+/// given back. A node that can read it gives it back within minutes.
 const LONGEST_AWAITED: Duration = Duration::from_secs(24 * 3_600);
 /// A receiver may ask for a minute, and a lease is as long; clocks differ.
 const FURTHEST: Duration = Duration::from_secs(75);

@@ -145,8 +145,8 @@ const FORGET: &str = "LET $expired = (SELECT id, size FROM $entries
         DELETE $expired.id RETURN NONE;
         UPDATE $total SET used -= math::sum($expired.size) RETURN NONE";
 
-/// Not by what expires soonest: a crowd of values that are kept for long would leave none of those
-/// that are kept for hours, such as whom to leave alone. What never expires stays.
+/// Not by soonest expiry: many values that are kept for long would leave none of those that are
+/// kept for hours, such as which sources to leave alone. What never expires stays.
 const EVICT: &str = "FOR $row IN (#oldest) {
             IF $total.used <= $quota { BREAK };
             IF $row.id != $id {

@@ -27,7 +27,7 @@ struct AccountPurgeRow {
 impl Store {
     /// Removes up to `batch` rows of one site or account that was deleted; false when nothing is
     /// left of any. Some 500 rows keep a transaction short and small. One that cannot be removed is
-    /// passed over, and what is said of it is answered when there is nothing else to remove.
+    /// skipped, and its error is answered when there is nothing else to remove.
     pub async fn purge_next(&self, batch: usize) -> Result<bool> {
         let sites = first_that_goes(|passed| self.purge_site(passed, batch)).await;
         if matches!(sites, Ok(true) | Err(Error::Unavailable(_))) {
@@ -84,8 +84,8 @@ impl Store {
     }
 }
 
-/// Has the first go that can, of those behind so many that cannot; false when there is none, and what
-/// was said of the first that cannot.
+/// Removes the first that can be, after however many that cannot; false when there is none, or the
+/// error of the first that cannot.
 async fn first_that_goes<F>(purge: impl Fn(usize) -> F) -> Result<bool>
 where
     F: Future<Output = Result<bool>>,
@@ -141,8 +141,8 @@ fn of_site(account: AccountId, site: SiteId) -> Vec<Leftover> {
     indexed.into_iter().chain(keyed).chain([counts]).collect()
 }
 
-/// What is counted, and what gathers, comes before its counter and its lane: who still changes the
-/// one in this moment writes the other too.
+/// What is counted or gathered comes before its counter and its lane: a writer that still changes
+/// the one at this moment writes the other too.
 fn of_account(account: AccountId, email: &str) -> Result<Vec<Leftover>> {
     // Of letters those to the owner: as `Delivery` is written.
     let own = format!("\"to\":{}", row::write("address", &email)?);

@@ -1,15 +1,15 @@
 //! Holds the database and the keys together when it is opened.
 //!
-//! One row is a known word, sealed by the key that the database belongs to. Who cannot open it has
-//! another key and is refused before anything is written, the schema too. Where the word is sealed with a key that
-//! is no longer the first, or where not everything is sealed yet, all secrets are sealed anew,
-//! batch by batch, and only then does the row say so: cut short, it goes on at the next start. Of two
-//! nodes that are given another key in turn, the second writes with the old one after the first has
-//! sealed everything: so each start looks for such rows while there are two keys, and where nodes share
-//! the database, and refuses to go on without the key of one.
+//! One row is a known word, sealed by the key that the database belongs to. A process that cannot
+//! open it has another key and is refused before anything is written, even the schema. If the word
+//! is sealed with a key that is no longer the first, or if not everything is sealed yet, all
+//! secrets are sealed anew, batch by batch, and only then does the row say so: cut short, it goes
+//! on at the next start. Of two nodes that are given another key in turn, the second writes with
+//! the old one after the first has sealed everything: so each start looks for such rows while there
+//! are two keys, and if nodes share the database, and refuses to go on without the key of one.
 //!
-//! Where the key is lost for good, [`Store::open_discarding`] goes the same way and discards what no key
-//! opens. All else stays: sites, history, alerts, who may sign in.
+//! If the key is lost for good, [`Store::open_discarding`] goes the same way and discards what no
+//! key opens. Everything else stays: sites, history, alerts, who may sign in.
 //!
 //! *Invariant:* a row is sealed anew as it was read or not at all: its version is compared.
 
@@ -70,8 +70,8 @@ struct Batch {
 }
 
 impl Store {
-    /// Refuses keys of which none opens the word. One that was never opened to its end has no word
-    /// yet, and is refused to nobody.
+    /// Refuses keys of which none opens the word. A database that was never completely opened has
+    /// no word yet, and refuses nobody.
     pub(crate) async fn refuse_another_key(&self) -> Result<()> {
         match self.stored_seal().await? {
             Some(row) => self.opens(&row),
@@ -114,7 +114,7 @@ impl Store {
         Ok(rows)
     }
 
-    /// The row as it stands; made by whoever comes first.
+    /// The row as it is; the first caller makes it.
     pub(crate) async fn seal_row(&self) -> Result<SealRow> {
         for _ in 0..2 {
             if let Some(row) = self.stored_seal().await? {

@@ -1,11 +1,11 @@
 //! History that is older than it is to be kept, removed bit by bit: records of checks, a day of one
 //! check after the other, and alerts that are resolved.
 //!
-//! *Invariant:* what is counted goes in the transaction that removes it: the runs of a check and of
-//! its day, the counters of alerts. So what is read in one moment fits together, and several nodes may
-//! be at it: whoever is second finds less, or nothing.
-//! *Invariant:* of a check the oldest day goes first, so that whoever pages on from the newest record
-//! misses nothing that is still there.
+//! *Invariant:* counters change in the transaction that removes what they count: the runs of a
+//! check and of its day, the counters of alerts. So what is read at one moment fits together, and
+//! several nodes may do this at once: the second finds less, or nothing.
+//! *Invariant:* a check's oldest day goes first, so that a reader who pages on from the newest
+//! record misses nothing that is still there.
 //! *Invariant:* the latest record of a check stays, however old it is: it is what is known of a check
 //! that nobody runs any more.
 

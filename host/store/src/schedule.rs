@@ -91,11 +91,11 @@ pub(crate) struct ScheduleRow {
 }
 
 impl Store {
-    /// Takes up to `limit` due checks of the given types for `lease`: those first that confirm what
-    /// a run before found, then those that have waited longest. Who does not settle or release them
-    /// by then loses them to whoever asks next. While other nodes share the database, those that
-    /// confirm what this node found are theirs first, for as long as clocks may differ: what is wrong
-    /// with its own network is confirmed by nobody else.
+    /// Takes up to `limit` due checks of the given types for `lease`: first those that confirm what
+    /// an earlier run found, then those that have waited longest. A caller that does not settle or
+    /// release them by then loses them to the next one. While other nodes share the database,
+    /// checks that confirm what this node found go to the others first, for as long as clocks may
+    /// differ: no other node confirms what is wrong with this one's network.
     pub async fn lease_due(
         &self,
         node: &str,
@@ -230,7 +230,7 @@ impl Store {
         self.write(unit, binds).await
     }
 
-    /// Has checks run now that were planned for later, but for those that somebody is at work on.
+    /// Makes checks that were planned for later run now, except those that somebody is working on.
     pub async fn run_at_once(&self, checks: &[(SiteId, CheckType)], now: Timestamp) -> Result<()> {
         if checks.is_empty() {
             return Ok(());
@@ -262,7 +262,7 @@ impl Store {
         Ok(sites.into_iter().map(SiteId::from).collect())
     }
 
-    /// Plans the check of each site for another moment, but for those that somebody is at work on.
+    /// Plans the check of each site for another moment, except those that somebody is working on.
     pub async fn plan_anew(
         &self,
         check_type: &CheckType,
@@ -282,9 +282,9 @@ impl Store {
         self.write(&unit, binds).await
     }
 
-    /// Ends the leases on checks of a type that end later than `horizon`, of nodes that are at work no
-    /// more (and not of this one): their clocks were ahead. Up to `limit` of them; the checks are due
-    /// at once. Answers how many there were.
+    /// Ends the leases on checks of a type that end later than `horizon`, of nodes that are no
+    /// longer at work (but not of this one): their clocks were ahead. Up to `limit` of them; the
+    /// checks are due at once. Answers how many there were.
     pub async fn end_leases(
         &self,
         node: &str,
@@ -310,8 +310,8 @@ impl Store {
     }
 
     /// Ends every lease on checks, deliveries and renewals at once, for the start of a process that
-    /// has the engine to itself: whoever held them is dead. Where other nodes share the database
-    /// nothing happens; there leases run out. Answers how many there were.
+    /// has the engine to itself: the process that held them is dead. If other nodes share the
+    /// database nothing happens; there leases run out. Answers how many there were.
     pub async fn recover_leases(&self, now: Timestamp) -> Result<u64> {
         if !self.embedded() {
             return Ok(0);

@@ -116,8 +116,8 @@ impl Seal {
         self.keys.len() > 1
     }
 
-    /// Stands for something that is to be found again and not to be read: the same for the same,
-    /// and only whoever has the key can try out what it stands for.
+    /// Stands for a text that is to be found again but not to be read: equal for equal texts, and
+    /// only somebody with the key can try out what it stands for.
     pub(crate) fn mark(&self, of: &str) -> String {
         self.first().mark(of)
     }

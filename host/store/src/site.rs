@@ -1,6 +1,6 @@
-//! Sites. Beside the row stand the key that makes it unique, its owner for those who know only
-//! the site, and its schedule; all of them come and go in one transaction. Its provider and
-//! deployment settings stand sealed in a column of their own; the rest is plain.
+//! Sites. Beside its row a site has the key that makes it unique, its owner for callers that know
+//! only the site, and its schedule; all of them come and go in one transaction. Its provider and
+//! deployment settings are sealed in a column of their own; the rest is plain.
 
 mod dropped;
 

@@ -1,8 +1,8 @@
 //! Custom domains of status pages: who claims one, and who has proved that it is theirs. Claims
 //! are written with the settings that name the domain.
 //!
-//! *Invariant:* a domain is held by one account at most, since its row's id is the domain.
-//! *Invariant:* who holds a domain claims it.
+//! *Invariant:* a domain is held by at most one account, since its row's id is the domain.
+//! *Invariant:* an account that holds a domain also claims it.
 
 use surrealdb::types::SurrealValue;
 use uuid::Uuid;

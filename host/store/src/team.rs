@@ -6,11 +6,11 @@
 //! well; and one of the owner's plan the stamps of the members, who act for themselves while it
 //! has no teams ([`TELL_TEAM`]).
 //!
-//! *Invariant:* members and open invitations together are never more than the limit, and somebody
-//! is in one team at most: every transaction that adds one writes the owner's account, and whoever
-//! joins, theirs.
-//! *Invariant:* a key that a member made may what the member may: it has their role, from the
-//! transaction that changes it on, and goes with them.
+//! *Invariant:* members and open invitations together never exceed the limit, and a person is in at
+//! most one team: every transaction that adds one writes the owner's account, and a join the new
+//! member's too.
+//! *Invariant:* a key that a member made can do what the member can: it has their role, from the
+//! transaction that changes it on, and goes when they leave.
 //! *Invariant:* a token accepts one invitation once: it goes with the invitation, in the
 //! transaction that accepts, replaces or withdraws it.
 
@@ -95,9 +95,9 @@ impl Store {
         Ok((members, invitations))
     }
 
-    /// Asks somebody into a team, in place of an earlier invitation of the same address, while
+    /// Invites somebody into a team, replacing an earlier invitation of the same address, while
     /// there are fewer members and open invitations than `limit`, else `TeamLimit`; queues the
-    /// letters with it, while the account sent no more than `letters_a_day`, else `LetterLimit`.
+    /// letters with it, while the account stays within `letters_a_day`, else `LetterLimit`.
     /// `Duplicate` when a member has the address, `InTeam` when the owner is in another team.
     pub async fn invite(
         &self,
@@ -274,8 +274,8 @@ impl Store {
         Ok(gone_is_none(removed)?.is_some())
     }
 
-    /// Takes somebody out of the team that they are in, where they are who is named, by their own id
-    /// or by that of the membership; false where they are not, or are in no team.
+    /// Removes somebody from the team that they are in, if they are the one named, by their own id
+    /// or by that of the membership; false if they are not, or are in no team.
     pub async fn leave_team(&self, member: AccountId, named: Uuid) -> Result<bool> {
         let unit = format!(
             "LET $own = $member.team;
@@ -373,8 +373,8 @@ IF $membership != NONE {
     UPDATE $member SET team = NONE, stamp += 1 RETURN NONE
 };";
 
-/// For the unit that deletes an account: takes everybody out of the team of `$owner`, its record's
-/// id, and all invitations back. It writes the account, as whoever joins does: nobody slips in.
+/// For the unit that deletes an account: removes everybody from the team of `$owner`, its record's
+/// id, and withdraws all invitations. It writes the account, as a join does: so nobody slips in.
 pub(crate) const DISBAND: &str = "UPDATE $owner SET stamp += 1 RETURN NONE;
 LET $disbanded = record::id($owner);
 LET $disbanded_members = (SELECT VALUE member FROM team_member:[$disbanded]..=[$disbanded, ..]);

@@ -63,8 +63,8 @@ impl Store {
         self.tx::<Value>(unit, binds).await.map(drop)
     }
 
-    /// Like [`Store::write`], but tried once: false, and nothing written, when it lost a conflict.
-    /// For what is in no hurry and would only be in the way of who won.
+    /// Like [`Store::write`], but tried once: false, and nothing written, if it lost a conflict.
+    /// For writes that are in no hurry and would only be in the winner's way.
     pub(crate) async fn write_once(&self, unit: &str, binds: Binds) -> Result<bool> {
         match self.attempt(&whole(unit), binds).await {
             Ok(_) => Ok(true),

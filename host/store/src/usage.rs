@@ -113,7 +113,8 @@ impl Store {
                 Ok(added) => admit(batch, &added),
                 Err(error) => refuse(batch, &error),
             }
-            // Whoever can run does so first: of many callers more come along with the next write.
+            // Every task that can run does so first: so more of many callers come along with the
+            // next write.
             tokio::task::yield_now().await;
         }
         // `next` has given up the charge already, and somebody else may have it by now.
@@ -121,8 +122,8 @@ impl Store {
     }
 
     /// Counts the calls of each account, and takes back those that go beyond its limit. The limit
-    /// is looked at here, not by the database: a sum alone is a third of the work there, which all
-    /// who wait have to wait for.
+    /// is checked here, not by the database: a sum alone is a third of the work there, and all
+    /// callers have to wait for it.
     async fn add(&self, batch: &Batch) -> Result<HashMap<Month, Added>> {
         let unit = "LET $counted =
                 (INSERT INTO usage $rows ON DUPLICATE KEY UPDATE used += $input.used RETURN AFTER);
@@ -205,7 +206,7 @@ fn row(of: &Month, calls: u64) -> Value {
     Value::Object(row)
 }
 
-/// Who no longer waits was counted like the others.
+/// A caller that no longer waits was counted like the others.
 fn admit(batch: Batch, added: &HashMap<Month, Added>) {
     for (of, group) in batch {
         for (nth, waiter) in (1_u64..).zip(group.waiters) {
@@ -239,15 +240,16 @@ impl Drop for InCharge<'_> {
 }
 
 impl Turnstile {
-    /// Joins those who wait; true for the first, who has to see to it that they are counted.
+    /// Joins the calls that wait; true for the first, whose caller has to see that they are
+    /// counted.
     fn join(&self, call: Call) -> bool {
         let mut queue = self.lock();
         queue.calls.push(call);
         !std::mem::replace(&mut queue.in_charge, true)
     }
 
-    /// All who wait now, but for calls of an account that comes with two limits: the second waits
-    /// for the next write. None, and nobody is in charge any more, when nobody waits.
+    /// All calls that wait now, except those of an account with a second limit: they wait for the
+    /// next write. None if no call waits; then nobody is in charge any more.
     fn next(&self) -> Option<Batch> {
         let mut queue = self.lock();
         if queue.calls.is_empty() {

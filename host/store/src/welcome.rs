@@ -82,9 +82,10 @@ fn name(address: IpAddr) -> String {
     format!("address of a sign-up {address}")
 }
 
-/// For the unit that deletes an `$account`: its sign-up stays, or whoever deletes an account could make
-/// the next one as if it were the first, but not whose it was. `$nobody` is a number that stands for
-/// no one. Of one address no more stay than are looked at: making and deleting fills no disk.
+/// For the unit that deletes an `$account`: its sign-up stays, or deleting an account would let its
+/// owner make the next one as if it were the first; but not whose it was. `$nobody` is a number
+/// that stands for nobody. Of one address only as many stay as are looked at: making and deleting
+/// fills no disk.
 pub(crate) const UNNAME: &str = "
 LET $signup = (SELECT id, created_at FROM signup WHERE account = $account)[0];
 IF $signup != NONE {
@@ -97,5 +98,5 @@ IF $signup != NONE {
     }
 };";
 
-/// Of one address; whoever made more is known by the first.
+/// Of one address; one that made more is recognised by the first ones.
 pub(crate) const MOST_LOOKED_AT: usize = 1_000;

@@ -52,10 +52,10 @@ struct KnownRow {
 }
 
 impl Store {
-    /// Notes what an agent saw, and that it was heard of. `seen` holds each place once. Where no
-    /// certificate was seen and something is wrong, the one before stays; where all is well without
+    /// Notes what an agent saw, and that it was heard from. `seen` holds each place once. If no
+    /// certificate was seen and something is wrong, the previous one stays; if all is well without
     /// one, it is gone. Answers which new places are left out, since an agent looks at no more than
-    /// `limit`. `Gone` when there is no such agent any more.
+    /// `limit`. `Gone` when the agent no longer exists.
     pub async fn note_report(
         &self,
         account: AccountId,
@@ -143,7 +143,7 @@ impl Store {
         self.read(&format!("RETURN array::len(({LEFT}))"), binds).await
     }
 
-    /// Lets places go, so that others have room: they are listed no more, and count again when a
+    /// Removes places, so that others have room: they are no longer listed, and count again when a
     /// later look is noted. Answers how many went; what a report has named since `before` stays.
     pub async fn let_go(
         &self,
@@ -279,8 +279,8 @@ pub(crate) const OF_AGENT: &str = "FROM agent_target
 pub(crate) const LEFT: &str = "SELECT VALUE id FROM agent_target
     WHERE account = $account AND agent = $agent AND let_go = true";
 
-/// `seen_at` comes last: the others are compared by it, but for `named_at`, which never goes back unless
-/// a clock that is set back had told it.
+/// `seen_at` comes last: the others are compared by it, except `named_at`, which never goes back,
+/// unless it came from a clock that was set back since.
 const SEEN: &str = "
 INSERT INTO agent_target $rows ON DUPLICATE KEY UPDATE
     let_go = IF seen_at < $input.seen_at OR seen_at > $ahead { NONE } ELSE { let_go },

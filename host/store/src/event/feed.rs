@@ -21,8 +21,9 @@ struct AgeRow {
 }
 
 impl Store {
-    /// From now on, and until a moment, what happens in the account is kept for its readers. A
-    /// feed that was closed leaves out a number: who read it before can tell that it was away.
+    /// From now on, and until a moment, what happens in the account is kept for its readers. A feed
+    /// that was closed skips a number, so that an earlier reader can tell that something is
+    /// missing.
     pub async fn open_events(&self, account: AccountId, until: Timestamp) -> Result<()> {
         let _turn = self.turn(account.0).await;
         // The account is read for update: in conflict with its deletion.

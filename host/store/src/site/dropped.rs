@@ -86,7 +86,7 @@ impl Unit {
         Ok(())
     }
 
-    /// For those who read along.
+    /// For the readers of event streams.
     pub(super) fn note_resolved(&mut self, account: AccountId, resolved: &[Alert]) -> Result<()> {
         if resolved.is_empty() {
             return Ok(());

@@ -1,8 +1,8 @@
 //! What was counted so far, for requests that count nothing: those that cost no call, and those that
 //! their account's window refuses, which must know whether the plan is still the one they went by.
 //!
-//! *Invariant:* whoever asks is answered by a read that began after they came.
-//! *Invariant:* however many ask of an account at once, one read of it goes on at a time.
+//! *Invariant:* a caller is answered by a read that began after it came.
+//! *Invariant:* however many ask about an account at once, one read of it runs at a time.
 
 use std::{
     collections::HashMap,
@@ -21,7 +21,7 @@ use crate::error::Result;
 use crate::tx::Binds;
 use crate::{Stamp, Store, key};
 
-/// Who reads, and what was read last, of each account that somebody asks about at this moment.
+/// For each account that somebody asks about at this moment: who reads, and what was read last.
 #[derive(Default)]
 pub(crate) struct Readings {
     /// Puts in order who comes and what begins.
@@ -92,7 +92,7 @@ impl Readings {
     }
 }
 
-/// One who waits for their turn, or has it.
+/// A caller that waits for its turn, or has it.
 struct Waiting<'a> {
     readings: &'a Readings,
     of: Month,
@@ -107,7 +107,7 @@ impl<'a> Waiting<'a> {
 }
 
 impl Drop for Waiting<'_> {
-    /// The last one, also of those who went away, takes the reading along.
+    /// The last caller to leave, even by going away, removes the reading.
     fn drop(&mut self) {
         let mut turns = self.readings.turns();
         // The table's and this one.
