@@ -5,11 +5,11 @@
 //! bad endings do where none of those domains is served well. After 30 s one call may try (half-open):
 //! a good ending closes it, a bad one doubles the pause, up to 15 minutes.
 //!
-//! Only calls count that nobody chose for themselves: planned runs and what is made of them. Of any
-//! others whoever asks names the domain and the input, and may name ten new ones a second.
+//! Only calls that nobody asked for count: planned runs and what is made of them. In all others the
+//! caller names the domain and the input, and may name ten new ones a second.
 //!
-//! *Invariant:* what one domain makes a plugin do, however often, pauses it for nobody whom it serves
-//! well; nor does what anybody asks for.
+//! *Invariant:* what one domain makes a plugin do, however often, does not pause it for those it
+//! serves well; nor does anything that somebody asks for.
 //! *Invariant:* an ending counts for the state that its call began in, and for no later one.
 //! *Invariant:* pure; `now` is a parameter.
 
@@ -33,7 +33,7 @@ pub(crate) struct Breaker {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Generation(u64);
 
-/// Whom a call was about, as far as that says whose doing its ending may be.
+/// What a call was about, as far as that says who may be to blame for its ending.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Subject(u64);
 

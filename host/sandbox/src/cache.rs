@@ -7,7 +7,7 @@
 //! *Invariant:* an entry's key covers the component, the engine's configuration, wasmtime's
 //! version and the CPU's features; its MAC covers the key and the code.
 //! *Invariant:* a file is read once; what was checked is what is loaded.
-//! *Invariant:* an entry may go at any time: whoever wanted it compiles again.
+//! *Invariant:* an entry may go at any time: a process that wanted it compiles again.
 
 use std::{
     fs::{self, DirBuilder, DirEntry, File, OpenOptions, TryLockError},
@@ -43,7 +43,7 @@ impl Cache {
     pub(crate) fn open(folder: &Path) -> io::Result<Self> {
         DirBuilder::new().recursive(true).mode(PRIVATE_FOLDER).create(folder)?;
         let key = read_or_make_key(&folder.join(KEY_FILE))?;
-        // The key file was made by us or by whoever owns the folder: they must be one.
+        // The key file was made by us or by the folder's owner: they must be the same user.
         let owner = fs::metadata(folder)?.uid();
         if fs::metadata(folder.join(KEY_FILE))?.uid() != owner || probe_owner(folder)? != owner {
             return Err(io::Error::new(
@@ -212,7 +212,7 @@ fn make_key(path: &Path) -> io::Result<bool> {
     key_file::make(path, &key)
 }
 
-/// Who we are, as the file system sees it.
+/// The user that we are to the file system.
 fn probe_owner(folder: &Path) -> io::Result<u32> {
     let path = beside(&folder.join("owner"))?;
     let owner = begin(&path, PRIVATE_FILE)?.metadata()?.uid();
@@ -245,7 +245,7 @@ const NATIVE: &str = "native";
 const KEPT: Duration = Duration::from_secs(30 * 24 * 3600);
 /// Longer than anybody writes.
 const KEPT_UNFINISHED: Duration = Duration::from_secs(24 * 3600);
-/// Locked by whoever compiles; the system unlocks it when its process ends.
+/// Locked by the process that compiles; the system unlocks it when that ends.
 const TURN_FILE: &str = "turn.lock";
 /// Longer than any plugin takes to compile on a machine that is not overloaded.
 const PATIENCE: Duration = Duration::from_secs(30);

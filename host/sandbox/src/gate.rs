@@ -160,7 +160,7 @@ pub(crate) async fn admit(
         Some(cache) if known.is_none() => cache.turn().await,
         _ => None,
     };
-    // Whoever had the turn before may have compiled the same.
+    // The previous one to have the turn may have compiled the same.
     let native = match (&turn, cache) {
         (Some(_), Some(cache)) => cache.load(engine, &entry),
         _ => known,

@@ -1,8 +1,8 @@
 //! What a handle shares with its clones, behind a trait object.
 //!
-//! Who holds a handle in a future has the compiler ask of every type within whether it may cross
+//! For a handle held in a future the compiler checks of every type within whether it may cross
 //! threads, again in every function; an engine, a resolver and their like have thousands. A trait
-//! object has answered that for all: without it, the server takes more than three times as long to
+//! object answers that for all: without it, the server takes more than three times as long to
 //! build.
 
 use std::{ops::Deref, sync::Arc};

@@ -46,8 +46,8 @@ impl Sandbox {
         Ok(())
     }
 
-    /// Removes native code that is not used any more from the cache. For a service, once all its
-    /// plugins are installed: who needs but one of them would remove what others need.
+    /// Removes native code that is no longer used from the cache. For a service, once all its
+    /// plugins are installed: a process with only one of them would remove what others need.
     pub fn prune_native_code(&self) {
         if let Some(cache) = &self.inner.cache {
             cache.prune(SystemTime::now());

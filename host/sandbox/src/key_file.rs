@@ -1,8 +1,8 @@
 //! A file that holds a key: made once, by nobody but its owner to be read, as a whole or not at all.
 //!
-//! *Invariant:* whoever ends halfway leaves no file that holds no key, or half of one.
-//! *Invariant:* of all who make the same file at the same time, everybody goes on with the first;
-//! one that is there is never written again.
+//! *Invariant:* a process that dies halfway leaves no file without a key, or with half of one.
+//! *Invariant:* of all processes that make the same file at the same time, each goes on with the
+//! first; a file that exists is never written again.
 
 use std::{
     fs::{self, File},
@@ -37,7 +37,7 @@ fn make_with(
 }
 
 /// Gives a file its name, unless there is one of that name. A link does that in one step, but not
-/// every file system has links; there the folder's lock keeps those apart who rename.
+/// every file system has links; there the folder's lock keeps processes that rename apart.
 fn place(
     beside: &Path,
     path: &Path,

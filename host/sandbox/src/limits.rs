@@ -40,9 +40,9 @@ pub(crate) struct Ceiling {
 
 /// Planned runs of one plugin at a time, by class, and as many that somebody asked for.
 pub(crate) const PLUGIN_RUNS: [u32; 2] = [48, 8];
-/// Runs against one target host at a time, so that none takes our probes for an attack: of those that
-/// are planned, of those that accounts ask for, and of those of people without one. Whoever plans runs
-/// by it has none of them wait in here.
+/// Runs against one target host at a time, so that probes never look like an attack: as many
+/// planned ones, as many that accounts ask for, and as many for strangers. A caller that plans its
+/// runs by it has none of them wait in here.
 pub const TARGET_RUNS: u32 = 2;
 /// Items of one `-many` call; the probes keep four of them in flight, DNS questions all.
 pub(crate) const MANY: usize = 16;

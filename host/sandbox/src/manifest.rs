@@ -238,8 +238,8 @@ fn is_id(id: &str) -> bool {
         && id.split_once('.').is_some_and(|(publisher, name)| part(publisher) && part(name))
 }
 
-/// It is shown to whoever decides whether the plugin may run, before anything else of it is: no
-/// blanks and no control characters, with which it could write lines of its own.
+/// It is the first thing shown to the person who decides whether the plugin may run: so no blanks
+/// and no control characters, with which it could write lines of its own.
 fn is_version(version: &str) -> bool {
     let shown = |b: u8| b.is_ascii_alphanumeric() || b".-+_".contains(&b);
     (1..=64).contains(&version.len()) && version.bytes().all(shown)

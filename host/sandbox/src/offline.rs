@@ -50,7 +50,7 @@ fn report(trust: &Trust, job: &Job, chain: Vec<Vec<u8>>) -> Result<tls::Report, 
     let mut examination =
         x509::examine_offline(trust, &request).map_err(RunError::UnsupportedTarget)?;
     if let Some(leaf) = examination.chain.first_mut() {
-        // A file has no place for a staple: that there is none says nothing.
+        // A file has no room for a staple, so its absence means nothing.
         (leaf.has_ocsp_url, leaf.must_staple) = (false, false);
     }
     Ok(tls::Report {

@@ -1,4 +1,4 @@
-//! Who answers a plugin's probes: the network through the egress layer, or a recording of an
+//! What answers a plugin's probes: the network through the egress layer, or a recording of an
 //! earlier run.
 //!
 //! A recording is the `[[probe]]` part of a case file:
@@ -29,7 +29,7 @@ pub use self::{
 };
 use crate::egress::Egress;
 
-/// Who answers.
+/// What answers.
 #[derive(Clone)]
 pub(crate) enum Prober {
     Live {

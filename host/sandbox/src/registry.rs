@@ -70,7 +70,7 @@ pub(crate) struct Channel {
     pub(crate) config: Schema,
 }
 
-/// What both kinds have: who it is, what it may do, how it has been doing.
+/// What both kinds have: what it is, what it may do, how it has been doing.
 pub(crate) struct Plugin {
     pub(crate) id: Arc<str>,
     pub(crate) version: Arc<str>,
@@ -179,8 +179,9 @@ impl AsRef<Plugin> for Channel {
 pub(crate) struct Begun(Option<(Subject, Generation)>);
 
 impl Plugin {
-    /// Whether the breaker lets a call start, which `finish` is told; if not, says for how long not.
-    /// `about` is whom the call counts for, none where it does not ([`breaker`](crate::breaker)).
+    /// Whether the breaker lets a call start, which `finish` is told; if not, for how long not.
+    /// `about` is what the call counts for, none if it does not count
+    /// ([`breaker`](crate::breaker)).
     pub(crate) fn admit(&self, about: Option<Subject>, now: Instant) -> Result<Begun, String> {
         let mut breaker = self.breaker.lock();
         let admitted = match about {
@@ -199,9 +200,9 @@ impl Plugin {
         if let Some((why, _)) = stopped {
             self.stops(why).increment(1);
         }
-        // A plugin that says it could not work, as without DNS all must, has not broken: paused, it
-        // would be away when the trouble is over, and judge no result that others bring. Nor was it
-        // stopped; whoever called it tells what it said.
+        // A plugin that says it could not work, as all do without DNS, has not broken: if paused,
+        // it would be missing when the trouble is over, and judge no result that others bring. Nor
+        // was it stopped; its caller reports what it said.
         let broken = stopped.filter(|(why, _)| *why != Stop::Failed);
         if let Some((why, message)) = broken {
             tracing::warn!(

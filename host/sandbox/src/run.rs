@@ -171,8 +171,8 @@ impl Inner {
 }
 
 /// Asks the egress policy about the target before the plugin starts: a blocked target is the
-/// mistake of whoever named it. That a name does not exist is for the plugin to find out and to
-/// report; where nobody can be asked, one that wants to reach the target has nothing to do.
+/// mistake of the person who named it. That a name does not exist is for the plugin to find out and
+/// report; if no server can be asked, a plugin that wants to reach the target has nothing to do.
 async fn vet(
     egress: &Egress,
     job: &Job,

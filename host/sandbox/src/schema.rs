@@ -78,12 +78,12 @@ fn problems(error: &ValidationError<'_>) -> Vec<Problem> {
     }
 }
 
-/// What is wrong, for whoever wrote the value and sees no schema. Masked: a value may be long, or a
-/// secret.
+/// What is wrong, for the person who wrote the value and does not see the schema. Masked: a value
+/// may be long, or a secret.
 fn told(error: &ValidationError<'_>) -> String {
     match error.kind() {
         ValidationErrorKind::FalseSchema => "holds what may not be there".to_owned(),
-        // All of them: who is told of "other candidates" knows no more than before.
+        // All of them: a reader who is told of "other candidates" knows no more than before.
         ValidationErrorKind::Enum { options } => {
             format!("value is not one of {}", listed(options))
         }

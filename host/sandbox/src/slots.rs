@@ -1,5 +1,5 @@
-//! Who may run now: slots of the engine, of the plugin, of the target host. A queue that does not
-//! move is overload, counted and told, never waited for without end.
+//! What may run now: slots of the engine, of the plugin, of the target host. A queue that does not
+//! move is overload: it is counted and reported, never waited for endlessly.
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
@@ -14,8 +14,9 @@ use crate::{
     Job, call::End, egress::Audience, engine::Class, limits::TARGET_RUNS, registry::Plugin,
 };
 
-/// Room for so many planned runs at a time, which those of a plugin share, or those of all plugins of an
-/// engine. Whoever plans runs by it, and by [`TARGET_RUNS`], has none of them wait in here.
+/// Room for so many planned runs at a time, which those of a plugin share, or those of all plugins
+/// of an engine. A caller that plans its runs by it, and by [`TARGET_RUNS`], has none of them wait
+/// here.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct PlannedRoom {
     /// Of what.
@@ -27,7 +28,7 @@ pub struct PlannedRoom {
 pub(crate) struct Slots {
     light: Engine,
     heavy: Engine,
-    /// Apart by who has us look at them.
+    /// Kept apart by who has us look at them.
     targets: Mutex<HashMap<(Target, Who), Arc<Semaphore>>>,
 }
 
@@ -44,7 +45,7 @@ pub(crate) struct Runs {
 /// Who a run is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Who {
-    /// Whoever watches the target: it was planned.
+    /// Somebody who watches the target: the run was planned.
     Watcher,
     /// Somebody who asked for it, with an account.
     Account,

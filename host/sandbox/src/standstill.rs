@@ -1,7 +1,7 @@
 //! When our process stood still: it was stopped, its machine was moved, or had time for nobody. What
 //! ran out of time meanwhile did nothing wrong.
 //!
-//! *Invariant:* one thread ticks; whoever asks sees a standstill also before that thread has.
+//! *Invariant:* one thread ticks; a caller that asks sees a standstill even before that thread has.
 //! *Invariant:* what is remembered is bounded, however often it happens.
 
 use std::{
@@ -21,8 +21,8 @@ pub(crate) struct Standstill(Arc<Mutex<Seen>>);
 
 struct Seen {
     tick: Instant,
-    /// In their order, each shorter than the one before: who met one that a later one was as long as
-    /// met that one too.
+    /// In their order, each shorter than the one before: what met a standstill also met all later
+    /// ones, so one that is no longer than a later one is not kept.
     stood: VecDeque<Stood>,
 }
 

@@ -1,9 +1,9 @@
-//! Runs that somebody asked for and that are under way: who asks for the same meanwhile is given
-//! the same answer, so that a crowd costs its target one look, and takes one place there.
+//! Runs that somebody asked for and that are under way: a call that asks for the same meanwhile
+//! gets the same answer, so that a crowd costs its target one look, and takes one place there.
 //!
 //! *Invariant:* a run is shared while it goes on, never once it has ended; its entry goes with it,
 //! however it ends.
-//! *Invariant:* a run goes on as long as one of those who wait for it does.
+//! *Invariant:* a run goes on as long as one of the calls that wait for it does.
 
 use std::{collections::HashMap, net::IpAddr, sync::Arc};
 
@@ -44,7 +44,7 @@ pub struct Question {
     audience: Audience,
 }
 
-/// Where those who ask find a run. It is part of the work, and gone with it.
+/// Where calls find a run. It is part of the work, and gone with it.
 struct Entry {
     underway: Underway,
     question: Question,
@@ -54,7 +54,7 @@ struct Entry {
 impl Question {
     /// What a job asks, whomever it is for.
     pub fn of(job: &Job) -> Self {
-        // Named one by one: whoever adds a field decides here whether it makes a difference.
+        // Named one by one, so that a new field has to be decided on here.
         let Job {
             run_id: _,
             target,
@@ -77,9 +77,9 @@ impl Question {
         }
     }
 
-    /// The same; none where whoever comes while it runs must not be told. A site's run has the state
-    /// that its plugin keeps for that site, and what it sees is evidence: told twice, one look at
-    /// trouble would pass for the second one that confirms it.
+    /// The same; none if a call that comes while it runs must not share it. A site's run has the
+    /// state that its plugin keeps for that site, and what it sees is evidence: told twice, one
+    /// look at trouble would pass for the second one that confirms it.
     pub(crate) fn of_anybody(job: &Job) -> Option<Self> {
         (job.site.is_none() && !job.watched).then(|| Self::of(job))
     }
@@ -221,7 +221,7 @@ mod tests {
         let third = underway.join(question(), one_is_under_way);
         end.send(Err(RunError::Overloaded)).expect("two still wait");
         assert_eq!(second.await, Some(Err(RunError::Overloaded)));
-        // Its answer is there for those who waited, and for nobody who comes now.
+        // Its answer is there for the calls that waited, and for none that comes now.
         let after = underway.join(question(), endless);
         assert!(!after.ptr_eq(&third));
         assert_eq!(third.await, Some(Err(RunError::Overloaded)));

@@ -1,8 +1,8 @@
 //! A file that is there as a whole or not at all, and on disk before it counts: it is written beside
 //! its place, put on disk, and then given its name.
 //!
-//! *Invariant:* whoever ends halfway leaves the file of that name as it was, and one beside it that
-//! [`is_unfinished`].
+//! *Invariant:* a process that dies halfway leaves the file of that name as it was, and one beside
+//! it that [`is_unfinished`].
 
 use std::{
     ffi::OsString,
@@ -14,8 +14,8 @@ use std::{
 
 use aws_lc_rs::rand;
 
-/// Writes a file into a folder that exists, in the place of the one before. `mode` says who may read
-/// and write it, as far as the process lets anybody.
+/// Writes a file into an existing folder, replacing the previous one. `mode` says who may read and
+/// write it, as far as the process lets anybody.
 ///
 /// # Errors
 /// When it cannot be written, or not be put in its place: then the one before stays. When the folder

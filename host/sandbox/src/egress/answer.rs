@@ -1,8 +1,8 @@
 //! What the answer of a DNS server means: records, that there are none, or whose trouble it is.
 //!
-//! A server that answers SERVFAIL is no wiser than one that is silent: neither says anything of the
-//! name. What remains of the other failures is certain, and the name's own; but REFUSED may be about
-//! who asks ([`is_refusal`]).
+//! A server that answers SERVFAIL knows no more than one that is silent: neither says anything
+//! about the name. The other failures are certain, and the name's own; but REFUSED may be about who
+//! asks ([`is_refusal`]).
 //!
 //! *Invariant:* pure: nothing is asked here.
 
@@ -16,7 +16,7 @@ use hickory_resolver::{
 
 use super::{NetError, code, validating};
 
-/// An answer and whom it came from.
+/// An answer and the server it came from.
 pub(crate) struct Answered {
     pub(crate) server: SocketAddr,
     pub(crate) outcome: Result<Records, net::NetError>,

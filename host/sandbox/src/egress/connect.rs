@@ -52,8 +52,9 @@ impl Egress {
         self.vet_all(found, audience, |address| self.policy().vet_address(address, audience))
     }
 
-    /// The same for who asks about a target and never connects to it. For an account the addresses
-    /// of a name never refuse it; for the public only those do not where nobody is.
+    /// The same for a check that asks about a target but never connects to it. For an account no
+    /// address of a name is a reason to refuse it; for the public all that may not be reached are,
+    /// except those where nobody is.
     pub async fn look_up(
         &self,
         target: &Target,
@@ -341,7 +342,7 @@ mod tests {
 
     #[test]
     fn a_machine_without_a_way_is_cut_off_unless_somebody_answered() {
-        // Everybody on the wire, to whom the kernel connects nobody.
+        // Broadcast: the kernel makes no connection to it.
         let nowhere = SocketAddr::from((Ipv4Addr::BROADCAST, 9));
         let cut_off = |kind: io::ErrorKind| is_cut_off(nowhere, &kind.into());
         assert!(cut_off(io::ErrorKind::NetworkUnreachable));

@@ -21,8 +21,8 @@ pub(super) struct Heard {
     refusal: Option<Instant>,
     /// Names of which they said something, the newest last.
     known: VecDeque<Name>,
-    /// Top-level domains of public names that have records, the newest last, or that which was tried
-    /// in vain.
+    /// Top-level domains of public names that have records; last is the newest, or the one that was
+    /// tried in vain.
     pub(super) domains: VecDeque<Name>,
 }
 
@@ -85,8 +85,8 @@ impl Heard {
         self.domains.extend(domain);
     }
 
-    /// The newest name that was answered, of none of the owner's of `name`: who refuses that as well
-    /// refuses more than one zone.
+    /// The newest name that was answered and does not belong to the owner of `name`: a server that
+    /// refuses that as well refuses more than one zone.
     pub(super) fn known_beside(&self, name: &Name) -> Option<Name> {
         let is_apart = |known: &&Name| known.trim_to(OWNED) != name.trim_to(OWNED);
         self.known.iter().rev().find(is_apart).cloned()

@@ -145,7 +145,7 @@ mod tests {
 
     use super::*;
 
-    /// Whoever prints the causes of an error would say it twice.
+    /// Otherwise code that prints an error's causes would say it twice.
     #[test]
     fn what_keeps_the_egress_layer_from_being_set_up_is_said_once() {
         let cause = SetupError::Anchor {

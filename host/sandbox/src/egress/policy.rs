@@ -20,8 +20,8 @@ pub struct Policy {
     /// `--public-egress-allow`: special ranges open to the public endpoints.
     pub public_allow: Vec<IpNet>,
     /// Where this process listens itself; refused even inside `allow`. A listener on the
-    /// unspecified address covers its port on every loopback address, and who dials the
-    /// unspecified address reaches a loopback address.
+    /// unspecified address covers its port on every loopback address, and dialling the unspecified
+    /// address reaches a loopback address.
     pub own_listeners: Vec<SocketAddr>,
 }
 
@@ -45,8 +45,8 @@ impl Policy {
         }
     }
 
-    /// Whether it is refused as an address of documentation alone: nobody is there, and who does
-    /// not connect may hear of it.
+    /// Whether it is refused only as an address for documentation: nobody is there, and a check
+    /// that does not connect may see it.
     pub fn leads_nowhere(&self, address: IpAddr, audience: Audience) -> bool {
         matches!(self.vet_address(address, audience), Err(Refusal::Address("documentation")))
     }

@@ -361,7 +361,7 @@ fn verify_signature(
     doubt: Doubt,
 ) -> Result<HandshakeSignatureValid, Error> {
     let Ok((_, parsed)) = X509Certificate::from_der(certificate) else {
-        // There is no key to check with; whoever judges the chain calls it malformed.
+        // There is no key to check with; the examination of the chain calls it malformed.
         return match doubt {
             Doubt::Believed => Ok(HandshakeSignatureValid::assertion()),
             Doubt::Refused => Err(Error::InvalidCertificate(CertificateError::BadEncoding)),
@@ -377,8 +377,8 @@ fn verify_signature(
         .take(candidates)
         .filter(|candidate| algorithm == Some(candidate.public_key_alg_id().as_ref()))
         .peekable();
-    // The verifiers refuse such a key whatever it signed; who holds it is not known, but its
-    // certificate would never be watched else.
+    // The verifiers refuse such a key whatever it signed. Who holds it is not known, but otherwise
+    // its certificate would never be watched.
     let cannot_tell = doubt == Doubt::Believed
         && fitting.peek().is_some()
         && der::contents(key.raw).is_some_and(|key| key_size(key) != KeySize::Usual);

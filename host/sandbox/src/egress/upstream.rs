@@ -28,7 +28,7 @@ pub(super) struct Upstream {
     silent_at: Mutex<Option<Instant>>,
 }
 
-/// A question that waits for its answer. Whoever gives up on it leaves it unanswered.
+/// A question that waits for its answer. A caller that gives up leaves it unanswered.
 pub(super) struct Waiting<'a> {
     upstream: &'a Upstream,
     since: Instant,
@@ -124,7 +124,7 @@ fn options(attempt: Duration) -> ResolverOpts {
 
 /// Then it is tried again: one name takes its time.
 const ASKED_LAST_FOR: Duration = Duration::from_secs(60);
-/// Who is given up sooner may just have been about to answer.
+/// A server that is given up sooner may just have been about to answer.
 const LATE: Duration = Duration::from_millis(500);
 /// Over TCP, TLS and HTTPS all runs share one connection.
 const MOST_ON_A_CONNECTION: usize = 512;

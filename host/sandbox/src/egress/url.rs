@@ -34,7 +34,7 @@ pub fn parse(text: &str) -> Result<Url, Refusal> {
     Ok(url)
 }
 
-/// Whom the URL names. The URL must have come from [`parse`].
+/// The host that the URL names. The URL must have come from [`parse`].
 pub fn target(url: &Url) -> Result<Target, Refusal> {
     match url.host() {
         Some(Host::Ipv4(address)) => Ok(Target::Address(IpAddr::V4(address))),
@@ -91,8 +91,8 @@ fn vet_host(url: &Url, written: &str) -> Result<(), Refusal> {
 /// As the parser writes it, whatever was given.
 pub(super) const LOCALHOST: &str = "localhost";
 
-/// fetch.spec.whatwg.org/#port-blocking, but for 1 and 9: nothing that could be talked into anything
-/// listens there, and they are what people name for a port that is closed.
+/// fetch.spec.whatwg.org/#port-blocking, except 1 and 9: nothing that could be tricked into
+/// anything listens there, and they are what people name as a closed port.
 const BAD_PORTS: [u16; 81] = [
     0, 7, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102,
     103, 104, 109, 110, 111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179, 389, 427, 465,

@@ -4,9 +4,9 @@
 //! validator and the client: there a refused answer can still be looked at. The client behind it
 //! says of every refusal only that there was one.
 //!
-//! *Invariant:* what the validator calls bogus stays bogus, but for sound expansions of wildcards,
-//! and for aliases: where they end is validated by itself, and those that a redirection made are
-//! signed with it.
+//! *Invariant:* what the validator calls bogus stays bogus, except sound expansions of wildcards,
+//! and aliases: their end is validated by itself, and those that a redirection made are signed with
+//! it.
 //! *Invariant:* one validation asks for at most [`MOST_QUESTIONS`], and the server for each once,
 //! unless it is silent.
 

@@ -1,4 +1,4 @@
-//! What can be said of a component without running it.
+//! What can be found out about a component without running it.
 
 use std::collections::BTreeSet;
 
@@ -126,7 +126,7 @@ pub(super) fn imports(
     }
 }
 
-/// Whose it is to mend: the author's who did not ask, or the operator's who does not grant.
+/// Who can fix it: the author, who did not ask, or the operator, who does not grant.
 fn not_granted(import: String, known: &Known, asked: &Capabilities) -> GateError {
     let capability = known.capability;
     if asked.interfaces().contains(known.interface) {

@@ -17,9 +17,9 @@ pub(crate) struct About {
 }
 
 impl About {
-    /// Of the places that the operator set, those that a run dials as they are written. Whom it is
-    /// about, and whom that one's records name, is for others to say: it is vetted, also where it is
-    /// such a place.
+    /// Of the places that the operator set, those that a run dials as they are written. The target,
+    /// and the hosts that its records name, are other people's choice: they are vetted even if they
+    /// are such a place.
     pub(crate) fn operators(&self, set: &Arc<[(Target, u16)]>) -> Arc<[(Target, u16)]> {
         let is_named = |host: &Target| *host == self.target || self.mx.contains(&host.to_string());
         if !set.iter().any(|(host, _)| is_named(host)) {

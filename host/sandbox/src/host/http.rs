@@ -15,7 +15,7 @@ use crate::{
 /// Requests, each held against grants and budget on its own.
 struct Judged {
     requests: Vec<Result<Request, NetError>>,
-    /// Whom each is for; none of those that are not permitted.
+    /// The host that each is for; none for those that are not permitted.
     targets: Vec<Option<Target>>,
     /// The values of the secret headers of those that are.
     secrets: Vec<Vec<(String, String)>>,
@@ -90,7 +90,7 @@ impl Guest {
 }
 
 impl Run {
-    /// Whom the request is for, if that is granted.
+    /// The host that the request is for, if that is granted.
     fn permit_fetch(&self, request: &Request) -> Result<Target, NetError> {
         let unreadable = |refusal: crate::egress::Refusal| NetError::Protocol(refusal.to_string());
         let parsed = url::parse(&request.url).map_err(unreadable)?;

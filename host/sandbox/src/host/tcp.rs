@@ -21,7 +21,7 @@ use crate::{
 pub struct Dialogue {
     /// None once a call on it was cut off, and in a replay.
     connection: Option<tcp::Connection>,
-    /// Whom it is held with, where that is recorded.
+    /// The peer, if that is recorded.
     about: Value,
 }
 

@@ -63,7 +63,7 @@ fn one_line(text: &str) -> String {
     text.replace(['\n', '\r'], " ")
 }
 
-/// It stands before a `=` on a command line, and is shown to whoever types that.
+/// It comes before a `=` on a command line, and is shown to the person who types that.
 fn is_name(text: &str) -> bool {
     let shown = |b: u8| b.is_ascii_alphanumeric() || b == b'_' || b == b'-';
     (1..=64).contains(&text.len()) && text.bytes().all(shown) && !text.starts_with('-')

@@ -29,7 +29,7 @@ pub(super) fn check(manifest: &Manifest, text: &str) -> Result<(), ManifestError
     require(kept, "schedule.min-interval", "must not be longer than schedule.interval")
 }
 
-/// Refuses what may look like something else to whoever decides whether the plugin may run.
+/// Refuses what may look like something else to the person who decides whether the plugin may run.
 pub(super) fn shown(asked: &Capabilities) -> Result<(), ManifestError> {
     each(types(asked), TYPES, is_name)?;
     each(methods(asked), METHODS, is_name)?;

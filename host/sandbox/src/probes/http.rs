@@ -9,7 +9,7 @@ pub struct Request {
     pub method: String,
     pub url: String,
     pub headers: Vec<(String, String)>,
-    /// Header and *value*: whoever calls has looked the secret up.
+    /// Header and *value*: the caller has looked the secret up.
     pub secret_headers: Vec<(String, String)>,
     pub body: Option<Vec<u8>>,
     pub timeout_ms: u32,

@@ -45,8 +45,7 @@ pub async fn exchange_many(
     many(requests, |request| exchange(reach.clone(), request)).await
 }
 
-/// A dialogue; dropping it closes it. After an error it is of no more use, but for a read that
-/// timed out.
+/// A dialogue; dropping it closes it. After an error it is of no use, unless a read timed out.
 #[derive(Debug)]
 pub struct Connection {
     /// None while a call is under way, and after one was aborted or failed.

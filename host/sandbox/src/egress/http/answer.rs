@@ -26,7 +26,7 @@ pub(super) struct Answer {
     pub(super) _end: DropGuard,
 }
 
-/// What it took to connect to whoever answered.
+/// What it took to connect to the server that answered.
 #[derive(Clone, Copy)]
 pub(super) struct HopTiming {
     pub(super) resolve: Option<Duration>,

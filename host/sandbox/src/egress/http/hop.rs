@@ -37,7 +37,7 @@ use crate::egress::{
     url as http_url,
 };
 
-/// What one hop sends, and to whom.
+/// What one hop sends, and where to.
 pub(super) struct Hop<'a> {
     pub(super) method: &'a Method,
     pub(super) url: &'a Url,
@@ -217,8 +217,8 @@ impl Hop<'_> {
         http_error(error, self.most_read)
     }
 
-    /// The same of an exchange over HTTP/2, which keeps of an error below it no more than its kind:
-    /// invalid is what TLS finds so, as where the server misses a certificate of ours.
+    /// The same for an exchange over HTTP/2, which keeps only the kind of an error below it:
+    /// invalid is an error of TLS, for example when the server wants a certificate of ours.
     fn http2_error(&self, error: &hyper::Error) -> NetError {
         let source = std::error::Error::source(error);
         match source.and_then(|cause| cause.downcast_ref::<io::Error>()) {
@@ -302,7 +302,7 @@ fn server_name(url: &Url) -> Result<ServerName<'static>, NetError> {
     name.ok_or_else(|| NetError::NotPermitted("the host cannot be named in a handshake".into()))
 }
 
-/// What a failed exchange says about the peer, of whom at most `most_read` bytes were read.
+/// What a failed exchange says about the peer, from which at most `most_read` bytes were read.
 pub(super) fn http_error(error: &hyper::Error, most_read: u32) -> NetError {
     if error.is_parse_too_large() {
         return NetError::TooLarge(MAX_HEAD);

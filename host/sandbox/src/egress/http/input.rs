@@ -1,4 +1,4 @@
-//! What a decoder reads: in steps, and no more than the body that is wanted can be made of.
+//! What a decoder reads: in steps, and no more than it takes to make the wanted body.
 //!
 //! A decoder goes on by itself while it has input and nothing to show for it. A compressed megabyte
 //! of empty blocks would keep it busy for long, past every deadline, on a thread of others.

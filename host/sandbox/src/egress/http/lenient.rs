@@ -17,8 +17,8 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 /// It ends where the peer closed it, also without the `close_notify` of TLS, which many servers leave
 /// out. Of a body whose length was told, HTTP itself knows that it broke off.
 ///
-/// Of all that comes no more is read than any answer needs. A server may send interim answers, empty
-/// parts and frames that mean nothing as long as it likes: no limit on heads and bodies counts them.
+/// Reads no more than any answer needs. A server may send interim answers, empty parts and
+/// meaningless frames as long as it likes: no limit on heads and bodies counts them.
 pub(super) struct Lenient<S> {
     stream: S,
     /// How much of [`MAJOR`] has come; more than all of it where nothing is looked for any more.

@@ -53,7 +53,7 @@ pub struct HttpResponse {
     /// Decompressed.
     pub body: Vec<u8>,
     pub truncated: bool,
-    /// Why there is no more than the head; none but after [`Egress::send_for_status`].
+    /// Why there is only the head; set only after [`Egress::send_for_status`].
     pub failure: Option<NetError>,
     pub final_url: String,
     /// The redirects that were followed: status and `Location`, as sent.
@@ -90,8 +90,8 @@ enum Want {
 }
 
 impl HttpRequest {
-    /// One without headers and body, to whoever proves to be the host; a redirect is the answer, and
-    /// of that at most `max_body` bytes are read.
+    /// One without headers and body, to a server that proves to be the host. A redirect is the
+    /// answer; at most `max_body` bytes of it are read.
     pub fn new(method: &str, url: &str, deadline: Instant, max_body: u32) -> Self {
         Self {
             method: method.to_owned(),
@@ -119,9 +119,9 @@ impl Egress {
         self.follow(request, url, Source::Stranger(audience), Want::Body).boxed().await
     }
 
-    /// The same where the head is an answer: a body that does not come whole and in time is left
-    /// empty, and [`HttpResponse::truncated`] set; a redirect that is not followed, or that leads to
-    /// nobody who answers, is answered likewise. [`HttpResponse::failure`] says why.
+    /// The same, but the head is an answer: a body that does not come whole and in time is left
+    /// empty, and [`HttpResponse::truncated`] set. A redirect that is not followed, or that leads
+    /// where nobody answers, is answered likewise. [`HttpResponse::failure`] says why.
     pub async fn send_for_status(
         &self,
         request: HttpRequest,
@@ -229,7 +229,7 @@ impl Step {
         }
     }
 
-    /// Where an answer points to: a stranger, whoever has answered.
+    /// Where an answer points to: a stranger, whichever server answered.
     fn next(&self, policy: &Policy, location: &str) -> Result<Url, NetError> {
         let next = redirect::resolve(&self.url, location)?;
         policy.vet_url(next.as_str(), self.audience()).map_err(redirect::not_followed)
@@ -307,7 +307,7 @@ fn header(name: &str, value: &str) -> Result<(HeaderName, HeaderValue), NetError
     Ok((named, HeaderValue::from_str(value).map_err(|_| unusable())?))
 }
 
-/// What the connection decides; a caller who set these could smuggle a second request.
+/// Headers that the connection decides; a caller that set them could smuggle a second request.
 const OF_THE_CONNECTION: [&str; 10] = [
     "connection",
     "content-length",
@@ -331,7 +331,7 @@ const OURS: [(&str, &str); 3] = [
     ("accept-encoding", "gzip, br, deflate"),
 ];
 
-/// Whom a URL names, for the connector.
+/// The host and port of a URL, for the connector.
 fn host_and_port(url: &Url) -> (String, u16) {
     let host = url.host_str().expect("http and https URLs have a host").to_owned();
     (host, http_url::port(url))

@@ -8,10 +8,10 @@
 //! fail them now have lost their way. Those that never did, as in a network without one, say nothing
 //! by failing.
 //!
-//! *Invariant:* strangers are asked seldom: once beneath each of two top-level domains while all is
-//! well, and once a second at most, beneath both at most, while something fails.
-//! *Invariant:* one question about the way out is under way at a time, and what is known of it changes
-//! by that alone; whoever only reads what is known waits for nobody.
+//! *Invariant:* strangers are rarely asked: once beneath each of two top-level domains while all is
+//! well, and at most once a second, beneath both at most, while something fails.
+//! *Invariant:* one question about the way out is under way at a time, and only that changes what
+//! is known of it; a caller that only reads what is known never waits.
 
 use std::{
     collections::VecDeque,
@@ -32,7 +32,8 @@ use crate::egress::answer::{is_knowledge, is_refusal};
 /// The way out: what is known of it, and the turn to ask about it.
 pub(super) struct Uplink {
     known: Mutex<Known>,
-    /// Who waits for it looks first whether what came of the question before says something to them.
+    /// A caller that waits for it first looks whether the outcome of the previous question is of
+    /// use.
     turn: Semaphore,
 }
 
@@ -91,7 +92,7 @@ impl Known {
         Some(domain.clone())
     }
 
-    /// What came of the last question, where it still says something to who came then.
+    /// The outcome of the last question, if it is still of use to a caller that came then.
     fn found(&self, came: Instant, age: Duration) -> Option<&Found> {
         self.last.as_ref().filter(|found| found.stands(came, age))
     }
@@ -111,8 +112,9 @@ impl Known {
 }
 
 impl Found {
-    /// Whether it still says something to who came then. That others were reached was so when it was
-    /// asked, and may be so no more: `age` is how long before they came that may have been.
+    /// Whether it is still of use to a caller that came then. That others were reached held when it
+    /// was asked, and may no longer hold: `age` is how long before the caller came that may have
+    /// been.
     fn stands(&self, came: Instant, age: Duration) -> bool {
         match self.has_uplink {
             Some(true) => came <= self.began + age,
@@ -122,8 +124,8 @@ impl Found {
 }
 
 impl Resolver {
-    /// Whether our servers reach others at this moment; none where that cannot be told. Asked once a
-    /// second at most, whoever wants to know, and known within some ten.
+    /// Whether our servers reach others at this moment; none if that cannot be told. Asked at most
+    /// once a second, however many want to know, and known within some ten.
     pub async fn has_uplink(&self) -> Option<bool> {
         self.uplink_seen(Duration::ZERO).await
     }
@@ -133,7 +135,8 @@ impl Resolver {
         self.uplink_seen(LATELY).await
     }
 
-    /// Who waits while others ask takes what comes of the next question, together with all that wait.
+    /// A caller that waits while others ask takes the outcome of the next question, as all that
+    /// wait do.
     async fn uplink_seen(&self, age: Duration) -> Option<bool> {
         let came = Instant::now();
         let _turn = self.uplink.turn().await;
@@ -230,7 +233,7 @@ const APART: Duration = Duration::from_secs(1);
 const QUESTION: Duration = Duration::from_secs(3);
 /// Top-level domains may be down, too: one is not enough.
 const PLACES: usize = 2;
-/// After an attempt in vain.
+/// After a failed attempt.
 const TRY_AGAIN: Duration = Duration::from_secs(60);
 /// From then on the network is taken for one that has no way out, where what fails inside must be told;
 /// and so for everybody's trouble where it has lost it indeed, while servers keep the root (six days).

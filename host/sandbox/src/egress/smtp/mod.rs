@@ -49,7 +49,7 @@ pub struct Relay {
     idle: Mutex<Vec<(AsyncSmtpConnection, Instant)>>,
     /// Why the last connection that was tried was not let in, and since when.
     shut: Mutex<Option<(String, Instant)>>,
-    /// Who tries whether it is open again: one at a time.
+    /// Lets one caller at a time try whether it is open again.
     door: Semaphore,
     /// How many mails may be on their way at a time.
     turns: Semaphore,
@@ -139,7 +139,7 @@ impl Relay {
     ) -> Result<(), NotSent> {
         let sent = self.exchange(&mut connection, to, message).await;
         if sent.is_ok() {
-            // Whoever was turned away meanwhile was one beside it.
+            // A mail that was turned away meanwhile was one beside it.
             *self.shut.lock() = None;
         }
         if !sent.as_ref().is_err_and(|Failed(_, cause)| has_hung_up(cause)) {
@@ -318,13 +318,13 @@ fn away(reason: &str) -> NotSent {
     NotSent::TurnedAway(reason.to_owned())
 }
 
-/// Whoever refuses with a code is still there; one code says that the connection ends (RFC 5321
-/// section 3.8).
+/// A relay that refuses with a code is still there; one code says that the connection ends (RFC
+/// 5321 section 3.8).
 fn has_hung_up(cause: &smtp::Error) -> bool {
     cause.status().map(u16::from).is_none_or(|code| code == 421)
 }
 
-/// Whether it is EHLO that was refused; two codes turn away whoever connects (RFC 5321 section 3.1,
+/// Whether EHLO itself was refused; two codes turn away anybody who connects (RFC 5321 section 3.1,
 /// RFC 7504).
 fn knows_no_extensions(refused: &smtp::Error) -> bool {
     let code = refused.status().map(u16::from);
@@ -349,8 +349,8 @@ fn unreached(cause: &NetError) -> NotSent {
     })
 }
 
-/// Whether a relay takes mail of nobody who has not logged in, or not like this (RFC 4954, 6): that is
-/// no fault of the mail.
+/// Whether a relay accepts no mail without a login, or not with this one (RFC 4954, 6): that is not
+/// the mail's fault.
 fn wants_login(cause: &smtp::Error) -> bool {
     let code = cause.status().map(|code| code.to_string()).unwrap_or_default();
     ["530", "534", "535", "538"].contains(&code.as_str())

@@ -53,7 +53,7 @@ mod tests {
         ("1.example.com", "1.example.com", true),
         ("foo-bar.example.com", "foo-bar.example.com", true),
         ("foo_bar.example.com", "foo_bar.example.com", true),
-        // One trailing dot of the reference is none; a presented one is malformed.
+        // One trailing dot of the reference is ignored; a presented one is malformed.
         ("example.com.", "example.com", true),
         ("example.com", "example.com.", false),
         ("example.com.", "example.com.", false),

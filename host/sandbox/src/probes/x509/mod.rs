@@ -1,8 +1,8 @@
 //! Certificates: read, put in order, and judged.
 //!
-//! A chain is trusted where a path without a fault leads over what the server sent, in any order and
-//! with extras ignored, to a trusted root; where there is none, the path that is nearest to being
-//! right tells what is wrong ([`search`]). The rules are those of RFC 5280 section 6 as browsers
+//! A chain is trusted if a path without a fault leads over what the server sent, in any order and
+//! with extras ignored, to a trusted root; if there is none, the path that is closest to being
+//! right says what is wrong ([`search`]). The rules are those of RFC 5280 section 6 as browsers
 //! apply them ([`path`], [`constraints`]); signatures are verified by the algorithms that rustls
 //! trusts ([`signature`]). Reading a certificate depends on none of this: what was refused is shown
 //! like the rest.

@@ -26,7 +26,7 @@ pub(super) enum Status {
     Stale {
         revoked: bool,
     },
-    /// Malformed, an error response, about another certificate, or not signed by who may.
+    /// Malformed, an error response, about another certificate, or not signed by somebody who may.
     Invalid,
 }
 
@@ -47,7 +47,7 @@ impl Status {
     }
 }
 
-/// When what a staple says is said of.
+/// The time that a staple's statement is about.
 enum Tense {
     Past,
     Present,
@@ -74,7 +74,7 @@ fn judge(staple: &[u8], leaf: &Parsed, issuer: &[u8], at: i64) -> Option<Status>
     let basic = BasicOcspResponse::from_der(encoded).ok()?;
     let single = covering(&basic, leaf, issuer)?;
     let tense = tense(single, at);
-    // What was said in the past was said by who could say so then.
+    // A statement from the past was made by somebody who could make it then.
     let said = match tense {
         Tense::Past => seconds(&single.this_update),
         Tense::Present | Tense::Future => at,
@@ -163,8 +163,8 @@ fn is_signed(basic: &[u8], key_info: &[u8]) -> bool {
     signed.by(key_info) == Worth::Good
 }
 
-/// Present: thisUpdate ≤ now < nextUpdate; without nextUpdate newer information is always there for
-/// who asks, which a staple cannot.
+/// Present: thisUpdate ≤ now < nextUpdate. Without nextUpdate, newer information is always
+/// available on request, which a staple cannot make.
 fn tense(single: &SingleResponse, at: i64) -> Tense {
     if at < seconds(&single.this_update) {
         Tense::Future
