@@ -1,8 +1,8 @@
 //! Certification authorities and the domain names by which CAA records know them (RFC 8659,
 //! section 4.2). A name below one of these is the authority's as well.
 //!
-//! *Invariant:* an authority is listed only with all of its names: whoever is not in a CAA set by
-//! any of them is forbidden to issue, and that is a critical alert.
+//! *Invariant:* an authority is listed only with all of its names: one that a CAA set contains under
+//! none of them is forbidden to issue, and that is a critical alert.
 
 /// An authority, with all organisations that its certificates name as issuer.
 #[derive(Debug, PartialEq, Eq)]

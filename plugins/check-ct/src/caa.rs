@@ -1,8 +1,8 @@
 //! What CAA records (RFC 8659) say of an issuer, for each name of a certificate.
 //!
-//! The records are looked up where the run is, since an assessment asks nobody. For each name the
-//! tree is climbed from the name itself up to its top-level domain; the first name that has
-//! records decides, also where none of them is about certificates for servers.
+//! The records are looked up during the run, since an assessment cannot look anything up. For each
+//! name the tree is climbed from the name itself up to its top-level domain; the first name that
+//! has records decides, even if none of them is about certificates for servers.
 //!
 //! *Invariant:* a name without records, and a lookup that failed, say nothing: only what is
 //! written permits or forbids.

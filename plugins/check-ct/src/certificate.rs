@@ -64,7 +64,7 @@ impl Certificate {
         self.not_after.is_none_or(|at| now <= at)
     }
 
-    /// The later, the newer: when it was logged, else when it became valid.
+    /// How new it is: when it was logged, else when it became valid.
     pub(crate) fn age(&self) -> i64 {
         self.logged_at.or(self.not_before).unwrap_or(i64::MIN)
     }
@@ -138,8 +138,8 @@ impl<'a> Catalogue<'a> {
     }
 }
 
-/// A serial number in canonical form; empty where it is none. RFC 5280 allows 20 octets, and some
-/// authorities take more.
+/// A serial number in canonical form; empty if it is not one. RFC 5280 allows 20 octets, and some
+/// authorities use more.
 pub(crate) fn serial(text: &str) -> String {
     let text = text.trim();
     if text.len() > LONGEST_SERIAL {
@@ -157,7 +157,7 @@ fn octets(serial: &str) -> String {
     if serial.len().is_multiple_of(2) { serial.to_owned() } else { format!("0{serial}") }
 }
 
-/// A SHA-256 in lower-case hex; none where it is something else.
+/// A SHA-256 in lower-case hex; none if it is something else.
 pub(crate) fn hash(text: &str) -> Option<String> {
     let is_hash = text.len() == 64 && hex::decode(text).is_ok();
     is_hash.then(|| text.to_ascii_lowercase())

@@ -109,7 +109,7 @@ impl Default for Settings {
     }
 }
 
-/// The operator's sources; whoever names none has nobody asked. An error is
+/// The operator's sources; if none are named, none is asked. An error is
 /// `CheckError::InvalidConfig`.
 pub(crate) fn sources<C>(job: &Job<C>) -> Result<Vec<Source>, CheckError> {
     let Settings { sources: settings } = job.settings()?;

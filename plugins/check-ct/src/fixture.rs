@@ -195,8 +195,8 @@ fn read(der: &[u8]) -> x509::Certificate {
     read.serial = hex::encode(parsed.raw_serial()).trim_start_matches("00").to_owned();
     read.not_before = parsed.validity().not_before.timestamp();
     read.not_after = parsed.validity().not_after.timestamp();
-    // The digest is over what was signed without the poison: made anew, as no other extension
-    // differs in the certificates of these tests.
+    // The digest is over what was signed without the poison: it is computed again, as no other
+    // extension differs in the certificates of these tests.
     let tbs = parsed.tbs_certificate.as_ref();
     let without = tbs.windows(POISON.len()).position(|window| window == POISON);
     let tbs = match without {

@@ -7,8 +7,8 @@
 //! certificates that are equal in all of these to the second are one, unless both are numbered. Of
 //! the names only those of the watched domain count: not every source tells the others.
 //!
-//! *Invariant:* two digests that differ are two certificates, whatever else is equal; and so are
-//! two serial numbers.
+//! *Invariant:* two different digests are two certificates, whatever else is equal; so are two
+//! different serial numbers.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -177,7 +177,7 @@ impl<V: Copy> Known<V> {
         found.copied().or_else(|| self.twin(identity).map(|twin| twin.value))
     }
 
-    /// The certificate that differs in no more than that only one of the two is numbered.
+    /// The certificate that differs only in that just one of the two has a serial number.
     fn twin(&self, identity: &Identity) -> Option<&Twin<V>> {
         let Likeness { mark, is_numbered } = identity.likeness.as_ref()?;
         let others = if *is_numbered { &self.unnumbered } else { &self.numbered };

@@ -140,8 +140,9 @@ fn joined(domain: &str, answer: Answer, ledger: &Ledger, now: i64) -> Vec<Sighti
     }
     let known = catalogue.len();
 
-    // Of thousands, what they are recognised by costs more than all else. In a whole answer each is
-    // there once, and none with dates of its own is a known one, unless that had none.
+    // With thousands of certificates, computing what they are recognised by costs the most. In a
+    // whole answer each is there once, and one with dates of its own is not a known one, unless
+    // that had none.
     let mut others = Vec::new();
     for certificate in told {
         let own = certificate.dates();

@@ -37,10 +37,10 @@ impl Issuer {
         Self { organisation: organisation.or(told.organisation), ..told }
     }
 
-    /// What the certificates of one authority have in common: the authority itself where it is
-    /// known, else its organisation, else the issuer's name. Authorities rotate their
-    /// intermediates, so an issuer that is accepted stands for all of them. None when the
-    /// certificate does not say who issued it.
+    /// What the certificates of one authority have in common: the authority itself if it is known,
+    /// else its organisation, else the issuer's name. Authorities rotate their intermediates, so an
+    /// accepted issuer stands for all of them. None when the certificate does not say who issued
+    /// it.
     pub(crate) fn family(&self) -> Option<String> {
         if let Some(authority) = self.authority() {
             return Some(mark(&["authority", authority.name()]));

@@ -53,7 +53,7 @@ pub(crate) struct Told<'a> {
 /// Why a source did not answer.
 #[derive(Clone, Debug, PartialEq)]
 enum Failure {
-    /// It is away, or answers something else. A text for the log.
+    /// It is away, or its answer cannot be used. A text for the log.
     Unavailable(String),
     /// It answers, but this domain has too much of it.
     TooMuch(String),

@@ -51,7 +51,7 @@ pub(crate) fn assess(evidence: Evidence<NoConfig, DnsResult>) -> Assessment {
     Assessment { health, findings: findings.collect(), memory: None }.remember(&memory)
 }
 
-/// By this run alone, but for a first failure of the name's servers, which may be a passing one.
+/// By this run alone, except for a first failure of the name's servers, which may pass.
 fn health(current: &DnsResult, has_failed: bool) -> Health {
     let token = current.error.as_deref();
     match token {

@@ -1,7 +1,7 @@
 //! Short stand-ins for long texts.
 
 /// FNV-1a of 128 bits over texts, each with its length: recognises what was there before, and need
-/// not resist anyone, since whoever chooses the records also owns the name.
+/// not resist an attacker, since the one who chooses the records also owns the name.
 pub(crate) fn of<'a>(texts: impl IntoIterator<Item = &'a str>) -> String {
     let mut hash: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
     let mut mix = |bytes: &[u8]| {

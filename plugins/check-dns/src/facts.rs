@@ -102,7 +102,7 @@ fn error<'a>(
     if chain.endless {
         return Some(LOOP);
     }
-    // An alias exists, also where it leads to a name that does not.
+    // An alias exists, even if it leads to a name that does not.
     let is_alias = found(RecordType::Cname).is_some_and(|target| !target.is_empty());
     let mut known = looks.iter().filter_map(|look| match look.outcome {
         Outcome::Known { .. } if is_alias && look.rtype == RecordType::Cname => None,

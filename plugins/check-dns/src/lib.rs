@@ -113,8 +113,8 @@ impl Check for Dns {
     }
 }
 
-/// The aliases of the target. Where they lead to no address, a resolver that gives up on a loop
-/// says no more than that there is none: then each link is asked for.
+/// The aliases of the target. If they lead to no address, a resolver that gives up on a loop only
+/// says that there is none: then each link is asked for.
 fn follow(cx: &Cx, target: &str, looks: &[Look]) -> Chain {
     let records = looks.iter().flat_map(|look| look.outcome.records());
     let mut chain = Chain::follow(target, records);

@@ -12,9 +12,9 @@ pub(crate) enum Within {
     Quotes,
 }
 
-/// The bytes of one or more character strings, joined with nothing between. Strings are quoted or
-/// single words; `\DDD` is a byte, `\` before anything else is that. Never fails: a quote that is
-/// not closed ends with the text.
+/// The bytes of one or more character strings, joined without a separator. Strings are quoted or
+/// single words; `\DDD` is a byte, and `\` before any other character is that character. Never
+/// fails: a quote that is not closed ends with the text.
 pub(crate) fn bytes(text: &str) -> Vec<u8> {
     let mut joined = Vec::with_capacity(text.len());
     let mut quoted = false;

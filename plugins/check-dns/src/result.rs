@@ -83,7 +83,7 @@ fn require_nothing(schema: &mut Schema) {
     schema.remove("required");
 }
 
-/// A set that names no type has none: the empty text is none of those that there are.
+/// A set that names no type has none: the empty text is not one of them.
 fn require_nothing_and_suppose_no_type(schema: &mut Schema) {
     require_nothing(schema);
     if let Some(Value::Object(rtype)) = schema.pointer_mut("/properties/type") {

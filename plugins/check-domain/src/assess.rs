@@ -1,12 +1,11 @@
 //! What a result means for the site: the registration's expiry, and its loss.
 //!
 //! A fold over time: each assessment remembers the last registration that was seen, so that a run
-//! which saw none neither resolves nor forgets what the registry said before; expiry goes on by
-//! the calendar meanwhile. So it does where a source that publishes no date stands in for the one
-//! that told it. That a name is registered no more counts once both sources say so, or one says it
-//! twice in a row.
-//! A run that saw nothing is `unknown` only where nothing is due: what the host is told beside
-//! `unknown` it leaves alone, and a date that has come is known without the registry.
+//! which saw none neither resolves nor forgets what the registry said before; expiry goes on by the
+//! calendar meanwhile, even if a source that publishes no date stands in for the one that gave it.
+//! That a name is no longer registered counts once both sources say so, or one says it twice in a
+//! row. A run that saw nothing is `unknown` only if nothing is due: the host ignores what comes
+//! with `unknown`, and a date that has passed is known without the registry.
 //!
 //! *Invariant:* pure; the only clock is the evidence's own time.
 

@@ -37,7 +37,7 @@ impl Name {
             Some(zone) => below(target, zone),
             None => suffix::registrable(target),
         };
-        // Whatever else a query might say, it says no more than a name.
+        // A query may hold a name and nothing else.
         let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'.' | b'_');
         match registrable.filter(|name| name.bytes().all(plain)) {
             Some(name) => Ok(Self { text: name.to_owned(), zone }),
@@ -81,7 +81,8 @@ pub(crate) fn is_below(name: &str, parent: &str) -> bool {
     name.strip_suffix(parent).is_some_and(|before| before.ends_with('.'))
 }
 
-/// A host in A-labels, as registries also write it in letters beyond ASCII; what is none as it was.
+/// A host in A-labels, since registries also write it in letters beyond ASCII; anything else
+/// unchanged.
 pub(crate) fn a_labels(host: &str) -> String {
     if host.is_ascii() || host.len() > LONGEST_UNICODE {
         return host.to_owned();

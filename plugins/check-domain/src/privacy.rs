@@ -38,7 +38,7 @@ fn contains(spaced: &str, phrase: &str) -> bool {
 
 const LONGEST: usize = 512;
 
-/// Texts that say it only when they say nothing else: a company may be called Hidden Valley.
+/// Texts that mean it only by themselves: a company may be called Hidden Valley.
 const WHOLE: &[&str] = &[
     "anonymous",
     "confidential",

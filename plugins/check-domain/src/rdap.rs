@@ -1,6 +1,6 @@
 //! RDAP (RFC 7480 to 7484, 9082, 9083): one question to one server, and what the answer says.
 //!
-//! *Invariant:* an answer is read leniently, but for what it must say: that it is about this name.
+//! *Invariant:* an answer is read leniently, except that it must say that it is about this name.
 //! *Invariant:* throttled is never "not found".
 
 use std::time::Duration;

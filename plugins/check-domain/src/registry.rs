@@ -1,13 +1,12 @@
 //! How a name stands: what is kept, then RDAP, then WHOIS.
 //!
-//! A registry may name several RDAP servers. One that fails leaves the question to the next, in
-//! the time that WHOIS does not need.
-//! A registration that either tells is the answer. "Not registered" is a grave thing to say, so
-//! that WHOIS is asked about it as well; where WHOIS has nothing to say, RDAP's word stands alone.
-//! A server that throttles ends the search: it is the registry's wish, on whichever protocol. One
-//! that denies us leaves the question to the next: what stands in front of it may not know the
-//! registry's wish. A registration counts then; that there is none does not, beside one that would
-//! not say.
+//! A registry may name several RDAP servers. If one fails the next is asked, in the time that WHOIS
+//! does not need. A registration that either reports is the answer. "Not registered" is a grave
+//! thing to say, so WHOIS is asked about it as well; if WHOIS has nothing to say, RDAP's word
+//! stands alone. A server that throttles ends the search: it is the registry's wish, on whichever
+//! protocol. If one denies us the next is asked: what stands in front of it may not know the
+//! registry's wish. Then a registration counts; that there is none does not, next to a server that
+//! would not say.
 //!
 //! *Invariant:* a server that throttled a question is not asked it again before its time is over,
 //! and one that does so again and again is asked nothing ([`throttle`]).
@@ -42,8 +41,8 @@ pub(crate) struct Found {
 }
 
 impl Found {
-    /// Looked at again soon where the registration has lapsed: whoever is told so acts on it, and
-    /// wants to hear that it is well.
+    /// Looked at again soon if the registration has lapsed: an owner who is told so acts on it, and
+    /// wants to hear that all is well.
     fn watched(self, now: i64) -> Self {
         let lapse = self.standing.is_lapsing(now).then_some(cache::LAPSED);
         Self { again_in: self.again_in.or(lapse), ..self }

@@ -31,7 +31,7 @@ pub struct DomainResult {
     /// As the registry publishes it, e.g. `clientTransferProhibited`.
     pub status: Vec<String>,
     pub data_availability: DataAvailability,
-    /// Who said so; null where nobody was asked or answered.
+    /// Which source said so; null if none was asked or none answered.
     pub source: Option<Source>,
     /// Null when the registration was seen; else one of `tld_not_supported`, `domain_not_found`,
     /// `domain_reserved`, `rate_limited`, `registry_unavailable`, `timeout`,

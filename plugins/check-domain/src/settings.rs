@@ -1,7 +1,7 @@
 //! What the operator set for this check: where its two sources begin.
 //!
-//! *Invariant:* what is kept for other settings is never read: whoever points the check at servers
-//! of their own gets the answers of those servers.
+//! *Invariant:* what is kept for other settings is never read: an operator who points the check at
+//! servers of their own gets the answers of those servers.
 
 use serde::Deserialize;
 use vedette_sdk::{CheckError, Job, Problem};

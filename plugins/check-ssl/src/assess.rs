@@ -2,8 +2,8 @@
 //!
 //! A fold over time: each assessment remembers the certificates that were served and how the last
 //! one was found, so that a run which saw none neither resolves nor raises what only a certificate
-//! can tell. Expiry goes on by the calendar meanwhile. Of certificates that are served by turns, one
-//! that has something wrong counts while the others are met: half of the visitors meet it.
+//! can show. Expiry goes on by the calendar meanwhile. If a site's servers alternate between
+//! certificates, a faulty one counts even while the others are met: half of the visitors meet it.
 //!
 //! *Invariant:* pure; the only clock is the evidence's own time.
 

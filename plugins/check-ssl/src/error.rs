@@ -45,7 +45,7 @@ pub(crate) fn worth_of_hellos(error: &NetError) -> Option<Worth> {
     match error {
         NetError::Tls(reason) if reason.starts_with(NOT_ACCEPTED) => Some(Worth::ChainOfOddKey),
         NetError::Tls(_) => match of_connection(error).ok()? {
-            // Also where it is TLS, in a message that is larger than libraries read.
+            // Even if it is TLS, in a message that is larger than libraries read.
             NOT_SPOKEN => Some(Worth::Hint),
             UNRECOGNIZED_NAME => None,
             _ => Some(Worth::Chain),

@@ -120,7 +120,7 @@ fn chain_item(certificate: &Certificate, now: i64) -> ChainItem {
     }
 }
 
-/// Of a certificate that cannot be read the host knows the hash and nothing else.
+/// Of a certificate that cannot be read the host knows only the hash.
 fn is_readable(certificate: &Certificate) -> bool {
     !certificate.key_algorithm.is_empty()
 }

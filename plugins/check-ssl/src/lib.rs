@@ -105,9 +105,9 @@ fn observe(seen: Seen) -> Observation<SslResult> {
     observation
 }
 
-/// What is not valid is told at once, and may be over as soon: a server that was caught in a reload, or
-/// its owner who has mended it. Six hours would be long to read of what is no longer so. The host waits
-/// longer each time, so that what is never valid is not looked at like this for ever.
+/// An invalid certificate is told at once, and may be over as soon: the server was caught in a
+/// reload, or its owner has fixed it. Six hours would be long to read of what is no longer so. The
+/// host waits longer each time, so that what is never valid is not looked at like this for ever.
 const AGAIN: Duration = Duration::from_secs(10 * 60);
 
 /// `valid, 60 days left, issued by R11`.

@@ -125,9 +125,9 @@ impl Visit<'_> {
         Ok(self.finish(result, &seen, None, &answers, FrontPage::default(), None))
     }
 
-    /// First the hello that most servers answer with all there is to see. Where there may be no
-    /// TLS at all, and behind STARTTLS, the others follow only if need be; last of all, where none
-    /// showed a chain, whatever else a server may want.
+    /// First the hello that most servers answer with all there is to see. If there may be no TLS at
+    /// all, and behind STARTTLS, the others follow only if needed; last of all, if none showed a
+    /// chain, whatever else a server may want.
     fn ask_in_clear(&self, prober: &Prober<'_>, worth: Worth) -> Answers {
         let mut answers = Answers::default();
         let first = prober.ask(&[Hello::P12]);

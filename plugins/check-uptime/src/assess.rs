@@ -66,11 +66,11 @@ pub(crate) fn assess(evidence: Evidence<Config, UptimeResult>) -> Assessment {
             let slow = if confirmed { slow.confirmations(1) } else { slow };
             Assessment::new(Health::Degraded).with(slow)
         }
-        // One failure by itself is none; so many together are trouble.
+        // A single failure does not count; this many together are trouble.
         Status::Up if recent.is_unsteady() => {
             let unsteady = wording::unsteady(current).confirmations(1);
             let unwell = Assessment::new(Health::Degraded).with(unsteady);
-            // Whoever was told that it is down hears that it is not, whatever else goes on.
+            // An owner who was told that it is down is told that it is not, whatever else goes on.
             if was_down { unwell.with(outage_ends()) } else { unwell }
         }
         Status::Up => {

@@ -69,7 +69,7 @@ impl Default for Config {
 }
 
 impl Config {
-    /// The configuration, if it keeps its bounds; else everything that has to be changed.
+    /// The configuration, if it is within its bounds; else everything that has to be changed.
     pub(crate) fn checked(self) -> Result<Self, Vec<Problem>> {
         let keyword = self.keyword.as_deref();
         let wrong = [

@@ -34,8 +34,8 @@ pub(crate) fn of_answer(url: String, response: &Response, config: &Config) -> Up
     }
 }
 
-/// The result of a request to `url` that brought no more than the head of an answer, for the
-/// reason that the token names. `failed_url` is where a redirect led to and nothing came from.
+/// The result of a request to `url` that brought only the head of an answer, for the reason that
+/// the token names. `failed_url` is where a redirect led and nothing came from.
 pub(crate) fn of_head(
     url: String,
     response: &Response,

@@ -35,7 +35,7 @@ pub(crate) fn host(
     (host, asked)
 }
 
-/// A host that answers with no more than a head in 123.456 ms, for this reason.
+/// A host that answers with only a head in 123.456 ms, for this reason.
 pub(crate) fn breaking_off(status: u16, failure: NetError) -> Host {
     let host = Host::new();
     let response = Response { truncated: true, ..answer(status, b"") };

@@ -92,7 +92,7 @@ const OF_OTHERS: [u16; 21] = [
 const HANDSHAKE: u8 = 22;
 const ALERT: u8 = 21;
 const SERVER_HELLO: u8 = 2;
-/// One of them: who offers it offers the version.
+/// One of them: a client that offers it offers the version.
 const TLS13_SUITE: u16 = 0x1301;
 
 const HTTPS_PORT: u16 = 443;
@@ -116,8 +116,8 @@ mod tests {
     const HELLO: &[u8] = &[HANDSHAKE, 3, 3, 0, 81, SERVER_HELLO, 0];
     const HELLO_OF_TLS10: &[u8] = &[HANDSHAKE, 3, 1, 0, 81, SERVER_HELLO, 0];
 
-    /// A run whose request fails so, at a server that says `hello` to whoever offers one of its
-    /// suites, and `refusal` to others.
+    /// A run whose request fails like this, at a server that says `hello` to a client that offers
+    /// one of its suites, and `refusal` to others.
     fn run(
         failure: NetError,
         suites: &'static [u16],
@@ -195,7 +195,7 @@ mod tests {
         use NetError::{Refused, Timeout};
         let late = Timeout(vedette_sdk::net::Phase::Receive);
         for (suites, hello, refusal) in [
-            // It has what we have: then something else is wrong.
+            // It supports what we do: then something else is wrong.
             (&[0xc02f, 0xc014][..], HELLO, Ok(REFUSAL)),
             (&[0x1301, 0xc014], HELLO, Ok(REFUSAL)),
             // Of no use to others either: 3DES, RC4, TLS 1.0.

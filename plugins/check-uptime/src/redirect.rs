@@ -1,6 +1,6 @@
 //! Where a redirect led to and nothing came from.
 //!
-//! *Invariant:* pure, and for people to read: what is asked of whom decides the host.
+//! *Invariant:* pure, and for people to read: the host decides which server is asked for what.
 
 use vedette_sdk::{http::Arrival, net::NetError};
 
@@ -18,7 +18,7 @@ pub(crate) fn failed_url(arrival: &Arrival) -> Option<String> {
     resolved(&response.final_url, response.header("location")?)
 }
 
-/// Whom a URL leads to: scheme, host and port. What follows may be another each time, and a secret.
+/// Where a URL leads: scheme, host and port. What follows may differ each time, or be a secret.
 pub(crate) fn origin(url: &str) -> String {
     let scheme =
         url.split_once(':').map(|(scheme, _)| format!("{}://", scheme.to_ascii_lowercase()));

@@ -20,8 +20,8 @@ pub struct UptimeResult {
     #[schemars(range(min = 0, max = 999))]
     pub status_code: u16,
     /// From the start of the first request to the end of the last answer's body, or of its first
-    /// megabyte; to where it was given up, when it did not come whole or redirected to nobody who
-    /// answers.
+    /// megabyte; or to where it was given up, if it did not come whole or redirected to where
+    /// nobody answers.
     #[serde(default)]
     #[schemars(range(min = 0))]
     pub response_time_ms: f64,

@@ -37,9 +37,9 @@ const TLS_WANTED: u16 = 400;
 const RESERVE: Duration = Duration::from_millis(500);
 
 impl Visit {
-    /// Asks the site once; a second time over http only where https is not served. When http
-    /// brings nothing either, what https brought is the outcome, but for a port that takes
-    /// connections: what is wrong there is what http says.
+    /// Asks the site once; a second time over http only if https is not served. If http brings
+    /// nothing either, what https brought is the outcome, unless the port accepts connections: then
+    /// http says what is wrong there.
     pub(crate) fn make(cx: &Cx, job: &Job<Config>) -> Self {
         let asker = Asker { cx, job };
         match job.config.scheme {
@@ -69,8 +69,8 @@ impl Visit {
         }
     }
 
-    /// Whether it ended the matter: with an answer, if only the head of one, with the failure of
-    /// somebody who took the connection, or with trouble of our own.
+    /// Whether that settles it: with an answer, if only its head, with the failure of a server that
+    /// took the connection, or with trouble of our own.
     fn met_or_is_ours(&self) -> bool {
         match &self.outcome {
             Ok(_) => true,

@@ -60,7 +60,8 @@ impl<'a> Entry<'a> {
     fn of(alert: &'a Alert, notification: &Uuid) -> Self {
         let status = if alert.resolved { Status::Resolved } else { Status::Raised };
         let name = format!("{} {}", alert.id, if alert.resolved { "resolved" } else { "raised" });
-        // Who knows the documented fields alone is not to take an end for another beginning.
+        // A receiver that knows only the documented fields must not take an end for a new
+        // beginning.
         let (message, suggestion) = match status {
             Status::Raised => (alert.message.clone(), alert.suggestion.as_deref()),
             Status::Resolved => (format!("Resolved: {}", alert.message), Some("Nothing to do.")),

@@ -24,9 +24,9 @@ struct Link {
 }
 
 impl Served {
-    /// Whether it is this certificate: by fingerprint, else by issuer and serial number. The
-    /// latter anybody can copy, so names and dates must fit as well, and the server must have
-    /// proven its certificate.
+    /// Whether it is this certificate: by fingerprint, else by issuer and serial number. Anybody
+    /// can copy the latter, so names and dates must fit as well, and the server must have proven
+    /// its certificate.
     pub(super) fn is(&self, certificate: &Certificate, issuer: &Issuer) -> bool {
         let Some(leaf) = self.chain.first() else { return false };
         if let Some(fingerprint) = certificate.fingerprint.as_deref()

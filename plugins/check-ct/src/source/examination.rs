@@ -40,7 +40,7 @@ fn examine(cx: &Cx, domain: &str, now: i64, batch: &[Vec<u8>]) -> Vec<Option<x50
             Vec::new()
         }
     };
-    // One that cannot be read has its digest and nothing else.
+    // One that cannot be read has only its digest.
     let is_read = |certificate: &x509::Certificate| !certificate.tbs_sha256.is_empty();
     let mut read: Vec<_> =
         chain.into_iter().map(|certificate| Some(certificate).filter(is_read)).collect();

@@ -53,7 +53,7 @@ impl Health {
     }
 
     pub(super) fn failed(&mut self, cx: &Cx, failure: &Failure, now: i64) {
-        // Who is asked too often is left alone from the first time on.
+        // A source that says it is asked too often is left alone from the first time on.
         let (weight, asks_for, least) = match failure {
             Failure::TooMuch(_) | Failure::Ours(_) => return,
             Failure::Throttled(wait) => (2, *wait, Some(0)),

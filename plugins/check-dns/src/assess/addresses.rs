@@ -1,7 +1,7 @@
 //! Addresses that come and go without meaning anything.
 //!
 //! *Invariant:* an address that somebody put in once, for a moment, is not yet one of the name's
-//! own: else whoever can do that would do it again unseen.
+//! own: otherwise anybody who can do that could do it again unseen.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -63,8 +63,8 @@ impl Addresses {
         self.trim();
     }
 
-    /// Whether a set is one of the turns that the name takes: nothing in it is new. With a single
-    /// address that nobody saw before, part of the visitors goes where none went before.
+    /// Whether a set is part of the name's rotation: nothing in it is new. With a single address
+    /// that was never seen before, some visitors go where none went before.
     pub(super) fn is_rotation(&self, set: &[String]) -> bool {
         !set.is_empty() && set.iter().all(|address| self.is_own(address))
     }
@@ -105,7 +105,8 @@ impl Addresses {
         self.rotations.len() >= ROTATIONS
     }
 
-    /// Whether a set is one more step of a pool that took some: what moves as a whole is none.
+    /// Whether a set is one more step of a pool that has taken some: a set that moves as a whole is
+    /// not.
     pub(super) fn is_step(&self, set: &[String]) -> bool {
         self.steps.len() >= ROTATIONS && self.meets(set)
     }
@@ -138,7 +139,7 @@ fn mark(moments: &mut Vec<i64>, now: i64) {
     moments.drain(..surplus);
 }
 
-/// No address is longer; anything else is somebody's text.
+/// No address is longer; anything longer is arbitrary text.
 fn bounded(address: &str) -> String {
     address.chars().filter(|c| c.is_ascii_graphic()).take(45).collect()
 }

@@ -61,7 +61,7 @@ pub(super) struct Difference {
     pub(super) subject: &'static str,
     pub(super) before: Kept,
     pub(super) after: Kept,
-    /// Values that are no more, and those that have come: all of them where `before` is whole.
+    /// Values that are gone, and values that have come: all of them if `before` is whole.
     pub(super) gone: Vec<String>,
     pub(super) come: Vec<String>,
 }

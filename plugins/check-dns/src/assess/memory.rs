@@ -54,7 +54,7 @@ impl Memory {
         RecordType::ALL.iter().any(|rtype| !self.baseline.contains_key(rtype.name()))
     }
 
-    /// Takes the settled result as the baseline where nothing is remembered.
+    /// Takes the settled result as the baseline if nothing is remembered.
     pub(super) fn fill_in(&mut self, settled: &State, at: i64) {
         for rtype in RecordType::ALL.into_iter().filter(|_| settled.exists) {
             if let Some(set) = settled.set(rtype)
@@ -109,9 +109,9 @@ impl Memory {
         differences
     }
 
-    /// Addresses that differ within one run are turns only of a name that takes part in them, and
-    /// excuse nothing that this run shows: else whoever takes a name over would only have to
-    /// answer with two addresses in turn.
+    /// Addresses that differ within one run count as rotation only for a name that takes part in
+    /// it, and excuse nothing that this run shows: otherwise anybody who takes a name over would
+    /// only have to answer with two addresses in turn.
     fn note_turn(&mut self, state: &State, now: i64) {
         let sets = [RecordType::A, RecordType::Aaaa].into_iter().filter_map(|of| state.set(of));
         if sets.chain([state.turns.as_slice()]).any(|set| self.addresses.meets(set)) {
@@ -193,8 +193,8 @@ impl Memory {
             self.addresses.rotated(&difference.before.values, after, now);
             return true;
         }
-        // A set in which nothing is the name's own is told however often it turns (decisions:
-        // dns.changed): whoever takes it over shows none of its own.
+        // A set in which nothing is the name's own is told however often it rotates (decisions:
+        // dns.changed): anybody who takes the name over shows none of its own.
         let meets =
             [after, state.turns.as_slice()].into_iter().any(|set| self.addresses.meets(set));
         (self.addresses.is_volatile() && meets) || self.addresses.is_step(after)
@@ -214,8 +214,8 @@ impl Memory {
         of(alias) != of(&self.domain)
     }
 
-    /// DNSSEC that went off, stopped holding, or can be verified by nobody any more; anything else
-    /// becomes the baseline at once.
+    /// DNSSEC that was switched off, became invalid, or can no longer be verified by anybody;
+    /// anything else becomes the baseline at once.
     fn dnssec_difference(&mut self, state: &State) -> Option<Difference> {
         let after = state.dnssec?;
         let before = self.dnssec.unwrap_or(after);

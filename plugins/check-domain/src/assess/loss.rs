@@ -1,4 +1,4 @@
-//! A registration that is no more.
+//! A registration that no longer exists.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +11,7 @@ pub(super) struct Loss {
     pub(super) source: Option<Source>,
     /// The registry keeps the name from being registered.
     pub(super) is_reserved: bool,
-    /// How many there were; no more than are needed are counted.
+    /// How many there were, counted only as far as needed.
     results: u8,
     /// Both sources said so, at least once.
     by_both: bool,

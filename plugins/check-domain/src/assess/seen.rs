@@ -21,7 +21,7 @@ pub(super) struct Seen {
     pub(super) registrar: Option<String>,
     /// Unix seconds; none where the registry does not publish it.
     pub(super) expires_at: Option<i64>,
-    /// Who told the date, or that there is none; none where the result does not say it.
+    /// Which source gave the date, or said that there is none; none if the result does not say.
     source: Option<Source>,
     /// As the result said it.
     days_remaining: Option<i64>,

@@ -75,7 +75,7 @@ fn label(text: String) -> Option<String> {
 
 /// In UTF-8. JSON has none (RFC 8259, 8.1), and some editors write it.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
-/// Of one service: whoever fails twice is left to WHOIS.
+/// Servers of one service: after two that fail, WHOIS is asked.
 const MOST_BASES: usize = 2;
 /// Bytes.
 const MAX_URL: usize = 512;

@@ -76,7 +76,7 @@ pub(crate) fn parse_date(text: &str, order: Order) -> Option<i64> {
     grammar::read(text, order)
 }
 
-/// Before the first domain names, and in calendars of other eras, a date of a registration means
+/// A registration date before the first domain names, or in the calendar of another era, means
 /// something else: the zero of some computer's clock, or nothing.
 pub(crate) fn is_plausible(at: i64, tld: &str) -> bool {
     let is_thai = tld.rsplit('.').next().is_some_and(|label| label.eq_ignore_ascii_case("th"));

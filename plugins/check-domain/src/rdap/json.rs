@@ -25,7 +25,7 @@ pub(super) fn items<'a>(raw: Raw<'a>) -> Vec<Raw<'a>> {
     }
 }
 
-/// A string, or a number as text; none where nothing but space is in it.
+/// A string, or a number as text; none if it is only space.
 pub(super) fn text(raw: Raw<'_>) -> Option<String> {
     let raw = raw?.get();
     let text = match raw.as_bytes().first() {

@@ -206,8 +206,8 @@ fn entities<'a>(raw: Raw<'a>) -> Vec<Entity<'a>> {
     found
 }
 
-/// RFC 3339 as RFC 9083 wants it, or whatever a registry writes instead. What its software puts
-/// where it has no date (`0001-01-01T00:00:00Z`) is none.
+/// RFC 3339 as RFC 9083 wants it, or whatever a registry writes instead. What its software writes
+/// if it has no date (`0001-01-01T00:00:00Z`) counts as none.
 fn read_date(text: &str, tld: &str) -> Option<i64> {
     let read = moment::parse(text).or_else(|| date::parse_date(text, Order::Unknown));
     read.filter(|at| date::is_plausible(*at, tld))

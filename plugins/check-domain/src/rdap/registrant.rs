@@ -1,7 +1,7 @@
 //! Whether the registrant is hidden.
 //!
-//! RFC 9537 lists what was redacted; older servers say so in remarks or in place of the name; and
-//! privacy services are a registrant like any other, but for their name.
+//! RFC 9537 lists what was redacted; older servers say so in remarks or in place of the name; and a
+//! privacy service is a registrant like any other, except for its name.
 
 use super::{
     json::{self, Raw},
@@ -9,7 +9,8 @@ use super::{
 };
 use crate::privacy;
 
-/// True: hidden; false: a name or an organisation is shown; none: nothing is said of a registrant.
+/// True: hidden; false: a name or an organisation is shown; none: nothing is said about a
+/// registrant.
 pub(super) fn is_protected(entities: &[Entity<'_>], redacted: Raw<'_>) -> Option<bool> {
     let mut redactions = json::items(redacted).into_iter().take(MAX_REDACTIONS);
     if redactions.any(hides_registrant) {

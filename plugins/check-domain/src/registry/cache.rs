@@ -1,10 +1,10 @@
 //! Answers of registries, kept by name for all sites of all accounts: they are public, and a
 //! registry is asked about a name once a day however many sites watch it.
 //!
-//! *Invariant:* a kept answer is given only to whom it is about, and not past the moment at which
-//! the registry may have changed it by itself: a registration that ran out meanwhile is asked for
-//! again, since most renew themselves at that moment, and one that has lapsed is after an hour, since
-//! its owner may have renewed it.
+//! *Invariant:* a kept answer is used only for the name it is about, and not past the moment at
+//! which the registry may have changed it by itself: a registration that ran out meanwhile is asked
+//! for again, since most renew themselves at that moment, and one that has lapsed after an hour,
+//! since its owner may have renewed it.
 
 use std::time::Duration;
 

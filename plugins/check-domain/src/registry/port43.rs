@@ -1,4 +1,4 @@
-//! WHOIS exchanges (RFC 3912): which server to ask, what it says, and whom it refers to.
+//! WHOIS exchanges (RFC 3912): which server to ask, what it says, and which one it refers to.
 //!
 //! *Invariant:* what the registry says beats what a registrar says, and a registrar that fails
 //! costs nothing that the registry told.
@@ -139,7 +139,7 @@ impl<'a> Port43<'a> {
                 self.shared.set(&key, &server.to_string(), SERVER_KEPT);
                 Known::At(server)
             }
-            // Silence is not "there is none".
+            // Silence does not mean "there is none".
             None if received.is_cut => Known::Untold(Token::Timeout),
             None if text.trim().is_empty() => Known::Untold(Token::RegistryUnavailable),
             None if whois::read(received.whole_lines(), domain, domain) == Answer::Throttled => {

@@ -6,7 +6,7 @@ use vedette_sdk::Cx;
 
 use crate::shared::{Shared, key};
 
-/// Who throttled us, as one run sees it.
+/// The servers that throttled us, as one run sees it.
 pub(super) struct Throttle<'a> {
     shared: Shared<'a>,
     /// The name that the run asks about.

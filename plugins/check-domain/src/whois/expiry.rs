@@ -89,8 +89,8 @@ fn first(objects: &Objects<'_, '_>, label: Label, order: Order) -> Option<i64> {
         .filter(|at| *at >= YEAR_1985)
 }
 
-/// Which comes first, day or month: as a date of this answer shows, else by the custom of the
-/// domain. Dates that contradict each other show nothing.
+/// Which comes first, day or month: as a date in this answer shows, else by the custom of the
+/// top-level domain. Dates that contradict each other show nothing.
 fn order(objects: &Objects<'_, '_>, tld: &str) -> Order {
     let mut shown = None;
     for entry in objects.entries {

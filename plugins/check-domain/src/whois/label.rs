@@ -62,7 +62,7 @@ pub(super) struct Meaning {
     pub(super) label: Label,
     /// From a hint such as `Expiry (dd/mm/yyyy)`.
     pub(super) order: Option<Order>,
-    /// What stands in this block is about something else than the registration.
+    /// What is in this block is about something other than the registration.
     pub(super) is_foreign: bool,
 }
 
@@ -83,7 +83,7 @@ impl Meaning {
     }
 }
 
-/// Words that make a label or a block one about something else, whatever stands beside them.
+/// Words that make a label or a block be about something else, whatever else it says.
 const FOREIGN: &[&str] = &[
     "accreditation",
     "agreement",

@@ -8,7 +8,7 @@ use super::layout::Entry;
 use super::split::host;
 use crate::name::a_labels;
 
-/// The entries of an answer and whom they are about.
+/// The entries of an answer and what they are about.
 pub(super) struct Objects<'e, 'a> {
     name: &'e str,
     pub(super) entries: &'e [Entry<'a>],

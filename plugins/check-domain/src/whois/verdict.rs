@@ -61,7 +61,7 @@ pub(super) fn refuses(text: &str) -> bool {
     says(text, is_refused)
 }
 
-/// The same below a record, where terms of use speak of what happens to whoever asks too much.
+/// The same below a record, where terms of use say what happens to somebody who asks too much.
 pub(super) fn has_refused_below(text: &str) -> bool {
     says(text, |words| {
         let at = words.iter().position(|word| HAPPENED.contains(word)).unwrap_or(words.len());
@@ -193,8 +193,8 @@ fn has_refused(words: &[&str], name: &[String]) -> bool {
         })
 }
 
-/// How many of the words say that the domain, and not whoever asks, is blocked: none but where the
-/// sentence begins so.
+/// How many of the words say that the domain, and not the client, is blocked: only if the sentence
+/// begins so, otherwise none.
 fn withheld(words: &[&str], name: &[String]) -> usize {
     let (subject, said) = subject(without_openers(words), name);
     let phrase = RESERVED.iter().find_map(|phrase| length_of(said, phrase));
@@ -205,7 +205,8 @@ fn withheld(words: &[&str], name: &[String]) -> usize {
     }
 }
 
-/// "Domain unknown", "Unknown domain: example.com": of anything else it says nothing of the name.
+/// "Domain unknown", "Unknown domain: example.com": about anything else it says nothing of the
+/// name.
 fn is_unknown(words: &[&str], name: &[String]) -> bool {
     let (before, said) = subject(without_openers(words), name);
     let Some((&UNKNOWN, behind)) = said.split_first() else { return false };

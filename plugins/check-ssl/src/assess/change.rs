@@ -101,8 +101,8 @@ impl Change {
     }
 }
 
-/// Whether a renewal brought what it was for: a valid certificate, or one that nothing else is wrong
-/// with than was before. Who signs for themselves renews, too.
+/// Whether a renewal did what it was for: it brought a valid certificate, or one that has no fault
+/// that was not there before. A self-signed certificate can be renewed, too.
 fn worked(current: &SslResult, last: Option<&Seen>) -> bool {
     let still_wrong = current.error.as_deref().filter(|token| *token != error::EXPIRED);
     let was_wrong = last.and_then(|last| last.problem.as_deref());

@@ -82,7 +82,7 @@ pub(super) struct Leaf {
 }
 
 impl Memory {
-    /// Takes the settled result as the baseline where nothing is remembered.
+    /// Takes the settled result as the baseline if nothing is remembered.
     pub(super) fn fill_in(&mut self, settled: &SslResult, at: i64) {
         if self.leaves.is_empty() {
             self.leaves.extend(Leaf::of(settled, at));
@@ -169,8 +169,8 @@ impl Memory {
     }
 
     /// What a new leaf is compared with: the latest, or in a fleet the member that it resembles
-    /// most, which is the one that it replaces. One that was not met for a day before the latest was
-    /// replaced already: who issued it then may not be who should now.
+    /// most, which is the one that it replaces. One that was not met for a day before the latest
+    /// had been replaced already: its issuer may no longer be the right one.
     fn closest(&self, new: &Leaf) -> Option<&Leaf> {
         let latest = self.leaves.last()?;
         if !latest.shared {
@@ -227,7 +227,7 @@ impl Leaf {
         self.in_trouble = in_trouble;
     }
 
-    /// Whether it is well and in trouble by turns.
+    /// Whether it alternates between well and in trouble.
     fn takes_turns(&self) -> bool {
         self.relapses >= TURNS
     }
@@ -263,7 +263,7 @@ fn distance(change: ChangeType) -> u8 {
     }
 }
 
-/// Texts of a usual length as they are. Others come from someone who plays with the memory.
+/// Texts of a usual length as they are. Longer ones come from somebody who tampers with the memory.
 fn bounded(text: &str) -> String {
     if text.len() <= MAX_TEXT && !text.contains(char::is_control) {
         return text.to_owned();
@@ -276,8 +276,8 @@ fn name_digest(name: &str) -> String {
     if name.is_empty() { String::new() } else { digest(std::iter::once(name)) }
 }
 
-/// FNV-1a of 128 bits over the sorted set: recognises a set, and need not resist anyone, since
-/// whoever chooses the names also holds the certificate.
+/// FNV-1a of 128 bits over the sorted set: recognises a set, and need not resist an attacker, since
+/// the one who chooses the names also holds the certificate.
 fn digest<'a>(texts: impl Iterator<Item = &'a str>) -> String {
     let set: BTreeSet<String> = texts.map(str::to_ascii_lowercase).collect();
     let mut hash: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;

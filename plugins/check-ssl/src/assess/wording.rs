@@ -282,7 +282,7 @@ fn days_of(days: i64) -> String {
     if days == 1 { "1 day".to_owned() } else { format!("{days} days") }
 }
 
-/// `: added a, b; removed c`, where the names before are known; else the names now.
+/// `: added a, b; removed c`, if the names before are known; else the names now.
 fn name_changes(before: Option<&SslResult>, after: &SslResult) -> String {
     let set = |result: &SslResult| -> BTreeSet<String> {
         result.san.iter().map(|name| name.to_ascii_lowercase()).collect()
@@ -312,7 +312,7 @@ fn listed<'a>(names: impl Iterator<Item = &'a String>, total: usize) -> String {
     }
 }
 
-/// Names come from whoever made the certificate.
+/// Names come from the certificate, so anybody may have chosen them.
 fn name(text: &str) -> String {
     cut(text, MAX_NAME)
 }

@@ -142,7 +142,7 @@ fn outcome(offer: &Offer, answer: Answer) -> Outcome {
 const IN_FLIGHT: usize = 4;
 /// For each step of a conversation.
 const PATIENCE_MS: u32 = 2_500;
-/// Of one conversation: whoever sends less at a time is not waited for.
+/// Of one conversation: a server that sends less at a time is not waited for.
 const MAX_READS: usize = 16;
 const CHUNK: u32 = 64 << 10;
 /// What a run needs after its last probe.

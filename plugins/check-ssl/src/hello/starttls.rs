@@ -126,7 +126,7 @@ impl Good {
 const CHUNK: u32 = 4 << 10;
 /// Of one step, in bytes.
 const MAX_REPLY: usize = 16 << 10;
-/// Of one step: whoever sends less at a time is not waited for.
+/// Of one step: a server that sends less at a time is not waited for.
 const MAX_READS: usize = 8;
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
-//! Whether a site fails again and again, each time for a moment.
+//! Whether a site keeps failing, each time for a moment.
 //!
-//! A failure that the next look does not find is none (decisions: confirmation), and behind a
-//! balancer with one bad server of two that is what each of them looks like.
+//! A failure that the next look does not find does not count (decisions: confirmation), and behind
+//! a balancer with one bad server of two each failure looks like that.
 //!
 //! *Invariant:* a failure counts that neither the look before nor the next one found. What was
 //! confirmed never does, however long it lasts and however it ends.

@@ -1,8 +1,8 @@
 //! Whether a site has lost its https.
 //!
-//! Asked in either way (`scheme: auto`), a site that turns https away and answers over plain http is
-//! up: many never served anything else. One that was seen over https did, and its visitors come that
-//! way.
+//! Asked either way (`scheme: auto`), a site that refuses https and answers over plain http is up:
+//! many never served anything else. But one that was seen over https did, and its visitors come
+//! that way.
 
 use serde::{Deserialize, Serialize};
 
@@ -17,7 +17,7 @@ const MAX_PLACE: usize = 300;
 /// Where the site was seen over https.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Secure {
-    /// Host and port as in the URL: a site that moves begins anew.
+    /// Host and port as in the URL: a site that moves starts over.
     place: String,
     /// In Unix seconds.
     since: i64,

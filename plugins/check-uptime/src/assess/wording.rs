@@ -56,8 +56,8 @@ pub(super) fn degraded(result: &UptimeResult, config: &Config) -> Finding {
     )
 }
 
-/// Of a site that answers now, as it did after each of its failures. Its words stay the same while
-/// that goes on: an alert is written anew with every new message.
+/// For a site that answers now, as it did after each of its failures. The words stay the same while
+/// that goes on: every new message rewrites the alert.
 pub(super) fn unsteady(result: &UptimeResult) -> Finding {
     let message = limit(format!("{} keeps failing and recovering", subject(result)), MAX_MESSAGE);
     Finding::new(&events::DEGRADED, events::TROUBLE, message).suggestion(
@@ -98,7 +98,7 @@ fn quoted(url: &str) -> String {
 /// not the site's own, it may be the redirect that has to change.
 fn behind_redirect(failed: &str, result: &UptimeResult, config: &Config) -> (String, String) {
     let (why, suggestion) = reason(result, config);
-    // Not its path: an alert is written anew, and told of, with every new message.
+    // Not its path: every new message rewrites the alert, and is told.
     let place = cut(&redirect::origin(failed), MAX_QUOTE);
     let why = format!("it redirects to {place}, and that fails: {why}");
     let host = redirect::host(failed);

@@ -1,8 +1,8 @@
 //! The log's signature of its tree head, as a note signature of type 5 (c2sp.org/static-ct-api,
 //! "Checkpoints"; RFC 6962, section 3.5).
 //!
-//! What is signed is time, size and root. The name is not: it only finds the signature, so whoever
-//! has a signed tree head can show it under another name.
+//! Time, size and root are signed. The name is not: it only finds the signature, so anybody who has
+//! a signed tree head can show it under another name.
 //!
 //! *Invariant:* other signatures, of other keys or other types, neither help nor harm.
 
@@ -149,7 +149,7 @@ pub(super) mod tests {
             ("\n70000\n", "\n70001\n", INVALID),
             ("\n70000\n", "\n7000\n", INVALID),
             (ROOT, other_root.as_str(), INVALID),
-            // The key id is that of another name then, also where both lines say the same.
+            // The key id is then that of another name, even if both lines say the same.
             (NAME, "log.example/2027", ABSENT),
         ] {
             assert_eq!(check(&text.replace(from, to)), Err(told), "{to}");
