@@ -1,5 +1,5 @@
-//! From a plugin's sources to the one file that is installed: a component with its manifest
-//! inside. The built-in plugins and everybody else's are made here in the same way.
+//! From a plugin's sources to the one file that is installed: a component with its manifest inside.
+//! The built-in plugins and all others are made here in the same way.
 //!
 //! [`Toolchain`] → cargo for [`TARGET`] → a core module → [`encode`].
 //!

@@ -66,7 +66,7 @@ impl Toolchain {
                     .env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER", linker);
             }
         }
-        // Whoever was started by another compiler's cargo has that one's libraries there.
+        // A process started by another compiler's cargo has that one's libraries there.
         cargo.env_remove("LD_LIBRARY_PATH");
         cargo.env("CARGO_ENCODED_RUSTFLAGS", flags.join("\u{1f}"));
     }

@@ -1,5 +1,5 @@
 //! The text of a page, as browsers read it: by its byte order mark, then its header, then what the page
-//! declares itself; else as UTF-8 where it is that, and as windows-1252 where it is not (HTML, 13.2.3.2).
+//! itself declares; else as UTF-8 if it is that, and as windows-1252 if not (HTML, 13.2.3.2).
 
 use std::borrow::Cow;
 
@@ -14,7 +14,7 @@ mod prescan;
 pub struct Page<'a> {
     /// Without the byte order mark.
     bytes: &'a [u8],
-    /// None where nothing says it.
+    /// None if nothing says it.
     encoding: Option<&'static Encoding>,
 }
 

@@ -157,9 +157,9 @@ impl Cx {
         ask!(&self.0, net_http::fetch(request), double => double.fetch(request))
     }
 
-    /// Takes an answer from its head on: that its body did not come whole, or that a redirect was
-    /// not followed or led to nobody who answers, is told beside it. Such a failure may be trouble
-    /// of the host's own, as an error may: judge both alike.
+    /// Accepts an answer as soon as there is its head: that the body did not come whole, or that a
+    /// redirect was not followed or led where nobody answers, is told beside it. Such a failure may
+    /// be the host's own trouble, as an error may: judge both alike.
     pub fn fetch_partial(&self, request: &Request) -> Result<Arrival, NetError> {
         ask!(&self.0, net_http::fetch_partial(request), double => double.fetch_partial(request))
     }

@@ -39,7 +39,7 @@ impl<'a> Name<'a> {
         values.find(|(_, value)| !value.is_empty()).map(|(_, value)| value.as_str())
     }
 
-    /// What its owner is called in a sentence: common name, else organisation, else unit, else the
+    /// What to call its owner in a sentence: common name, else organisation, else unit, else the
     /// whole name.
     pub fn label(&self) -> &str {
         let named = ["CN", "O", "OU"].into_iter().find_map(|kind| self.value(kind));

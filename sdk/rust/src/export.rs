@@ -150,8 +150,8 @@ impl<N: Notify> notifier::Guest for Notifier<N> {
     }
 }
 
-/// Has a panic say in the operator's log where and why, before it traps: the host sees no more than
-/// the trap. Not in `describe`, where the log traps too.
+/// Makes a panic say in the operator's log where and why, before it traps: the host sees only the
+/// trap. Not in `describe`, where the log traps too.
 fn tell_panics() {
     #[cfg(target_arch = "wasm32")]
     std::panic::set_hook(Box::new(|panic| {

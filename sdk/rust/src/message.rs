@@ -142,7 +142,7 @@ pub fn parted<T>(
 impl Mark {
     const ALL: [Self; 5] = [Self::Critical, Self::Warning, Self::Info, Self::Resolved, Self::Test];
 
-    /// A test is none of the others, and what is over is as bad as it was no more.
+    /// A test is none of the others, and what is over is no longer as bad as it was.
     pub fn of(alert: &Alert, test: bool) -> Self {
         match alert.severity {
             _ if test => Self::Test,
@@ -163,7 +163,8 @@ impl Mark {
         }
     }
 
-    /// `0xRRGGBB`; told apart on light and on dark ground, and by most who see colours otherwise.
+    /// `0xRRGGBB`; can be told apart on light and dark backgrounds, and by most people with a
+    /// colour vision deficiency.
     pub fn rgb(self) -> u32 {
         match self {
             Self::Critical => 0x00d1_242f,

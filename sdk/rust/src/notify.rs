@@ -30,8 +30,8 @@ pub trait Notify {
     fn render(notification: Notification, config: Self::Config) -> Result<Vec<Delivery>, String>;
 
     /// What the reply means. By default 2xx is delivered, what cannot get better by itself (401,
-    /// 403, 404, 410) is rejected, and anything else is tried again, when the receiver asks for
-    /// it in `Retry-After`, else on the host's own schedule.
+    /// 403, 404, 410) is rejected, and anything else is tried again, when the receiver asks for it
+    /// in `Retry-After`, else on the host's own schedule.
     fn interpret(receipt: Receipt) -> Verdict {
         match receipt.status {
             200..=299 => Verdict::Delivered,

@@ -3,9 +3,9 @@
 use crate::http::Request;
 
 impl Request {
-    /// GET without headers, from whoever proves to be the host; a redirect is the answer.
-    /// `timeout_ms` is for the whole exchange, 0 = as long as the run has left; of the body at most
-    /// `max_body` bytes are kept.
+    /// GET without headers, from a server that proves to be the host; a redirect is the answer.
+    /// `timeout_ms` is for the whole exchange, 0 = as long as the run has left; at most `max_body`
+    /// bytes of the body are kept.
     pub fn get(url: impl Into<String>, timeout_ms: u32, max_body: u32) -> Self {
         Self {
             method: "GET".to_owned(),

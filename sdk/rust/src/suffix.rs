@@ -29,7 +29,7 @@ pub fn is_public_suffix(name: &str) -> bool {
     public_suffix(name) == name
 }
 
-/// The longest suffix below which a registry registers names; the last label where none is known.
+/// The longest suffix below which a registry registers names; the last label if none is known.
 pub fn public_suffix(name: &str) -> &str {
     let mut rest = name;
     loop {
@@ -38,7 +38,7 @@ pub fn public_suffix(name: &str) -> &str {
         if suffix.typ() != Some(Type::Private) {
             return &name[name.len() - text.len()..];
         }
-        // Whoever runs a private suffix has it registered: a shorter rule says below what.
+        // A private suffix is itself registered by its operator: a shorter rule says below what.
         match text.split_once('.') {
             Some((_, parent)) => rest = &name[name.len() - parent.len()..],
             None => return last_label(name),

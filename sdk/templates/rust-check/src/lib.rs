@@ -43,7 +43,7 @@ pub struct Facts {
     pub error: Option<String>,
 }
 
-/// The server says something else.
+/// The server says something different.
 const UNEXPECTED: EventType = EventType {
     name: "{{type}}.unexpected",
     alert_type: "{{type}}",

@@ -1,12 +1,12 @@
 //! Words that strangers put into names, certificates and answers so that others read something
-//! else than was written.
+//! other than what was written.
 
 use serde_json::Value;
 
 use super::{alert, json, notification, rendered};
 use crate::{Alert, Delivery, Notification, Notify};
 
-/// Each for some receiver: whoever writes them does not know where they will be read.
+/// Each is meant for some receiver: the writer does not know where it will be read.
 pub const HOSTILE: [&str; 22] = [
     // Markup.
     "<script>alert(1)</script>",
