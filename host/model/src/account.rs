@@ -51,7 +51,7 @@ impl Account {
     }
 }
 
-/// The body of `PATCH /account`: `full_name`, null clears it. A name of nothing but blanks is none.
+/// The body of `PATCH /account`: `full_name`, null clears it. A name of only blanks counts as none.
 pub fn parse_full_name(body: &Value) -> Result<Patch<String>, Invalid> {
     let name = Body::of(body)?.patch("full_name", |field, value| {
         parse::line(field, value, LONGEST_NAME).map(str::trim)

@@ -3,7 +3,7 @@
 //!
 //! Key (`POST /agent/key`) → [`Registration`] → [`Report`] of [`Look`]s, told apart by what is known
 //! of their places so that each is of one leaf → an SSL result for each [`Place`], which goes the way
-//! of all results. A place stands where a site stands, and is none: no list of sites shows it, no
+//! of all results. A place takes the role of a site but is not one: no list of sites shows it, no
 //! limit counts it, and no schedule runs for it.
 //!
 //! *Invariant:* an agent's key is never taken for an API key, nor the other way round: the one is
@@ -42,7 +42,7 @@ pub struct Agent {
     pub last_seen_at: Option<Timestamp>,
     /// How long it means to wait between two reports.
     pub interval_seconds: u32,
-    /// What it said of the machine that it runs on, and of itself.
+    /// What it said about the machine that it runs on, and about itself.
     pub hostname: Option<String>,
     pub version: Option<String>,
     pub os: Option<String>,
@@ -191,8 +191,8 @@ const MISSED: i32 = 3;
 pub const DEFAULT_INTERVAL: u32 = 3_600;
 /// How many places an agent may look at, and how many it may have left behind: a row each.
 pub const MOST_PLACES: usize = 1_000;
-/// How long no report may have named a place that makes room for others. Longer than reports may be
-/// missing, and shorter than what is to be told of a certificate can wait.
+/// How long no report has named a place that is removed to make room. Longer than reports may be
+/// missing, but shorter than news of a certificate can wait.
 pub const LET_GO_AFTER: TimeDelta = TimeDelta::days(7);
 const SHORTEST: u32 = 60;
 const LONGEST: u32 = 86_400;

@@ -25,7 +25,7 @@ pub struct ApiKey {
     pub last_used_at: Option<Timestamp>,
     /// None = never.
     pub expires_at: Option<Timestamp>,
-    /// What a request with it may do: the role of whoever made it, which it follows.
+    /// What a request with it may do: the role of its maker, which it follows.
     pub role: Role,
     /// Who in the account's team made it; none = its owner.
     pub made_by: Option<AccountId>,

@@ -7,10 +7,10 @@
 //! Each event is kept with the [`Subscription`] that it is about, and which plan is paid for is read
 //! off what is known of all of them: the plan of the one that was bought last, while it goes on.
 //!
-//! *Invariant:* events that name their subscription and say when they happened leave the same
-//! whatever order they come in, but for two purchases of one moment, and two plans that are told of a
-//! subscription at one moment: there the one that comes last counts. So it does among others, of which
-//! nobody can tell.
+//! *Invariant:* events that name their subscription and say when they happened have the same
+//! outcome in any order, except two purchases at one moment, and two plans given for a subscription
+//! at one moment: there the one that arrives last counts. So it does among other events, whose
+//! order nobody can tell.
 
 mod checkout;
 mod event;

@@ -35,7 +35,7 @@ pub enum CheckStatus {
     Unknown,
 }
 
-/// One stored run; `result` is exactly the on-demand result, null where there is none.
+/// One stored run; `result` is exactly the on-demand result, null if there is none.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CheckRecord {
     pub id: CheckId,

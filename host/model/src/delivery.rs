@@ -12,9 +12,9 @@
 //!    they are finished as `merged`, and so the batch's id is one that was stored long before.
 //! 5. The bytes of a batch are written down in the transaction that makes it one, before anything
 //!    is sent. From there on it is never cut anew: three attempts, then it failed.
-//! 6. A flood is told by its worst hundred alerts and a sentence about the others, and its window
-//!    is ten seconds. What follows on it goes two seconds after it was queued all the same, unless
-//!    it is more than a hundred alerts again: then the flood goes on, and waits for the end.
+//! 6. A flood is told as its worst hundred alerts and a sentence about the others, and its window
+//!    is ten seconds. What follows it still goes two seconds after it was queued, unless it is more
+//!    than a hundred alerts again: then the flood goes on, and waits for the end.
 //!
 //! *Invariant:* a delivery waits, is a batch, or is finished; nothing leads back, and each of these
 //! steps is one transaction. So no alert is in two batches, and none is in no row.
@@ -63,12 +63,12 @@ pub struct Delivery {
     pub account_id: AccountId,
     /// E.g. `webhook`; [`LETTER`] for what is no notification.
     pub channel: String,
-    /// Whom a letter is for; a notification goes to whom the settings name.
+    /// The recipient of a letter; a notification goes to those that the settings name.
     #[serde(default)]
     pub to: Option<String>,
     /// The notification's `alerts[]`, never cut anew between attempts.
     pub notices: Vec<Notice>,
-    /// The alerts that its own commit told of; a batch says what others wanted to say, too.
+    /// The alerts of its own commit; a batch also says what others wanted to say.
     #[serde(default)]
     pub own: Vec<AlertId>,
     /// What carries it: itself once it is a batch, or the batch that it went into.
@@ -176,14 +176,14 @@ pub enum Outcome {
 }
 
 /// The id of what one check record sends to one channel: the same however often the record is judged
-/// anew before it is committed.
+/// again before it is committed.
 pub fn stable_id(check: CheckId, channel: &str) -> DeliveryId {
     DeliveryId(Uuid::new_v5(&check.0, channel.as_bytes()))
 }
 
 /// The id that a further part of a notification goes out under, counted from 1: the first part has
-/// the notification's own. The same at every attempt, and another for each part, so that who drops
-/// what came twice drops no part.
+/// the notification's own. The same at every attempt, but different for each part, so that a
+/// receiver that drops what came twice drops no part.
 pub fn part_id(id: DeliveryId, nth: usize) -> DeliveryId {
     DeliveryId(Uuid::new_v5(&id.0, nth.to_string().as_bytes()))
 }

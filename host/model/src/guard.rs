@@ -12,8 +12,8 @@
 //! of its checks says so: a name that resolves, from a cache perhaps, is no site that is up again.
 //!
 //! *Invariant:* pure; the same signs at the same moments give the same verdicts.
-//! *Invariant:* a sign counts for as long as it lasts and no longer, also where the clock is set
-//! back meanwhile: else a doubt would go on for as long as the clock was ahead.
+//! *Invariant:* a sign counts for as long as it lasts and no longer, even if the clock is set back
+//! meanwhile: otherwise a doubt would go on for as long as the clock was ahead.
 //! *Invariant:* what it remembers is bounded, whatever it is told.
 
 mod own_clock;
@@ -56,13 +56,13 @@ pub struct Guard {
     offline: bool,
     /// When a thread of ours was late the last time.
     late_at: Option<Timestamp>,
-    /// The sites that runs told of last, each once, the newest last.
+    /// The sites that runs last reported on, each once, the newest last.
     lately: VecDeque<Look>,
     jump: Option<Jump>,
     doubted: Option<Doubted>,
 }
 
-/// The last that runs told of a site.
+/// What runs last reported about a site.
 #[derive(Debug)]
 struct Look {
     site: SiteId,
@@ -242,9 +242,9 @@ impl Guard {
     }
 }
 
-/// Whether a moment is less than `span` away. Those who tell and ask at once do not come in the
-/// order of their moments, so one may lie a little ahead; one that is far ahead is of a clock that
-/// has been corrected since.
+/// Whether a moment is less than `span` away. Callers that report and ask at once do not come in
+/// the order of their moments, so one may lie a little ahead; one that is far ahead is from a clock
+/// that has been corrected since.
 fn is_near(at: Timestamp, now: Timestamp, span: TimeDelta) -> bool {
     (now - at).abs() < span
 }
@@ -259,7 +259,7 @@ const LOOKED_AT: usize = 2 * FEWEST;
 const SHADOW: TimeDelta = TimeDelta::seconds(5);
 /// Doubts that come again sooner are one.
 const CALM: TimeDelta = TimeDelta::seconds(30);
-/// For so long nothing is said of doubts: longer than a jump is held back, or a router restarts.
+/// How long doubts are not reported: longer than a jump is held back, or a router takes to restart.
 const LONG: Duration = Duration::from_secs(5 * 60);
 
 #[cfg(test)]

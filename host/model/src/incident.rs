@@ -38,13 +38,13 @@ pub struct Incident {
     pub resolved_at: Option<Timestamp>,
 }
 
-/// What was said of an incident at one moment.
+/// What was said about an incident at one moment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct IncidentUpdate {
     pub id: IncidentUpdateId,
     pub status: IncidentStatus,
     pub message: String,
-    /// Whoever wrote it: of a team's incident the member, else the account itself.
+    /// Who wrote it: the member, if a team's member did, else the account itself.
     pub author_id: AccountId,
     pub created_at: Timestamp,
     /// It repeats what alerts say: hosts, addresses and sites that are the account's to know.

@@ -85,7 +85,7 @@ pub fn deployable(site: &Site) -> Result<(), Invalid> {
     }
 }
 
-/// Said to everybody for whom the operator has not switched renewal on.
+/// The answer to everybody for whom the operator has not switched renewal on.
 pub const CLOSED: &str = "certificate renewal is closed to new users; \
     it goes on for accounts that the operator has switched it on for";
 

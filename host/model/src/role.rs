@@ -1,6 +1,6 @@
 //! Roles: what somebody may do with an account's data (decisions: roles).
 //!
-//! *Invariant:* roles are in one order: whoever has one may do all that the lower ones may.
+//! *Invariant:* roles are in one order: each may do all that the lower ones may.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

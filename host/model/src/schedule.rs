@@ -76,8 +76,8 @@ pub fn recheck_after(unconfirmed_runs: u32, at_once: bool, recheck: Duration) ->
     awaits_confirmation(unconfirmed_runs).then_some(if at_once { Duration::ZERO } else { recheck })
 }
 
-/// Whether the next run is to confirm what so many runs in a row left unconfirmed: who waits to be
-/// told of it does not wait for all that is overdue besides.
+/// Whether the next run is to confirm what so many runs in a row left unconfirmed: an owner who is
+/// to be told does not wait for everything else that is overdue.
 pub fn awaits_confirmation(unconfirmed_runs: u32) -> bool {
     (1..=MOST_RECHECKS).contains(&unconfirmed_runs)
 }
@@ -88,12 +88,13 @@ pub fn retry_after(since_last: Option<Duration>, recheck: Duration) -> Duration 
     since_last.map_or(recheck, |since| recheck.max(since.saturating_mul(2)))
 }
 
-/// When a check runs whose plugin asked to run again in `wait`, and whose run was judged as `status`;
-/// `since_same`: how long the run before is ago, where it was judged the same. What told something of
-/// its target is looked at again when it is regular at the latest: it may ask for a look that is sooner,
-/// and whoever set a short interval keeps it. While a target stays down it is each time after twice as
-/// long: what is mended soon is seen soon, and what is down for good is looked at as often as any. Who
-/// could tell nothing (of a registry that throttles) may ask to be left alone for longer.
+/// When a check runs whose plugin asked to run again in `wait`, and whose run was judged as
+/// `status`; `since_same`: how long ago the run before was, if it was judged the same. A check that
+/// learned something about its target runs again at its regular time at the latest: the plugin may
+/// ask for an earlier run, and an owner who set a short interval keeps it. While a target stays
+/// down each wait is twice the one before: what is fixed soon is seen soon, and what is down for
+/// good is looked at as often as any other. A check that learned nothing (its registry throttles)
+/// may ask for a longer wait.
 pub fn asked_for(
     wait: Duration,
     status: CheckStatus,

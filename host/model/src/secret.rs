@@ -1,7 +1,7 @@
 //! Values that no log may show, and that no row holds as they are.
 //!
 //! *Invariant:* a secret serialises only inside [`revealed`]: written anywhere else it is an error,
-//! so that who forgets to seal it finds out at once.
+//! so that code that forgets to seal it fails at once.
 
 use std::cell::Cell;
 

@@ -17,7 +17,7 @@ pub const LONGEST: usize = 8 << 10;
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct Claims {
     iss: String,
-    /// Whom the token is about; the issuer never gives it to anybody else.
+    /// The person that the token is about; the issuer never gives it to anybody else.
     pub sub: String,
     aud: Audience,
     exp: f64,

@@ -1,8 +1,8 @@
-//! Teams: who works on an account's data beside its owner, who is asked to, and who may accept.
+//! Teams: who works on an account's data beside its owner, who is invited to, and who may accept.
 //!
-//! *Invariant:* an invitation is for one address: whoever has its token and another address is
+//! *Invariant:* an invitation is for one address: somebody with its token but another address is
 //! refused (decisions: invitations).
-//! *Invariant:* somebody is in one team at most, and whoever is in one has no members of their own.
+//! *Invariant:* a person is in at most one team, and a member has no members of their own.
 
 use chrono::TimeDelta;
 use serde::Serialize;
@@ -26,7 +26,7 @@ pub struct Member {
     pub full_name: Option<String>,
 }
 
-/// That somebody is asked into a team.
+/// An invitation into a team.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Invitation {
     pub id: InvitationId,
@@ -86,9 +86,9 @@ pub struct Asked {
     pub owner_is_member: bool,
     /// How many are in the team.
     pub members: usize,
-    /// Whether whoever asks is in a team already.
+    /// Whether the caller is already in a team.
     pub user_is_member: bool,
-    /// Whether whoever asks has a team of their own.
+    /// Whether the caller has a team of their own.
     pub user_has_members: bool,
 }
 
@@ -134,7 +134,8 @@ pub fn may_accept(
     }
 }
 
-/// Whom a body is about: `member_id`, which takes what a listing shows as `member_id` or as `id`.
+/// The person a body is about: `member_id`, which takes what a listing shows as `member_id` or
+/// `id`.
 pub fn parse_member(body: &Value) -> Result<Uuid, Invalid> {
     Body::of(body)?.required(MEMBER, uuid)
 }

@@ -29,8 +29,8 @@ pub(super) fn joined(looks: impl IntoIterator<Item = (Timestamp, Look)>) -> Vec<
     joined
 }
 
-/// The look at each leaf of a look, that of the place first if it is there. What was wrong is said
-/// of the first.
+/// The look at each leaf of a look, that of the place first if it is there. What was wrong is
+/// reported of the first.
 pub(super) fn looks(look: &Look, standing: &BTreeMap<Stand, &Certificate>) -> Vec<Look> {
     let first = standing.keys().next();
     let of = |(stand, leaf): (&Stand, &&Certificate)| Look {

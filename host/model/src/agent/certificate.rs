@@ -130,7 +130,7 @@ pub(super) fn moment(field: &'static str, value: &Value) -> Result<Timestamp, In
     parse::date_or_time(field, parse::text(field, value)?).map(Day::start)
 }
 
-/// Text of whoever made the certificate, or of an agent: bounded, and shown as it is.
+/// Text from the maker of the certificate, or from an agent: bounded, and shown as it is.
 pub(super) fn text(field: &'static str, value: &Value) -> Result<String, Invalid> {
     parse::text_within(field, value, LONGEST_TEXT).map(str::to_owned)
 }

@@ -54,7 +54,7 @@ impl Known {
         let standing = standing(&stands.leaves, leaves, look.is_whole);
         let mut looks = apart::looks(&look, &standing);
         if stands.noted_at.is_some_and(|noted_at| noted_at >= at) {
-            // What came or went by then has been told of since.
+            // What came or went by then has been told since.
             let never_showed_any = stands.leaves.is_empty();
             let is_known = |stand: &Stand| {
                 stands.leaves.contains_key(stand) || (never_showed_any && stand.is_none())

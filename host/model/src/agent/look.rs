@@ -59,8 +59,8 @@ impl Look {
         Self { place, checked_at: None, error: None, certificates: Vec::new(), is_whole: true }
     }
 
-    /// Whether it tells that the certificate is gone which stood there: others of the place were
-    /// served without it, or the agent looks there no more.
+    /// Whether it says that the certificate that was there is gone: others of the place were served
+    /// without it, or the agent no longer looks there.
     pub fn is_gone(&self) -> bool {
         self.is_whole && self.certificates.is_empty()
     }

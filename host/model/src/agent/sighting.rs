@@ -15,7 +15,7 @@ pub struct Sighting {
     pub id: SiteId,
     pub agent_id: AgentId,
     pub place: Place,
-    /// The leaf that was seen last, also where the last look saw none; none = there never was one.
+    /// The leaf that was seen last, even if the last look saw none; none = there never was one.
     pub leaf: Option<Certificate>,
     /// What the last look found.
     pub is_valid: bool,
@@ -74,16 +74,16 @@ pub fn latest(sightings: impl IntoIterator<Item = Sighting>) -> Vec<Sighting> {
     latest.into_values().collect()
 }
 
-/// What an agent looks at no more: places that it does not name now and that no report has named since
-/// a moment, and certificates that were told to be gone from theirs before it; those of the longest ago
-/// in front. However old its looks are: an agent may tell of an old one again and again, and of its
-/// places in several reports.
+/// What an agent no longer looks at: places that it does not name now and that no report has named
+/// since a moment, and certificates that were reported gone from theirs before it; the oldest
+/// first. How old the looks are does not matter: an agent may send an old one again and again, and
+/// its places in several reports.
 pub fn unnamed<'a>(
     sightings: Vec<Sighting>,
     named_now: impl IntoIterator<Item = &'a Place>,
     before: Timestamp,
 ) -> Vec<Sighting> {
-    // Also where nothing of it was noted, for lack of room.
+    // Even if nothing of it was noted, for lack of room.
     let named_now = named_now.into_iter().map(|place| ((place.host.clone(), place.port), before));
     let mut named: HashMap<(String, u16), Timestamp> = named_now.collect();
     for Sighting { place, named_at, .. } in &sightings {

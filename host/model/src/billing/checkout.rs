@@ -6,7 +6,7 @@ use super::{paid_plans, plan_names};
 use crate::parse::{self, Body};
 use crate::{Edition, Invalid, Plan, email};
 
-/// How often is paid.
+/// How often the plan is paid for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Cycle {
     #[default]

@@ -1,4 +1,4 @@
-//! One subscription: what the provider's events have told of it.
+//! One subscription: what the provider's events have said about it.
 //!
 //! Each event has its word in up to three matters: what was paid, for which plan, and how it
 //! stopped. In each the newest word stands, whichever comes first.
@@ -15,7 +15,7 @@ pub struct Subscription {
     pub id: Option<String>,
     /// Who pays for it, as the provider names them: an account may have had several.
     pub customer_id: Option<String>,
-    /// What is paid for; none where no event has told.
+    /// What is paid for; none if no event has said so.
     pub plan: Option<String>,
     /// The moment of the event that told the plan.
     pub planned_at: Option<Timestamp>,
@@ -45,7 +45,7 @@ impl Subscription {
         !self.goes_on() && self.stopped.is_some_and(|stop| stop.is_over)
     }
 
-    /// The moment of the newest that was told of it.
+    /// The moment of the newest event about it.
     pub(super) fn newest_at(&self) -> Option<Timestamp> {
         self.paid_at.max(self.stopped.and_then(|stop| stop.at))
     }

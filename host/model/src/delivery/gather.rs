@@ -158,8 +158,8 @@ impl Lane<'_> {
         (self.asked.is_empty() && !from_a_silence(delivery, self.windows)) || known()
     }
 
-    /// Whether it goes after what was said of its site before: that it is up again must not be heard
-    /// before that it was down.
+    /// Whether it goes after what was said about its site before: "up again" must not arrive before
+    /// "down".
     fn is_behind(&self, delivery: &Delivery) -> bool {
         delivery.site().is_some_and(|site| self.behind.contains(&site))
     }
@@ -239,7 +239,7 @@ impl Gathering {
         }
     }
 
-    /// Says the sentence about the rest in the last notification, or in one of its own where the
+    /// Says the sentence about the rest in the last notification, or in one of its own if the
     /// channel can carry no more in that.
     fn summarise(&mut self, rest: &[Told<'_>], size: usize, now: Timestamp) {
         let full = self.batches.last().is_some_and(|last| last.head.notices.len() >= size);

@@ -12,7 +12,7 @@ use crate::{Alert, AlertId, Severity, SiteId, Timestamp};
 pub(super) struct Judge<'a> {
     alerts: HashMap<AlertId, &'a Alert>,
     now: Timestamp,
-    /// Alerts that nobody was ever told of: neither is their end worth a word.
+    /// Alerts that nobody was ever told about: so their end is not worth a word either.
     unsaid: HashSet<AlertId>,
     /// Those of them whose beginning was the end of what had been told.
     owing: HashSet<AlertId>,
@@ -23,7 +23,7 @@ pub(super) struct Judge<'a> {
 /// What is left of a notice.
 pub(super) enum Word {
     Said(Notice),
-    /// An announcement of the end of what nobody was told of: worth no delivery of its own.
+    /// Announces the end of what nobody was told about: not worth a delivery of its own.
     Hushed(Notice),
     Dropped,
 }

@@ -4,11 +4,11 @@
 //! is dropped while the notice that it was raised is held too: that one will be told with the severity
 //! of the end.
 //!
-//! *Invariant:* what is held back of a site grows with what there is to tell of it, and not with how
-//! often it went down and came up.
+//! *Invariant:* what is held back about a site grows with what there is to tell about it, and not
+//! with how often it went down and came up.
 //! *Invariant:* nothing is dropped that would be told when the window ends. One exception: somebody
-//! reopens by hand an alert that began and ended inside; its raise was dropped by then, and whoever
-//! reopened it knows of it.
+//! reopens by hand an alert that began and ended inside; its raise was dropped by then, but the
+//! person who reopened it knows of it.
 
 use std::collections::{HashMap, HashSet};
 

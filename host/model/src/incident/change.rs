@@ -1,4 +1,4 @@
-//! What may be said of an incident when it is opened, changed or continued.
+//! What may be said about an incident when it is opened, changed or continued.
 
 use serde_json::Value;
 

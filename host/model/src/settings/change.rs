@@ -21,8 +21,8 @@ pub enum PatchError {
 
 impl NotificationSettings {
     /// Changes what the body names, all or nothing. Whatever the plan, a field may stay as it is or
-    /// be set back to its default: who was downgraded can send back what was read, and can still
-    /// switch things off.
+    /// be set back to its default: after a downgrade an owner can send back what was read, and can
+    /// still switch things off.
     ///
     /// That webhook URLs lead somewhere allowed is the egress layer's to say; here they are only
     /// known to be short `http(s)` texts. The channels of plugins have [a patch of their

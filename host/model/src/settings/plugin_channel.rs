@@ -56,8 +56,8 @@ impl ChannelPatch {
         body.patch(FIELD, |field, value| changes(field, value, installed)).map(Self)
     }
 
-    /// The channels that it sets, each with its settings: who judges them may put others in their
-    /// place. `true` stands there for what is kept.
+    /// The channels that it sets, each with its settings, which may be replaced when they are
+    /// judged. `true` stands there for what is kept.
     pub fn set(&mut self) -> impl Iterator<Item = (&str, &mut Secret<ChannelSettings>)> {
         let changes = match &mut self.0 {
             Patch::Set(changes) => Some(changes),

@@ -1,4 +1,4 @@
-//! What may be said of a site when it is created or changed.
+//! What may be said about a site when it is created or changed.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;

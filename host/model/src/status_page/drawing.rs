@@ -1,7 +1,7 @@
 //! The two drawings of a site, as short as they can be: a page may hold a hundred of each.
 //!
-//! Equal days in a row are one stroke with dashes, a dash for a day; dashes begin anew with each
-//! stroke. What a day was is told by the height of its bar as well as by its colour.
+//! Equal days in a row are one stroke with dashes, a dash for a day; dashes start over with each
+//! stroke. The height of a day's bar tells its state as well as the colour does.
 
 use std::fmt::Write;
 

@@ -75,7 +75,7 @@ impl Latest {
     /// The record with the status that is confirmed: its own, or while that is in doubt the one
     /// from before; unknown where there was none.
     pub fn confirmed(self, standing: Standing) -> Self {
-        // Who could not tell leaves the doubts of others as they were.
+        // A check that could not tell leaves the doubts of others as they were.
         let in_doubt = standing.unconfirmed_runs > 0 && self.status != CheckStatus::Unknown;
         let before = standing.settled.and_then(|settled| settled.status);
         let status = if in_doubt { before.unwrap_or(CheckStatus::Unknown) } else { self.status };

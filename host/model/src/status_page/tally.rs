@@ -65,8 +65,8 @@ impl Tally {
     }
 }
 
-/// The count of the same day or hour as `new`, which is put in where there is none; none where
-/// `most` later ones are counted.
+/// The count of the same day or hour as `new`, which is inserted if there is none; none if `most`
+/// later ones are counted.
 fn place<T>(counts: &mut Vec<T>, new: T, most: usize, number: fn(&T) -> i64) -> Option<&mut T> {
     let wanted = number(&new);
     let mut at = counts.partition_point(|count| number(count) < wanted);

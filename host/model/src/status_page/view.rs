@@ -279,7 +279,7 @@ pub const PAST_DAYS: i64 = 14;
 pub const MOST_INCIDENTS: usize = 20;
 pub const MOST_UPDATES: usize = 20;
 const MOST_WINDOWS: usize = 20;
-/// Characters of an update; who writes more is read in the API.
+/// Characters of an update; the rest of a longer one can be read in the API.
 const LONGEST_MESSAGE: usize = 2_000;
 
 #[cfg(test)]
