@@ -41,22 +41,22 @@ pub struct App {
     /// That of the database server, where nodes share one.
     pub(crate) server_clock: ServerClock,
     pub(crate) limits: Limits,
-    /// Who issues session tokens; none where no issuer is configured.
+    /// The issuer of session tokens; none if none is configured.
     pub(crate) oidc: Option<Oidc>,
-    /// Who takes our mail; none where no relay is configured.
+    /// The relay that takes our mail; none if none is configured.
     pub(crate) relay: Option<Relay>,
     pub(crate) wake: Wake,
     /// What was told lately of what keeps deliveries from leaving.
     pub(crate) unsent: Mutex<Trouble>,
     /// What is waited for at a stop: what a request began and goes on without it, too.
     pub(crate) tasks: TaskTracker,
-    /// Who follows the events of which account.
+    /// The streams that follow accounts' events.
     pub(crate) streams: Arc<Streams>,
     /// Whether the background work keeps up.
     pub(crate) pulse: Pulse,
     /// What runs of planned checks share.
     pub(crate) planned: Planned,
-    /// Who has how many checks on demand going on.
+    /// How many on-demand checks each account is running.
     pub(crate) places: Places,
     /// What calls of the operator's scheduler share.
     pub(crate) cron: Cron,
@@ -96,7 +96,7 @@ impl SiteList {
 
 const LISTS: u64 = 8 << 20;
 
-/// Who asks, after authentication. Everything stored belongs to `account`.
+/// The caller, after authentication. Everything stored belongs to `account`.
 #[derive(Clone, Debug)]
 pub struct Caller {
     /// Whose data the request is about: the caller's own account, or that of the team they are in.
@@ -122,7 +122,7 @@ pub struct Agent {
 }
 
 impl Caller {
-    /// Who says what is said here: of a key the one who made it.
+    /// The author of what is written: for a key, the person who made it.
     pub fn author(&self) -> AccountId {
         self.maker.unwrap_or(self.user.id)
     }

@@ -92,7 +92,7 @@ impl ManualClock {
         });
     }
 
-    /// Sets the time, also backwards, as somebody who corrects a clock does: no time has passed.
+    /// Sets the time, even backwards, as somebody who corrects a clock does: no time has passed.
     pub fn set(&self, to: Timestamp) {
         self.time.send_modify(|face| face.shown = to);
     }

@@ -17,8 +17,8 @@ pub(crate) fn agent_queue() -> Option<PathBuf> {
         .or_else(|| home().map(|home| home.join(".local/state/vedette/agent")))
 }
 
-/// Also where whoever started us passed on a bare environment: without it, each start would compile
-/// every plugin anew.
+/// Even if our parent passed on a bare environment: without it, each start would compile every
+/// plugin again.
 fn home() -> Option<PathBuf> {
     of("HOME").or_else(env::home_dir).filter(|home| home.is_absolute())
 }

@@ -23,7 +23,7 @@ pub enum Error {
     /// No credential, or one that does not hold (any longer).
     #[error("{0}")]
     Unauthenticated(Cow<'static, str>),
-    /// A message without the signature of who it says it is from.
+    /// A message without its alleged sender's signature.
     #[error("{0}")]
     Unsigned(&'static str),
     /// The plan lacks the feature or its count is used up, or the role is too low; names the plan

@@ -52,7 +52,7 @@ pub(crate) fn bind(address: SocketAddr, setting: &str) -> anyhow::Result<TcpList
     listen(address).with_context(|| format!("cannot listen on {address}, which {setting} names"))
 }
 
-/// As the runtime's own `bind` does it, but for the room in the queue.
+/// As the runtime's own `bind` does it, except for the room in the queue.
 fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
     socket.set_reuseaddr(true)?;
@@ -127,16 +127,16 @@ fn run<A: Acceptor + 'static>(
     Listening { handle, closed }
 }
 
-/// Of so many descriptors (none: as many as it likes) each of the two listeners takes a quarter at
-/// most: whoever connects, checks, deliveries and the database's files have the other half.
+/// Of so many descriptors (none: no limit) each of the two listeners takes at most a quarter: the
+/// other half is for the connections of checks and deliveries, and for the database's files.
 fn most_connections(descriptors: Option<u64>) -> usize {
     let descriptors = descriptors.and_then(|number| usize::try_from(number).ok());
     descriptors.map_or(MOST_CONNECTIONS, |number| (number / 4).clamp(1, MOST_CONNECTIONS))
 }
 
-/// Gives its socket back at `shutdown`: whoever connects after that is refused, rather than left
-/// in a queue that nobody empties. While this machine has nothing left for a connection, they wait
-/// in that queue, and the log says so now and then.
+/// Gives its socket back at `shutdown`: a client that connects after that is refused, rather than
+/// left in a queue that nobody empties. While this machine has no room for another connection,
+/// clients wait in that queue, and the log says so now and then.
 struct Closing<A> {
     inner: Option<A>,
     exhausted: Trouble,
@@ -184,7 +184,7 @@ impl<A> Closing<A> {
     }
 }
 
-/// Knows which requests are being answered: they hold a token.
+/// Knows which requests are being answered, by the tokens that they hold.
 struct Counted(TaskTracker);
 
 #[async_trait]
@@ -201,8 +201,9 @@ impl Handler for Counted {
     }
 }
 
-/// Lets everybody in, with an end to every patience. Who has said nothing yet is shown out after a
-/// while, and everybody at `shutdown`; the server itself waits for them as if they were at work.
+/// Lets everybody in, with a limit to every wait. A client that has said nothing yet is
+/// disconnected after a while, and all are at `shutdown`; the server itself waits for them as if
+/// they were at work.
 struct Doorman {
     shutdown: CancellationToken,
     requests: TaskTracker,
@@ -302,8 +303,8 @@ impl ConnObserver for Present {
 
 /// For the first request of a connection.
 const FIRST_PATIENCE: Duration = Duration::from_secs(10);
-/// A request's head, from the answer before on: who keeps a connection open between requests must
-/// not find it closed at the moment of the next.
+/// A request's head, counted from the previous answer: a client that keeps a connection open
+/// between requests must not find it closed just as it sends the next.
 const HEAD_PATIENCE: Duration = Duration::from_secs(30);
 /// Between two pieces of a body; the whole of it has an end of its own where it is read.
 const BODY_PATIENCE: Duration = Duration::from_secs(15);
@@ -314,8 +315,8 @@ pub(crate) const LONGEST_SILENCE: Duration = Duration::from_secs(100);
 const FAREWELL: Duration = Duration::from_secs(1);
 /// Of one listener, where there are descriptors enough.
 const MOST_CONNECTIONS: usize = 16_384;
-/// Connections that wait to be accepted, as far as the machine allows (`net.core.somaxconn`). Whoever
-/// finds no room tries again after a second, and that is what a crowd would see.
+/// Connections that wait to be accepted, as far as the machine allows (`net.core.somaxconn`). A
+/// client that finds no room tries again after a second, and that is what a crowd would see.
 const MOST_WAITING: u32 = 4_096;
 /// Of one HTTP/2 connection at a time.
 const MOST_STREAMS: u32 = 128;

@@ -1,4 +1,4 @@
-//! What each metric tells, for whoever reads `/metrics`: the HELP line that goes with it.
+//! What each metric means, for readers of `/metrics`: the HELP line that goes with it.
 
 use metrics::{describe_counter, describe_gauge, describe_histogram};
 

@@ -15,7 +15,7 @@ pub(crate) struct Pulse {
     since: AtomicI64,
     /// The scheduler's last turn.
     looked: AtomicI64,
-    /// How late the last run began that began too late; 0 = none of late.
+    /// How late the last late run began; 0 = none was late recently.
     late: AtomicI64,
     /// When that was.
     late_at: AtomicI64,

@@ -4,7 +4,7 @@ use std::{fs::File, io};
 
 use rustix::io::Errno;
 
-/// Whether this machine had no descriptor or no memory left: nothing about who was at the other end.
+/// Whether this machine had no descriptor or no memory left: that says nothing about the other end.
 pub(crate) fn is_exhausted(cause: &io::Error) -> bool {
     let lacks = [Errno::MFILE, Errno::NFILE, Errno::NOBUFS, Errno::NOMEM];
     Errno::from_io_error(cause).is_some_and(|errno| lacks.contains(&errno))

@@ -119,7 +119,7 @@ async fn with_store(
     let (api_addr, admin_addr) = (api.local_addr()?, admin.local_addr()?);
     let tasks = TaskTracker::new();
     let assembling = assemble(config, clock, &shutdown, store, out, api_addr, &tasks);
-    // Compiling the plugins can take longer than whoever stops us waits.
+    // Compiling the plugins can take longer than a supervisor waits for us to stop.
     let app = shutdown.run_until_cancelled(assembling).await.ok_or(Stopped)??;
     let acceptors = [listen::acceptor(api)?, listen::acceptor(admin)?];
     work::take_over(&app).await?;

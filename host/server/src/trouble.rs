@@ -24,7 +24,7 @@ impl Trouble {
 }
 
 const REMINDER: Duration = Duration::from_secs(60);
-/// Lines a minute: one trouble may come in several texts by turns, or in another text each time.
+/// Lines a minute: one trouble may alternate between several texts, or have another text each time.
 const MOST: usize = 4;
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Hints that there is something to do before the next look at the store.
 //!
-//! *Invariant:* a lost hint delays work until that look, and never loses it.
-//! *Invariant:* so many lanes are named and no more; beyond them the outbox looks at the store.
+//! *Invariant:* a lost hint delays work until that look, but never loses it.
+//! *Invariant:* only so many lanes are named; beyond them the outbox looks at the store.
 
 use std::collections::HashSet;
 

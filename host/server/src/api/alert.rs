@@ -26,7 +26,7 @@ pub(super) async fn update(app: State, caller: Caller, query: Query, body: Body)
     Ok(Json(json!({ "alert": alert.view() })))
 }
 
-/// The log of an alert: whom it was told to, how that went, and what holds it back.
+/// The log of an alert: where it was sent, how that went, and what holds it back.
 #[handler]
 pub(super) async fn deliveries(app: State, caller: Caller, path: PathId) -> Answer {
     let log = service::alert::deliveries(&app, &caller, path.id()).await?;

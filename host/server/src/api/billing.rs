@@ -52,7 +52,7 @@ struct Events {
 #[handler]
 impl Events {
     async fn handle(&self, app: State, req: &mut Request) -> Answer {
-        // Read to its end also where it is not looked at.
+        // Read to its end even if it is not looked at.
         let bytes = body::bytes(req).await;
         let key = EventKey::of(&app)?;
         let bytes = bytes?;
@@ -63,7 +63,7 @@ impl Events {
     }
 }
 
-/// None also where there are several: nobody could say which one holds.
+/// None also if there are several: nobody could say which one counts.
 fn signature(headers: &HeaderMap) -> Option<&str> {
     let mut values = headers.get_all(SIGNATURE).iter();
     let value = values.next()?.to_str().ok()?;

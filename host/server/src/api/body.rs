@@ -81,7 +81,7 @@ async fn bytes_within(req: &mut Request, most: usize) -> Result<Vec<u8>> {
     if is_declared_beyond(req, most) {
         return Err(Error::TooLarge);
     }
-    // Whoever waits for it is told to go on by the first look at the body.
+    // The first look at the body tells a client that waits for it to go on.
     req.headers_mut().remove(header::EXPECT);
     let bytes = match tokio::time::timeout(PATIENCE, read(req.body_mut(), most)).await {
         Ok(bytes) => bytes?,
@@ -146,7 +146,7 @@ pub(super) async fn finish(req: &mut Request, res: &mut Response) {
     if req.body().is_end_stream() {
         return;
     }
-    // Who waits to be told to go on is not told, and sends nothing.
+    // A client that waits to be told to go on is not told, and sends nothing.
     let is_waiting = req.headers().contains_key(header::EXPECT);
     // Hardly a request gets here, and none of the others is to carry what this takes.
     let is_over = !is_waiting && Box::pin(drain(req.body_mut())).await;
@@ -268,7 +268,7 @@ impl<'de> Visitor<'de> for Unambiguous {
 
 /// Decisions: unknown body fields (body limit 64 KiB).
 const LARGEST: usize = 64 << 10;
-/// Costs whoever sends it, and us no memory.
+/// Costs the sender time, and us no memory.
 const MOST_DRAINED: usize = 16 << 20;
 const PATIENCE: Duration = Duration::from_secs(30);
 /// After which a client whose body nobody reads is answered anyway.

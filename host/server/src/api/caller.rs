@@ -1,4 +1,4 @@
-//! Who asks: the hoop of the private routes, and what handlers take as arguments.
+//! The caller of a request: the hoop of the private routes, and what handlers take as arguments.
 //!
 //! *Invariant:* a handler that takes a [`Caller`] runs only after the credential was accepted, the
 //! request was counted in every limit, and the caller's role was held against the route's ([`Needs`]).
@@ -151,7 +151,7 @@ impl Authenticate {
         {
             app.limits.take_back(before.id, at);
         }
-        // Who joined or left a team meanwhile is bound by the limits of another account.
+        // A caller who joined or left a team meanwhile is bound by the limits of another account.
         let caller = again?;
         if is_refused {
             trace::note_account(caller.account.id);

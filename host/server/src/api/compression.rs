@@ -29,7 +29,7 @@ pub(super) async fn pack(req: &Request, depot: &Depot, res: &mut Response) {
     if !is_text && res.status_code != Some(StatusCode::NOT_MODIFIED) {
         return;
     }
-    // Also where it is not packed: another client's answer to the same question might be.
+    // Even if it is not packed: another client's answer to the same question might be.
     res.headers_mut().append(header::VARY, HeaderValue::from_static("accept-encoding"));
     let accepted = req.headers().get_all(header::ACCEPT_ENCODING);
     let accepted = accepted.iter().filter_map(|line| line.to_str().ok());
@@ -177,7 +177,7 @@ fn preferred<'a>(lines: impl Iterator<Item = &'a str>) -> Option<Coding> {
     (weight > 0.0 && weight >= identity.unwrap_or(0.0)).then_some(coding)
 }
 
-/// A coding and its weight; one that cannot be read is none at all.
+/// A coding and its weight; one that cannot be read is ignored.
 fn weighed(item: &str) -> (&str, f32) {
     let mut parts = item.split(';').map(str::trim);
     let name = parts.next().unwrap_or_default();

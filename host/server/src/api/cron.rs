@@ -26,7 +26,7 @@ async fn run(scheduler: Scheduler, body: OptionalBody) -> Answer {
     Ok(Json(json!(counts)))
 }
 
-/// Whoever knows the secret of `[cron]`, with the application that it is the secret of.
+/// A caller that knows the secret of `[cron]`, and the application whose secret it is.
 pub(super) struct Scheduler(Arc<App>);
 
 impl<'ex> Extractible<'ex> for Scheduler {
@@ -42,7 +42,7 @@ impl<'ex> Extractible<'ex> for Scheduler {
     }
 }
 
-/// An empty secret is none: nobody could send it.
+/// An empty secret counts as none: nobody could send it.
 fn admit(headers: &HeaderMap, secret: Option<&Secret<String>>) -> Result<()> {
     let secret = secret.map(|secret| secret.expose().as_bytes()).filter(|bytes| !bytes.is_empty());
     let Some(expected) = secret else {

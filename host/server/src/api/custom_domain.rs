@@ -118,7 +118,7 @@ fn own_path(slug: &str, path: &str) -> Option<String> {
     Some(format!("{page}{below}"))
 }
 
-/// What the routes of the pages name in a path: whoever finds a route by hand is not told.
+/// What the routes of the pages name in a path: code that finds a route by hand is not given it.
 fn params(path: &str) -> PathParams {
     let below = path.strip_prefix(PAGES).unwrap_or_default();
     let mut params = PathParams::new();

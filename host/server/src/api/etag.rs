@@ -1,4 +1,5 @@
-//! Answers to reads carry a tag of their content; who has that content already gets a 304.
+//! Answers to reads carry a tag of their content; a client that already has that content gets a
+//! 304.
 //!
 //! The tag is weak: one content has one tag, however its bytes are packed on the way.
 //!

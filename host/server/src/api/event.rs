@@ -95,7 +95,7 @@ fn after(query: &Query, last_id: Option<&str>) -> Result<Option<After>, Invalid>
 
 fn frame(told: &Told) -> String {
     match told {
-        // A comment for whoever is in between, and an id that is remembered without an event.
+        // A comment for proxies on the way, and an id that is remembered without an event.
         Told::Quiet(cursor) => format!(": heartbeat\nid: {cursor}\n\n"),
         // Was not asked for: a comment.
         Told::Sites(_) => ": sites\n\n".to_owned(),

@@ -1,4 +1,4 @@
-//! What is made from the installed checks, and made anew once they are others: the description and
+//! What is made from the installed checks, and made again when they change: the description and
 //! what assistants are offered.
 
 use std::sync::Arc;
@@ -45,7 +45,7 @@ impl<T> Following<T> {
 }
 
 fn made<T>(sandbox: &Sandbox, make: &Make<T>) -> Made<T> {
-    // Asked first: what changes meanwhile is another generation, and made anew.
+    // Asked first: a change in the meantime is another generation, and has it made again.
     let generation = sandbox.generation();
     let types = sandbox.check_types();
     let checks: Vec<_> = types.iter().filter_map(|check_type| sandbox.check(check_type)).collect();

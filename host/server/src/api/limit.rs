@@ -137,7 +137,7 @@ impl Full {
     }
 }
 
-/// What a request ends with whose address is over its limit, before anything else looks at it.
+/// What a request from an address over its limit ends with, before anything else looks at it.
 pub(super) fn refusal(depot: &Depot) -> Option<Error> {
     depot.get_typed::<Full>().ok().map(|full| over(full.retry_after, full.what))
 }
@@ -157,8 +157,8 @@ impl Standing {
         Self { class, address, remaining, reset, month: Month::default(), charge: None }
     }
 
-    /// A 429 costs no call, also where the limit was met behind the month: of letters, of streams,
-    /// of checks that run at a time (decisions: monthly calls).
+    /// A 429 costs no call, even if the limit was met after the month's: of letters, of streams, of
+    /// checks that run at a time (decisions: monthly calls).
     async fn give_back(&mut self, app: &App) {
         let Some(Charge { account, at }) = self.charge.take() else { return };
         let month = quota::month(at);
@@ -171,7 +171,7 @@ impl Standing {
         }
     }
 
-    /// The request turned out to be none of that account, whose month is nobody else's to see.
+    /// The request turned out not to be that account's, whose month nobody else may see.
     pub(super) async fn withdraw(&mut self, app: &App) {
         self.give_back(app).await;
         self.month = Month::default();
@@ -246,9 +246,9 @@ fn in_edition<'a>(req: &'a Request, app: &App) -> Option<(&'static Edition, &'a 
     })
 }
 
-/// The status pages: whoever is behind one address with many others sees them too, so they tell
-/// the public window and are outside of it (decisions: status page). What leads to no page, by its
-/// path or its method, is a path that does not exist.
+/// The status pages: visitors who share one address with many others are to see them too, so they
+/// show the public window but do not count against it (decisions: status page). What leads to no
+/// page, by its path or its method, is a path that does not exist.
 fn is_page(req: &Request) -> bool {
     let asked = match *req.method() {
         Method::GET | Method::HEAD => req.matched_path(),
@@ -290,7 +290,7 @@ fn token(req: &Request) -> Option<TokenHash> {
     bearer(req.headers()).ok().map(TokenHash::of)
 }
 
-/// A number as a header has it: the conversion that there is takes twice the memory, and a while.
+/// A number as a header value: the ready-made conversion takes twice the memory, and longer.
 fn number(number: impl ToString) -> HeaderValue {
     HeaderValue::try_from(number.to_string()).expect("digits are text")
 }

@@ -1,8 +1,8 @@
 //! `/mcp` and `/public/mcp` (spec: MCP): JSON-RPC by POST. What it says is `crate::mcp`'s.
 //!
 //! *Invariant:* a credential and the limits are judged before anything is done; 401, 413 and 429
-//! are statuses, all else is a 200 with JSON, whatever the client accepts; or, for who listens, a
-//! 200 with server-sent events.
+//! are statuses, all else is a 200 with JSON, whatever the client accepts; or, for a client that
+//! listens, a 200 with server-sent events.
 
 use std::sync::Arc;
 
@@ -102,7 +102,7 @@ fn told(req: &Request) -> Told<'_> {
     }
 }
 
-/// Whether `Accept` lets an answer be a stream. Who sends none takes anything.
+/// Whether `Accept` allows the answer to be a stream. A client that sends none accepts anything.
 fn takes_stream(headers: &HeaderMap) -> bool {
     let mut accepts = headers.get_all(header::ACCEPT).iter().peekable();
     if accepts.peek().is_none() {

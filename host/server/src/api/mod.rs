@@ -6,8 +6,8 @@
 //! Then the route table, and for private routes the caller. A handler parses, calls one service
 //! and answers.
 //!
-//! *Invariant:* every answer on the public listener carries the six limit headers, also where no
-//! route fits; it is JSON, but for pages, what belongs to them, and streams of events.
+//! *Invariant:* every answer on the public listener carries the six limit headers, even if no route
+//! fits; it is JSON, except for pages, what belongs to them, and streams of events.
 //! *Invariant:* an error becomes a status here ([`reply`]) and nowhere else.
 
 #![allow(refining_impl_trait, reason = "an extractor's error is ours, not any writer")]

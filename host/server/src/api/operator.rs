@@ -64,7 +64,7 @@ pub(super) fn routes() -> Router {
         .push(Router::with_path("admin/plugins/reload").post(reload_plugins))
 }
 
-/// Refuses whoever is not the operator.
+/// Refuses anybody but the operator.
 #[handler]
 pub(super) fn guard(req: &mut Request, depot: &mut Depot, res: &mut Response, ctrl: &mut FlowCtrl) {
     if let Err(error) = admit(req, &caller::app(depot)) {
@@ -156,7 +156,7 @@ async fn readiness(app: State, res: &mut Response) {
 #[handler]
 fn render_metrics(depot: &mut Depot, res: &mut Response) {
     let app = caller::app(depot);
-    // Pauses end by themselves: nobody but who asks needs to know of them.
+    // Pauses end by themselves: only somebody who asks needs to know of them.
     service::plugin::show_standing(&app);
     work::show_unwell(&app);
     let text = METRICS.render();
@@ -267,9 +267,9 @@ fn plan(plan: &Plan) -> Value {
     })
 }
 
-/// `?domain=` → `{domain, account_id}`, where the domain's DNS names an account and it is that one's status
-/// page. A proxy asks it before it gets a certificate for a name that somebody has led to it: who only
-/// claims a name is not to have one.
+/// `?domain=` → `{domain, account_id}`, if the domain's DNS names an account and it is that
+/// account's status page. A proxy asks this before it gets a certificate for a name that points to
+/// it: an account that only claims a name is not to have one.
 #[handler]
 async fn show_domain(app: State, query: Query) -> Answer {
     let domain = query.required("domain")?;
@@ -286,7 +286,7 @@ async fn list_plugins(app: State) -> Answer {
     Ok(Json(service::plugin::list(&app).await?))
 }
 
-/// Reads the lock anew; answers as the listing does.
+/// Reads the lock again; answers as the listing does.
 #[handler]
 async fn reload_plugins(app: State) -> Answer {
     Ok(Json(service::plugin::reload(&app).await?))

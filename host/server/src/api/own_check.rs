@@ -2,7 +2,7 @@
 //! built in have routes of their own.
 //!
 //! *Invariant:* a check that is not installed is a path that does not exist, whatever the method
-//! and whoever asks.
+//! and the caller.
 
 use std::{fmt, sync::Arc};
 

@@ -181,8 +181,8 @@ impl<'a> Asked<'a> {
         Ok(Counted { stamp: so_far.stamp, placed: None, admitted: Err(refused) })
     }
 
-    /// The 429 of whoever has to wait so long for the window, and for the month where that is
-    /// exhausted. What takes longest is what there is something to do about.
+    /// The 429 of a caller that has to wait this long for the window, and for the month if that is
+    /// exhausted. It names what takes longest: that is what the caller can do something about.
     fn over(&self, standing: &Standing, window: Duration, exhausted: Option<Timestamp>) -> Error {
         let wait = longest(self.now, window, standing, exhausted);
         match exhausted {

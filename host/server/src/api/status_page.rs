@@ -137,7 +137,7 @@ fn describe(headers: &mut HeaderMap, kind: &'static str) {
     allow_everybody(headers);
 }
 
-/// Also where no script asked: what is kept on the way may be shown to one.
+/// Even if no script asked: a copy that is cached on the way may be shown to one.
 fn allow_everybody(headers: &mut HeaderMap) {
     headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
 }

@@ -21,7 +21,7 @@ pub(super) fn routes(edition: &'static Edition) -> Router {
         .push(shared("team/accept").post(accept))
 }
 
-/// What any role may ask for: whether it is done, is a matter of who asks about whom.
+/// What any role may ask for: whether it is done depends on who asks about whom.
 fn shared(path: &str) -> Router {
     Router::with_path(path).hoop(Needs { read: Role::Viewer, write: Role::Viewer })
 }
@@ -82,7 +82,7 @@ impl<'ex> Extractible<'ex> for Administrator {
     }
 }
 
-/// A body that may be bad: whoever may not do what it asks for is told that first.
+/// A body that may be bad: a caller who may not do what it asks for is told that first.
 struct Heard(Result<Body>);
 
 impl<'ex> Extractible<'ex> for Heard {

@@ -238,7 +238,7 @@ fn unfit(problems: &[Problem]) -> anyhow::Error {
     anyhow!("--config does not fit: {}", said.join("; "))
 }
 
-/// Whoever runs this decides what may be reached, and is told how.
+/// The person who runs this decides what may be reached, and is told how.
 fn told(cause: RunError) -> anyhow::Error {
     match cause {
         RunError::Blocked(reason) => {

@@ -21,7 +21,7 @@ use crate::start;
 /// besides the public ones. It follows no redirect: the key is for nobody else.
 ///
 /// # Errors
-/// When a file holds no roots, or the key is none that a header could carry.
+/// When a file holds no roots, or a header could not carry the key.
 pub(super) fn of_service(
     mut headers: HeaderMap,
     key: Option<&str>,
@@ -47,8 +47,8 @@ pub(super) fn of_service(
     Ok(client.tls_backend_preconfigured(trusting(&roots).context("--ca-file")?))
 }
 
-/// TLS that trusts the system's roots and these, also where a server shows one of these itself: the
-/// certificate that `openssl req -x509` makes is marked as an authority, and refused otherwise.
+/// TLS that trusts the system's roots and these, even if a server shows one of these itself: the
+/// certificate that `openssl req -x509` makes is marked as an authority, and is refused otherwise.
 fn trusting(roots: &[CertificateDer<'static>]) -> anyhow::Result<ClientConfig> {
     let provider = Arc::new(aws_lc_rs::default_provider());
     let mut known = RootCertStore::empty();

@@ -44,8 +44,8 @@ pub(super) async fn send(base: &Url, request: RequestBuilder) -> anyhow::Result<
     Ok(answer)
 }
 
-/// Sends a request to the port at `base` and answers what it says, whatever that is; but for a token
-/// that it misses or does not take, which is told in the words of whoever has variables, not headers.
+/// Sends a request to the port at `base` and answers what it says, whatever that is; except that a
+/// missing or wrong token is explained to somebody who sets variables, not headers.
 pub(super) async fn ask(
     base: &Url,
     request: RequestBuilder,
@@ -73,7 +73,7 @@ pub(super) async fn ask(
     Ok((status, answer))
 }
 
-/// Of what was sent and not answered in time nobody knows what becomes of it.
+/// What becomes of a request that was not answered in time nobody knows.
 fn unanswered(base: &Url, cause: reqwest::Error) -> Error {
     let said = if cause.is_timeout() {
         format!(
@@ -92,7 +92,7 @@ fn is_another_port(status: StatusCode, answer: &Value) -> bool {
 }
 
 const PATIENCE: Duration = Duration::from_secs(30);
-/// For what may take its time: as long as the port keeps a silent connection, but for a margin.
+/// For what may take its time: as long as the port keeps a silent connection, less a margin.
 pub(super) const LONG_PATIENCE: Duration = LONGEST_SILENCE.saturating_sub(Duration::from_secs(10));
 
 #[cfg(test)]

@@ -53,7 +53,7 @@ pub(super) struct Args {
 }
 
 /// Serves until SIGINT or SIGTERM, then ends what runs; a second signal ends it at once. SIGHUP reads
-/// the operator's plugins anew.
+/// the operator's plugins again.
 pub(super) async fn run(args: Args) -> anyhow::Result<()> {
     let config = Config::load(args.config.as_deref(), environment, args.layer())?;
     start_log(&config.log)?;
@@ -73,7 +73,7 @@ pub(super) async fn run(args: Args) -> anyhow::Result<()> {
         "vedette {VERSION} is up: the API at {}, the operator's port at {}",
         running.api_addr, running.admin_addr
     );
-    // Whoever started us may have closed our output: that is no reason not to serve.
+    // Our parent may have closed our output: that is no reason not to serve.
     let _ = announce(&mut std::io::stdout().lock(), &running);
     // After the key of a first account was shown: this can fail.
     if is_file {
@@ -110,7 +110,8 @@ fn warn_of_unknown_variables() {
     }
 }
 
-/// The first account's key where there is one, then the ready lines: who waits for them has it.
+/// The first account's key, if there is one, then the ready lines: a reader that waits for them has
+/// it.
 fn announce(out: &mut impl Write, running: &Running) -> std::io::Result<()> {
     if let Some(first) = &running.first_account {
         let base = running.base_url();
@@ -133,7 +134,8 @@ fn announce(out: &mut impl Write, running: &Running) -> std::io::Result<()> {
     out.flush()
 }
 
-/// SIGHUP reads the operator's plugins anew. The certificate needs no signal: its files are watched.
+/// SIGHUP reads the operator's plugins again. The certificate needs no signal: its files are
+/// watched.
 async fn reload_at(mut hangup: Signal, app: Arc<App>) {
     while hangup.recv().await.is_some() {
         // What cannot be loaded is in the log.

@@ -29,7 +29,7 @@ pub(super) fn start(store: Store) -> io::Result<()> {
         let (answer, answered) = mpsc::sync_channel(1);
         let store = store.clone();
         runtime.spawn(async move {
-            // An error is an answer, too. Whoever asked may have gone.
+            // An error is an answer, too. The caller may have gone.
             let _ = store.any_account().await;
             let _ = answer.send(());
         });
@@ -52,8 +52,8 @@ pub(super) fn start(store: Store) -> io::Result<()> {
     thread::Builder::new().name("watchdog".into()).spawn(watch).map(drop)
 }
 
-/// Whether an answer comes in time. One that never will, because the runtime is ending, is none to
-/// wait for.
+/// Whether an answer comes in time. One that never will, because the runtime is ending, is not
+/// waited for.
 fn answers(answered: mpsc::Receiver<()>, patience: Duration) -> bool {
     answered.recv_timeout(patience) != Err(mpsc::RecvTimeoutError::Timeout)
 }

@@ -115,7 +115,7 @@ fn each<'de, D: Deserializer<'de>, T>(
 
 pub(super) const SHORTEST_INTERVAL: Duration = Duration::from_secs(1);
 const LONGEST_SPAN: Duration = Duration::from_secs(366 * 86_400);
-/// As long as deliveries are kept: whoever finds one finds what it was about.
+/// As long as deliveries are kept: a reader who finds one finds what it was about.
 const SHORTEST_KEPT: Duration = Duration::from_secs(30 * 86_400);
 /// A hundred years.
 const LONGEST_KEPT: Duration = Duration::from_secs(36_500 * 86_400);

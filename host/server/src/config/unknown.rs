@@ -3,7 +3,7 @@
 
 use super::layers;
 
-/// What is told of a key of the file that there is not, where this is what serde's message says;
+/// The message about a key in the file that does not exist, if that is what serde's message says;
 /// `path` is the key with its section.
 pub(super) fn key(path: &str, message: &str) -> Option<String> {
     let (name, known) = message.strip_prefix("unknown field `")?.split_once("`, expected ")?;
@@ -16,8 +16,8 @@ pub(super) fn key(path: &str, message: &str) -> Option<String> {
     })
 }
 
-/// What is told of variables that nobody reads and that look like one that is read. Others are
-/// somebody else's: beside a service called vedette, Kubernetes sets VEDETTE_PORT and the like.
+/// The message about variables that are not read but look like one that is. Others are somebody
+/// else's: for a service called vedette, Kubernetes sets VEDETTE_PORT and the like.
 pub(crate) fn variables(names: impl Iterator<Item = String>) -> Vec<String> {
     let read = || layers::variables().chain(OF_COMMANDS);
     let told = names.filter(|name| !read().any(|read| read == name)).filter_map(|name| {

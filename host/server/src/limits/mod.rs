@@ -31,7 +31,7 @@ pub struct Limits {
     private: AddressLayer,
     public: AddressLayer,
     accounts: Windows<AccountId>,
-    /// Who used which credential lately.
+    /// Which credentials were used lately, and by which account.
     pub recent: Recent,
 }
 

@@ -37,7 +37,7 @@ pub(super) struct Seen {
 pub struct Usage {
     /// `2026-11`.
     pub month: String,
-    /// The calls that the plan has a month.
+    /// The plan's calls a month.
     pub limit: u64,
     pub used: u64,
     /// The month's end, once its quota is used up.
@@ -93,7 +93,8 @@ impl Recent {
         self.known.lock().seen.remove(&account);
     }
 
-    /// Forgets whose a credential was that is refused: where that account stands is told to it no more.
+    /// Forgets the account of a credential that is refused: it is no longer told how that account
+    /// stands.
     pub fn disown(&self, token: &TokenHash) {
         self.known.lock().accounts.remove(token);
     }

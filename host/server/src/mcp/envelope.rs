@@ -1,4 +1,4 @@
-//! From bytes to one JSON-RPC request, or to the reason why it is none.
+//! From bytes to one JSON-RPC request, or to the reason why they are not one.
 //!
 //! *Invariant:* an id comes back exactly as it came: a string as that string, an integer as that
 //! integer; whatever else stands in its place is refused and answered with null.

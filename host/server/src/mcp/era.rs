@@ -68,7 +68,7 @@ pub(super) fn settle(request: &mut Request, told: &Told<'_>) -> Result<Era, Refu
     Ok(Era::Modern)
 }
 
-/// Clients find out with `server/discover` whom they talk to, before they know how.
+/// With `server/discover` clients find out what they talk to, before they know how.
 fn introduce(request: &mut Request) {
     let meta = request.params.entry("_meta").or_insert_with(|| json!({}));
     if let Some(meta) = meta.as_object_mut() {

@@ -64,7 +64,7 @@ pub(crate) struct Server {
     catalogue: Arc<Catalogue>,
 }
 
-/// Who wants to be told what changes.
+/// A client that wants to be told what changes.
 pub(crate) struct Listener<'a> {
     pub(crate) caller: &'a Caller,
     /// The credential, which is looked at again while the stream runs.
@@ -73,7 +73,7 @@ pub(crate) struct Listener<'a> {
     pub(crate) takes_stream: bool,
 }
 
-/// For whom a request is done.
+/// The caller for whom a request is carried out.
 #[derive(Clone)]
 pub(crate) enum Who {
     Caller(Box<Caller>),
@@ -185,7 +185,7 @@ impl Server {
         let session = Session::new(Arc::clone(app), Arc::clone(&self.catalogue), who);
         let (transport, mut answers) = OneshotTransport::<RoleServer>::new(message);
         let ended = CancellationToken::new();
-        // Also where the client goes away and this future is dropped.
+        // Even if the client goes away and this future is dropped.
         let _end = ended.clone().drop_guard();
         tokio::spawn(serve_directly_with_ct(session, transport, None, ended).waiting());
         let answer = answers.recv().await.ok_or_else(Refusal::internal)?;

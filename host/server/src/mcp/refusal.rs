@@ -135,7 +135,7 @@ fn listing_of(resource: Resource) -> &'static str {
     }
 }
 
-/// What a panic is to whoever asked.
+/// What the caller is told of a panic.
 pub(super) fn panicked() -> ErrorData {
     let error = Error::Internal(anyhow::anyhow!("a tool panicked"));
     ErrorData::internal_error(error.to_string(), None)

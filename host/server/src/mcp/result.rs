@@ -137,8 +137,8 @@ struct Shown {
     fewer_show_more: bool,
 }
 
-/// All entries, where they fit once their lists are shorter: whoever asks what there is wants to hear
-/// of everything sooner than of every record of each.
+/// All entries, if they fit once their lists are shortened: a caller that asks for a list wants to
+/// see every entry rather than every record of some.
 fn all_shorter(entries: &[Value], at: &str, lists: &[usize], room: usize) -> Option<Shown> {
     let mut shown = entries.to_vec();
     let mut names = Names::new();

@@ -1,7 +1,7 @@
 //! `subscriptions/listen`: an assistant is told when what it has read is no longer so.
 //!
 //! The account's events, followed as `GET /events` follows them, become the names of the resources
-//! that they change. Whoever is told reads again: nothing of an event is passed on.
+//! that they change. A client that is told reads again: nothing of an event itself is passed on.
 //!
 //! *Invariant:* the first message says what was accepted; nothing else is told after it.
 //! *Invariant:* a resource is told at most once a second, and again after its last change.

@@ -39,8 +39,8 @@ struct Inner {
     source: Source,
     clock: Clock,
     known: RwLock<Option<Known>>,
-    /// Held by whoever asks the issuer: when all questions that tokens may cause are to be had
-    /// again. Each question moves it on by [`LOOK_EVERY`].
+    /// Held by the task that asks the issuer: when all questions that tokens may cause are
+    /// available again. Each question moves it on by [`LOOK_EVERY`].
     rested: Mutex<Option<Instant>>,
 }
 
@@ -160,8 +160,8 @@ impl Inner {
         }
     }
 
-    /// Asks the issuer for a key that it may have begun to use, other than the one among those that
-    /// were tried. Those who come meanwhile wait for the answer, which is theirs too.
+    /// Asks the issuer for a key that it may have begun to use, other than those that were tried.
+    /// Requests that come meanwhile wait for the answer, which serves them too.
     async fn look_for(&self, wanted: &Wanted, tried: Option<&Arc<KeySet>>) -> Option<Arc<KeySet>> {
         let mut rested = self.rested.lock().await;
         if let Some(set) = self.known_with(wanted, tried) {
@@ -232,7 +232,7 @@ fn meanwhile(believed_for: Duration) -> String {
 
 /// How often the keys are fetched when nothing else asks for it.
 pub(crate) const REFRESH_EVERY: Duration = Duration::from_secs(10 * 60);
-/// Keys that could not be fetched anew for this long are not believed any more.
+/// Keys that could not be refreshed for this long are no longer believed.
 const BELIEVED_FOR: Duration = Duration::from_secs(24 * 60 * 60);
 /// How often tokens under unknown keys may make us ask: so many times at once, or a token that
 /// nobody signed would keep out those whose new key is published a moment later, ...

@@ -110,7 +110,7 @@ pub(crate) fn install_check(
 ) -> anyhow::Result<()> {
     let lock = folder.lock()?;
     for locked in lock.plugins.iter().filter(|plugin| plugin.enabled) {
-        // One that cannot be read may be another check, and is told of where the service loads it.
+        // One that cannot be read may be another check, and is reported where the service loads it.
         let component = folder.component(&locked.sha256).ok();
         let read = component.and_then(|bytes| vedette_sandbox::read(&bytes).ok());
         let kind = read.map(|read| read.manifest.kind);

@@ -64,7 +64,7 @@ pub(crate) struct Previous {
     pub(crate) granted: Table,
 }
 
-/// Who let a version in.
+/// Who approved a version.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Approved {
@@ -188,7 +188,7 @@ impl Locked {
             approved: std::mem::replace(&mut self.approved, approved),
             granted: std::mem::replace(&mut self.granted, granted),
         };
-        // The same file approved anew has other grants, and no other version.
+        // The same file approved again has other grants, but is the same version.
         self.previous.retain(|kept| kept.sha256 != self.sha256);
         if before.sha256 != self.sha256 {
             self.previous.insert(0, before);

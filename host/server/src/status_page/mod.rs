@@ -1,8 +1,8 @@
 //! The status page as bytes: what the model says of it, written as HTML, JSON and RSS, with the
 //! style that goes with it.
 //!
-//! *Invariant:* no script, no inline style, nothing from other hosts but the owner's images: the
-//! policy that the page is served under allows no more.
+//! *Invariant:* no script, no inline style, nothing from other hosts except the owner's images: the
+//! policy that the page is served under allows nothing else.
 //! *Invariant:* texts of the owner are escaped by the writers, never by hand.
 
 mod feed;

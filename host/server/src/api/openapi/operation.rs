@@ -121,7 +121,7 @@ impl Operation {
         self
     }
 
-    /// The same success in another form, for who asked for what is answered so.
+    /// The same success in another form, for requests that are answered so.
     pub(super) fn or_answers(mut self, kind: &str, content: Value) -> Self {
         self.responses["200"]["content"][kind] = content;
         self
@@ -199,7 +199,7 @@ impl Operation {
         Value::Object(self.value)
     }
 
-    /// Whoever has an account of their own and is in a team may say which of them is meant.
+    /// A caller who has an account of their own and is in a team may say which of them is meant.
     fn names_account(mut self) -> Self {
         self.parameters.push(json!({ "$ref": format!("#/components/parameters/{ACCOUNT}") }));
         for (status, when) in [

@@ -44,7 +44,7 @@ impl Served {
 }
 
 impl Served {
-    /// Tagged and packed once for all who ask.
+    /// Tagged and packed once for all requests.
     pub(super) fn write(&self, depot: &mut Depot, res: &mut Response) {
         let headers = res.headers_mut();
         // For the client alone: the limit headers on it are the client's.

@@ -23,7 +23,7 @@ pub(super) fn webhooks(subject: &Subject<'_>) -> Value {
             subject.plans_with(Feature::CustomWebhook)
         ),
         "tags": [TAG],
-        // Whoever receives it asks for no key; what proves the sender is the signature.
+        // The receiver asks for no key; the signature proves the sender.
         "security": [],
         "parameters": headers(),
         "requestBody": {

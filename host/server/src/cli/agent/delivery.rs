@@ -30,7 +30,7 @@ pub(super) struct Delivery {
     given_up: usize,
 }
 
-/// How an attempt at all that waits ended.
+/// How an attempt to send all that waits ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sent {
     /// Nothing waits any more.
@@ -49,7 +49,7 @@ impl Delivery {
         Self { server, about, identity, queue, is_registered: false, given_up: 0 }
     }
 
-    /// Reports that the service will never take as they are, and that are gone.
+    /// Reports that the service rejected, and that were dropped.
     pub(super) fn given_up(&self) -> usize {
         self.given_up
     }
@@ -182,7 +182,7 @@ impl Delivery {
     }
 }
 
-/// Says that the service is to be tried again, and how much it has to be told then.
+/// Logs that the service will be tried again, and how much is waiting.
 fn tell_later(waiting: usize, why: &str) {
     tracing::warn!(waiting, "cannot deliver now, {} waiting: {why}", counted(waiting, "report"));
 }

@@ -1,9 +1,9 @@
 //! What a report says of one place (decisions: agents, certificate entry).
 //!
 //! *Invariant:* pure; the moment of the look is a parameter.
-//! *Invariant:* every text is one that the service takes: whatever a certificate says, it costs no
+//! *Invariant:* the service accepts every text: whatever a certificate says, it cannot cost a
 //! report.
-//! *Invariant:* the first certificate is the leaf. Where that cannot be read there is none at all.
+//! *Invariant:* the first certificate is the leaf. If that cannot be read there is none at all.
 
 use std::{collections::HashSet, iter::once};
 

@@ -106,7 +106,7 @@ impl Queue {
         self.waiting.keys().next().copied()
     }
 
-    /// A report; none where its file is gone, or is none.
+    /// A report; none if its file is gone, or is not a report.
     ///
     /// # Errors
     /// When it cannot be read now, with the file: it may be there all the same.
@@ -160,7 +160,7 @@ impl Queue {
         self.bytes += size;
     }
 
-    /// After all that wait, also where the clock was set back.
+    /// After all that wait, even if the clock was set back.
     fn next(&self, now: Timestamp) -> Name {
         let at = u64::try_from(now.timestamp_millis()).unwrap_or_default();
         match self.waiting.keys().next_back() {

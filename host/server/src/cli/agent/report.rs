@@ -6,8 +6,8 @@ use serde_json::{Map, Value};
 
 use super::entry::Entry;
 
-/// Cuts what a round saw into reports. A round that saw nothing is one without results: the
-/// service hears that the agent is there.
+/// Cuts what a round saw into reports. A round that saw nothing makes one without results, so that
+/// the service hears that the agent is there.
 pub(super) fn cut(entries: Vec<Entry>) -> Vec<String> {
     let mut reports = Vec::new();
     let mut open = Report::new();
@@ -23,8 +23,8 @@ pub(super) fn cut(entries: Vec<Entry>) -> Vec<String> {
     reports
 }
 
-/// The body that brings a report which waited: it is known only now by what id. None where it is
-/// no report.
+/// The body that sends a report which waited: only now is the agent's id known. None if it is not a
+/// report.
 pub(super) fn signed(report: &str, agent_id: &str) -> Option<String> {
     let mut body: Map<String, Value> = serde_json::from_str(report).ok()?;
     body.insert("agent_id".to_owned(), agent_id.into());

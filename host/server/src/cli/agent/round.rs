@@ -88,5 +88,5 @@ impl Looker {
 
 /// Hosts at a time.
 const AT_ONCE: usize = 8;
-/// What no report has room for: a device on an internal network is asked no more than it must be.
+/// What no report has room for: a device on an internal network is asked only what it must be.
 const NOT_REPORTED: [&str; 4] = ["hsts", "mixed_content", "ocsp_stapling", "tls_grade"];

@@ -93,9 +93,9 @@ impl Failure {
         matches!(self, Self::Refused { status: 401 | 403, .. })
     }
 
-    /// Whether the service has taken all that it ever will of what it was brought. What a proxy says
-    /// while the service is away looks alike, but not in the service's own words; and a service that
-    /// knows no such path was started with another edition, or is not the one that was meant.
+    /// Whether the service has taken as much of the report as it ever will. What a proxy says while
+    /// the service is away looks similar, but is not in the service's own words; and a service that
+    /// does not know the path was started with another edition, or is not the one that was meant.
     pub(super) fn is_final(&self) -> bool {
         match self {
             Self::Refused { status: 400, said, .. } => said.is_some(),
@@ -191,8 +191,8 @@ const PATIENCE: Duration = Duration::from_secs(30);
 const LONGEST_WAIT: Duration = Duration::from_secs(24 * 3600);
 /// What the service says to a report that names another agent than its key.
 const NO_SUCH_AGENT: &str = "agent not found";
-/// What it says when it has no room for new places of a report. Brought again, the report would only
-/// be in the way of all that wait behind it. A service that does not say so took nothing of it.
+/// What it says when it has no room for new places of a report. Sent again, the report would only
+/// hold up all that wait behind it. A service that does not say so took nothing of it.
 const REST_TAKEN: &str = "all else was taken in";
 /// In bytes, of an answer.
 const LARGEST: usize = 64 << 10;

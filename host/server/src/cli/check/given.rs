@@ -47,7 +47,8 @@ impl Given {
     }
 }
 
-/// By its keys. What is wrong with their values says whoever loads it, with line and column.
+/// Told by its keys. What is wrong with their values is said when it is loaded, with line and
+/// column.
 fn is_services(text: &str) -> bool {
     toml::from_str::<Table>(text).is_ok_and(|table| table.keys().all(|key| Config::has_key(key)))
 }

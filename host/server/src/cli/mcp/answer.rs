@@ -81,7 +81,7 @@ impl Failure {
         error(id, INTERNAL, &self.message(url), self.data())
     }
 
-    /// For whoever set the bridge up.
+    /// For the person who set the bridge up.
     pub(super) fn message(&self, url: &Url) -> String {
         let url = shown(url);
         match self {

@@ -163,7 +163,7 @@ impl Bridge {
         }
     }
 
-    /// Tells whoever waits; what nobody waits for is only logged.
+    /// Tells the request that waits; what none waits for is only logged.
     async fn fail(&self, message: &Message, failure: &Failure) -> anyhow::Result<()> {
         let url = &self.endpoint.url;
         tracing::warn!("{}", failure.message(url));

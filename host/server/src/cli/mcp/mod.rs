@@ -73,8 +73,8 @@ async fn carry(endpoint: Endpoint) -> anyhow::Result<()> {
     writer.await?.context("cannot write to standard output")
 }
 
-/// The only one that writes, so that lines never mix, and never end halfway because whoever said
-/// them was told to stop.
+/// The only task that writes, so that lines never mix, and never end halfway because their sender
+/// was told to stop.
 async fn write(mut output: Stdout, mut lines: mpsc::Receiver<String>) -> std::io::Result<()> {
     while let Some(mut line) = lines.recv().await {
         line.push('\n');

@@ -156,7 +156,7 @@ fn approved(by: Option<&str>, at: Timestamp) -> Approved {
     Approved { by: by.unwrap_or_else(|| "operator".to_owned()), at }
 }
 
-/// Puts a version into the lock; answers the files that it names no more.
+/// Puts a version into the lock; answers the files that the lock no longer names.
 fn enter(lock: &mut Lock, id: &str, next: Previous) -> Vec<String> {
     let Some(locked) = lock.find_mut(id) else {
         let Previous { version, sha256, manifest_sha256, approved, granted } = next;

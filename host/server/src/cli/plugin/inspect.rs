@@ -30,8 +30,8 @@ pub(super) fn run(args: &Args) -> Done {
     }
 }
 
-/// Holds a component against all that can be said of it unrun, with all that it asks for: what the
-/// operator grants of it is said with its approval. An error is the component's fault.
+/// Examines a component as far as possible without running it, with all that it asks for: what the
+/// operator grants of that is decided at its approval. An error is the component's fault.
 pub(super) fn acceptable(bytes: &[u8]) -> anyhow::Result<Read> {
     let read = vedette_sandbox::examine(bytes, &Grant::AsAsked)?;
     match refusal(&read.manifest.id, &read.manifest.kind, None) {

@@ -1,11 +1,11 @@
 //! `vedette plugin …`: plugins of one's own, from the first line to one that runs.
 //!
 //! `new` (a project) → `build` (a file) → `install` (a copy in the folder: pending) → `approve` (an
-//! entry in the lock) → the service reads the lock anew. One file per command.
+//! entry in the lock) → the service reads the lock again. One file per command.
 //!
-//! *Invariant:* nothing of a plugin runs here but by `run` and `test`, behind the gate that a service has: the
+//! *Invariant:* plugins run here only by `run` and `test`, behind the gate that a service has: the
 //! rest is for the service.
-//! *Invariant:* who is at fault is the exit code: 0 nobody, 1 the plugin, 2 anything else.
+//! *Invariant:* the exit code says what is at fault: 0 nothing, 1 the plugin, 2 anything else.
 
 mod approve;
 mod asked;

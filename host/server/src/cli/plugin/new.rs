@@ -141,8 +141,8 @@ fn write(path: &Path, text: &str) -> anyhow::Result<()> {
     written.with_context(|| format!("cannot write {}", path.display()))
 }
 
-/// A registry would be asked for a name that is nobody's, and whoever takes it would have code in what
-/// operators approve.
+/// Otherwise a registry would be asked for a name that nobody owns, and anybody who takes it would
+/// have code in what operators approve.
 const UNPUBLISHED: &str = "where is vedette-sdk? It is in no registry yet: give a checkout of Vedette, of \
     the version of this program, with --sdk";
 

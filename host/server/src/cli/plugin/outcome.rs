@@ -13,7 +13,7 @@ pub(super) struct Said {
     pub(super) text: String,
 }
 
-/// Who is at fault; each tells what to do.
+/// What is at fault; each says what to do.
 #[derive(Debug)]
 pub(super) enum Failure {
     Plugin(anyhow::Error),

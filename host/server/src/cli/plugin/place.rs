@@ -87,7 +87,7 @@ impl Place {
         operator_port::send(base, operator_port::client()?.get(url)).await.map(Some)
     }
 
-    /// Has the service read the lock anew; a sentence on how the plugin stands there.
+    /// Has the service read the lock again; answers a sentence on the plugin's state there.
     pub(super) async fn take_up(&self, id: &str, held: Held) -> Result<String, Failure> {
         let Some(listing) = self.reloaded(held).await? else { return Ok(UNTOLD.to_owned()) };
         let Some(plugin) = entry(&listing, id) else {
@@ -100,7 +100,7 @@ impl Place {
         Ok(format!("The service at {} took it up: {id} is {state}.\n", self.base()))
     }
 
-    /// Has the service read the lock that names the plugin no more.
+    /// Has the service read the lock that no longer names the plugin.
     pub(super) async fn take_out(&self, id: &str, held: Held) -> Result<String, Failure> {
         let Some(listing) = self.reloaded(held).await? else { return Ok(UNTOLD.to_owned()) };
         if entry(&listing, id).is_some() {
@@ -109,8 +109,8 @@ impl Place {
         Ok(format!("The service at {} no longer runs it.\n", self.base()))
     }
 
-    /// What the service has once it read the lock anew; none where none was named. The folder is
-    /// free again meanwhile.
+    /// What the service has once it has read the lock again; none if no service was named. The
+    /// folder is free again meanwhile.
     async fn reloaded(&self, held: Held) -> anyhow::Result<Option<Value>> {
         drop(held);
         let Some(base) = &self.admin else { return Ok(None) };

@@ -1,4 +1,4 @@
-//! `vedette plugin reload`: has a running service read the lock anew, after a change by hand or by
+//! `vedette plugin reload`: has a running service read the lock again, after a change by hand or by
 //! another node's command. In a container nothing else can: there is no shell and no `kill`.
 
 use anyhow::{Context, anyhow};

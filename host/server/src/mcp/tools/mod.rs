@@ -129,7 +129,7 @@ impl Act {
 }
 
 impl Tool {
-    /// Does it for whom it is done; the edition is the endpoint's.
+    /// Does it for the caller; the edition is the endpoint's.
     pub(super) async fn run(
         &self,
         app: &App,
@@ -163,7 +163,7 @@ impl Tool {
         }
     }
 
-    /// Whether the role of whoever calls it is enough.
+    /// Whether the caller's role is enough.
     pub(super) fn permits(&self, who: &Who) -> Result<()> {
         match who {
             Who::Caller(caller) => caller.must_be(self.hints.least_role()),
@@ -208,7 +208,7 @@ impl Hints {
         }
     }
 
-    /// The least role of whoever calls it.
+    /// The lowest role that may call it.
     fn least_role(self) -> Role {
         match self {
             Self::Reads => Role::Viewer,
