@@ -145,7 +145,7 @@ fn let_go(link: &Link, client: &Client, cause: &EngineError) {
         is_held
     });
     if is_first {
-        tracing::error!(%cause, "the database is lost, and looked for every second: {cause}");
+        tracing::error!(%cause, "the database is lost; trying again every second: {cause}");
     }
 }
 

@@ -165,7 +165,7 @@ pub async fn remove(app: &App, caller: &Caller, named: Result<Uuid>) -> Result<(
     administered(caller)?;
     let (named, owner) = (named?, caller.account.id);
     if app.store.remove_member(owner, named).await? {
-        tracing::info!(account_id = %owner, "a member was taken out of the team of {owner}");
+        tracing::info!(account_id = %owner, "a member was removed from the team of {owner}");
         return Ok(());
     }
     let withdrawn = app.store.withdraw_invitation(owner, InvitationId(named), app.clock.now());

@@ -116,13 +116,13 @@ fn tell_offline(app: &App) {
             domains,
             "the DNS servers answer from their cache at most, and fail for names beneath \
              {domains} that they were never asked for: what fails now is stored as unknown; look at \
-             the network of this machine, at dns_server and at whom those servers ask"
+             the network of this machine, at dns_server and at the servers that those ask"
         );
         return;
     }
     tracing::error!(
-        "the DNS servers answer nobody: what fails now is stored as unknown; look at the network of \
-         this machine and at dns_server"
+        "the DNS servers do not answer: what fails now is stored as unknown; look at the network \
+         of this machine and at dns_server"
     );
 }
 

@@ -60,7 +60,7 @@ async fn beat(app: &App) {
                 answer.status
             );
         }
-        Err(cause) => tracing::warn!("the heartbeat was not heard: {cause}; see heartbeat.url"),
+        Err(cause) => tracing::warn!("the heartbeat did not arrive: {cause}; see heartbeat.url"),
     }
 }
 

@@ -22,7 +22,7 @@ pub(super) async fn run(app: Arc<App>, shutdown: CancellationToken) {
         if let Err(cause) = take_up(&app, &mut tasks, &shutdown).await {
             let error = format!("{cause:#?}");
             if unread.is_news(&error, Instant::now()) {
-                tracing::error!(error, "renewals cannot be taken up: {cause}");
+                tracing::error!(error, "renewals cannot be started: {cause}");
             }
         }
         tokio::select! {

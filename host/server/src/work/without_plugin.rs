@@ -45,7 +45,7 @@ fn say_unknown(what: &str, cause: &StoreError) {
     let error = format!("{cause:#?}");
     tracing::error!(
         error,
-        "{what} is not known, so no alert tells of it: {cause}; where a row cannot be read, run the \
+        "{what} is not known, so nothing warns of it: {cause}; if a row cannot be read, run the \
          version that wrote it, or put the database back from a backup"
     );
 }
@@ -110,9 +110,9 @@ fn tell(told: Counts, counts: Counts) -> Counts {
         tracing::error!(
             %check_type,
             count,
-            "nobody has run the check {check_type} for ten minutes, which {count} sites wait for: this \
-             node does not have its plugin; install it, or see to the node that has it (`vedette plugin \
-             list --admin URL` says what is installed, and where from)"
+            "no node has run the check {check_type} for ten minutes, and {count} sites wait for \
+             it: this node does not have its plugin; install it, or see to the node that has it \
+             (`vedette plugin list --admin URL` says what is installed, and where from)"
         );
     }
     let shown = shown(told, counts);

@@ -71,7 +71,7 @@ impl Delivery {
         tracing::info!(agent_id = id, "registered as agent {id}");
         self.is_registered = true;
         if let Err(cause) = block_in_place(|| self.identity.keep(id)) {
-            tracing::warn!(%cause, "cannot keep the agent's id: {cause}");
+            tracing::warn!(%cause, "cannot save the agent's id: {cause}");
         }
         Ok(None)
     }

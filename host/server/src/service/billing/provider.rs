@@ -127,7 +127,7 @@ impl Payments for Provider<'_> {
             subscription_id = id,
             status,
             "the payment provider answered {status} to cancelling subscription {id}, in whose place \
-             another was bought: it is taken to have ended"
+             another was bought: it counts as ended"
         );
         Ok(())
     }

@@ -180,7 +180,7 @@ fn ours(whose: AccountId, cause: impl std::fmt::Display) -> String {
         account_id = %whose,
         "the account of {whose} with the certificate authority cannot be read or kept: {cause}"
     );
-    "something went wrong on our side; begin the renewal again".to_owned()
+    "something went wrong on our side; start the renewal again".to_owned()
 }
 
 /// The egress layer, as the ACME client sends through it.

@@ -76,7 +76,9 @@ async fn obtain(
     };
     if let Err(reason) = proof.withdraw().await {
         let domain = &site.domain;
-        tracing::warn!(site_id = %site.id, "the proof of {domain} stays in its zone: {reason}");
+        tracing::warn!(
+            site_id = %site.id, "the proof of {domain} could not be removed from its zone: {reason}"
+        );
     }
     ended
 }

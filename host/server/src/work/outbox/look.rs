@@ -160,8 +160,8 @@ impl Outbox {
             if self.unread.is_news(&error, Instant::now()) {
                 tracing::error!(
                     %account_id, channel, error,
-                    "what channel {channel} of {account_id} has to tell waits: {cause}; run the \
-                     version that wrote it, or put the database back from a backup"
+                    "the notifications of channel {channel} of {account_id} wait: {cause}; run the \
+                     version that wrote them, or put the database back from a backup"
                 );
             }
             // If somebody else is working on it, it stays due.
