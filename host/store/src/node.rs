@@ -27,6 +27,11 @@ impl Store {
         Ok(())
     }
 
+    /// Whether other nodes were at work when this one last said that it is.
+    pub fn has_peers(&self) -> bool {
+        self.inner.has_peers.load(Ordering::Relaxed)
+    }
+
     /// Says that `node` takes up no work any more.
     pub async fn sign_off(&self, node: &str) -> Result<()> {
         self.write("DELETE $row RETURN NONE", Binds::new().with("row", key::live_node(node))).await

@@ -7,7 +7,6 @@
 //! grows with every owner and is compared inside the transaction that writes the result
 //! ([`crate::Commit`]), so an owner that comes late writes nothing.
 
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use surrealdb::types::{Array, RecordId, SurrealValue, Value};
@@ -108,7 +107,7 @@ impl Store {
             return Ok(Vec::new());
         }
         let _turn = self.inner.scheduling.lock().await;
-        let has_peers = self.inner.has_peers.load(Ordering::Relaxed);
+        let has_peers = self.has_peers();
         let mut binds = Binds::new()
             .with("node", node)
             .with("now", now)

@@ -31,7 +31,7 @@ use vedette_store::Error as StoreError;
 use super::{plan, signature, veil::veiled};
 use crate::App;
 
-pub(crate) use email::NO_RELAY;
+pub(crate) use email::{EMAIL, NO_RELAY};
 pub(crate) use sending::Sending;
 
 /// What is to be said on a channel.

@@ -19,7 +19,7 @@ use vedette_sandbox::egress::{Audience, NetError, Vendor, url as http_url};
 use vedette_store::Error as StoreError;
 
 use super::{
-    channel::{self, Errand, Message, NO_RELAY, Unwritten},
+    channel::{self, EMAIL, Errand, Message, NO_RELAY, Unwritten},
     letter, plan, plugin_channel, random,
     status_page::{self, domain},
 };
@@ -313,7 +313,6 @@ fn refuse(caller: &Caller, plan: &Plan, refused: PatchError) -> Error {
 /// What becomes of settings that are changed as far as the plan allows.
 type Patched<T = ()> = Result<T, PatchError>;
 
-const EMAIL: &str = "email";
 const LEADS_INSIDE: &str = "it leads to an address that may not be reached";
 const DOMAIN: &str = "status_page_custom_domain";
 /// A name that cannot be resolved in this time is accepted, and judged when something is sent

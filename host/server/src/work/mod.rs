@@ -37,9 +37,13 @@ use crate::{
 };
 
 /// Before [`start`]: on an embedded store the leases of the previous process, which is dead, end at
-/// once. And the clock, which everything else relies on, is checked.
+/// once. And the clock, which everything else relies on, is checked, and whether other nodes
+/// are at work.
 pub(crate) async fn take_over(app: &App) -> Result<()> {
     clocks::look(app).await?;
+    if !app.store.embedded() {
+        nodes::sign_on(app).await?;
+    }
     let recovered = app.store.recover_leases(app.clock.now()).await?;
     if recovered > 0 {
         tracing::info!(recovered, "{recovered} leases of a process that ended were taken over");

@@ -29,7 +29,7 @@ pub(super) async fn run(app: Arc<App>, shutdown: CancellationToken) {
     }
 }
 
-async fn sign_on(app: &App) -> Result<()> {
+pub(super) async fn sign_on(app: &App) -> Result<()> {
     let read = app.server_clock.read(&app.store, &app.clock);
     let Some(now) = read.await? else { return Ok(()) };
     app.store.sign_on(&app.node, now, LASTS).await

@@ -43,7 +43,7 @@ use super::{
     lanes::{Lanes, Receiver, receiver},
     shown::Shown,
 };
-use crate::{App, trouble::Trouble};
+use crate::{App, service::channel::EMAIL, trouble::Trouble};
 
 /// The loop. After `shutdown` it finishes what is on its way and gives back the rest.
 pub(super) async fn run(app: Arc<App>, shutdown: CancellationToken) {
@@ -76,7 +76,16 @@ pub(super) fn begin_counting(app: &App) {
 fn channels(app: &App) -> Vec<String> {
     let mut channels = app.sandbox.channels();
     channels.push(LETTER.to_owned());
+    channels.retain(|channel| can_send(app, channel));
     channels
+}
+
+/// Whether this process has what it takes: the plugin, and for mail a relay, where another node may
+/// have one. A service that has none tells so at once.
+fn can_send(app: &App, channel: &str) -> bool {
+    let is_mail = [EMAIL, LETTER].contains(&channel);
+    let has_plugin = channel == LETTER || app.sandbox.channel(channel).is_some();
+    has_plugin && (!is_mail || app.relay.is_some() || app.store.embedded())
 }
 
 struct Outbox {

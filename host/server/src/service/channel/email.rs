@@ -53,7 +53,7 @@ pub(super) async fn send(
     mut tell: impl FnMut(&[Told]),
 ) -> (Outcome, Option<Duration>) {
     let Some(relay) = &app.relay else {
-        return (Outcome::Rejected(NO_RELAY.to_owned()), None);
+        return (no_relay(app.store.embedded()), None);
     };
     let mut recipients = match recipients(app, settings, errand).await {
         Ok(recipients) => recipients,
@@ -84,6 +84,12 @@ pub(super) async fn send(
             Err(_) => {}
         }
     }
+}
+
+/// Another node may have a relay.
+fn no_relay(is_alone: bool) -> Outcome {
+    let reason = NO_RELAY.to_owned();
+    if is_alone { Outcome::Rejected(reason) } else { Outcome::Unsent(reason) }
 }
 
 /// Sends one mail, which has ten seconds of its own once it is its turn, and no turn once the time
@@ -267,6 +273,8 @@ const BESIDE: Duration = Duration::from_secs(1);
 /// A slow one and one beside it: the relay's turns are shared by all accounts.
 const MOST_AT_A_TIME: usize = 2;
 
+/// The channel that needs a relay; letters go by it too.
+pub(crate) const EMAIL: &str = "email";
 pub(crate) const NO_RELAY: &str = "no mail relay is configured";
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use vedette_model::{
 use vedette_store::{Claim, Error as StoreError, LaneContext};
 
 use super::{
-    Ended, Held, OTHERS_FIRST,
+    Ended, Held, OTHERS_FIRST, can_send,
     lease::Lease,
     send::{self, Tried},
 };
@@ -78,7 +78,7 @@ fn decide(
 ) -> (Receiver, Versions, Plan) {
     let descriptor = app.sandbox.channel(&context.channel);
     let others_first =
-        if descriptor.is_none() { others_first(&context.waiting, now) } else { None };
+        if can_send(app, &context.channel) { None } else { others_first(&context.waiting, now) };
     // The node that has the plugin writes as many messages as it takes.
     let batch_max = descriptor.map_or(u32::MAX, |channel| channel.batch_max);
     // Another lane of the account may have asked, even if this one has nothing to ask for.
@@ -105,7 +105,7 @@ fn decide(
     (receiver, versions, plan)
 }
 
-/// For five seconds the lane is left to nodes that have its channel's plugin, which this one lacks;
+/// For five seconds the lane is left to nodes that can send on its channel, which this one cannot;
 /// answers until when. Then it becomes a batch, which blocks no other lane, and waits for one of
 /// them, as long as trouble of our own may last.
 fn others_first(waiting: &[Delivery], now: Timestamp) -> Option<Timestamp> {
