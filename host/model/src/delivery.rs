@@ -330,7 +330,8 @@ impl Delivery {
             None => self.finish(DeliveryState::Failed, Some(reason), now),
             Some(own_wait) => {
                 self.last_error = Some(reason);
-                self.due_at = now + after.map_or(own_wait, |wait| wait.min(LONGEST_WAIT));
+                let wait = after.unwrap_or_default();
+                self.due_at = now + wait.clamp(own_wait, LONGEST_WAIT);
             }
         }
     }

@@ -48,6 +48,12 @@ pub enum Error {
     /// from its cache.
     #[error("this service's DNS servers are not answering; try again")]
     Offline(#[source] anyhow::Error),
+    /// Our own trouble too: the plugin failed too often, so that nothing asks it for a while. The
+    /// operator has been told.
+    #[error(
+        "this check failed too often on our side and is paused, for 15 minutes at most; try again then"
+    )]
+    Paused,
     /// Our own trouble as well: nobody can say whether a session token holds. Why there are no keys
     /// is logged where they are asked for, not here: anybody can write a token.
     #[error("the identity provider's keys cannot be fetched; try again")]

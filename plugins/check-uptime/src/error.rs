@@ -14,20 +14,34 @@ pub(crate) const RESPONSE_TIMEOUT: &str = "response_timeout";
 /// No HTTP, a body that cannot be decompressed, or a redirect that cannot be followed: one of too many,
 /// or to a URL that cannot be read or is not followed as it is written.
 pub(crate) const INVALID_RESPONSE: &str = "invalid_response";
+pub(crate) const BLOCKED_ADDRESS: &str = "blocked_address";
 /// More headers, or more around its page, than anybody reads.
 pub(crate) const RESPONSE_TOO_LARGE: &str = "response_too_large";
 
 /// What a request that brought no answer, or no whole one, says of the site. An error where it
 /// says something of us.
 pub(crate) fn of_request(error: &NetError) -> Result<&'static str, CheckError> {
-    if let NetError::Timeout(Phase::Send | Phase::Receive) = error {
-        return Ok(RESPONSE_TIMEOUT);
+    match error {
+        NetError::Timeout(Phase::Send | Phase::Receive) => return Ok(RESPONSE_TIMEOUT),
+        // Where a redirect led: the check itself asks for nothing that it was not granted.
+        NetError::NotPermitted(_) => return Ok(BLOCKED_ADDRESS),
+        _ => {}
     }
     Ok(connection_token(error)?.unwrap_or(match error {
         NetError::TooLarge(_) => RESPONSE_TOO_LARGE,
         _ => INVALID_RESPONSE,
     }))
 }
+
+/// Whether the server's certificates have more than the host reads of them, and others do.
+pub(crate) fn is_too_large_handshake(error: &NetError) -> bool {
+    matches!(error, NetError::Tls(reason) if reason.starts_with("too large"))
+}
+
+/// Why such a site is not checked.
+pub(crate) const TOO_LARGE_HANDSHAKE: &str = "its certificates take more than the 64 KiB that this \
+                                              check reads, though others may still connect to it: \
+                                              let it serve one with fewer names";
 
 #[cfg(test)]
 mod tests {
@@ -39,6 +53,8 @@ mod tests {
         let tls = |reason: &str| NetError::Tls(reason.to_owned());
         for (error, token) in [
             (NetError::Refused, "connection_refused"),
+            (NetError::AddressBlocked("private".to_owned()), BLOCKED_ADDRESS),
+            (NetError::NotPermitted("port".to_owned()), BLOCKED_ADDRESS),
             (NetError::Timeout(Phase::Resolve), "dns_failed"),
             (NetError::Timeout(Phase::Connect), "connection_timeout"),
             (NetError::Timeout(Phase::Handshake), "connection_timeout"),

@@ -91,6 +91,11 @@ impl Check for Uptime {
         {
             return Err(CheckError::UnsupportedTarget(old_tls::REASON.to_owned()));
         }
+        if let Some((_, error)) = visit.unanswered()
+            && error::is_too_large_handshake(error)
+        {
+            return Err(CheckError::UnsupportedTarget(error::TOO_LARGE_HANDSHAKE.to_owned()));
+        }
         let Visit { url, outcome, failed_url } = visit;
         let result = match outcome {
             Ok(Arrival { response, failure: None }) => {

@@ -112,6 +112,17 @@ fn our_own_trouble_is_no_result() {
 }
 
 #[test]
+fn certificates_that_only_others_read_are_no_failure_of_the_site() {
+    let error =
+        NetError::Tls("too large: a message of the handshake has more than 64 KiB".to_owned());
+    let outcome = run(Err(error.clone()));
+    assert!(matches!(outcome, Err(CheckError::UnsupportedTarget(_))));
+    let host = fixture::redirecting("https://many.example/", error);
+    let redirected = Uptime::run(&host.cx(), fixture::job(Config::default()));
+    assert!(matches!(redirected, Err(CheckError::UnsupportedTarget(_))));
+}
+
+#[test]
 fn port_of_another_protocol_has_no_page() {
     // No script: a request would fail the test.
     let host = vedette_sdk::testing::Host::new();

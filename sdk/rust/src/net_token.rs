@@ -46,7 +46,12 @@ pub mod certificate {
 /// An error says that the probe itself could not work; end the run with it.
 pub fn connection_token(error: &NetError) -> Result<Option<&'static str>, CheckError> {
     Ok(Some(match error {
-        NetError::NotPermitted(_) | NetError::AddressBlocked(_) => "blocked_address",
+        // What the plugin was not granted, or asked for in a form that nobody can be asked in: the
+        // operator's trouble and the author's, and none of the target.
+        NetError::NotPermitted(what) => {
+            return Err(CheckError::Failed(format!("it is not permitted: {what}")));
+        }
+        NetError::AddressBlocked(_) => "blocked_address",
         NetError::NameNotFound => "dns_not_found",
         NetError::Timeout(Phase::Resolve) => "dns_failed",
         NetError::Refused => "connection_refused",
@@ -117,7 +122,6 @@ mod tests {
     fn failed_connection_has_its_token() {
         for (error, token) in [
             (NetError::AddressBlocked("private".to_owned()), "blocked_address"),
-            (NetError::NotPermitted("port".to_owned()), "blocked_address"),
             (NetError::NameNotFound, "dns_not_found"),
             (NetError::Timeout(Phase::Resolve), "dns_failed"),
             (other("dns-failed"), "dns_failed"),
@@ -179,7 +183,8 @@ mod tests {
     #[test]
     fn our_own_trouble_has_no_token() {
         let codes = ["resolver-down", "no-route", "exhausted"].map(other);
-        for error in [NetError::BudgetExhausted].into_iter().chain(codes) {
+        let not_granted = NetError::NotPermitted("tcp to shop.example:2525".to_owned());
+        for error in [NetError::BudgetExhausted, not_granted].into_iter().chain(codes) {
             assert!(matches!(connection_token(&error), Err(CheckError::Failed(_))), "{error}");
         }
     }

@@ -70,7 +70,9 @@ impl Named {
 async fn spoiled(case: &Case, folder: &Path) -> anyhow::Result<Zone> {
     let origin = case.origin();
     let mut text = start_of_zone();
-    text += "@ A 127.0.0.1\n@ TXT \"as it was\"\n@ MX 10 mail.example.\n*.w A 127.0.0.1\n";
+    // In the order of bytes `Zulu` is before `mail`, in the order that is signed it is behind.
+    text += "@ A 127.0.0.1\n@ TXT \"as it was\"\n@ MX 10 mail.example.\n@ MX 10 Zulu.example.\n";
+    text += "*.w A 127.0.0.1\n";
     match case.below {
         "child." => text += "child NS ns.example.\n",
         "www." => text += "www CNAME tampered.example.\n",

@@ -247,6 +247,8 @@ fn tried_until(mut waits: Delivery, until: Timestamp, ends: impl Fn() -> Outcome
 fn a_receivers_own_wait_moves_an_attempt_and_adds_none() {
     let asked = pending().after(retry(Some(Duration::from_secs(30))), at(0));
     assert_eq!(asked.due_at, at(30_000));
+    let hasty = pending().after(retry(Some(Duration::ZERO)), at(0));
+    assert_eq!(hasty.due_at, pending().after(retry(None), at(0)).due_at, "never sooner than ours");
     let capped = asked.after(retry(Some(Duration::from_secs(3600))), at(30_000));
     assert_eq!(capped.due_at, at(90_000));
     let last = capped.after(retry(Some(Duration::from_secs(1))), at(90_000));

@@ -12,7 +12,8 @@ use std::{
 
 use parking_lot::Mutex;
 use rustls::{
-    CertificateError, ClientConfig, DigitallySignedStruct, Error, OtherError, SignatureScheme,
+    CertificateError, ClientConfig, DigitallySignedStruct, Error, InvalidMessage, OtherError,
+    SignatureScheme,
     client::{
         Resumption, WebPkiServerVerifier,
         danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier},
@@ -107,6 +108,13 @@ pub(super) fn handshake_error(error: &std::io::Error) -> NetError {
         None if error.kind() == std::io::ErrorKind::UnexpectedEof => {
             NetError::Tls("closed during the handshake".to_owned())
         }
+        // The reader's own bound on what it keeps of a message, which it tells without a cause.
+        None if error.kind() == std::io::ErrorKind::InvalidData => {
+            NetError::Tls(TOO_LARGE.to_owned())
+        }
+        Some(Error::InvalidMessage(InvalidMessage::HandshakePayloadTooLarge)) => {
+            NetError::Tls(TOO_LARGE.to_owned())
+        }
         None => NetError::from_io(error, Phase::Handshake),
         Some(Error::AlertReceived(alert)) => {
             NetError::Tls(format!("alert {} {alert:?}", u8::from(*alert)))
@@ -124,6 +132,10 @@ pub(super) fn handshake_error(error: &std::io::Error) -> NetError {
         Some(_) => NetError::Tls("the handshake failed".to_owned()),
     }
 }
+
+/// The text of [`NetError::Tls`] for a server whose certificates take more room than 64 KiB: a message of
+/// TLS may have 16 MiB, and other clients read some 100 KiB.
+pub(crate) const TOO_LARGE: &str = "too large: a message of the handshake has more than 64 KiB";
 
 /// The word of `x509.verification` for what a verifier refused.
 fn token(reason: &CertificateError) -> &str {

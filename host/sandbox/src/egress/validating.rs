@@ -28,7 +28,10 @@ use hickory_resolver::{
     proto::{
         dnssec::{Proof, TrustAnchors},
         op::{DnsRequest, DnsRequestOptions, DnsResponse, Query},
-        rr::{Name, RecordType},
+        rr::{
+            Name, RData, Record, RecordType,
+            rdata::{CNAME, NS},
+        },
     },
 };
 use parking_lot::Mutex;
@@ -109,7 +112,7 @@ impl DnsHandle for Bounded {
         let (Ok(questions), Some(query)) =
             (QUESTIONS.try_with(Arc::clone), request.queries.first().cloned())
         else {
-            return self.0.send(request);
+            return self.0.send(request).map(canonical).boxed();
         };
         let known = {
             let mut questions = questions.lock();
@@ -124,6 +127,7 @@ impl DnsHandle for Bounded {
             return stream::once(ready(outcome)).boxed();
         }
         let keep = move |outcome: Result<DnsResponse, NetError>| {
+            let outcome = canonical(outcome);
             // Silence may be a lost datagram: that is asked again.
             if matches!(outcome, Ok(_) | Err(NetError::Dns(_))) {
                 questions.lock().answers.insert(query.clone(), outcome.clone());
@@ -131,6 +135,30 @@ impl DnsHandle for Bounded {
             outcome
         };
         self.0.send(request).map(keep).boxed()
+    }
+}
+
+/// With the names in the records as they are signed: in lower case (RFC 4034, 6.2). The validator puts
+/// a set in order as it came, and would not find the order that was signed (6.3).
+fn canonical(outcome: Result<DnsResponse, NetError>) -> Result<DnsResponse, NetError> {
+    outcome.map(|mut response| {
+        lower_names(&mut response.answers);
+        lower_names(&mut response.authorities);
+        response
+    })
+}
+
+fn lower_names(records: &mut [Record]) {
+    for record in records {
+        match &mut record.data {
+            RData::NS(NS(name)) | RData::CNAME(CNAME(name)) => *name = name.to_lowercase(),
+            RData::MX(mx) => mx.exchange = mx.exchange.to_lowercase(),
+            RData::SOA(soa) => {
+                soa.mname = soa.mname.to_lowercase();
+                soa.rname = soa.rname.to_lowercase();
+            }
+            _ => {}
+        }
     }
 }
 

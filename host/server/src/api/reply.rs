@@ -104,9 +104,11 @@ fn status(error: &Error) -> StatusCode {
         Error::Limited { .. } => StatusCode::TOO_MANY_REQUESTS,
         Error::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
         Error::NotConfigured(_) => StatusCode::SERVICE_UNAVAILABLE,
-        Error::Internal(_) | Error::Offline(_) | Error::NoSessionKeys | Error::Throttled { .. } => {
-            StatusCode::INTERNAL_SERVER_ERROR
-        }
+        Error::Internal(_)
+        | Error::Offline(_)
+        | Error::Paused
+        | Error::NoSessionKeys
+        | Error::Throttled { .. } => StatusCode::INTERNAL_SERVER_ERROR,
     }
 }
 

@@ -110,7 +110,9 @@ pub(super) fn told(error: &Error) -> Result<String, ErrorData> {
             tracing::error!(error = format!("{cause:#}"), "tool failed: {cause:#}");
             return Err(ErrorData::internal_error(error.to_string(), None));
         }
-        Error::NoSessionKeys => return Err(ErrorData::internal_error(error.to_string(), None)),
+        Error::NoSessionKeys | Error::Paused => {
+            return Err(ErrorData::internal_error(error.to_string(), None));
+        }
     };
     Ok(format!("{error}. {next}"))
 }

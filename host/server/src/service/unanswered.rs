@@ -108,6 +108,7 @@ pub(crate) fn refuse(
             Error::Offline(anyhow!("check {check_type}: {cause}"))
         }
         RunError::Overloaded => crowded(),
+        RunError::Broken { why: Stop::Paused, .. } => Error::Paused,
         RunError::RetryIn(wait) => Error::Throttled { retry_after: wait.as_secs().max(1) },
         RunError::Broken { .. } | RunError::NotInstalled => {
             Error::Internal(anyhow!("check {check_type}: {cause}"))
@@ -128,6 +129,7 @@ impl From<PluginError> for Error {
     fn from(cause: PluginError) -> Self {
         match cause {
             PluginError::Overloaded => crowded(),
+            PluginError::Broken { why: Stop::Paused, .. } => Self::Paused,
             PluginError::NotInstalled
             | PluginError::InvalidInput(_)
             | PluginError::Broken { .. } => Self::Internal(cause.into()),

@@ -152,7 +152,7 @@ async fn a_site_that_moves_to_another_domain_begins_anew() {
     assert!(refused(client, "update_site", private).await.contains("domain"));
     done(client, "add_site", json!({"domain": "there.example", "monitoring_enabled": false})).await;
     let there = json!({"site_id": tenant.site, "domain": "there.example"});
-    assert!(refused(client, "update_site", there).await.starts_with("domain makes it a site"));
+    assert!(refused(client, "update_site", there).await.starts_with("domain is monitored already"));
 }
 
 #[tokio::test(flavor = "multi_thread")]

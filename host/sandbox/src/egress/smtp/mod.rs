@@ -95,11 +95,13 @@ impl Relay {
     /// When one of the two cannot be used; names the key.
     pub fn new(egress: Egress, url: &str, from: &str) -> Result<Self, BadRelay> {
         let server = Server::parse(url)?;
+        let from = sender(from)?;
+        let hello = client_id(ClientId::default(), from.email.domain());
         Ok(Self {
             egress,
             server,
-            from: sender(from)?,
-            hello: ClientId::default(),
+            from,
+            hello,
             idle: Mutex::default(),
             shut: Mutex::default(),
             door: Semaphore::new(1),
@@ -296,6 +298,17 @@ impl fmt::Debug for Relay {
     }
 }
 
+/// What EHLO says of us: the name of the machine, or where that has no domain, as in a container, the
+/// domain that mail is from. Many relays turn away a name without a dot (RFC 5321, 4.1.1.1).
+fn client_id(machine: ClientId, domain: &str) -> ClientId {
+    match machine {
+        ClientId::Domain(name) if !name.contains('.') && domain.contains('.') => {
+            ClientId::Domain(domain.to_owned())
+        }
+        machine => machine,
+    }
+}
+
 /// The sender as every relay takes it: what is not ASCII would need SMTPUTF8 (RFC 6531) of each
 /// server that the mail passes, and is no `Message-ID` of the others.
 fn sender(text: &str) -> Result<Mailbox, BadRelay> {
@@ -371,6 +384,20 @@ const ANSWERS_WITHIN: Duration = Duration::from_secs(2);
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn name_without_a_domain_is_not_what_we_greet_with() {
+        let named = |name: &str| ClientId::Domain(name.to_owned());
+        let literal = ClientId::Ipv4([192, 0, 2, 1].into());
+        for (machine, domain, said) in [
+            (named("a1b2c3"), "watch.example", named("watch.example")),
+            (named("a1b2c3"), "localhost", named("a1b2c3")),
+            (named("mx.watch.example"), "other.example", named("mx.watch.example")),
+            (literal.clone(), "watch.example", literal),
+        ] {
+            assert_eq!(client_id(machine, domain), said);
+        }
+    }
 
     #[test]
     fn sender_is_ascii_whatever_stands_before_it() {

@@ -38,12 +38,26 @@ impl Server {
         let url = Url::parse(text).map_err(|error| bad(format!("is not a URL: {error}")))?;
         let host = url.host_str().filter(|host| !host.is_empty());
         let host = host.ok_or_else(|| bad("names no host".to_owned()))?;
-        let tls = url.query_pairs().find(|(key, _)| key == "tls").map(|(_, value)| value);
+        // A key that nobody reads may be `tls` written otherwise: the password would go in clear.
+        if !["", "/"].contains(&url.path())
+            || url.fragment().is_some()
+            || url.query_pairs().any(|(key, _)| key != "tls")
+            || url.query_pairs().count() > 1
+        {
+            return Err(bad("may have nothing behind host and port but ?tls=".to_owned()));
+        }
+        if url.password().is_none() && !url.username().is_empty() {
+            return Err(bad("names a user without a password: write user:password@".to_owned()));
+        }
+        let tls = url.query_pairs().next().map(|(_, value)| value);
         let (security, port) = match (url.scheme(), tls.as_deref()) {
             ("smtp", None) => (Security::Never, 25),
             ("smtp", Some("opportunistic")) => (Security::Offered, 587),
             ("smtp", Some("required")) => (Security::StartTls, 587),
-            ("smtps", _) => (Security::FromTheStart, 465),
+            ("smtps", None) => (Security::FromTheStart, 465),
+            ("smtps", Some(_)) => {
+                return Err(bad("begins with smtps://, and so may say no tls=".to_owned()));
+            }
             ("smtp", Some(_)) => {
                 return Err(bad("may say tls=required or tls=opportunistic".to_owned()));
             }
@@ -118,6 +132,12 @@ mod tests {
         for url in [
             "",
             "mail.example.com",
+            "smtp://u:hunter2@m.example?TLS=required",
+            "smtp://u:hunter2@m.example?tls=required&tls=opportunistic",
+            "smtp://u:hunter2@m.example/tls=required",
+            "smtp://u:hunter2@m.example#tls=required",
+            "smtps://u:hunter2@m.example?tls=required",
+            "smtp://hunter2@m.example",
             "http://u:hunter2@m.example",
             "smtp://u:hunter2@m.example?tls=never",
             "smtp://u:hunter2%ff@m.example",

@@ -82,7 +82,7 @@ async fn encrypted(
 /// A connection to a relay, as lettre wants it.
 ///
 /// After STARTTLS the relay does not greet again, and lettre waits for a greeting: it gets that one
-/// from us. Lettre begins with EHLO, and reads no line that ends with a bare LF.
+/// from us. Lettre begins with EHLO, and reads no line that ends with a bare LF or is not UTF-8.
 #[derive(Debug)]
 struct Line<S> {
     stream: S,
@@ -129,7 +129,8 @@ impl<S: AsyncRead + Unpin> AsyncRead for Line<S> {
                 if *byte == b'\n' && this.last != b'\r' {
                     this.heard.push(b'\r');
                 }
-                this.heard.push(*byte);
+                // In another charset than lettre reads: the words are for a log, the code is what counts.
+                this.heard.push(if byte.is_ascii() { *byte } else { b'?' });
                 this.last = *byte;
             }
         }
@@ -193,6 +194,16 @@ mod tests {
             ours.read_to_string(&mut heard).await.unwrap();
             assert_eq!(heard, "220 encrypted\r\n250-a\r\n250-b\r\n\r\n250 c\r\n", "{part}");
         }
+    }
+
+    #[tokio::test]
+    async fn reply_in_another_charset_is_read_all_the_same() {
+        let (mut ours, mut relays) = line(Hello::Extended, b"", 64);
+        relays.write_all(b"250 queued f\xfcr Sie\r\n").await.unwrap();
+        drop(relays);
+        let mut heard = String::new();
+        ours.read_to_string(&mut heard).await.unwrap();
+        assert_eq!(heard, "250 queued f?r Sie\r\n");
     }
 
     #[tokio::test]

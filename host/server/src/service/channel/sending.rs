@@ -31,10 +31,11 @@ impl Sending {
         Self { parts, next: 0, refused: None, took: None, understood_in: Duration::ZERO }
     }
 
-    /// How long it took us to find out what the last reply means, or that none came: the next attempt
-    /// is due a while after the reply, and not after that.
+    /// How long it took us to find out what the last reply means, or that none came, in whole
+    /// milliseconds as all moments are: the next attempt is due a while after the reply, and not after
+    /// that.
     pub(crate) fn understood_in(&self) -> Duration {
-        self.understood_in
+        Duration::from_millis(u64::try_from(self.understood_in.as_millis()).unwrap_or(u64::MAX))
     }
 
     /// How long the receiver has taken for all of it, or the slowest recipient of a mail that has
