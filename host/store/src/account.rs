@@ -103,6 +103,14 @@ impl Store {
         row.map(AccountRow::into_account).transpose()
     }
 
+    /// Sets the address of an account's owner; false when there is no such account.
+    pub async fn set_email(&self, account: AccountId, email: &str) -> Result<bool> {
+        let unit = "RETURN array::len(UPDATE $id SET email = $email, stamp += 1 RETURN AFTER)";
+        let binds = Binds::new().with("id", key::account(account)).with("email", email);
+        let changed: u64 = self.tx(unit, binds).await?;
+        Ok(changed > 0)
+    }
+
     /// Removes an account for good: from here on its credentials lead nowhere, nobody is in its
     /// team and it is in nobody's, its page and its domain are free. Answers the settings that it
     /// had; none when there is no such account. `paid` is the version of its billing whose

@@ -67,6 +67,8 @@ async fn the_operator_moves_an_account_to_another_plan_of_its_edition() {
     for (path, body, status) in [
         (path.as_str(), json!({"plan": "team"}), 400),
         (path.as_str(), json!({"plan": null}), 400),
+        (path.as_str(), json!({"email": "nobody"}), 400),
+        (path.as_str(), json!({"email": null}), 400),
         (path.as_str(), json!({}), 200),
         ("/admin/accounts/00000000-0000-4000-8000-000000000000", json!({"plan": "pro"}), 404),
     ] {
@@ -81,6 +83,24 @@ async fn the_operator_moves_an_account_to_another_plan_of_its_edition() {
     assert!(moved.status.success(), "{}", String::from_utf8_lossy(&moved.stderr));
     assert_eq!(owner.get("/sites").await.expect(200)["plan"], "starter");
     owner.post("/sites", json!({"domain": "four.example"})).await.expect(200);
+
+    let mut command = tokio::process::Command::new(program().expect("built"));
+    let address = "ada@new.example";
+    command.args(["account", "email", &world.owner.id, address, "--admin", &admin]);
+    let moved = command.output().await.expect("it runs");
+    assert!(moved.status.success(), "{}", String::from_utf8_lossy(&moved.stderr));
+    let answer: serde_json::Value = serde_json::from_slice(&moved.stdout).expect("one JSON object");
+    assert_eq!((&answer["email"], &answer["plan"]), (&json!(address), &json!("starter")));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn where_there_are_no_teams_no_header_names_another_account() {
+    let world = World::start().await;
+    for named in ["x", "00000000-0000-4000-8000-000000000000"] {
+        let request = world.owner.client.request(reqwest::Method::GET, "/sites");
+        let answer = request.header("x-vedette-account", named);
+        world.owner.client.finish(answer).await.expect(200);
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

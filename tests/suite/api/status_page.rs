@@ -381,9 +381,11 @@ async fn what_leads_to_no_page_counts_in_the_window() {
     let world = World::start().await;
     let visitor = visitor(&world).from_address("192.0.2.10");
     let mut left = 60;
-    for (method, path, status) in
-        [(Method::GET, "/status/a/b/c", 404), (Method::POST, "/status/acme", 405)]
-    {
+    for (method, path, status) in [
+        (Method::GET, "/status/a/b/c", 404),
+        (Method::POST, "/status/acme", 405),
+        (Method::OPTIONS, "/status/a/b/c", 404),
+    ] {
         for _ in 0..2 {
             left -= 1;
             let answer = visitor.send(method.clone(), path, None).await;
@@ -391,6 +393,19 @@ async fn what_leads_to_no_page_counts_in_the_window() {
             assert_eq!(answer.number("x-ratelimit-remaining"), left, "{method} {path}");
         }
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn links_lead_below_the_path_of_the_public_address() {
+    let toml = "public_url = \"https://example.com/watch/\"\n";
+    let world = World::with(|settings| settings.toml = toml.to_owned()).await;
+    let path = enable(&world.owner.client, json!({"status_page_title": "Acme"})).await;
+    let html = page(&visitor(&world), &path).await.text;
+    for link in ["/style.css", "/icon.svg", ".rss", ".json"] {
+        assert!(html.contains(&format!("href=\"/watch{path}{link}\"")), "{link}: {html}");
+    }
+    let missing = visitor(&world).get("/status/nobody").await.text;
+    assert!(missing.contains("href=\"/watch/status/style.css\""), "{missing}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -291,6 +291,9 @@ async fn who_was_put_out_costs_the_owner_no_call_and_sees_nothing_of_the_month()
     remove(&owner.client, &member.id).await.expect(200);
     let before = used().await;
     let request = member.client.request(Method::GET, "/sites");
+    let twice = member.client.request(Method::GET, "/sites").header("x-vedette-account", &owner.id);
+    let twice = member.client.finish(twice.header("x-vedette-account", &member.id)).await;
+    assert_eq!(twice.status, 400, "{}", twice.text);
     let named = member.client.finish(request.header("x-vedette-account", &owner.id)).await;
     refused(&named, 404, "not in the team any more");
     assert_eq!(named.number("x-monthlylimit-used"), 0);

@@ -11,7 +11,7 @@ use salvo::{
     http::{HeaderMap, Method, header},
     prelude::*,
 };
-use vedette_model::{Account, AccountId, Edition, Feature, Role, parse};
+use vedette_model::{Account, AccountId, Area, Edition, Feature, Role, parse};
 
 use super::{
     limit::{ClientAddress, Standing},
@@ -111,7 +111,10 @@ impl Authenticate {
         depot: &mut Depot,
         cost: Cost,
     ) -> Result<Caller> {
-        let credential = credential(headers, ClientAddress::of(depot)?)?;
+        let mut credential = credential(headers, ClientAddress::of(depot)?)?;
+        if self.edition.has(Area::Team) {
+            credential.account = named_account(headers)?;
+        }
         let token = credential.bearer;
         let standing = depot
             .get_typed_mut::<Standing>()
@@ -177,14 +180,20 @@ impl Authenticate {
     }
 }
 
-/// The credential, and for which account it is used (`X-Vedette-Account`).
+/// The credential, used for the caller's own account.
 fn credential(headers: &HeaderMap, address: ClientAddress) -> Result<Credential<'_>> {
-    let (bearer, address) = (bearer(headers)?, Some(address.0));
-    let Some(named) = headers.get(ACCOUNT) else {
-        return Ok(Credential { bearer, account: None, address });
-    };
+    Ok(Credential { bearer: bearer(headers)?, account: None, address: Some(address.0) })
+}
+
+/// For which account the credential is used, where there are teams (`X-Vedette-Account`).
+fn named_account(headers: &HeaderMap) -> Result<Option<AccountId>> {
+    let mut values = headers.get_all(ACCOUNT).iter();
+    let Some(named) = values.next() else { return Ok(None) };
+    if values.next().is_some() {
+        return Err(Error::invalid(ACCOUNT, "must be sent once"));
+    }
     let named = parse::uuid(ACCOUNT, named.to_str().unwrap_or_default())?;
-    Ok(Credential { bearer, account: Some(AccountId(named)), address })
+    Ok(Some(AccountId(named)))
 }
 
 /// The credential of `Authorization: Bearer …`; the scheme in any case (RFC 9110, 11.1).

@@ -19,7 +19,10 @@ use vedette_model::AccountId;
 
 use crate::{
     App, Result,
-    service::status_page::domain::{is_nobodys, shown_at, slug_of},
+    service::status_page::{
+        below,
+        domain::{is_nobodys, shown_at, slug_of},
+    },
 };
 
 /// Sends a custom domain's requests to its page.
@@ -102,6 +105,8 @@ impl Dispatch {
 /// The page's own path for a path of its domain; none where the domain has no such path, or the
 /// account no page.
 async fn page(app: &App, account: AccountId, path: &str) -> Result<Option<String>> {
+    // What the page links to is where the service is below its public address.
+    let path = path.strip_prefix(below(&app.origin)).unwrap_or(path);
     if !PATHS.iter().any(|(shown, _)| *shown == path) && !path.starts_with(PAGES) {
         return Ok(None);
     }

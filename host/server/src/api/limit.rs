@@ -82,7 +82,7 @@ pub(super) async fn count(app: &App, req: &Request, depot: &mut Depot) -> Begun 
     let at = Instant::now();
     let now = app.clock.now();
     let is_own_page = is_own_page(app, custom_domain::host(req)).await;
-    let is_page = is_own_page || is_page(req);
+    let is_page = is_own_page || is_page(req, app);
     let class = if is_page { Class::Public } else { class(req, app) };
     let address = address(req, app);
     // A browser's preflight asks for permission, not for service.
@@ -249,11 +249,11 @@ fn in_edition<'a>(req: &'a Request, app: &App) -> Option<(&'static Edition, &'a 
 /// The status pages: visitors who share one address with many others are to see them too, so they
 /// show the public window but do not count against it (decisions: status page). What leads to no
 /// page, by its path or its method, is a path that does not exist.
-fn is_page(req: &Request) -> bool {
+fn is_page(req: &Request, app: &App) -> bool {
     let asked = match *req.method() {
         Method::GET | Method::HEAD => req.matched_path(),
         // A browser asks about the page, and finds no route.
-        Method::OPTIONS => req.uri().path(),
+        Method::OPTIONS if cors::is_preflight(req, app, true) => req.uri().path(),
         _ => return false,
     };
     asked.trim_start_matches('/').starts_with("status/")

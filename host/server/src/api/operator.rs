@@ -195,14 +195,18 @@ async fn list_accounts(app: State, query: Query) -> Answer {
     Ok(Json(json!({ "accounts": accounts, "limit": limit, "offset": offset })))
 }
 
-/// `{plan?, renewal?}` → the account: another plan of its edition, and the switch of the deprecated
-/// renewal (decisions: Deprecated renewal).
+/// `{email?, plan?, renewal?}` → the account: another address of its owner, another plan of its
+/// edition, and the switch of the deprecated renewal (decisions: Deprecated renewal).
 #[handler]
 async fn change_account(app: State, named: Named, body: Body) -> Answer {
     let Named(id) = named;
     let body = parse::Body::of(&body)?;
+    let email = body.optional("email", parse::text)?;
     let plan = body.optional("plan", parse::text)?;
     let renewal = body.optional("renewal", parse::boolean)?;
+    if let Some(address) = email {
+        service::account::change_email(&app, id, address).await?;
+    }
     if let Some(plan) = plan {
         service::account::change_plan(&app, id, plan).await?;
     }

@@ -44,7 +44,7 @@ async fn part(req: &mut Request, depot: &mut Depot, res: &mut Response) {
         "style.css" => Form::Style,
         "custom.css" => Form::CustomStyle,
         "icon.svg" => Form::Icon,
-        _ => return not_found(res, Form::Html),
+        _ => return not_found(&caller::app(depot), res, Form::Html),
     };
     answer(depot, res, &param(req, "name"), form).await;
 }
@@ -94,7 +94,7 @@ async fn answer(depot: &mut Depot, res: &mut Response, slug: &str, form: Form) {
             // Where it is packed, it is packed once for all.
             depot.insert_typed(document);
         }
-        Err(Error::NotFound(_)) => not_found(res, form),
+        Err(Error::NotFound(_)) => not_found(&app, res, form),
         Err(error) => res.render(error),
     }
 }
@@ -105,13 +105,14 @@ async fn find(app: &App, slug: &str) -> Result<Arc<Rendered>> {
     service::status_page::by_slug(app, &slug).await
 }
 
-fn not_found(res: &mut Response, form: Form) {
+fn not_found(app: &App, res: &mut Response, form: Form) {
     if form == Form::Json {
         allow_everybody(res.headers_mut());
         res.render(Error::NotFound(Resource::StatusPage));
         return;
     }
-    match missing(&format!("/status/{OWN_STYLE}")) {
+    let style = format!("{}/status/{OWN_STYLE}", service::status_page::below(&app.origin));
+    match missing(&style) {
         Ok(html) => {
             describe(res.headers_mut(), Form::Html.kind());
             res.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));

@@ -26,6 +26,16 @@ pub(super) enum Command {
         #[command(flatten)]
         admin: Admin,
     },
+    /// Give one account another address, as when its owner's has changed
+    Email {
+        /// The account's id, as `create` and `list` print it
+        #[arg(value_name = "ACCOUNT-ID", value_parser = account_id)]
+        account: Uuid,
+        /// The address that its mail goes to, unless its settings name others
+        address: String,
+        #[command(flatten)]
+        admin: Admin,
+    },
     /// Move one account to another plan of its edition
     Plan {
         /// The account's id, as `create` and `list` print it
@@ -97,6 +107,9 @@ pub(super) async fn run(command: Command) -> anyhow::Result<()> {
             }
             let (client, url) = admin.accounts()?;
             admin.send(client.post(url).json(&body)).await?
+        }
+        Command::Email { account, address, admin } => {
+            admin.change(account, json!({ "email": address })).await?
         }
         Command::Plan { account, plan, admin } => {
             admin.change(account, json!({ "plan": plan })).await?

@@ -241,6 +241,7 @@ const KEYS: &[(&str, &str, Kind)] = &[
     ("payments.secret", "VEDETTE_PAYMENTS_SECRET", Kind::Text),
     ("payments.api_base", "VEDETTE_PAYMENTS_API_BASE", Kind::Text),
     ("payments.api_key", "VEDETTE_PAYMENTS_API_KEY", Kind::Text),
+    ("payments.success_url", "VEDETTE_PAYMENTS_SUCCESS_URL", Kind::Text),
     ("payments.products", "VEDETTE_PAYMENTS_PRODUCTS", Kind::Toml(r#"{ prod_1 = "pro" }"#)),
     ("cron.secret", "VEDETTE_CRON_SECRET", Kind::Text),
     ("renewal.directory_url", "VEDETTE_RENEWAL_DIRECTORY_URL", Kind::Text),

@@ -125,6 +125,9 @@ pub struct Payments {
     #[serde(deserialize_with = "optional_url")]
     pub api_base: Option<Url>,
     pub api_key: Option<Secret<String>>,
+    /// Where a buyer comes back to; none = the description of the API.
+    #[serde(deserialize_with = "optional_url")]
+    pub success_url: Option<Url>,
     /// The provider's product ids, each with the plan it buys.
     pub products: BTreeMap<String, String>,
 }

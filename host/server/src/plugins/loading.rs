@@ -102,24 +102,29 @@ fn earlier(
     }
 }
 
-/// Installs the check of this type, if the lock has one that is enabled: for a one-off run.
+/// Installs the check of this type, if the lock has one that is enabled: for a one-off run. Of several
+/// it is the first that can be loaded, as in the service.
 pub(crate) fn install_check(
     sandbox: &Sandbox,
     folder: &Folder,
     check_type: &CheckType,
 ) -> anyhow::Result<()> {
     let lock = folder.lock()?;
+    let mut failed = Ok(());
     for locked in lock.plugins.iter().filter(|plugin| plugin.enabled) {
         // One that cannot be read may be another check, and is reported where the service loads it.
         let component = folder.component(&locked.sha256).ok();
         let read = component.and_then(|bytes| vedette_sandbox::read(&bytes).ok());
         let kind = read.map(|read| read.manifest.kind);
         if kind.is_some_and(|kind| kind == Kind::Check(check_type.clone())) {
-            let failed = || format!("cannot load the plugin {}", locked.id);
-            install(sandbox, folder, locked).with_context(failed)?;
+            let loaded = install(sandbox, folder, locked);
+            match loaded.with_context(|| format!("cannot load the plugin {}", locked.id)) {
+                Ok(_) => return Ok(()),
+                Err(cause) => failed = failed.and(Err(cause)),
+            }
         }
     }
-    Ok(())
+    failed
 }
 
 fn install(sandbox: &Sandbox, folder: &Folder, locked: &Locked) -> anyhow::Result<Kind> {

@@ -94,6 +94,20 @@ pub async fn change_plan(app: &App, id: AccountId, plan: &str) -> Result<()> {
     Ok(())
 }
 
+/// Gives an account another address: of an owner whose own has changed, who cannot accept invitations
+/// to the new one until then, and whose mail goes to the old one.
+///
+/// # Errors
+/// `NotFound` when there is no such account, `Invalid` for an address that is none.
+pub async fn change_email(app: &App, id: AccountId, address: &str) -> Result<()> {
+    let address = email::parse("email", address)?;
+    if !app.store.set_email(id, &address).await? {
+        return Err(Error::NotFound(Resource::Account));
+    }
+    tracing::info!(account_id = %id, "account {id} has another address");
+    Ok(())
+}
+
 /// What follows once another plan of an account is stored, whoever set it. `account` is as it was
 /// before.
 pub(super) async fn moved(app: &App, account: &Account, to: &Plan) {

@@ -55,13 +55,17 @@ pub async fn checkout(app: &App, caller: &Caller, body: &Value) -> Result<String
             plan.id
         ))
     })?;
+    let success_url = match &app.config.payments.success_url {
+        Some(url) => url.to_string(),
+        None => format!("{}{}/docs", app.origin, caller.edition.prefix),
+    };
     let order = Order {
         product,
         plan: plan.id,
         cycle: wanted.cycle,
         email: wanted.email.as_deref().unwrap_or(&account.email),
         account: account.id,
-        success_url: &app.origin,
+        success_url: &success_url,
     };
     let page = provider.checkout(&order).await;
     Ok(page.with_context(|| format!("no checkout of the {} plan", plan.id))?)

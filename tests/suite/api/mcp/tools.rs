@@ -163,8 +163,8 @@ async fn what_a_tool_cannot_do_is_a_sentence_that_names_the_argument() {
     let site = &tenant.site;
     let cases = [
         ("get_site_status", json!({}), "site_id is required"),
-        ("get_site_status", json!({"site_id": 5}), "site_id must be a string"),
-        ("get_site_status", json!({"site_id": "5"}), "site_id must be a UUID"),
+        ("get_site_status", json!({"site_id": 5}), "site_id must be an id (a UUID)"),
+        ("get_site_status", json!({"site_id": "5"}), "site_id must be an id (a UUID)"),
         ("add_site", json!({}), "domain is required"),
         ("add_site", json!({"domain": "http://x.example/"}), "domain"),
         ("add_site", json!({"domain": DOMAIN}), "domain"),

@@ -81,7 +81,7 @@ async fn a_checkout_leads_to_the_providers_page_and_changes_nothing_yet() {
     let [monthly, yearly] = &orders[..] else { panic!("{orders:?}") };
     assert_eq!(monthly["product_id"], "prod_pro");
     assert_eq!(monthly["customer"], json!({"email": account.email}));
-    assert_eq!(monthly["success_url"], format!("http://{}", shop.world.service.api));
+    assert_eq!(monthly["success_url"], format!("http://{}/api/docs", shop.world.service.api));
     let metadata = json!({"planId": "pro", "billing": "monthly", "userId": account.id});
     assert_eq!(monthly["metadata"], metadata);
     assert_eq!(yearly["product_id"], "prod_pro_yearly");

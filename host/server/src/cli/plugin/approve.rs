@@ -52,8 +52,18 @@ pub(super) async fn run(args: &Args) -> Done {
         args.place.ensure_fits(locked, &read)?;
     }
     let asked = asked::of(&read.text);
+    let mut kept = Vec::new();
     let granted = match &args.grant {
-        None => asked.clone(),
+        None => {
+            let (granted, narrow) = match lock.find(&args.id) {
+                Some(locked) => {
+                    asked::narrowed(&asked, &had_asked(&folder, locked), &locked.granted)
+                }
+                None => (asked.clone(), Vec::new()),
+            };
+            kept = narrow;
+            granted
+        }
         Some(names) => {
             let granted = asked::only(&asked, names).map_err(anyhow::Error::msg)?;
             // In the lock it would keep the plugin from being loaded, at the next start for good.
@@ -76,16 +86,35 @@ pub(super) async fn run(args: &Args) -> Done {
     let mut json = inspect::described(&read, &hash);
     json["granted"] = json!(granted);
     let text = format!(
-        "{}{}{}{}{}{}{}",
+        "{}{}{}{}{}{}{}{}",
         inspect::title(manifest),
         asked::lines("asks for", &asked),
         asked::lines("granted", &granted),
+        told_kept(&kept),
         inspect::settable(manifest),
         reminders(&lock, &args.id, &args.place.again()),
         args.place.take_up(&args.id, held).await?,
         inspect::told(manifest)
     );
     Ok(Said { json, text })
+}
+
+/// What the version that is approved by now asks for; nothing where its file is gone.
+fn had_asked(folder: &Folder, locked: &Locked) -> Table {
+    let component = folder.component(&locked.sha256);
+    let read = component.and_then(|component| Ok(vedette_sandbox::read(&component)?));
+    read.map(|read| asked::of(&read.text)).unwrap_or_default()
+}
+
+fn told_kept(kept: &[String]) -> String {
+    if kept.is_empty() {
+        return String::new();
+    }
+    let names = kept.join(", ");
+    format!(
+        "narrower than it asks, as plugins.lock had it: {names}; --grant with the names of all \
+         capabilities grants what it asks\n"
+    )
 }
 
 /// What is to be approved: what waits, or else the version that runs, or one before it that is

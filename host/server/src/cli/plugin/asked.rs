@@ -30,6 +30,19 @@ pub(super) fn only(asked: &Table, names: &[String]) -> Result<Table, String> {
     named.collect()
 }
 
+/// What another version is granted: what it asks for, but for capabilities that `granted` narrows of
+/// what the version before `had_asked` for. Of these the narrower grant stays; answers their names too.
+pub(super) fn narrowed(asked: &Table, had_asked: &Table, granted: &Table) -> (Table, Vec<String>) {
+    let mut kept = Vec::new();
+    let entry = |(name, value): (&String, &toml::Value)| {
+        let before = granted.get(name).filter(|before| had_asked.get(name) != Some(before));
+        kept.extend(before.map(|_| name.clone()));
+        (name.clone(), before.unwrap_or(value).clone())
+    };
+    let next: Table = asked.iter().map(entry).collect();
+    (next, kept)
+}
+
 /// One line for each capability.
 pub(super) fn lines(title: &str, table: &Table) -> String {
     if table.is_empty() {
@@ -58,6 +71,19 @@ mod tests {
         assert_eq!(wrong, "--grant names dns; the plugin asks for random, tcp");
         let empty = only(&asked, &[String::new()]).expect_err("no name");
         assert_eq!(empty, "--grant has an empty name; the plugin asks for random, tcp");
+    }
+
+    #[test]
+    fn what_was_narrowed_by_hand_stays_narrow_and_all_else_is_as_asked() {
+        let table = |text: &str| text.parse::<Table>().expect("TOML");
+        let had_asked = table("tcp = { to = [\"target:*\"] }\nrandom = true\n");
+        let granted = table("tcp = { to = [\"target:25\"] }\nrandom = true\n");
+        let asked = table("tcp = { to = [\"*:*\"] }\nrandom = false\ndns = true\n");
+        let expected = table("tcp = { to = [\"target:25\"] }\nrandom = false\ndns = true\n");
+        let (next, kept) = narrowed(&asked, &had_asked, &granted);
+        assert_eq!((next, kept), (expected, vec!["tcp".to_owned()]));
+        assert_eq!(narrowed(&asked, &had_asked, &had_asked), (asked.clone(), Vec::new()));
+        assert_eq!(narrowed(&asked, &Table::new(), &Table::new()), (asked, Vec::new()));
     }
 
     #[test]

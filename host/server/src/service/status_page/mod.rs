@@ -180,7 +180,15 @@ async fn write(app: &App, account: AccountId) -> Result<Option<Arc<Rendered>>> {
     let url = url(app, settings).unwrap_or_default();
     let page = Page::of(&settings.status_page_title, &url, &facts, now);
     let look = Look::of(settings, plan.includes(Feature::StatusPageStyle));
-    Ok(Some(Arc::new(Rendered::of(&page, &look, &path(slug))?)))
+    let base = format!("{}{}", below(&app.origin), path(slug));
+    Ok(Some(Arc::new(Rendered::of(&page, &look, &base)?)))
+}
+
+/// The path that clients reach the service below, where a proxy in front takes it off; most have none.
+/// What a page links to begins with it, also on owners' own domains.
+pub(crate) fn below(origin: &str) -> &str {
+    let host = origin.split_once("://").map_or(origin, |(_, host)| host);
+    host.find('/').map_or("", |at| &host[at..])
 }
 
 /// On every host that the service answers on, including owners' own.
@@ -220,6 +228,18 @@ mod tests {
 
     use super::*;
     use crate::document::Document;
+
+    #[test]
+    fn links_begin_with_the_path_that_the_service_is_below() {
+        for (origin, path) in [
+            ("https://vedette.example", ""),
+            ("http://127.0.0.1:8080", ""),
+            ("https://example.com/vedette", "/vedette"),
+            ("https://example.com:8443/a/b", "/a/b"),
+        ] {
+            assert_eq!(below(origin), path, "{origin}");
+        }
+    }
 
     fn page(text: &str) -> Arc<Rendered> {
         let document = || Document::new(text.to_owned());
