@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    sync::Notify,
+};
 use tokio_rustls::TlsAcceptor;
 
 use crate::{
@@ -72,11 +75,18 @@ async fn an_exchange_fails_only_when_nothing_came() {
 
 #[tokio::test]
 async fn many_exchanges_keep_their_order() {
-    let (address, _server) = serve(|mut stream| async move {
-        let number = stream.read_u8().await.unwrap_or_default();
-        // The first are answered last.
-        tokio::time::sleep(std::time::Duration::from_millis(u64::from(10 - number) * 10)).await;
-        let _ = stream.write_u8(number).await;
+    let answered: Arc<[Notify; 10]> = Arc::default();
+    let (address, _server) = serve(move |mut stream| {
+        let answered = Arc::clone(&answered);
+        async move {
+            let number = stream.read_u8().await.unwrap_or_default();
+            // Of two in a row the second is answered first.
+            if number % 2 == 0 {
+                answered[usize::from(number) + 1].notified().await;
+            }
+            let _ = stream.write_u8(number).await;
+            answered[usize::from(number)].notify_one();
+        }
     })
     .await;
     let requests = (0..10).map(|number| {
