@@ -51,7 +51,8 @@ pub enum Error {
     /// Our own trouble too: the plugin failed too often, so that nothing asks it for a while. The
     /// operator has been told.
     #[error(
-        "this check failed too often on our side and is paused, for 15 minutes at most; try again then"
+        "a plugin that this needs failed too often on our side and is paused, for 15 minutes at most; \
+         try again then"
     )]
     Paused,
     /// Our own trouble as well: nobody can say whether a session token holds. Why there are no keys

@@ -5,10 +5,12 @@
 
 use surrealdb::types::{RecordId, SurrealValue};
 use uuid::Uuid;
+use vedette_model::delivery::LETTER;
 use vedette_model::{Account, AccountId, ApiKey, NotificationSettings, Timestamp};
 
 use crate::api_key::ApiKeyRow;
 use crate::error::{Error, Result, gone_is_none};
+use crate::purge::own_letters;
 use crate::team::TELL_TEAM;
 use crate::tx::Binds;
 use crate::{Store, agent, billing, key, team, welcome};
@@ -103,10 +105,20 @@ impl Store {
         row.map(AccountRow::into_account).transpose()
     }
 
-    /// Sets the address of an account's owner; false when there is no such account.
+    /// Sets the address of an account's owner; false when there is no such account. Letters that went to
+    /// the one before go: nothing else would find them once the account is deleted.
     pub async fn set_email(&self, account: AccountId, email: &str) -> Result<bool> {
-        let unit = "RETURN array::len(UPDATE $id SET email = $email, stamp += 1 RETURN AFTER)";
-        let binds = Binds::new().with("id", key::account(account)).with("email", email);
+        let Some(before) = self.account(account).await? else { return Ok(false) };
+        let unit = "LET $letters = (SELECT VALUE id FROM delivery WHERE account = $of
+                AND channel = $letter AND finished = true AND string::contains(doc, $own));
+            DELETE $letters RETURN NONE;
+            RETURN array::len(UPDATE $id SET email = $email, stamp += 1 RETURN AFTER)";
+        let binds = Binds::new()
+            .with("id", key::account(account))
+            .with("email", email)
+            .with("of", account.0)
+            .with("letter", LETTER)
+            .with("own", own_letters(&before.email)?);
         let changed: u64 = self.tx(unit, binds).await?;
         Ok(changed > 0)
     }

@@ -37,6 +37,15 @@ pub(crate) enum Lost {
     Discarded(Discarded),
 }
 
+/// What becomes of a secret.
+pub(crate) enum Fate<'a, T> {
+    Kept(T),
+    /// It is noted here.
+    Discarded(&'a mut Discarded),
+    /// It is damaged, and stays so.
+    PassedOver(Error),
+}
+
 /// The addresses of status pages, which stand outside of what is sealed too.
 #[derive(Debug, Default)]
 struct Pages {
@@ -117,14 +126,21 @@ impl Discarded {
 }
 
 impl Lost {
-    /// Where it is noted, if this is to be discarded; `WrongKey` where it has to stay, and no key opens
-    /// it.
-    pub(crate) fn discards(&mut self, seal: &Seal, sealed: &str) -> Result<Option<&mut Discarded>> {
-        if seal.has_key_of(sealed) {
-            return Ok(None);
-        }
+    /// What becomes of what is `sealed`, by what came of opening it; `WrongKey` where it has to stay,
+    /// and its key is not here.
+    pub(crate) fn judge<T>(
+        &mut self,
+        seal: &Seal,
+        sealed: &str,
+        opened: Result<T>,
+    ) -> Result<Fate<'_, T>> {
+        let cause = match opened {
+            Ok(plain) => return Ok(Fate::Kept(plain)),
+            Err(cause) => cause,
+        };
         match self {
-            Self::Discarded(discarded) => Ok(Some(discarded)),
+            Self::Discarded(discarded) => Ok(Fate::Discarded(discarded)),
+            Self::Refused if seal.has_key_of(sealed) => Ok(Fate::PassedOver(cause)),
             Self::Refused => Err(Error::WrongKey(key_id(sealed).to_owned())),
         }
     }

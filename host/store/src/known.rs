@@ -18,8 +18,8 @@ use crate::error::Result;
 use crate::tx::Binds;
 use crate::{Store, key, row};
 
-/// Where an account stands: another value after every change of its plan, keys, sites or name, of
-/// its team, and of the keys and plans of those in it.
+/// Where an account stands: another value after every change of its plan, keys, sites, name or
+/// address, of its team, and of the keys and plans of those in it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, SurrealValue)]
 pub struct Stamp(i64);
 

@@ -17,17 +17,32 @@ impl Store {
     /// Says that `node` is at work `now`, and learns whether others are, which said so within
     /// `lasts`. The moments of all nodes are of one clock.
     pub async fn sign_on(&self, node: &str, now: Timestamp, lasts: Duration) -> Result<()> {
+        self.look_at_peers(SIGN_ON, node, now, lasts).await
+    }
+
+    /// Only learns that: of a node that leaves work to others, and so is none of them.
+    pub async fn stand_by(&self, node: &str, now: Timestamp, lasts: Duration) -> Result<()> {
+        self.look_at_peers(STAND_BY, node, now, lasts).await
+    }
+
+    async fn look_at_peers(
+        &self,
+        unit: &str,
+        node: &str,
+        now: Timestamp,
+        lasts: Duration,
+    ) -> Result<()> {
         let binds = Binds::new()
             .with("row", key::live_node(node))
             .with("node", node)
             .with("now", now)
             .with("since", now - lasts);
-        let peers: u64 = self.tx(SIGN_ON, binds).await?;
+        let peers: u64 = self.tx(unit, binds).await?;
         self.inner.has_peers.store(peers > 0, Ordering::Relaxed);
         Ok(())
     }
 
-    /// Whether other nodes were at work when this one last said that it is.
+    /// Whether other nodes were at work when this one last asked.
     pub fn has_peers(&self) -> bool {
         self.inner.has_peers.load(Ordering::Relaxed)
     }
@@ -61,6 +76,11 @@ pub(crate) const OF_THE_GONE: &str = "owner NOT IN $at_work";
 
 pub(crate) const AT_WORK: &str =
     "LET $at_work = array::concat(['', $node], (SELECT VALUE name FROM live_node));";
+
+const STAND_BY: &str = "LET $peers = (SELECT VALUE id FROM live_node
+    WHERE id != $row AND seen_at >= $since);
+DELETE $row RETURN NONE;
+RETURN array::len($peers)";
 
 const SIGN_ON: &str = "LET $peers = (SELECT VALUE id FROM live_node
     WHERE id != $row AND seen_at >= $since);

@@ -141,11 +141,15 @@ fn of_site(account: AccountId, site: SiteId) -> Vec<Leftover> {
     indexed.into_iter().chain(keyed).chain([counts]).collect()
 }
 
+/// What letters to this address have in them, as `Delivery` is written.
+pub(crate) fn own_letters(email: &str) -> Result<String> {
+    Ok(format!("\"to\":{}", row::write("address", &email)?))
+}
+
 /// What is counted or gathered comes before its counter and its lane: a writer that still changes
 /// the one at this moment writes the other too.
 fn of_account(account: AccountId, email: &str) -> Result<Vec<Leftover>> {
-    // Of letters those to the owner: as `Delivery` is written.
-    let own = format!("\"to\":{}", row::write("address", &email)?);
+    let own = own_letters(email)?;
     let deliveries = [
         Leftover::new(BY_ACCOUNT_DELIVERIES, account.0),
         Leftover::new(BY_ACCOUNT_LETTERS, account.0).with("own", own),

@@ -17,7 +17,7 @@ use surrealdb::types::{RecordId, SurrealValue};
 use vedette_model::{AccountId, DeliveryId, Site, SiteId};
 
 use crate::delivery::letter_place;
-use crate::discard::{Discarded, Lost};
+use crate::discard::{Discarded, Fate, Lost};
 use crate::error::{Error, Result};
 use crate::renewal::{account_place, certificate_place};
 use crate::seal::{Place, key_id};
@@ -145,51 +145,66 @@ impl Store {
     }
 
     async fn reseal_settings(&self, lost: &mut Lost) -> Result<usize> {
-        let mut done = 0;
+        let (mut done, mut passed) = (0, Vec::new());
         loop {
-            let rows: Vec<OldSettings> = self.read(OLD_SETTINGS, self.old()).await?;
+            let rows: Vec<OldSettings> = self.read(OLD_SETTINGS, self.old(&passed)).await?;
             if rows.is_empty() {
                 return Ok(done);
             }
             let mut batch = Batch::default();
             for row in rows {
                 let account = AccountId(key::uuid_at(&row.id, 0)?);
-                let settings = match lost.discards(&self.inner.seal, &row.doc)? {
-                    Some(discarded) => discarded.settings_of(account),
-                    None => self.open_settings(account, Some(&row.doc))?,
+                let opened = self.open_settings(account, Some(&row.doc));
+                let settings = match lost.judge(&self.inner.seal, &row.doc, opened)? {
+                    Fate::Kept(settings) => settings,
+                    Fate::Discarded(discarded) => discarded.settings_of(account),
+                    Fate::PassedOver(cause) => {
+                        passed.push(pass_over(row.id, &cause));
+                        continue;
+                    }
                 };
                 let doc = self.seal_settings(account, &settings)?;
                 batch.add(row.id, row.version, doc, None);
             }
-            done += batch.rows;
-            self.write(&batch.text, batch.binds).await?;
+            if batch.rows > 0 {
+                done += batch.rows;
+                self.write(&batch.text, batch.binds).await?;
+            }
         }
     }
 
     async fn reseal_sites(&self, lost: &mut Lost) -> Result<usize> {
-        let mut done = 0;
+        let (mut done, mut passed) = (0, Vec::new());
         loop {
-            let rows: Vec<OldSite> = self.read(OLD_SITES, self.old()).await?;
+            let rows: Vec<OldSite> = self.read(OLD_SITES, self.old(&passed)).await?;
             if rows.is_empty() {
                 return Ok(done);
             }
             let mut batch = Batch::default();
-            for OldSite { id, version, doc, mut sealed } in rows {
+            for OldSite { id, version, doc, sealed } in rows {
                 let account = AccountId(key::uuid_at(&id, 0)?);
-                let discarded =
-                    lost.discards(&self.inner.seal, sealed.as_deref().unwrap_or_default())?;
-                if discarded.is_some() {
-                    sealed = None;
-                }
-                let site: Site = self.open_site(account, &SiteDoc { doc, sealed })?;
-                if let Some(discarded) = discarded {
-                    discarded.sites.push((account, site.domain.to_string()));
-                }
+                let row = SiteDoc { doc, sealed };
+                let opened = self.open_site(account, &row);
+                let sealed = row.sealed.as_deref().unwrap_or_default();
+                let site: Site = match lost.judge(&self.inner.seal, sealed, opened)? {
+                    Fate::Kept(site) => site,
+                    Fate::Discarded(discarded) => {
+                        let site = self.open_site(account, &SiteDoc { sealed: None, ..row })?;
+                        discarded.sites.push((account, site.domain.to_string()));
+                        site
+                    }
+                    Fate::PassedOver(cause) => {
+                        passed.push(pass_over(id, &cause));
+                        continue;
+                    }
+                };
                 let SiteDoc { doc, sealed } = self.seal_site(account, &site)?;
                 batch.add(id, version, doc, sealed);
             }
-            done += batch.rows;
-            self.write(&batch.text, batch.binds).await?;
+            if batch.rows > 0 {
+                done += batch.rows;
+                self.write(&batch.text, batch.binds).await?;
+            }
         }
     }
 
@@ -197,24 +212,32 @@ impl Store {
         let Texts { table, column, place, count } = texts;
         let old = format!(
             "SELECT id, {column} AS doc FROM {table} WHERE {column} != NONE
-                AND string::starts_with({column} ?? '', $current) = false LIMIT $batch"
+                AND string::starts_with({column} ?? '', $current) = false
+                AND id NOT IN $passed LIMIT $batch"
         );
-        let mut done = 0;
+        let (mut done, mut passed) = (0, Vec::new());
         loop {
-            let rows: Vec<OldText> = self.read(&old, self.old()).await?;
+            let rows: Vec<OldText> = self.read(&old, self.old(&passed)).await?;
             if rows.is_empty() {
                 return Ok(done);
             }
             for OldText { id, doc } in rows {
-                if let Some(discarded) = lost.discards(&self.inner.seal, &doc)? {
-                    *count(discarded) += 1;
-                    let unit = format!("DELETE $id WHERE {column} = $old RETURN NONE");
-                    self.write(&unit, Binds::new().with("id", id).with("old", doc)).await?;
-                    continue;
-                }
                 let place = place(&id)?;
-                let plain = self.inner.seal.open(&place, &doc);
-                let plain = plain.map_err(|reason| Error::corrupt("sealed text", reason))?;
+                let opened = self.inner.seal.open(&place, &doc);
+                let opened = opened.map_err(|reason| Error::corrupt("sealed text", reason));
+                let plain = match lost.judge(&self.inner.seal, &doc, opened)? {
+                    Fate::Kept(plain) => plain,
+                    Fate::Discarded(discarded) => {
+                        *count(discarded) += 1;
+                        let unit = format!("DELETE $id WHERE {column} = $old RETURN NONE");
+                        self.write(&unit, Binds::new().with("id", id).with("old", doc)).await?;
+                        continue;
+                    }
+                    Fate::PassedOver(cause) => {
+                        passed.push(pass_over(id, &cause));
+                        continue;
+                    }
+                };
                 let unit =
                     format!("UPDATE $id SET {column} = $doc WHERE {column} = $old RETURN NONE");
                 let binds = Binds::new()
@@ -227,9 +250,18 @@ impl Store {
         }
     }
 
-    fn old(&self) -> Binds {
-        Binds::new().with("current", self.inner.seal.prefix()).with("batch", BATCH)
+    fn old(&self, passed: &[RecordId]) -> Binds {
+        Binds::new()
+            .with("current", self.inner.seal.prefix())
+            .with("batch", BATCH)
+            .with("passed", passed.to_vec())
     }
+}
+
+/// What is damaged stays as it is: it is an error for whoever reads it, and for nobody else.
+fn pass_over(row: RecordId, cause: &Error) -> RecordId {
+    tracing::error!(?row, "the secrets in {row:?} cannot be read, and stay as they are: {cause}");
+    row
 }
 
 impl Batch {
@@ -252,11 +284,11 @@ impl Batch {
 }
 
 const OLD_SETTINGS: &str = "SELECT id, version, doc FROM settings
-    WHERE string::starts_with(doc, $current) = false LIMIT $batch";
+    WHERE string::starts_with(doc, $current) = false AND id NOT IN $passed LIMIT $batch";
 
 const OLD_SITES: &str = "SELECT id, version, doc, sealed FROM site
-    WHERE sealed = NONE OR (sealed != '' AND string::starts_with(sealed ?? '', $current) = false)
-    LIMIT $batch";
+    WHERE (sealed = NONE OR (sealed != '' AND string::starts_with(sealed ?? '', $current) = false))
+    AND id NOT IN $passed LIMIT $batch";
 
 const CERTIFICATES: Texts = Texts {
     table: "renewal_certificate",

@@ -45,7 +45,7 @@ pub(crate) fn worth_of_hellos(error: &NetError) -> Option<Worth> {
     match error {
         NetError::Tls(reason) if reason.starts_with(NOT_ACCEPTED) => Some(Worth::ChainOfOddKey),
         NetError::Tls(_) => match of_connection(error).ok()? {
-            // Even if it is TLS, in a message that is larger than libraries read.
+            // It may be TLS all the same, in a form that libraries do not read.
             NOT_SPOKEN => Some(Worth::Hint),
             UNRECOGNIZED_NAME => None,
             _ => Some(Worth::Chain),
@@ -139,6 +139,7 @@ mod tests {
             ),
             (tls("alert 112 UnrecognisedName"), None),
             (tls("not-tls"), Some(Worth::Hint)),
+            (tls("too large: a message of the handshake has more than 64 KiB"), Some(Worth::Chain)),
             (NetError::Reset, Some(Worth::Hint)),
             (NetError::Refused, None),
             (NetError::Timeout(Phase::Handshake), None),

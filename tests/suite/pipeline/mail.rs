@@ -343,7 +343,7 @@ async fn tests_are_mailed_fifty_times_a_day_and_no_more() {
     let sent = world.send_test().await;
     assert_eq!(sent["channels"], json!(["webhook"]), "the others are tried: {sent}");
     let said = text(&sent["message"]);
-    assert!(said.contains("sent to webhook; not delivered: email: an account has"), "{said}");
+    assert!(said.contains("sent to webhook; not delivered: email: an account can send"), "{said}");
     assert_eq!(mailbox.wait_for(50).await.expect("they arrive").len(), 50);
     assert_eq!(world.lab.receiver.wait_for(11).await.expect("they arrive").len(), 11);
 

@@ -106,7 +106,7 @@ async fn a_site_whose_name_was_never_found_is_told_as_down_and_as_up_when_it_app
     let alert = world.alerts("uptime", 1).await.remove(0);
     assert_eq!((&alert["site_id"], &alert["severity"]), (&json!(id), &json!("critical")));
     assert!(text(&alert["message"]).contains("does not exist"), "{alert}");
-    assert!(text(&alert["suggestion"]).contains("spelt"), "{alert}");
+    assert!(text(&alert["suggestion"]).contains("spelled"), "{alert}");
     let told = world.told_of("site.down", 1).await.remove(0);
     assert_eq!(told["alert_id"], alert["id"]);
 

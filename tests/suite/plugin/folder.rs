@@ -154,7 +154,7 @@ async fn a_change_that_the_service_does_not_see_is_told() {
         (vec!["install", path(&first)], None, 0, "pending"),
         (vec!["approve", "acme.banner"], Some(admin.as_str()), 2, "knows no acme.banner"),
         (vec!["disable", "acme.banner"], Some(admin.as_str()), 2, "name that folder with --folder"),
-        (vec!["enable", "acme.banner"], Some(admin.as_str()), 2, "/plugins, seen from where"),
+        (vec!["enable", "acme.banner"], Some(admin.as_str()), 2, "/plugins, as seen from where"),
         (vec!["install", path(&second)], None, 0, "pending"),
         (vec!["approve", "acme.banner"], Some("http://127.0.0.1:1"), 2, "the folder is changed"),
         (vec!["rollback", "acme.banner"], Some("http://127.0.0.1:1"), 2, "the folder is changed"),

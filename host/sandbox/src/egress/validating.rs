@@ -30,7 +30,7 @@ use hickory_resolver::{
         op::{DnsRequest, DnsRequestOptions, DnsResponse, Query},
         rr::{
             Name, RData, Record, RecordType,
-            rdata::{CNAME, NS},
+            rdata::{CNAME, NS, PTR},
         },
     },
 };
@@ -151,7 +151,11 @@ fn canonical(outcome: Result<DnsResponse, NetError>) -> Result<DnsResponse, NetE
 fn lower_names(records: &mut [Record]) {
     for record in records {
         match &mut record.data {
-            RData::NS(NS(name)) | RData::CNAME(CNAME(name)) => *name = name.to_lowercase(),
+            RData::NS(NS(name)) | RData::CNAME(CNAME(name)) | RData::PTR(PTR(name)) => {
+                *name = name.to_lowercase();
+            }
+            RData::SRV(srv) => srv.target = srv.target.to_lowercase(),
+            RData::NAPTR(naptr) => naptr.replacement = naptr.replacement.to_lowercase(),
             RData::MX(mx) => mx.exchange = mx.exchange.to_lowercase(),
             RData::SOA(soa) => {
                 soa.mname = soa.mname.to_lowercase();

@@ -106,12 +106,15 @@ impl Dispatch {
 /// account no page.
 async fn page(app: &App, account: AccountId, path: &str) -> Result<Option<String>> {
     // What the page links to is where the service is below its public address.
-    let path = path.strip_prefix(below(&app.origin)).unwrap_or(path);
-    if !PATHS.iter().any(|(shown, _)| *shown == path) && !path.starts_with(PAGES) {
+    let asked = [Some(path), path.strip_prefix(below(&app.origin))];
+    let may_fit =
+        |path: &&str| PATHS.iter().any(|(shown, _)| shown == path) || path.starts_with(PAGES);
+    let mut asked = asked.into_iter().flatten().filter(may_fit).peekable();
+    if asked.peek().is_none() {
         return Ok(None);
     }
     let slug = slug_of(app, account).await?;
-    Ok(slug.and_then(|slug| own_path(&slug, path)))
+    Ok(slug.and_then(|slug| asked.find_map(|path| own_path(&slug, path))))
 }
 
 /// A path of the domain as the service's own; what the page itself links to stays as it is.

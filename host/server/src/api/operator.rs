@@ -13,7 +13,7 @@ use salvo::{
     prelude::*,
 };
 use serde_json::{Map, Value, json};
-use vedette_model::{Account, AccountId, ApiKeyId, Edition, Plan, parse};
+use vedette_model::{Account, AccountId, ApiKeyId, Edition, Plan, email, parse};
 
 use super::{
     body::{Body, OptionalBody},
@@ -204,11 +204,13 @@ async fn change_account(app: State, named: Named, body: Body) -> Answer {
     let email = body.optional("email", parse::text)?;
     let plan = body.optional("plan", parse::text)?;
     let renewal = body.optional("renewal", parse::boolean)?;
-    if let Some(address) = email {
-        service::account::change_email(&app, id, address).await?;
-    }
+    // Judged before anything is changed.
+    let email = email.map(|address| email::parse("email", address)).transpose()?;
     if let Some(plan) = plan {
         service::account::change_plan(&app, id, plan).await?;
+    }
+    if let Some(address) = email {
+        service::account::change_email(&app, id, &address).await?;
     }
     if let Some(on) = renewal {
         service::renewal::switch(&app, id, on).await?;

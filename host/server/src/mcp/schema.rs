@@ -76,8 +76,11 @@ pub(super) fn config(check: &CheckDescriptor) -> Value {
     let settings = check.config_schema["properties"].as_object().cloned().unwrap_or_default();
     let plain = settings.into_iter().map(|(name, setting)| {
         let has_reference = setting.to_string().contains("\"$ref\"");
-        let setting =
-            if has_reference { json!({ "description": setting["description"] }) } else { setting };
+        let described = || match setting.get("description") {
+            Some(description) => json!({ "description": description }),
+            None => json!({}),
+        };
+        let setting = if has_reference { described() } else { setting };
         (name, setting)
     });
     json!({ "type": "object", "properties": plain.collect::<Map<_, _>>() })

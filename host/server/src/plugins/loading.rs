@@ -103,7 +103,7 @@ fn earlier(
 }
 
 /// Installs the check of this type, if the lock has one that is enabled: for a one-off run. Of several
-/// it is the first that can be loaded, as in the service.
+/// it is the first that can be loaded, as in the service; unlike there, no earlier version stands in.
 pub(crate) fn install_check(
     sandbox: &Sandbox,
     folder: &Folder,

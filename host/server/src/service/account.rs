@@ -98,10 +98,9 @@ pub async fn change_plan(app: &App, id: AccountId, plan: &str) -> Result<()> {
 /// to the new one until then, and whose mail goes to the old one.
 ///
 /// # Errors
-/// `NotFound` when there is no such account, `Invalid` for an address that is none.
+/// `NotFound` when there is no such account.
 pub async fn change_email(app: &App, id: AccountId, address: &str) -> Result<()> {
-    let address = email::parse("email", address)?;
-    if !app.store.set_email(id, &address).await? {
+    if !app.store.set_email(id, address).await? {
         return Err(Error::NotFound(Resource::Account));
     }
     tracing::info!(account_id = %id, "account {id} has another address");

@@ -125,7 +125,8 @@ pub async fn register(app: &App, agent: &Agent, body: &Value) -> Result<Register
 
 /// Takes in what an agent saw, and judges each look like a result of ours.
 ///
-/// # Errors `Invalid` for a report that does not fit, of which nothing is taken in; `NotFound` when
+/// # Errors
+/// `Invalid` for a report that does not fit, of which nothing is taken in; `NotFound` when
 /// it names another agent; `Forbidden` when the agent would look at more places than it may: then
 /// the results of all other places are taken in.
 pub async fn report(app: &App, agent: &Agent, body: &Value) -> Result<Reported> {

@@ -26,7 +26,10 @@ use vedette_model::{
 };
 use vedette_store::Lease;
 
-use super::planned::{self, Ending, LEASE, Turn};
+use super::{
+    doubt::leaves_to_others,
+    planned::{self, Ending, LEASE, Turn},
+};
 use crate::{App, Result};
 
 /// What the calls of a process share.
@@ -150,6 +153,9 @@ impl Call {
     /// Begins what is due, until there is no more of it, or the time is over.
     async fn take_up(self: &Arc<Self>, runs: &mut JoinSet<Ending>) -> Result<()> {
         let (app, term) = (&self.app, BEGIN + LEASE);
+        if leaves_to_others(app) {
+            return Ok(());
+        }
         let mut left = MOST_CHECKS;
         while left > 0 {
             let rooms = self.rooms(left).await;

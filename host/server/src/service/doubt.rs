@@ -91,6 +91,12 @@ pub(crate) fn is_clock_doubted(app: &App, now: Timestamp) -> bool {
     guard.is_clock_doubted()
 }
 
+/// Whether other nodes have to do what is due: by a clock that is far ahead all of it would be taken by
+/// this one, which believes no trouble that it finds, and planned for when theirs has got there.
+pub(crate) fn leaves_to_others(app: &App) -> bool {
+    app.store.has_peers() && is_clock_doubted(app, app.clock.now())
+}
+
 /// Our resolvers answered nobody, or only from their cache.
 pub(crate) const OFFLINE: &str = "offline";
 /// It came with too many others at once, see [`vedette_model::guard`].
@@ -165,6 +171,32 @@ mod tests {
                 let met = Duration::from_millis(millis);
                 assert_eq!(site.found_after(status, met).await, expected, "{millis} ms");
             }
+        });
+    }
+
+    #[test]
+    fn node_whose_clock_is_doubted_leaves_checks_to_others_that_believe_theirs() {
+        let (clock, hand) = Clock::manual(noon());
+        instance::with_idle_app(instance::config(), clock, |app| async move {
+            let (store, lasts) = (&app.store, Duration::from_secs(20));
+            assert!(!is_clock_doubted(&app, noon()));
+            hand.set(noon() + MONTH);
+            store.stand_by(&app.node, noon(), lasts).await.expect("it is there");
+            assert!(is_clock_doubted(&app, app.clock.now()));
+            assert!(!leaves_to_others(&app), "nobody else would do it");
+
+            store.sign_on("another", noon(), lasts).await.expect("it is there");
+            store.stand_by(&app.node, noon(), lasts).await.expect("it is there");
+            assert!(leaves_to_others(&app));
+            // The other doubts its own as well.
+            store.stand_by("another", noon(), lasts).await.expect("it is there");
+            store.stand_by(&app.node, noon(), lasts).await.expect("it is there");
+            assert!(!leaves_to_others(&app));
+
+            store.sign_on("another", noon(), lasts).await.expect("it is there");
+            hand.set(noon());
+            store.sign_on(&app.node, noon(), lasts).await.expect("it is there");
+            assert!(!leaves_to_others(&app));
         });
     }
 

@@ -112,7 +112,7 @@ fn retry(
     now: Timestamp,
 ) -> Option<Duration> {
     let longest = match unanswered::own_trouble(record)? {
-        // A jump of the clock is believed or over within a few rechecks.
+        // A jump, many sites down at once, is believed or over within a few rechecks.
         doubt::HELD_BACK => return Some(recheck),
         // It passes at once for all checks.
         doubt::CLOCK_DOUBTED | doubt::OFFLINE | unanswered::OVERLOADED => LONGEST_RETRY,

@@ -51,9 +51,8 @@ struct Page<'a> {
 }
 
 impl Letter<'_> {
-    /// Writes the letter, if there is a relay to carry it; thanks to `id`, queueing it twice is the
-    /// same
-    /// as once.
+    /// Writes the letter, if there is a relay to carry it, or may be at another node. Queueing it twice
+    /// with one `id` is the same as once.
     pub(crate) fn to(
         self,
         app: &App,
@@ -62,7 +61,9 @@ impl Letter<'_> {
         id: DeliveryId,
         now: Timestamp,
     ) -> Option<Delivery> {
-        app.relay.as_ref()?;
+        if app.relay.is_none() && app.store.embedded() {
+            return None;
+        }
         Some(letter(id, account, address, self.words(&app.origin), now))
     }
 

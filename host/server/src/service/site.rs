@@ -326,7 +326,7 @@ fn duplicate(field: &'static str) -> Error {
     let reason = match field {
         // Not to be mended by another port: mostly it was added before.
         "domain" => {
-            "is monitored already, with this custom_port and origin_ip: the list of sites has it"
+            "is a site already, with this custom_port and origin_ip: the list of sites has it"
         }
         _ => {
             "makes it the same as another site: domain, custom_port and origin_ip together must differ"

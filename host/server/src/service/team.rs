@@ -151,7 +151,8 @@ pub async fn accept(app: &App, caller: &Caller, body: &Value) -> Result<Accepted
 /// Removes a member from the team, or withdraws an invitation. `named` is what the body says; a
 /// caller who may not do this is not told whether it was valid.
 ///
-/// # Errors `Forbidden` for a plan or a role that does not include it, except for a member who
+/// # Errors
+/// `Forbidden` for a plan or a role that does not include it, except for a member who
 /// leaves: that is always possible. `NotFound` for an id of nobody in the team.
 pub async fn remove(app: &App, caller: &Caller, named: Result<Uuid>) -> Result<()> {
     let member = caller.user.id;

@@ -9,7 +9,7 @@ use std::{sync::Arc, time::Duration};
 use tokio_util::sync::CancellationToken;
 use vedette_store::Result;
 
-use crate::App;
+use crate::{App, service::doubt::is_clock_doubted};
 
 /// Runs until `shutdown`.
 pub(super) async fn run(app: Arc<App>, shutdown: CancellationToken) {
@@ -32,7 +32,12 @@ pub(super) async fn run(app: Arc<App>, shutdown: CancellationToken) {
 pub(super) async fn sign_on(app: &App) -> Result<()> {
     let read = app.server_clock.read(&app.store, &app.clock);
     let Some(now) = read.await? else { return Ok(()) };
-    app.store.sign_on(&app.node, now, LASTS).await
+    // Of nodes that all doubt their clocks none would be at work for another.
+    if is_clock_doubted(app, app.clock.now()) {
+        app.store.stand_by(&app.node, now, LASTS).await
+    } else {
+        app.store.sign_on(&app.node, now, LASTS).await
+    }
 }
 
 const PACE: Duration = Duration::from_secs(5);

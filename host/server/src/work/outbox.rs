@@ -66,7 +66,7 @@ pub(super) async fn run(app: Arc<App>, shutdown: CancellationToken) {
 /// Makes the counters of attempts and failures of every installed channel, and of letters, begin at
 /// 0: otherwise Prometheus would not see the first one as growth, and nobody would be alerted.
 pub(super) fn begin_counting(app: &App) {
-    for channel in channels(app) {
+    for channel in all_channels(app) {
         send::begin_counting(&channel);
         metrics::counter!("vedette_deliveries_failed_total", "channel" => channel).increment(0);
     }
@@ -74,9 +74,14 @@ pub(super) fn begin_counting(app: &App) {
 
 /// Channels on which this process can send.
 fn channels(app: &App) -> Vec<String> {
+    let mut channels = all_channels(app);
+    channels.retain(|channel| can_send(app, channel));
+    channels
+}
+
+fn all_channels(app: &App) -> Vec<String> {
     let mut channels = app.sandbox.channels();
     channels.push(LETTER.to_owned());
-    channels.retain(|channel| can_send(app, channel));
     channels
 }
 

@@ -27,7 +27,7 @@ use super::{
 use crate::{
     App,
     service::{
-        doubt::is_clock_doubted,
+        doubt::leaves_to_others,
         planned::{self, Ending, LEASE, Turn},
     },
     trouble::Trouble,
@@ -145,6 +145,7 @@ impl Scheduler {
         let app = Arc::clone(&self.app);
         if leaves_to_others(&app) {
             app.pulse.looked(app.clock.now(), true);
+            metrics::gauge!("vedette_runs_in_flight").set(app.planned.in_flight() as f64);
             return;
         }
         let types = app.sandbox.check_types();
@@ -234,39 +235,9 @@ const MOST_ROUNDS: usize = 8;
 const REVIEW: Duration = Duration::from_secs(5 * 60);
 const DRAIN: Duration = Duration::from_secs(10);
 
-/// Whether other nodes have to do what is due: by a clock that is far ahead all of it would be taken by
-/// this one, which believes no trouble that it finds, and planned for when theirs has got there.
-fn leaves_to_others(app: &App) -> bool {
-    app.store.has_peers() && is_clock_doubted(app, app.clock.now())
-}
-
 #[cfg(test)]
 mod tests {
-    use chrono::TimeDelta;
-
     use super::*;
-    use crate::{Clock, instance};
-
-    #[test]
-    fn node_whose_clock_is_doubted_leaves_checks_to_others_where_there_are_some() {
-        let (clock, hand) = Clock::manual("2026-11-20T12:00:00Z".parse().expect("a moment"));
-        instance::with_idle_app(instance::config(), clock, |app| async move {
-            let begun = app.clock.now();
-            let join = async |node: &str| {
-                app.store.sign_on(node, begun, Duration::from_secs(20)).await.expect("it is there");
-            };
-            join(&app.node).await;
-            hand.set(begun + TimeDelta::days(3));
-            assert!(is_clock_doubted(&app, app.clock.now()));
-            assert!(!leaves_to_others(&app), "nobody else would do it");
-
-            join("another").await;
-            join(&app.node).await;
-            assert!(leaves_to_others(&app));
-            hand.set(begun);
-            assert!(!leaves_to_others(&app));
-        });
-    }
 
     /// Of what such a function answers.
     fn size<F: Future>(

@@ -2,7 +2,9 @@
 
 use vedette_model::{NotificationSettings, Secret};
 
-use super::seal::{assert_kept, queue_letter, settings, with_secrets, write_with_the_old_key};
+use super::seal::{
+    assert_kept, on_disk_with_secrets, queue_letter, settings, with_secrets, write_with_the_old_key,
+};
 use super::*;
 use crate::Discarded;
 use crate::error::Error;
@@ -93,12 +95,7 @@ fn what_only_the_lost_key_opens_goes_and_all_else_stays() {
 #[test]
 fn nothing_is_discarded_where_a_key_opens_it() {
     runtime().block_on(async {
-        let directory = tempfile::tempdir().unwrap();
-        let url = on_disk(directory.path());
-        let store = open(&url).await;
-        let (account, site) = with_secrets(&store).await;
-        store.close().await.unwrap();
-        drop(store);
+        let (_directory, url, account, site) = on_disk_with_secrets().await;
         for keys in [KEYS[0].to_owned(), both_keys(), KEYS[1].to_owned()] {
             let (store, discarded) = discarding(&url, &keys).await;
             assert!(discarded.settings.is_empty() && discarded.sites.is_empty(), "{discarded:?}");
@@ -111,12 +108,7 @@ fn nothing_is_discarded_where_a_key_opens_it() {
 #[test]
 fn what_a_node_wrote_with_a_lost_key_after_the_change_is_discarded_alone() {
     runtime().block_on(async {
-        let directory = tempfile::tempdir().unwrap();
-        let url = on_disk(directory.path());
-        let store = open(&url).await;
-        let (account, site) = with_secrets(&store).await;
-        store.close().await.unwrap();
-        drop(store);
+        let (_directory, url, account, site) = on_disk_with_secrets().await;
         Store::open(&url, keyed(&both_keys())).await.unwrap().close().await.unwrap();
         write_with_the_old_key(&url, &account).await;
 

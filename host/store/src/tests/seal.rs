@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use surrealdb::types::{Object, Value as Stored};
+use tempfile::TempDir;
 use vedette_model::delivery::{Outcome, Rendered, letter, queue};
 use vedette_model::secret::revealed;
 use vedette_model::settings::ChannelSettings;
@@ -63,6 +64,16 @@ pub(super) async fn with_secrets(store: &Store) -> (Account, Site) {
     store.create_site(&site, 50, &[(ssl(), noon())]).await.unwrap();
     set(store, &account).await;
     (account, site)
+}
+
+/// The same on disk, sealed with the first key and closed.
+pub(super) async fn on_disk_with_secrets() -> (TempDir, String, Account, Site) {
+    let directory = tempfile::tempdir().unwrap();
+    let url = on_disk(directory.path());
+    let store = open(&url).await;
+    let (account, site) = with_secrets(&store).await;
+    store.close().await.unwrap();
+    (directory, url, account, site)
 }
 
 /// A letter with a secret in it, on its way.
@@ -306,6 +317,36 @@ fn many_rows_from_before_are_sealed_in_batches() {
     });
 }
 
+#[test]
+fn damaged_secrets_of_one_site_keep_no_store_from_being_opened_with_another_key() {
+    runtime().block_on(async {
+        let (_directory, url, account, site) = on_disk_with_secrets().await;
+        let store = open(&url).await;
+        let other = super::site(&account, "other.example");
+        store.create_site(&other, 50, &[]).await.unwrap();
+        let binds = Binds::new().with("site", key::site(account.id, site.id));
+        store.write("UPDATE $site SET sealed = 'damaged' RETURN NONE", binds).await.unwrap();
+        store.close().await.unwrap();
+        drop(store);
+
+        for keys in [both_keys(), KEYS[1].to_owned()] {
+            let store = Store::open(&url, keyed(&keys)).await.unwrap();
+            assert_eq!(store.site(account.id, other.id).await.unwrap(), Some(other.clone()));
+            let damaged = store.site(account.id, site.id).await;
+            assert!(matches!(damaged, Err(Error::Corrupt { .. })), "{damaged:?}");
+            store.close().await.unwrap();
+        }
+        let (store, discarded) = Store::open_discarding(&url, keyed(KEYS[1])).await.unwrap();
+        assert_eq!(discarded.sites, [(account.id, site.domain.to_string())]);
+        assert!(discarded.settings.is_empty(), "{discarded:?}");
+        assert_eq!(
+            store.site(account.id, site.id).await.unwrap().map(|site| site.id),
+            Some(site.id)
+        );
+        store.close().await.unwrap();
+    });
+}
+
 /// As a node does whose keys are still in the order that they had.
 pub(super) async fn write_with_the_old_key(url: &str, account: &Account) {
     let old_first = format!("{}{}", KEYS[0], KEYS[1]);
@@ -317,12 +358,7 @@ pub(super) async fn write_with_the_old_key(url: &str, account: &Account) {
 #[test]
 fn what_another_node_wrote_with_the_old_key_is_sealed_anew_too() {
     runtime().block_on(async {
-        let directory = tempfile::tempdir().unwrap();
-        let url = on_disk(directory.path());
-        let store = open(&url).await;
-        let (account, site) = with_secrets(&store).await;
-        store.close().await.unwrap();
-        drop(store);
+        let (_directory, url, account, site) = on_disk_with_secrets().await;
         // The first node's order is changed, the second writes, and then its order is changed as well.
         Store::open(&url, keyed(&both_keys())).await.unwrap().close().await.unwrap();
         write_with_the_old_key(&url, &account).await;
@@ -358,12 +394,7 @@ fn another_key_is_refused_and_changes_nothing() {
 #[test]
 fn a_new_first_key_takes_over_and_the_old_one_may_go() {
     runtime().block_on(async {
-        let directory = tempfile::tempdir().unwrap();
-        let url = on_disk(directory.path());
-        let store = open(&url).await;
-        let (account, site) = with_secrets(&store).await;
-        store.close().await.unwrap();
-        drop(store);
+        let (_directory, url, account, site) = on_disk_with_secrets().await;
 
         for keys in [both_keys(), KEYS[1].to_owned()] {
             let store = Store::open(&url, keyed(&keys)).await.unwrap();

@@ -152,7 +152,7 @@ async fn a_site_that_moves_to_another_domain_begins_anew() {
     assert!(refused(client, "update_site", private).await.contains("domain"));
     done(client, "add_site", json!({"domain": "there.example", "monitoring_enabled": false})).await;
     let there = json!({"site_id": tenant.site, "domain": "there.example"});
-    assert!(refused(client, "update_site", there).await.starts_with("domain is monitored already"));
+    assert!(refused(client, "update_site", there).await.starts_with("domain is a site already"));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -180,6 +180,14 @@ async fn what_a_tool_cannot_do_is_a_sentence_that_names_the_argument() {
         ("create_incident", json!({}), "title"),
         ("add_incident_update", json!({"incident_id": site, "status": "resolved"}), "message"),
         ("create_maintenance_window", json!({"starts_at": TO, "ends_at": FROM}), "ends_at"),
+        (
+            "create_maintenance_window",
+            json!({"site": site, "starts_at": FROM, "ends_at": TO}),
+            "site is no argument of create_maintenance_window: it takes ",
+        ),
+        ("update_site", json!({"site_id": site, "plan": "pro"}), "plan is no argument"),
+        ("list_alerts", json!({"resolved": "yes"}), "resolved"),
+        ("list_alerts", json!({"type": "ssl.expiring"}), "type"),
         ("resolve_alert", json!({"alert_id": site}), "alert not found. list_alerts"),
     ];
     for (tool, arguments, expected) in cases {
@@ -187,6 +195,14 @@ async fn what_a_tool_cannot_do_is_a_sentence_that_names_the_argument() {
         assert!(sentence.contains(expected), "{tool} {arguments}: {sentence}");
         assert!(sentence.ends_with('.'), "{sentence}");
     }
+    let windows = done(client, "list_maintenance_windows", json!({"current": true})).await;
+    assert_eq!(windows["total"], 0, "none was made, {windows}");
+    let past = json!({"starts_at": "2020-01-01T00:00:00Z", "ends_at": "2020-01-01T02:00:00Z"});
+    let made = done(client, "create_maintenance_window", past).await;
+    assert!(made["hint"].as_str().is_some_and(|hint| hint.contains("over already")), "{made}");
+    let windows = done(client, "list_maintenance_windows", json!({"current": true})).await;
+    assert_eq!(windows["total"], 0, "{windows}");
+    done(client, "list_alerts", json!({"resolved": "all"})).await;
     done(client, "list_sites", json!({"unknown": [1, 2]})).await;
 
     let free = world.account("free").await.client;

@@ -203,7 +203,7 @@ impl Operation {
     fn names_account(mut self) -> Self {
         self.parameters.push(json!({ "$ref": format!("#/components/parameters/{ACCOUNT}") }));
         for (status, when) in [
-            (400, "`X-Vedette-Account` is not a UUID."),
+            (400, "`X-Vedette-Account` is not a UUID, or is sent more than once."),
             (404, "`X-Vedette-Account` names no account that the caller may act for."),
         ] {
             if !self.responses.contains_key(&status.to_string()) {

@@ -61,6 +61,9 @@ pub(super) async fn run(args: &Args) -> Done {
                 }
                 None => (asked.clone(), Vec::new()),
             };
+            if !narrow.is_empty() {
+                suffices(&granted, &folder.component(&hash)?)?;
+            }
             kept = narrow;
             granted
         }
@@ -112,7 +115,7 @@ fn told_kept(kept: &[String]) -> String {
     }
     let names = kept.join(", ");
     format!(
-        "narrower than it asks, as plugins.lock had it: {names}; --grant with the names of all \
+        "less than it asks, as plugins.lock had it: {names}; --grant with the names of all \
          capabilities grants what it asks\n"
     )
 }
@@ -170,8 +173,8 @@ fn suffices(granted: &Table, component: &[u8]) -> Result<(), Failure> {
     match vedette_sandbox::examine(component, &Grant::Only(Box::new(granted))) {
         Ok(_) => Ok(()),
         Err(GateError::Withheld { import, capability }) => Err(Failure::Environment(anyhow!(
-            "--grant leaves out {capability}, and the component imports {import}: it is not loaded \
-             without; grant that too, and then less of it by its line granted.{capability} in \
+            "{capability} is not granted, and the component imports {import}: it is not loaded \
+             without; name that too with --grant, and then less of it by its line granted.{capability} in \
              plugins.lock"
         ))),
         Err(wrong) => Err(wrong.into()),

@@ -30,16 +30,24 @@ pub(super) fn only(asked: &Table, names: &[String]) -> Result<Table, String> {
     named.collect()
 }
 
-/// What another version is granted: what it asks for, but for capabilities that `granted` narrows of
-/// what the version before `had_asked` for. Of these the narrower grant stays; answers their names too.
+/// What another version is granted: what it asks for, but for capabilities that `granted` narrows or
+/// leaves out of what the version before `had_asked` for. These stay as they were granted; answers their
+/// names too.
 pub(super) fn narrowed(asked: &Table, had_asked: &Table, granted: &Table) -> (Table, Vec<String>) {
     let mut kept = Vec::new();
-    let entry = |(name, value): (&String, &toml::Value)| {
-        let before = granted.get(name).filter(|before| had_asked.get(name) != Some(before));
-        kept.extend(before.map(|_| name.clone()));
-        (name.clone(), before.unwrap_or(value).clone())
-    };
-    let next: Table = asked.iter().map(entry).collect();
+    let mut next = Table::new();
+    for (name, value) in asked {
+        let value = match (had_asked.get(name), granted.get(name)) {
+            (Some(_), None) => None,
+            (Some(had), Some(before)) if had != before && before != value => Some(before),
+            _ => {
+                next.insert(name.clone(), value.clone());
+                continue;
+            }
+        };
+        next.extend(value.map(|value| (name.clone(), value.clone())));
+        kept.push(name.clone());
+    }
     (next, kept)
 }
 
@@ -83,6 +91,13 @@ mod tests {
         let (next, kept) = narrowed(&asked, &had_asked, &granted);
         assert_eq!((next, kept), (expected, vec!["tcp".to_owned()]));
         assert_eq!(narrowed(&asked, &had_asked, &had_asked), (asked.clone(), Vec::new()));
+        let withheld = table("random = true\n");
+        let expected = table("random = false\ndns = true\n");
+        let (next, kept) = narrowed(&asked, &had_asked, &withheld);
+        assert_eq!((next, kept), (expected, vec!["tcp".to_owned()]));
+        // It asks by now for no more than it was granted.
+        let (next, kept) = narrowed(&granted, &had_asked, &granted);
+        assert_eq!((next, kept), (granted, Vec::new()));
         assert_eq!(narrowed(&asked, &Table::new(), &Table::new()), (asked, Vec::new()));
     }
 

@@ -1,5 +1,6 @@
 //! Maintenance windows: listed, planned, removed.
 
+use chrono::SecondsFormat;
 use serde_json::{Map, Value, json};
 
 use super::{Act, Hints, Tool, tool};
@@ -91,6 +92,7 @@ pub(super) async fn create(app: &App, caller: &Caller, args: &Args) -> Result<Va
     let mut told = json!({ "window": window.view() });
     let now = app.clock.now();
     if window.ends_at <= now {
+        let now = now.to_rfc3339_opts(SecondsFormat::Secs, true);
         told["hint"] = format!("it is over already and silences nothing: it is {now} now").into();
     }
     Ok(told)

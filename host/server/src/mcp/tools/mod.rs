@@ -153,7 +153,8 @@ impl Tool {
             .into_iter()
             .flat_map(|known| known.keys().map(String::as_str))
             .collect();
-        match args.names().find(|name| !known.contains(name)) {
+        // Nothing can be misspelt where nothing is taken, and some clients send something all the same.
+        match args.names().find(|name| !known.is_empty() && !known.contains(name)) {
             Some(name) => {
                 let reason =
                     format!("is no argument of {}: it takes {}", self.name, known.join(", "));

@@ -318,7 +318,8 @@ const DELIVERED: &str = "delivered";
 const RETRY: &str = "retry";
 const REJECTED: &str = "rejected";
 const UNSENT: &str = "unsent";
-const RELAY: &str = "see to the mail relay, to [smtp], and to the network of this machine";
+const RELAY: &str =
+    "see to the mail relay, to [smtp] of one node at least, and to the network of this machine";
 const UNREAD: &str = "the account or its settings could not be read";
 const NOT_IN_PLAN: &str = "the plan does not include this channel any more";
 /// How long after that moment to look whether the attempt has succeeded.
