@@ -31,10 +31,10 @@ pub struct Discarded {
 }
 
 /// What becomes of a secret that none of the keys opens.
-pub(crate) enum Lost {
+pub(crate) enum Lost<'a> {
     /// It stays, and is an error.
     Refused,
-    Discarded(Discarded),
+    Discarded(&'a mut Discarded),
 }
 
 /// What becomes of a secret.
@@ -84,10 +84,10 @@ impl Store {
         // of another key than the word.
         self.seal_row().await?;
         let pages = self.pages().await?;
-        let mut lost = Lost::Discarded(Discarded { pages, ..Discarded::default() });
-        self.seal_anew(&mut lost).await?;
+        let mut discarded = Discarded { pages, ..Discarded::default() };
+        self.seal_anew(&mut Lost::Discarded(&mut discarded)).await?;
         mark.make();
-        Ok(lost.into_discarded())
+        Ok(discarded)
     }
 
     async fn pages(&self) -> Result<Pages> {
@@ -125,7 +125,7 @@ impl Discarded {
     }
 }
 
-impl Lost {
+impl Lost<'_> {
     /// What becomes of what is `sealed`, by what came of opening it; `WrongKey` where it has to stay,
     /// and its key is not here.
     pub(crate) fn judge<T>(
@@ -142,13 +142,6 @@ impl Lost {
             Self::Discarded(discarded) => Ok(Fate::Discarded(discarded)),
             Self::Refused if seal.has_key_of(sealed) => Ok(Fate::PassedOver(cause)),
             Self::Refused => Err(Error::WrongKey(key_id(sealed).to_owned())),
-        }
-    }
-
-    fn into_discarded(self) -> Discarded {
-        match self {
-            Self::Discarded(discarded) => discarded,
-            Self::Refused => Discarded::default(),
         }
     }
 }

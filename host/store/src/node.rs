@@ -37,7 +37,7 @@ impl Store {
             .with("node", node)
             .with("now", now)
             .with("since", now - lasts);
-        let peers: u64 = self.tx(unit, binds).await?;
+        let peers: u64 = self.tx(&format!("{unit}\n{PEERS}"), binds).await?;
         self.inner.has_peers.store(peers > 0, Ordering::Relaxed);
         Ok(())
     }
@@ -77,14 +77,12 @@ pub(crate) const OF_THE_GONE: &str = "owner NOT IN $at_work";
 pub(crate) const AT_WORK: &str =
     "LET $at_work = array::concat(['', $node], (SELECT VALUE name FROM live_node));";
 
-const STAND_BY: &str = "LET $peers = (SELECT VALUE id FROM live_node
-    WHERE id != $row AND seen_at >= $since);
-DELETE $row RETURN NONE;
-RETURN array::len($peers)";
+const STAND_BY: &str = "DELETE $row RETURN NONE;";
 
-const SIGN_ON: &str = "LET $peers = (SELECT VALUE id FROM live_node
-    WHERE id != $row AND seen_at >= $since);
-LET $gone = (SELECT VALUE id FROM live_node WHERE seen_at < $since);
+const SIGN_ON: &str = "LET $gone = (SELECT VALUE id FROM live_node WHERE seen_at < $since);
 DELETE $gone RETURN NONE;
-UPSERT $row SET name = $node, seen_at = $now RETURN NONE;
-RETURN array::len($peers)";
+UPSERT $row SET name = $node, seen_at = $now RETURN NONE;";
+
+/// How many others there are.
+const PEERS: &str = "RETURN array::len(SELECT VALUE id FROM live_node
+    WHERE id != $row AND seen_at >= $since)";

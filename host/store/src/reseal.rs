@@ -94,7 +94,7 @@ impl Store {
     }
 
     /// All secrets with the first key, and then the word.
-    pub(crate) async fn seal_anew(&self, lost: &mut Lost) -> Result<()> {
+    pub(crate) async fn seal_anew(&self, lost: &mut Lost<'_>) -> Result<()> {
         let rows = self.reseal_kept(lost).await? + self.reseal_texts(&LETTERS, lost).await?;
         let unit = "UPDATE $id SET sample = $sample, complete = true RETURN NONE";
         let binds = Binds::new().with("id", key::seal()).with("sample", self.sample());
@@ -106,7 +106,7 @@ impl Store {
     }
 
     /// All but letters, which are on their way for a day at most, among many other deliveries.
-    async fn reseal_kept(&self, lost: &mut Lost) -> Result<usize> {
+    async fn reseal_kept(&self, lost: &mut Lost<'_>) -> Result<usize> {
         let rows = self.reseal_settings(lost).await?
             + self.reseal_sites(lost).await?
             + self.reseal_texts(&CERTIFICATES, lost).await?
@@ -144,7 +144,7 @@ impl Store {
         self.inner.seal.seal(&Place::new("seal", &[]), WORD)
     }
 
-    async fn reseal_settings(&self, lost: &mut Lost) -> Result<usize> {
+    async fn reseal_settings(&self, lost: &mut Lost<'_>) -> Result<usize> {
         let (mut done, mut passed) = (0, Vec::new());
         loop {
             let rows: Vec<OldSettings> = self.read(OLD_SETTINGS, self.old(&passed)).await?;
@@ -173,7 +173,7 @@ impl Store {
         }
     }
 
-    async fn reseal_sites(&self, lost: &mut Lost) -> Result<usize> {
+    async fn reseal_sites(&self, lost: &mut Lost<'_>) -> Result<usize> {
         let (mut done, mut passed) = (0, Vec::new());
         loop {
             let rows: Vec<OldSite> = self.read(OLD_SITES, self.old(&passed)).await?;
@@ -208,7 +208,7 @@ impl Store {
         }
     }
 
-    async fn reseal_texts(&self, texts: &Texts, lost: &mut Lost) -> Result<usize> {
+    async fn reseal_texts(&self, texts: &Texts, lost: &mut Lost<'_>) -> Result<usize> {
         let Texts { table, column, place, count } = texts;
         let old = format!(
             "SELECT id, {column} AS doc FROM {table} WHERE {column} != NONE
