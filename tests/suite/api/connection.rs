@@ -129,6 +129,23 @@ async fn an_answer_that_ends_the_connection_says_so() {
     }
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_request_names_one_host() {
+    let world = World::start().await;
+    let credential = format!("authorization: Bearer {}\r\nconnection: close\r\n", world.owner.key);
+    for (version, hosts, status) in [
+        ("1.1", "", 400),
+        ("1.1", "host: localhost\r\nhost: other.example\r\n", 400),
+        ("1.1", "host: localhost\r\n", 200),
+        ("1.0", "", 200),
+    ] {
+        let head = format!("GET /v1/sites HTTP/{version}\r\n{hosts}{credential}\r\n");
+        let answer = timeout(AT_ONCE, say(&world, head.as_bytes())).await.expect("an end");
+        assert_eq!(answer.get(9..12), Some(status.to_string().as_str()), "{head}{answer}");
+        assert!(answer.contains("\r\nx-ratelimit-remaining: "), "{head}{answer}");
+    }
+}
+
 /// The head of the next answer, of which the body was read too; the connection goes on.
 async fn next(stream: &mut TcpStream) -> String {
     let mut head = Vec::new();

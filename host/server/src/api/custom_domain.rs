@@ -17,6 +17,7 @@ use salvo::{
 };
 use vedette_model::AccountId;
 
+use super::host::host;
 use crate::{
     App, Result,
     service::status_page::{
@@ -138,14 +139,6 @@ fn params(path: &str) -> PathParams {
         None => params.insert(NAME, below.to_owned()),
     }
     params
-}
-
-/// As the client says it: HTTP/2 in the target, HTTP/1 in a header of its own.
-pub(super) fn host(req: &Request) -> Option<&str> {
-    if let Some(authority) = req.uri().authority() {
-        return Some(authority.as_str());
-    }
-    req.headers().get(salvo::http::header::HOST)?.to_str().ok()
 }
 
 fn not_found(res: &mut Response) {

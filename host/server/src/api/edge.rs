@@ -12,7 +12,7 @@ use salvo::{
 };
 use tracing::Instrument;
 
-use super::{body, compression, cors, etag, limit, meter::Meter, trace};
+use super::{body, compression, cors, etag, host, limit, meter::Meter, trace};
 use crate::App;
 
 /// Around the requests of both listeners: a name, and an end to what the client still sends.
@@ -62,7 +62,7 @@ impl Edge {
                 ctrl.skip_rest();
             }
             cors::Ruling::Allowed(origin) => {
-                match limit::refusal(depot) {
+                match limit::refusal(depot).or_else(|| host::refusal(req)) {
                     Some(refusal) => {
                         res.render(refusal);
                         ctrl.skip_rest();

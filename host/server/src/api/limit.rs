@@ -17,7 +17,7 @@ use vedette_model::{
     quota::{self, Admitted, Refused},
 };
 
-use super::{caller::bearer, cors, custom_domain};
+use super::{caller::bearer, cors, host};
 use crate::{
     App, Error, Result,
     limits::{Class, Limits, TokenHash, Usage, client_address},
@@ -81,7 +81,7 @@ pub(super) struct Begun {
 pub(super) async fn count(app: &App, req: &Request, depot: &mut Depot) -> Begun {
     let at = Instant::now();
     let now = app.clock.now();
-    let is_own_page = is_own_page(app, custom_domain::host(req)).await;
+    let is_own_page = is_own_page(app, host::host(req)).await;
     let is_page = is_own_page || is_page(req, app);
     let class = if is_page { Class::Public } else { class(req, app) };
     let address = address(req, app);

@@ -2,7 +2,7 @@
 //!
 //! Around every request, whatever becomes of it ([`edge`]): request id → the rest of its body →
 //! counting and the limit headers → cross-origin rules → packing → tags and 304 → refusal of what is
-//! over the limit → panics caught → the domains of status pages.
+//! over the limit or names no host → panics caught → the domains of status pages.
 //! Then the route table, and for private routes the caller. A handler parses, calls one service
 //! and answers.
 //!
@@ -28,6 +28,7 @@ mod edge;
 mod etag;
 mod event;
 mod following;
+mod host;
 mod incident;
 mod limit;
 mod maintenance;
