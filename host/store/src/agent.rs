@@ -131,17 +131,15 @@ impl Store {
 
     /// Removes an agent, its key and what it looks at: from here on nothing finds them, and what
     /// they leave behind goes bit by bit ([`Store::purge_next`]). False when the account has no
-    /// such agent.
+    /// such agent. A key that is lost is mostly in use: the agent's reports wait, and nothing is
+    /// touched here that alerts of others write.
     pub async fn delete_agent(&self, account: AccountId, agent: AgentId) -> Result<bool> {
-        let _turn = self.turn(account.0).await;
+        let _turns = self.turns([account.0, agent.0]).await;
         let unit = "LET $old = $agent.hash;
             IF $old = NONE { THROW 'gone' };
             LET $targets = (SELECT VALUE id FROM agent_target
                 WHERE account = $account_id AND agent = $agent_id);
-            LET $sites = (SELECT VALUE record::id(id)[1] FROM agent_target
-                WHERE account = $account_id AND agent = $agent_id);
-            LET $counted = (SELECT VALUE id FROM $counts WHERE record::id(id)[1] IN $sites);
-            DELETE $counted RETURN NONE;
+            LET $sites = $targets.map(|$target| record::id($target)[1]);
             LET $about = (SELECT VALUE id FROM $windows WHERE site IN $sites);
             DELETE $about RETURN NONE;
             FOR $target IN $targets {
@@ -156,7 +154,6 @@ impl Store {
             .with("account_id", account.0)
             .with("agent", key::agent(account, agent))
             .with("agent_id", agent.0)
-            .with("counts", key::of_account("alert_count", account))
             .with("windows", key::maintenance_windows(account));
         Ok(gone_is_none(self.write(unit, binds).await)?.is_some())
     }

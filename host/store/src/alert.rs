@@ -49,21 +49,14 @@ impl Store {
         account: AccountId,
         filter: &AlertFilter,
     ) -> Result<Looked<Alert>> {
-        let row: CountsRow = self
-            .read(
-                "RETURN { counts: (SELECT * FROM $counts), purged: (SELECT VALUE id FROM $purged) }",
-                Binds::new()
-                    .with("counts", key::of_account("alert_count", account))
-                    .with("purged", key::of_account("purge", account)),
-            )
-            .await?;
-        let total = total(&row.counts, filter);
+        let (counts, purged) = self.alert_counts(account).await?;
+        let total = total(&counts, filter);
         let left = total.saturating_sub(u64::from(filter.offset));
         let limit = u64::from(filter.limit).min(left);
         if limit == 0 {
             return Ok(Looked::none(total));
         }
-        let (statement, binds) = listing(account, filter, &site::ids(&row.purged)?, limit);
+        let (statement, binds) = listing(account, filter, &purged, limit);
         let rows: Vec<AlertRow> = self.read(&statement, binds).await?;
         let docs: Vec<String> = rows.into_iter().map(|row| row.doc).collect();
         Ok(Looked::new(row::read_all("alert", &docs)?, limit, total))
@@ -76,12 +69,7 @@ impl Store {
         account: AccountId,
         severity: Severity,
     ) -> Result<(u64, Vec<SiteId>)> {
-        let counts: Vec<CountRow> = self
-            .read(
-                "SELECT * FROM $counts",
-                Binds::new().with("counts", key::of_account("alert_count", account)),
-            )
-            .await?;
+        let (counts, _) = self.alert_counts(account).await?;
         let filter = AlertFilter {
             severity: Some(severity),
             resolved: Some(false),
@@ -95,6 +83,27 @@ impl Store {
             }
         }
         Ok((total(&counts, &filter), sites))
+    }
+
+    /// The counters of an account's sites, and the sites that are being purged: theirs are left out,
+    /// since they go last.
+    async fn alert_counts(&self, account: AccountId) -> Result<(Vec<CountRow>, BTreeSet<SiteId>)> {
+        let row: CountsRow = self
+            .read(
+                "RETURN { counts: (SELECT * FROM $counts), purged: (SELECT VALUE id FROM $purged) }",
+                Binds::new()
+                    .with("counts", key::of_account("alert_count", account))
+                    .with("purged", key::of_account("purge", account)),
+            )
+            .await?;
+        let purged = site::ids(&row.purged)?;
+        let mut counts = Vec::with_capacity(row.counts.len());
+        for count in row.counts {
+            if !purged.contains(&SiteId(key::uuid_at(&count.id, 1)?)) {
+                counts.push(count);
+            }
+        }
+        Ok((counts, purged))
     }
 
     /// None when the account has no such alert, or its site was deleted.

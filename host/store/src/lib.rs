@@ -64,6 +64,7 @@ mod usage;
 mod used;
 mod welcome;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -150,8 +151,25 @@ impl Store {
 
     /// Waits until no other task of this process writes a row that many writers want.
     async fn turn(&self, row: uuid::Uuid) -> tokio::sync::MutexGuard<'_, ()> {
-        let place = usize::from(row.as_bytes()[15]) % self.inner.turns.len();
-        self.inner.turns[place].lock().await
+        self.inner.turns[self.place(row)].lock().await
+    }
+
+    /// The same for several rows. The places are taken in one order, whoever asks, so that no two
+    /// wait for each other; two rows may have one place.
+    async fn turns<const N: usize>(
+        &self,
+        rows: [uuid::Uuid; N],
+    ) -> Vec<tokio::sync::MutexGuard<'_, ()>> {
+        let places: BTreeSet<usize> = rows.into_iter().map(|row| self.place(row)).collect();
+        let mut turns = Vec::with_capacity(N);
+        for place in places {
+            turns.push(self.inner.turns[place].lock().await);
+        }
+        turns
+    }
+
+    fn place(&self, row: uuid::Uuid) -> usize {
+        usize::from(row.as_bytes()[15]) % self.inner.turns.len()
     }
 }
 

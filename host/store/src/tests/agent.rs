@@ -3,6 +3,7 @@
 mod room;
 
 use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use vedette_model::agent::{Agent, Certificate, NewAgent, Place, Registration, Sighting};
 use vedette_model::delivery::queue;
@@ -351,6 +352,48 @@ fn a_deleted_agent_takes_along_what_it_looked_at() {
         assert_eq!(store.sightings(account.id).await.unwrap(), [kept]);
         while store.purge_next(7).await.unwrap() {}
         assert_eq!(rows(&store).await, before);
+    });
+}
+
+#[test]
+fn an_agent_is_deleted_while_it_reports_and_others_raise_alerts() {
+    on_both(|store| async move {
+        let account = signed_up(&store).await;
+        let (stays, _) = with_agent(&store, &account).await;
+        let (goes, _) = with_agent(&store, &account).await;
+        let (begun, mut begins) = tokio::sync::watch::channel(0);
+        let ended = AtomicBool::new(false);
+        let raising = async {
+            for number in 0.. {
+                if ended.load(Ordering::Relaxed) {
+                    break;
+                }
+                let seen = sighting(&account, stays, &format!("db{number}"), noon());
+                let report = std::slice::from_ref(&seen);
+                store.note_report(account.id, stays, report, 1_000, noon()).await.unwrap();
+                judged(&store, &account, &seen).await;
+                begun.send_modify(|count| *count += 1);
+            }
+        };
+        let reporting = async {
+            loop {
+                let seen = sighting(&account, goes, "db01", noon());
+                let report = std::slice::from_ref(&seen);
+                match store.note_report(account.id, goes, report, 1_000, noon()).await {
+                    Ok(_) => {}
+                    Err(Error::Gone) => break,
+                    Err(other) => panic!("{other:?}"),
+                }
+            }
+        };
+        let deleting = async {
+            begins.wait_for(|count| *count > 3).await.unwrap();
+            assert!(store.delete_agent(account.id, goes).await.unwrap());
+            ended.store(true, Ordering::Relaxed);
+        };
+        tokio::join!(raising, reporting, deleting);
+        let left = store.sightings(account.id).await.unwrap();
+        assert!(left.iter().all(|one| one.agent_id == stays));
     });
 }
 
