@@ -84,7 +84,7 @@ impl Embed {
 }
 
 /// Discord takes a backslash before any punctuation. That of the slash keeps URLs from becoming
-/// links.
+/// links. Round brackets stay as they are: alone they mean nothing, and alerts are full of them.
 fn escape(c: char, out: &mut String) {
     if MARKUP.contains(c) {
         out.push('\\');
@@ -92,4 +92,4 @@ fn escape(c: char, out: &mut String) {
     out.push(c);
 }
 
-const MARKUP: &str = "\\*_~`|<>[]()#@/";
+const MARKUP: &str = "\\*_~`|<>[]#@/";

@@ -86,7 +86,7 @@ fn every_message_of_long_alerts_is_within_every_limit() {
 fn hostile_names_call_nobody_and_are_no_markup() {
     for (text, expected) in [
         ("@everyone <@&1> <@1>", r"\@everyone \<\@&1\> \<\@1\>"),
-        ("[pay](https://evil.example)", r"\[pay\]\(https:\/\/evil.example\)"),
+        ("[pay](https://evil.example)", r"\[pay\](https:\/\/evil.example)"),
         ("**bold** __x__ ~~y~~ ||z||", r"\*\*bold\*\* \_\_x\_\_ \~\~y\~\~ \|\|z\|\|"),
         ("```code``` # head > quote", r"\`\`\`code\`\`\` \# head \> quote"),
         (r"\*", r"\\\*"),
@@ -149,7 +149,7 @@ fn shown(text: &Value) -> String {
     let mut chars = text.chars();
     let mut shown = String::new();
     while let Some(c) = chars.next() {
-        assert!(!"*_~`|<>[]()#@/".contains(c), "{text}");
+        assert!(!"*_~`|<>[]#@/".contains(c), "{text}");
         shown.extend(if c == '\\' { chars.next() } else { Some(c) });
     }
     shown
