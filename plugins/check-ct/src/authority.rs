@@ -3,6 +3,10 @@
 //!
 //! *Invariant:* an authority is listed only with all of its names: one that a CAA set contains under
 //! none of them is forbidden to issue, and that is a critical alert.
+//! *Invariant:* who issues under an authority's names is listed with it, as far as it is known: who
+//! is not listed is forbidden to issue where a CAA set names listed authorities alone.
+
+use crate::name;
 
 /// An authority, with all organisations that its certificates name as issuer.
 #[derive(Debug, PartialEq, Eq)]
@@ -10,13 +14,23 @@ pub(crate) struct Authority {
     /// Organisations in [`plain`] form, the authority's own first.
     organisations: &'static [&'static str],
     /// What CAA records call it.
-    pub(crate) caa_domains: &'static [&'static str],
+    caa_domains: &'static [&'static str],
 }
 
 impl Authority {
     pub(crate) fn name(&self) -> &'static str {
         self.organisations.first().copied().unwrap_or_default()
     }
+
+    /// Whether a CAA record's domain is one of its names, or below one.
+    pub(crate) fn is_called(&self, domain: &str) -> bool {
+        self.caa_domains.iter().any(|own| name::concerns(domain, own))
+    }
+}
+
+/// Whether a CAA record's domain is that of an authority that is listed.
+pub(crate) fn is_known(domain: &str) -> bool {
+    AUTHORITIES.iter().any(|authority| authority.is_called(domain))
 }
 
 /// The authority that an organisation belongs to.
@@ -77,7 +91,19 @@ const AUTHORITIES: &[Authority] = &[
         caa_domains: &["ssl.com", "digicert.com", "cloudflare.com"],
     },
     Authority {
-        organisations: &["sectigo", "comodoca", "theusertrustnetwork", "zerossl"],
+        organisations: &[
+            "sectigo",
+            "comodoca",
+            "theusertrustnetwork",
+            "zerossl",
+            // Those that it issues for under their own names.
+            "gandi",
+            "cpanel",
+            "geantvereniging",
+            "internet2",
+            "networksolutions",
+            "corporationservicecompany",
+        ],
         caa_domains: &[
             "sectigo.com",
             "comodo.com",
@@ -104,6 +130,12 @@ const AUTHORITIES: &[Authority] = &[
         organisations: &["entrust", "affirmtrust"],
         // Issues through others since 2024.
         caa_domains: &["entrust.net", "entrust.com", "affirmtrust.com", "ssl.com", "sectigo.com"],
+    },
+    Authority { organisations: &["microsoft"], caa_domains: &["microsoft.com", "digicert.com"] },
+    // Its intermediates were signed by others.
+    Authority {
+        organisations: &["trustasiatechnologies"],
+        caa_domains: &["trustasia.com", "digicert.com", "sectigo.com"],
     },
     Authority { organisations: &["ssl", "sslcom"], caa_domains: &["ssl.com"] },
     Authority {
@@ -147,6 +179,9 @@ mod tests {
             ("Sectigo Limited", Some("sectigo")),
             ("The USERTRUST Network", Some("sectigo")),
             ("Asseco Data Systems S.A.", Some("assecodatasystems")),
+            ("cPanel, Inc.", Some("sectigo")),
+            ("Network Solutions L.L.C.", Some("sectigo")),
+            ("Microsoft Corporation", Some("microsoft")),
             ("Evil CA", None),
             ("Inc.", None),
             ("", None),

@@ -15,7 +15,12 @@ use vedette_sdk::{
     net::NetError,
 };
 
-use crate::{certificate::Certificate, name, result::Caa};
+use crate::{
+    authority::{self, Authority},
+    certificate::Certificate,
+    name,
+    result::Caa,
+};
 
 /// The records of every name on the way.
 #[derive(Debug, Default)]
@@ -65,7 +70,7 @@ impl Records {
 
     /// Of a whole certificate: forbidden when one name forbids it, permitted when all permit it.
     pub(crate) fn verdict(&self, certificate: &Certificate, domain: &str) -> Option<Caa> {
-        let issuer = certificate.issuer.authority()?.caa_domains;
+        let issuer = certificate.issuer.authority();
         let verdicts: Vec<Option<Caa>> =
             own_names(certificate, domain).map(|name| self.of_name(name, issuer)).collect();
         if verdicts.contains(&Some(Caa::Forbids)) {
@@ -75,16 +80,22 @@ impl Records {
         all.then_some(Caa::Permits)
     }
 
-    /// `issuer`: what CAA records call it.
-    fn of_name(&self, name: &str, issuer: &[&str]) -> Option<Caa> {
+    /// An issuer that is not known is none of those that are: where the records name these alone, or
+    /// nobody, it may not issue. A domain that is not known may be its own.
+    fn of_name(&self, name: &str, issuer: Option<&Authority>) -> Option<Caa> {
         let set = self.relevant(name::host(name))?;
         let wild = name::host(name) != name;
         let property = if wild && set.issuewild.is_some() { &set.issuewild } else { &set.issue };
         let permitted = property.as_ref().filter(|_| !set.unclear)?;
-        let named = permitted
-            .iter()
-            .any(|permitted| issuer.iter().any(|own| name::concerns(permitted, own)));
-        Some(if named { Caa::Permits } else { Caa::Forbids })
+        match issuer {
+            Some(issuer) if permitted.iter().any(|domain| issuer.is_called(domain)) => {
+                Some(Caa::Permits)
+            }
+            Some(_) => Some(Caa::Forbids),
+            None => {
+                permitted.iter().all(|domain| authority::is_known(domain)).then_some(Caa::Forbids)
+            }
+        }
     }
 
     /// The first set that is there on the way up (RFC 8659, section 3).
@@ -260,9 +271,25 @@ mod tests {
     }
 
     #[test]
-    fn unknown_authority_is_neither_permitted_nor_forbidden() {
+    fn unknown_authority_is_none_of_those_that_are_known() {
+        let evil = certificate("O=Evil CA", &[DOMAIN]);
+        for (zone, expected) in [
+            (&[("example.com", "0 issue \"letsencrypt.org\"")][..], Some(Caa::Forbids)),
+            (&[("example.com", "0 issue \";\"")], Some(Caa::Forbids)),
+            (&[("example.com", "0 issue \"ca.unknown.example\"")], None),
+            (
+                &[
+                    ("example.com", "0 issue \"letsencrypt.org\""),
+                    ("example.com", "0 issue \"ca.unknown.example\""),
+                ],
+                None,
+            ),
+            (&[("example.com", "128 news \"x\""), ("example.com", "0 issue \";\"")], None),
+            (&[], None),
+        ] {
+            assert_eq!(judge(zone, &evil), expected, "{zone:?}");
+        }
         let zone: &[(&str, &str)] = &[("example.com", "0 issue \"letsencrypt.org\"")];
-        assert_eq!(judge(zone, &certificate("O=Evil CA", &[DOMAIN])), None);
         assert_eq!(judge(zone, &certificate("O=DigiCert Inc", &[DOMAIN])), Some(Caa::Forbids));
         assert_eq!(judge(zone, &certificate("O=DigiCert Inc", &["other.net"])), None);
     }

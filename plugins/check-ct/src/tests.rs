@@ -128,7 +128,7 @@ fn caa_explains_issuers_that_are_new() {
     assert_eq!(caa("01"), None, "not asked: its issuer is accepted");
     assert_eq!(caa("02"), Some(Caa::Permits));
     assert_eq!(caa("03"), Some(Caa::Forbids));
-    assert_eq!(caa("04"), None);
+    assert_eq!(caa("04"), Some(Caa::Forbids), "it is none of those that are known");
 }
 
 #[test]

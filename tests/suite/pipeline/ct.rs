@@ -97,8 +97,14 @@ async fn caa_permits_and_forbids() {
     source.log(NAME, Issuance::new(5, THEIRS, &[NAME]));
     let alerts = after(&world, &id).await;
     let severities: Vec<_> = alerts.iter().map(|alert| text(&alert["severity"])).collect();
-    assert_eq!(alerts.len(), 2, "{alerts:?}");
-    assert!(severities.contains(&"warning".to_owned()), "nobody knows who that is: {alerts:?}");
+    assert_eq!(severities, ["critical"; 2], "who is not known is none of those that are named");
+
+    permit("ca.watched.example");
+    source.log(NAME, Issuance::new(6, "C=US, O=Another, CN=Another 1", &[NAME]));
+    let alerts = after(&world, &id).await;
+    let severities: Vec<_> = alerts.iter().map(|alert| text(&alert["severity"])).collect();
+    assert_eq!(alerts.len(), 3, "{alerts:?}");
+    assert!(severities.contains(&"warning".to_owned()), "it may be the one named: {alerts:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
