@@ -32,10 +32,11 @@ async fn three_tools_answer_the_documented_fields_only() {
             &["chain_complete", "days_remaining", "error", "expires_at", "issuer", "san", "valid"]
                 [..],
         ),
-        ("check_dns", &["dnssec", "error", "records"][..]),
+        ("check_dns", &["dnssec", "error", "failed_types", "records"][..]),
         (
             "check_domain",
             &[
+                "data_availability",
                 "days_remaining",
                 "error",
                 "expires_at",

@@ -162,7 +162,14 @@ pub(super) async fn cert_history(app: &App, caller: &Caller, args: &Args) -> Res
     Ok(Answer::Listing(listed))
 }
 
-/// Spec: DNS check result, Domain check result.
-const DNS: [&str; 3] = ["records", "dnssec", "error"];
-const DOMAIN: [&str; 6] =
-    ["registrar", "expires_at", "days_remaining", "name_servers", "privacy_protected", "error"];
+/// Spec: DNS check result, Domain check result; with what tells "none" from "not known".
+const DNS: [&str; 4] = ["records", "dnssec", "failed_types", "error"];
+const DOMAIN: [&str; 7] = [
+    "registrar",
+    "expires_at",
+    "days_remaining",
+    "name_servers",
+    "privacy_protected",
+    "data_availability",
+    "error",
+];
