@@ -264,6 +264,20 @@ impl Delivery {
         self.notices.first().map(|notice| notice.site_id)
     }
 
+    /// The alert that it belongs to before others: what has ended, else what it tells first. None of
+    /// what speaks of several sites.
+    pub fn thread(&self) -> Option<AlertId> {
+        let first = self.notices.first()?;
+        if self.notices.iter().any(|notice| notice.site_id != first.site_id) {
+            return None;
+        }
+        let ended = self.notices.iter().find_map(|notice| match notice.status {
+            NoticeStatus::Resolved => Some(notice.alert_id),
+            NoticeStatus::Raised => notice.ends.first().copied(),
+        });
+        Some(ended.unwrap_or(first.alert_id))
+    }
+
     /// The sites that it speaks of.
     pub fn sites(&self) -> BTreeSet<SiteId> {
         self.notices.iter().map(|notice| notice.site_id).collect()

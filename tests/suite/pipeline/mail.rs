@@ -1,6 +1,6 @@
 //! Alerts by mail: what a recipient reads, and what becomes of it when the relay does not want it.
 
-use std::{sync::Arc, time::Duration};
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use serde_json::json;
 use tokio::{net::TcpStream, sync::Notify};
@@ -114,6 +114,15 @@ async fn the_end_of_a_condition_is_mailed() {
         mailbox.arrived().iter().any(said).then_some(())
     })
     .await;
+    let threads: BTreeSet<String> = mailbox.arrived().iter().map(thread).collect();
+    assert_eq!(threads.len(), 1, "its end is shown below its beginning: {threads:?}");
+}
+
+/// What the mail refers to.
+fn thread(mail: &Mailed) -> String {
+    let mut lines = mail.raw.lines();
+    let line = lines.find_map(|line| line.strip_prefix("References: "));
+    line.expect("a mail about one site").to_owned()
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -328,3 +328,25 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn what_is_about_one_site_belongs_to_the_alert_that_ended_or_came_first() {
+    let alert = |id: u128| crate::AlertId(Uuid::from_u128(id));
+    let raised = |id| Notice { alert_id: alert(id), ..notice() };
+    let resolved = |id| Notice { status: NoticeStatus::Resolved, ..raised(id) };
+    let renewed = Notice { ends: vec![alert(3)], ..raised(4) };
+    let elsewhere = Notice { site_id: Uuid::from_u128(60).into(), ..raised(5) };
+    for (notices, thread) in [
+        (vec![], None),
+        (vec![raised(1), raised(2)], Some(alert(1))),
+        (vec![raised(2), resolved(1)], Some(alert(1))),
+        (vec![raised(2), renewed], Some(alert(3))),
+        (vec![raised(1), elsewhere], None),
+    ] {
+        let mut delivery =
+            queue(&decision(vec![notice()]), &account("standard", "pro"), &everything_on(), at(0))
+                .remove(0);
+        delivery.notices = notices;
+        assert_eq!(delivery.thread(), thread);
+    }
+}

@@ -358,6 +358,7 @@ async fn send_within(relay: &Relay, time: Duration) -> Result<(), NotSent> {
         html: None,
         id: Uuid::from_u128(7),
         delivery: DeliveryId(Uuid::from_u128(8)),
+        thread: None,
         created_at: now(),
     };
     let deadline = Instant::now() + time;

@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 use vedette_model::{
-    AccountId, DeliveryId, Notice, NotificationSettings, Timestamp,
+    AccountId, AlertId, DeliveryId, Notice, NotificationSettings, Timestamp,
     delivery::{ATTEMPT_TIMEOUT, LETTER, Outcome, Rendered},
     settings::{self, is_documented},
 };
@@ -69,6 +69,8 @@ pub(crate) struct Errand<'a> {
     pub(crate) channel: &'a str,
     /// Whom a letter is for; none for notifications.
     pub(crate) to: Option<&'a str>,
+    /// The alert that it belongs to, if it speaks of one site.
+    pub(crate) thread: Option<AlertId>,
     pub(crate) created_at: Timestamp,
     /// Once cancelled, nothing more is begun: no further part, and no mail to a further recipient.
     pub(crate) stop: &'a CancellationToken,

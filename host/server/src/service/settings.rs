@@ -250,7 +250,8 @@ async fn try_out(
     };
     // The caller waits for it, and a stop gives requests their time.
     let stop = CancellationToken::new();
-    let errand = Errand { id, account, channel, to: None, created_at: now, stop: &stop };
+    let errand =
+        Errand { id, account, channel, to: None, thread: None, created_at: now, stop: &stop };
     match channel::attempt(app, settings, &errand, parts).await {
         Outcome::Delivered => None,
         Outcome::Retry { reason, .. } | Outcome::Rejected(reason) | Outcome::Unsent(reason) => {

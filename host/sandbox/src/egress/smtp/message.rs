@@ -12,7 +12,7 @@ use lettre::{
     },
 };
 use uuid::Uuid;
-use vedette_model::{DeliveryId, Timestamp, text::misleads};
+use vedette_model::{AlertId, DeliveryId, Timestamp, text::misleads};
 
 /// What is sent to one recipient.
 #[derive(Clone, Copy, Debug)]
@@ -24,13 +24,15 @@ pub struct Mail<'a> {
     /// Becomes the `Message-ID`: the same for the same mail at every attempt.
     pub id: Uuid,
     pub delivery: DeliveryId,
+    /// The alert that it belongs to: mail programs show what they get of it together.
+    pub thread: Option<AlertId>,
     pub created_at: Timestamp,
 }
 
 /// Fails only for what is no message at all; lettre says why.
 pub(super) fn bytes(from: &Mailbox, to: &Address, mail: &Mail<'_>) -> Result<Vec<u8>, String> {
     let message_id = format!("<{}@{}>", mail.id, from.email.domain());
-    let builder = Message::builder()
+    let mut builder = Message::builder()
         .from(from.clone())
         // No display name: it would be text of a stranger that looks like a sender's.
         .to(Mailbox::new(None, to.clone()))
@@ -39,6 +41,10 @@ pub(super) fn bytes(from: &Mailbox, to: &Address, mail: &Mail<'_>) -> Result<Vec
         .message_id(Some(message_id))
         .raw_header(header("Auto-Submitted", "auto-generated".to_owned()))
         .raw_header(header("X-Vedette-Delivery", mail.delivery.to_string()));
+    if let Some(alert) = mail.thread {
+        // No mail has this id: it is what all of them refer to (RFC 5322, 3.6.4).
+        builder = builder.references(format!("<{alert}.alert@{}>", from.email.domain()));
+    }
     let message = match mail.html {
         None => builder.singlepart(SinglePart::plain(mail.text.to_owned())),
         Some(html) => {
@@ -79,6 +85,7 @@ mod tests {
             html: Some("<p>ü</p>"),
             id: Uuid::from_u128(7),
             delivery: DeliveryId(Uuid::from_u128(8)),
+            thread: Some(AlertId(Uuid::from_u128(9))),
             created_at: Timestamp::from_timestamp(1_795_167_000, 0).expect("within the years"),
         };
         let bytes = bytes(&from, &to, &mail).expect("a message");
@@ -95,6 +102,7 @@ mod tests {
             "Subject: [critical] example.com\r\n",
             "Date: Fri, 20 Nov 2026 09:30:00 +0000\r\n",
             "Message-ID: <00000000-0000-0000-0000-000000000007@watch.example>\r\n",
+            "References: <00000000-0000-0000-0000-000000000009.alert@watch.example>\r\n",
             "Auto-Submitted: auto-generated\r\n",
             "X-Vedette-Delivery: 00000000-0000-0000-0000-000000000008\r\n",
             "MIME-Version: 1.0\r\n",

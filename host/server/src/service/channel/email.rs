@@ -120,6 +120,7 @@ async fn mail(
         html: words.html,
         id: message_id(errand.id, &address, words),
         delivery: errand.id,
+        thread: errand.thread,
         created_at: errand.created_at,
     };
     let began = Instant::now();

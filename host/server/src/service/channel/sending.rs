@@ -142,6 +142,7 @@ mod tests {
                 account: AccountId(Uuid::from_u128(1)),
                 channel: "email",
                 to: Some("ops@shop.example"),
+                thread: None,
                 created_at: app.clock.now(),
                 stop: &stop,
             };

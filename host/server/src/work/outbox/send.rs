@@ -164,6 +164,7 @@ async fn send(
         account: delivery.account_id,
         channel: &delivery.channel,
         to: delivery.to.as_deref(),
+        thread: delivery.thread(),
         created_at: delivery.created_at,
         stop: &stop,
     };
