@@ -63,7 +63,7 @@ pub enum IncidentStatus {
 }
 
 /// How bad it is; not the severity of an alert.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum IncidentSeverity {
     #[default]

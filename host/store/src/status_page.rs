@@ -95,7 +95,7 @@ impl Store {
     }
 
     /// What is known of some of the owner's sites, in their order, and the newest incidents of
-    /// each status.
+    /// each status, with the newest critical ones: one may be there twice.
     pub async fn status_page_facts(
         &self,
         owner: &PageOwner,
@@ -115,9 +115,14 @@ impl Store {
             }
             binds.bind(format!("status{nth}"), status.as_str());
             binds.bind(format!("limit{nth}"), limit);
-            let page = format!("({PAGE}{ORDER})");
-            let page = page.replace("$status", &format!("$status{nth}"));
-            incidents.push(page.replace("$limit", &format!("$limit{nth}")));
+            let mut pages = vec![format!("({PAGE}{ORDER})")];
+            if *count > limit {
+                pages.push(format!("({PAGE}{CRITICAL}{ORDER})"));
+            }
+            incidents.extend(pages.iter().map(|page| {
+                let page = page.replace("$status", &format!("$status{nth}"));
+                page.replace("$limit", &format!("$limit{nth}"))
+            }));
         }
         let statement = format!(
             "RETURN {{ latest: ({LATEST}), memories: ({MEMORIES}), incidents: array::flatten([{}]) }}",
@@ -128,6 +133,9 @@ impl Store {
         Ok((watched(sites, &row.latest, &row.memories)?, row::read_all("incident", &docs)?))
     }
 }
+
+/// As the document has it: within its texts the marks are escaped.
+const CRITICAL: &str = r#" AND string::contains(doc, '"severity":"critical"')"#;
 
 /// The rows of all checks that are shown, of all these sites.
 fn rows_of(sites: &[&Site]) -> Result<(Vec<RecordId>, Vec<RecordId>)> {

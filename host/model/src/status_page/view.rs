@@ -1,5 +1,7 @@
 //! The page as data: what HTML, JSON and RSS tell. Its serialised form is the JSON answer.
 
+use std::cmp::Reverse;
+
 use serde::{Serialize, Serializer};
 
 use super::latest::Latest;
@@ -19,7 +21,7 @@ use crate::{
 pub struct Facts {
     /// Of the monitored sites, in the order of their making.
     pub sites: Vec<Watched>,
-    /// Those that are open, and those that were resolved lately.
+    /// Those that are open, and those that were resolved lately; one may be there twice.
     pub incidents: Vec<Incident>,
     pub windows: Vec<MaintenanceWindow>,
 }
@@ -43,7 +45,7 @@ pub struct Page {
     pub status: Verdict,
     /// Those in trouble first, else in the order of their making.
     pub sites: Vec<PageSite>,
-    /// Not resolved; newest first.
+    /// Not resolved; the gravest first, and of these the newest.
     pub incidents: Vec<PageIncident>,
     /// Resolved within the last [`PAST_DAYS`] days; newest first.
     pub past_incidents: Vec<PageIncident>,
@@ -147,9 +149,12 @@ impl Watched {
 fn incidents(facts: &Facts, now: Timestamp) -> (Vec<PageIncident>, Vec<PageIncident>) {
     let oldest = now - chrono::TimeDelta::days(PAST_DAYS);
     let mut newest_first: Vec<&Incident> = facts.incidents.iter().collect();
-    newest_first.sort_by_key(|incident| std::cmp::Reverse((incident.created_at, incident.id)));
-    let (open, resolved): (Vec<&Incident>, Vec<&Incident>) =
+    newest_first.sort_by_key(|incident| Reverse((incident.created_at, incident.id)));
+    newest_first.dedup_by_key(|incident| incident.id);
+    let (mut open, resolved): (Vec<&Incident>, Vec<&Incident>) =
         newest_first.into_iter().partition(|incident| incident.status != IncidentStatus::Resolved);
+    // However many there are, none hides a graver one.
+    open.sort_by_key(|incident| Reverse(incident.severity));
     let is_recent =
         |incident: &&Incident| incident.resolved_at.unwrap_or(incident.updated_at) >= oldest;
     let shown = |incident: &Incident| PageIncident::of(incident, &facts.sites);

@@ -108,6 +108,32 @@ fn facts_are_of_the_sites_asked_for_and_of_no_other_account() {
 }
 
 #[test]
+fn critical_incidents_are_among_the_facts_however_many_are_newer() {
+    on_both(|store| async move {
+        let account = signed_up(&store).await;
+        let mut made = Vec::new();
+        for nth in 0..23 {
+            // Its title says what only the document of a critical one says.
+            let body = match nth {
+                0 => json!({"title": "Down", "severity": "critical"}),
+                _ => json!({"title": "\"severity\":\"critical\""}),
+            };
+            let new = NewIncident::parse(&body).unwrap();
+            let (id, update) = (Uuid::new_v4().into(), Uuid::new_v4().into());
+            let (none, at) = (Default::default(), noon() + seconds(nth));
+            let incident = new.into_incident(id, update, account.id, account.id, &none, at);
+            store.create_incident(&incident, 100).await.unwrap();
+            made.push(incident.id);
+        }
+        let owner = store.status_page_owner(account.id).await.unwrap().unwrap();
+        let (_, incidents) = store.status_page_facts(&owner, &[]).await.unwrap();
+        let found: Vec<_> = incidents.iter().map(|incident| incident.id).collect();
+        assert_eq!(found.len(), 21);
+        assert!(found.contains(&made[0]) && !found.contains(&made[1]));
+    });
+}
+
+#[test]
 fn a_site_stands_as_before_while_a_run_is_in_doubt() {
     on_both(|store| async move {
         let (account, shop) = with_site(&store).await;

@@ -131,6 +131,19 @@ fn incidents_are_open_or_of_the_last_two_weeks() {
 }
 
 #[test]
+fn no_number_of_newer_incidents_hides_a_graver_one() {
+    let critical = Incident { severity: IncidentSeverity::Critical, ..incident(1, 9, None) };
+    let mut incidents: Vec<Incident> =
+        (0..30).map(|number| incident(100 + number, 1, None)).collect();
+    incidents.extend([critical.clone(), critical]);
+    let page = page(&Facts { incidents, ..Facts::default() });
+    let titles: Vec<_> = page.incidents.iter().map(|shown| shown.title.as_str()).collect();
+    assert_eq!(titles.len(), MOST_INCIDENTS);
+    assert_eq!(titles[..2], ["incident 1", "incident 129"]);
+    assert_eq!(page.status.state, Overall::Outage);
+}
+
+#[test]
 fn what_alerts_say_is_not_told() {
     let secret = "1 critical alerts on 1 sites:\n- db01.corp.internal:8443: certificate expired";
     let mut made = incident(1, 1, None);
