@@ -20,7 +20,9 @@ pub(crate) enum Letter<'a> {
     Welcome,
     /// To somebody who is invited to a team; they accept with the token.
     Invitation {
-        team: &'a str,
+        /// What whoever invites calls themselves.
+        name: Option<&'a str>,
+        address: &'a str,
         role: Role,
         token: &'a str,
         expires_at: Timestamp,
@@ -111,10 +113,10 @@ impl Letter<'_> {
                     .to_owned(),
                 format!("What it can do is described at {origin}/api/docs."),
             ],
-            Self::Invitation { team, role, expires_at, .. } => vec![
+            Self::Invitation { name, address, role, expires_at, .. } => vec![
                 format!(
                     "{} invites you to work on their sites as {}.",
-                    straight(team),
+                    introduced(name, address),
                     role.as_str()
                 ),
                 format!(
@@ -167,11 +169,24 @@ pub(super) fn none_left(now: Timestamp) -> Error {
     Error::Limited { retry_after, message }
 }
 
-/// The name of a stranger in a mail of ours, without characters that change the reading direction:
-/// they would rearrange the words after it.
-fn straight(name: &str) -> String {
-    name.replace(turns_direction, "")
+/// A stranger in a mail of ours: `Ann (ann@example.com)`. What may be more than a name is left out,
+/// since the mail goes wherever they want: a link, of which mail programs make one, and a whole
+/// sentence. Characters that change the reading direction would rearrange the words after it.
+fn introduced(name: Option<&str>, address: &str) -> String {
+    let name = name.unwrap_or_default().replace(turns_direction, "");
+    let name = name.trim();
+    let is_name = !name.is_empty() && name.chars().count() <= LONGEST_NAME && !may_be_link(name);
+    if is_name { format!("{name} ({address})") } else { address.to_owned() }
 }
+
+/// Whether some mail program may make a link of it: a dot before a letter, as in `shop.example`.
+fn may_be_link(text: &str) -> bool {
+    let dot_before = |(dot, after): (char, char)| dot == '.' && after.is_alphanumeric();
+    text.contains("://") || text.chars().zip(text.chars().skip(1)).any(dot_before)
+}
+
+/// Of a name that is told, in characters.
+const LONGEST_NAME: usize = 60;
 
 #[cfg(test)]
 mod tests {
@@ -188,20 +203,47 @@ mod tests {
     #[test]
     fn name_of_whoever_invites_turns_no_words_around() {
         let expires_at = Timestamp::from_timestamp(1_790_000_000, 0).expect("within the years");
-        let team = "\u{202e}Ops\u{2067}";
-        let letter = Letter::Invitation { team, role: Role::Editor, token: "t0ken", expires_at };
+        let letter = Letter::Invitation {
+            name: Some("\u{202e}Ops\u{2067}"),
+            address: "ops@acme.example",
+            role: Role::Editor,
+            token: "t0ken",
+            expires_at,
+        };
         let Rendered::Email { text, html, .. } = letter.words("https://v.example") else {
             panic!("a letter is a mail");
         };
-        assert!(text.starts_with("Ops invites you"), "{text}");
-        assert!(html.is_some_and(|html| html.contains("<p>Ops invites you")));
+        assert!(text.starts_with("Ops (ops@acme.example) invites you"), "{text}");
+        assert!(html.is_some_and(|html| html.contains("Ops (ops@acme.example) invites you")));
+    }
+
+    #[test]
+    fn what_may_be_more_than_a_name_is_not_told() {
+        let long = "Anna ".repeat(13);
+        for (name, told) in [
+            (Some("Ann B. Example"), "Ann B. Example (a@b.example)"),
+            (Some("Dr. Ann"), "Dr. Ann (a@b.example)"),
+            (Some("Log in at phish.test/login"), "a@b.example"),
+            (Some("http://phish"), "a@b.example"),
+            (Some(long.as_str()), "a@b.example"),
+            (Some(" \u{200f}"), "a@b.example"),
+            (None, "a@b.example"),
+        ] {
+            assert_eq!(introduced(name, "a@b.example"), told, "{name:?}");
+        }
     }
 
     #[test]
     fn an_invitation_says_who_as_what_until_when_and_with_what() {
         let expires_at = Timestamp::from_timestamp(1_790_000_000, 0).expect("within the years");
         let team = "<b>Ops</b>";
-        let letter = Letter::Invitation { team, role: Role::Editor, token: "t0ken", expires_at };
+        let letter = Letter::Invitation {
+            name: Some(team),
+            address: "ops@acme.example",
+            role: Role::Editor,
+            token: "t0ken",
+            expires_at,
+        };
         let Rendered::Email { subject, text, html, .. } = letter.words("https://v.example") else {
             panic!("a letter is a mail");
         };

@@ -206,7 +206,8 @@ fn in_person(caller: &Caller) -> bool {
 fn mail(app: &App, caller: &Caller, invitation: &Invitation, token: &str) -> Option<Delivery> {
     let owner = &caller.account;
     let letter = Letter::Invitation {
-        team: owner.full_name.as_deref().unwrap_or(&owner.email),
+        name: owner.full_name.as_deref(),
+        address: &owner.email,
         role: invitation.role,
         token,
         expires_at: invitation.expires_at,
