@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use serde_json::{Value, json};
 use tokio::sync::Notify;
-use vedette_tests::{Received, Response, Script};
+use vedette_tests::{Client, Received, Response, Script};
 
 use super::{Cluster, PATIENCE, PROGRAMS, until};
 use crate::program::{installed, turn};
@@ -212,9 +212,18 @@ async fn nodes_outlive_the_database_and_come_back_by_themselves() {
     })
     .await;
 
+    let page = json!({"status_page_enabled": true, "status_page_title": "Shop"});
+    cluster.at(0).patch("/settings/notifications", page).await.expect(200);
+    let visitors = [0, 1].map(|node| {
+        let origin = cluster.at(node).base().trim_end_matches("/v1").to_owned();
+        Client::new(&origin, None)
+    });
+
     // Twice: what was set up anew must be good for another time.
     for round in 0..2 {
         let before = cluster.records(1, &watched, "uptime").await;
+        let shown = visitors[0].get("/status/shop").await;
+        assert_eq!(shown.status, 200, "{}", shown.text);
         cluster.database.kill().await.expect("killed");
         for node in [0, 1] {
             let refused = cluster.at(node).get("/sites").await;
@@ -228,8 +237,14 @@ async fn nodes_outlive_the_database_and_come_back_by_themselves() {
         let body = json!({"domain": format!("lost{round}.example"), "monitoring_enabled": false});
         let refused = cluster.at(0).post("/sites", body).await;
         assert!(refused.status >= 500, "{} {}", refused.status, refused.text);
-        // Checks that fall due meanwhile, some times over.
-        tokio::time::sleep(Duration::from_secs(5)).await;
+        // Checks that fall due meanwhile, some times over, and longer than a page is fresh.
+        tokio::time::sleep(Duration::from_secs(12)).await;
+        let as_before = visitors[0].get("/status/shop").await;
+        assert_eq!((as_before.status, as_before.text), (200, shown.text), "as it was last");
+        let never_shown = visitors[1].get("/status/other").await;
+        assert_eq!(never_shown.status, 500, "{}", never_shown.text);
+        assert!(never_shown.text.contains("cannot be shown just now"), "{}", never_shown.text);
+        assert_eq!(never_shown.header("access-control-allow-origin"), Some("*"));
 
         cluster.database.start_again().await.expect("it starts on what it had written");
         for node in [0, 1] {

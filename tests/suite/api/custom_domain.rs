@@ -143,6 +143,11 @@ async fn nothing_but_the_page_is_served_on_a_domain() {
     for method in [Method::POST, Method::DELETE] {
         assert_eq!(visit(&world, method.clone(), DOMAIN, "/").await.status, 404, "{method}");
     }
+    let root = Client::new(&format!("http://{}", world.service.api), None);
+    let browser = root.request(Method::GET, "/nothing").header("host", DOMAIN);
+    let told = root.finish(browser.header("accept", "text/html,*/*;q=0.8")).await;
+    assert_eq!(told.status, 404);
+    assert!(told.text.contains("There is no status page here"), "for people: {}", told.text);
     world.owner.client.get("/sites").await.expect(200);
 }
 

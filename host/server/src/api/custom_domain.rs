@@ -17,7 +17,10 @@ use salvo::{
 };
 use vedette_model::AccountId;
 
-use super::host::host;
+use super::{
+    host::host,
+    status_page::{failed_here, nothing_here},
+};
 use crate::{
     App, Result,
     service::status_page::{
@@ -71,12 +74,12 @@ impl Dispatch {
                 ctrl.skip_rest();
                 match page {
                     Ok(Some(path)) => self.serve(&path, req, depot, res).await,
-                    Ok(None) => not_found(res),
-                    Err(error) => res.render(error),
+                    Ok(None) => nothing_here(req, res),
+                    Err(error) => failed_here(req, res, error),
                 }
             }
             Err(error) => {
-                res.render(error);
+                failed_here(req, res, error);
                 ctrl.skip_rest();
             }
         }
@@ -86,10 +89,10 @@ impl Dispatch {
     async fn serve(&self, path: &str, req: &mut Request, depot: &mut Depot, res: &mut Response) {
         let mut state = PathState::from_borrowed_path(path);
         let Some(matched) = self.router.detect(req, &mut state).await else {
-            return not_found(res);
+            return nothing_here(req, res);
         };
         // The page is made for its own path: what it was asked by otherwise is of no matter.
-        let Ok(uri) = path.parse::<Uri>() else { return not_found(res) };
+        let Ok(uri) = path.parse::<Uri>() else { return nothing_here(req, res) };
         req.set_uri(uri);
         *req.params_mut() = params(path);
         // Where no route fitted the domain's path, a 404 stands there already.
@@ -139,10 +142,6 @@ fn params(path: &str) -> PathParams {
         None => params.insert(NAME, below.to_owned()),
     }
     params
-}
-
-fn not_found(res: &mut Response) {
-    res.status_code(StatusCode::NOT_FOUND);
 }
 
 /// Where the pages of all accounts are.

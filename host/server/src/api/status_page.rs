@@ -15,7 +15,7 @@ use crate::{
     App, Error, Resource, Result,
     document::Document,
     service,
-    status_page::{Rendered, missing, plain_style},
+    status_page::{Rendered, missing, plain_style, unavailable},
 };
 
 /// The routes of all pages; they belong to no edition.
@@ -44,7 +44,10 @@ async fn part(req: &mut Request, depot: &mut Depot, res: &mut Response) {
         "style.css" => Form::Style,
         "custom.css" => Form::CustomStyle,
         "icon.svg" => Form::Icon,
-        _ => return not_found(&caller::app(depot), res, Form::Html),
+        _ => {
+            let app = caller::app(depot);
+            return not_found(res, Form::Html, &style(&app));
+        }
     };
     answer(depot, res, &param(req, "name"), form).await;
 }
@@ -94,9 +97,30 @@ async fn answer(depot: &mut Depot, res: &mut Response, slug: &str, form: Form) {
             // Where it is packed, it is packed once for all.
             depot.insert_typed(document);
         }
-        Err(Error::NotFound(_)) => not_found(&app, res, form),
-        Err(error) => res.render(error),
+        Err(Error::NotFound(_)) => not_found(res, form, &style(&app)),
+        Err(error) => failed(res, form, error, &style(&app)),
     }
+}
+
+/// What a page's own domain answers where it serves nothing.
+pub(super) fn nothing_here(req: &Request, res: &mut Response) {
+    if wants_page(req) {
+        not_found(res, Form::Html, STYLE_OF_DOMAIN);
+    } else {
+        res.status_code(StatusCode::NOT_FOUND);
+    }
+}
+
+/// What a page's own domain answers where it cannot be found out what it serves.
+pub(super) fn failed_here(req: &Request, res: &mut Response, error: Error) {
+    let form = if wants_page(req) { Form::Html } else { Form::Json };
+    failed(res, form, error, STYLE_OF_DOMAIN);
+}
+
+/// Browsers say so; programs mostly take anything.
+fn wants_page(req: &Request) -> bool {
+    let mut accepted = req.headers().get_all(header::ACCEPT).iter();
+    accepted.any(|line| line.to_str().is_ok_and(|line| line.contains("text/html")))
 }
 
 /// What can be no name of a page is not looked for.
@@ -105,22 +129,41 @@ async fn find(app: &App, slug: &str) -> Result<Arc<Rendered>> {
     service::status_page::by_slug(app, &slug).await
 }
 
-fn not_found(app: &App, res: &mut Response, form: Form) {
+fn not_found(res: &mut Response, form: Form, style: &str) {
     if form == Form::Json {
         allow_everybody(res.headers_mut());
         res.render(Error::NotFound(Resource::StatusPage));
         return;
     }
-    let style = format!("{}/status/{OWN_STYLE}", service::status_page::below(&app.origin));
-    match missing(&style) {
+    match missing(style) {
         Ok(html) => {
-            describe(res.headers_mut(), Form::Html.kind());
-            res.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
             res.status_code(StatusCode::NOT_FOUND);
-            res.body(html);
+            notice(res, html);
         }
         Err(cause) => res.render(Error::Internal(cause.into())),
     }
+}
+
+/// As the error says it to programs, and in words of a page to people.
+fn failed(res: &mut Response, form: Form, error: Error, style: &str) {
+    res.render(error);
+    allow_everybody(res.headers_mut());
+    if form == Form::Html
+        && let Ok(html) = unavailable(style)
+    {
+        notice(res, html);
+    }
+}
+
+fn notice(res: &mut Response, html: String) {
+    describe(res.headers_mut(), Form::Html.kind());
+    res.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    res.body(html);
+}
+
+/// Where the built-in style is.
+fn style(app: &App) -> String {
+    format!("{}/status/{OWN_STYLE}", service::status_page::below(&app.origin))
 }
 
 /// The built-in style as it comes.
@@ -155,3 +198,5 @@ const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self' https
 const KEPT: &str = "public, max-age=20";
 /// The style of pages that are nobody's. No page's name has a dot.
 const OWN_STYLE: &str = "style.css";
+/// That of the page whose domain it is.
+const STYLE_OF_DOMAIN: &str = "/style.css";

@@ -19,9 +19,18 @@ pub(super) fn page(page: &Page, look: &Look, css: bool, base: &str) -> askama::R
     Whole { page, look, css, base, sites, active, planned }.render()
 }
 
-/// What is shown where there is no page; `style` is the address of the built-in style.
+/// What is shown where there is no page; `style` is the address of a style.
 pub(crate) fn missing(style: &str) -> askama::Result<String> {
-    Missing { style }.render()
+    let (title, heading) = ("No status page", "There is no status page here");
+    let words = "The address may be misspelt, or its owner has switched the page off.";
+    Notice { style, title, heading, words }.render()
+}
+
+/// What is shown of a page that cannot be written.
+pub(crate) fn unavailable(style: &str) -> askama::Result<String> {
+    let (title, heading) = ("Status not known", "This page cannot be shown just now");
+    let words = "That says nothing of the systems on it. Try again in a minute.";
+    Notice { style, title, heading, words }.render()
 }
 
 /// A small drawing of the verdict, for the browser's tab.
@@ -57,9 +66,12 @@ struct Whole<'a> {
 }
 
 #[derive(Template)]
-#[template(path = "status_page/missing.html")]
-struct Missing<'a> {
+#[template(path = "status_page/notice.html")]
+struct Notice<'a> {
     style: &'a str,
+    title: &'a str,
+    heading: &'a str,
+    words: &'a str,
 }
 
 /// A site, drawn.

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use vedette_model::{NotificationSettings, status_page::Page};
 
-pub(crate) use self::html::missing;
+pub(crate) use self::html::{missing, unavailable};
 pub(crate) use self::style::plain as plain_style;
 use crate::document::Document;
 

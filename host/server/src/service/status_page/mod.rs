@@ -6,6 +6,8 @@
 //! compressed for all.
 //! *Invariant:* a request after a change is never shown a page that was begun before it, even while
 //! that is still being written.
+//! *Invariant:* while the store cannot be asked, a page is shown as it was last, for an hour at most
+//! and only where nothing that this process knows of has changed since.
 //! *Invariant:* a page that an account does not have, or has switched off, or whose account never
 //! existed, is not found; the three cannot be told apart.
 
@@ -41,8 +43,19 @@ pub struct StatusPages {
     /// None if it is switched off. Each comes with how often its account had changed when it was
     /// begun.
     pages: Cache<(AccountId, u64), Option<Arc<Rendered>>>,
+    /// What was shown last under a name.
+    last: Cache<Slug, Last>,
     /// Accounts may share a count: then a page is rewritten more often than necessary.
     changes: [AtomicU64; COUNTS],
+}
+
+/// A page, and what was so when it was begun.
+#[derive(Clone)]
+struct Last {
+    account: AccountId,
+    names: u64,
+    changes: u64,
+    page: Arc<Rendered>,
 }
 
 impl Default for StatusPages {
@@ -58,6 +71,11 @@ impl Default for StatusPages {
                 .max_capacity(MOST_BYTES)
                 .weigher(weight)
                 .time_to_live(FRESH)
+                .build(),
+            last: Cache::builder()
+                .max_capacity(MOST_BYTES)
+                .weigher(|_, last: &Last| u32::try_from(last.page.weight()).unwrap_or(u32::MAX))
+                .time_to_live(LASTS)
                 .build(),
             changes: std::array::from_fn(|_| AtomicU64::new(0)),
         }
@@ -78,11 +96,36 @@ impl StatusPages {
     /// The page as it is remembered, else as it is written now, for all requests in the meantime.
     async fn page(
         &self,
+        slug: &Slug,
         account: AccountId,
         write: impl Future<Output = Result<Option<Arc<Rendered>>>>,
     ) -> Result<Option<Arc<Rendered>>, Arc<Error>> {
+        let names = self.names.load(Ordering::Acquire);
         let changes = self.changes(account).load(Ordering::Acquire);
-        self.pages.try_get_with((account, changes), write).await
+        let written = async {
+            let page = write.await?;
+            if let Some(page) = &page {
+                let last = Last { account, names, changes, page: Arc::clone(page) };
+                self.last.insert(slug.clone(), last).await;
+            }
+            Ok(page)
+        };
+        self.pages.try_get_with((account, changes), written).await
+    }
+
+    /// The page as it was shown last, if nothing has changed since.
+    async fn last(&self, slug: &Slug) -> Option<Arc<Rendered>> {
+        let last = self.last.get(slug).await?;
+        let is_unchanged = last.names == self.names.load(Ordering::Acquire)
+            && last.changes == self.changes(last.account).load(Ordering::Acquire);
+        is_unchanged.then_some(last.page)
+    }
+
+    /// There is no such page any more.
+    async fn forget_last(&self, slug: &Slug) {
+        if self.last.contains_key(slug) {
+            self.last.invalidate(slug).await;
+        }
     }
 
     fn forget_names(&self) {
@@ -99,14 +142,31 @@ impl StatusPages {
     }
 }
 
-/// The page of this name, at most [`FRESH`] old.
+/// The page of this name, at most [`FRESH`] old; while the store cannot be asked, as it was last.
 ///
 /// # Errors
 /// `NotFound` where there is no page, or it is switched off.
 pub(crate) async fn by_slug(app: &App, slug: &Slug) -> Result<Arc<Rendered>> {
+    match current(app, slug).await {
+        Err(Error::Internal(cause)) => {
+            let last = app.status_pages.last(slug).await;
+            last.inspect(|_| {
+                tracing::debug!("the status page {slug} is shown as it was: {cause:#}")
+            })
+            .ok_or(Error::Internal(cause))
+        }
+        Err(unknown @ Error::NotFound(_)) => {
+            app.status_pages.forget_last(slug).await;
+            Err(unknown)
+        }
+        found => found,
+    }
+}
+
+async fn current(app: &App, slug: &Slug) -> Result<Arc<Rendered>> {
     let look = async { app.store.status_page_account(slug).await.map_err(Error::from) };
     let account = app.status_pages.owner(slug, look).await.map_err(shared)?.ok_or(UNKNOWN)?;
-    let page = app.status_pages.page(account, write(app, account)).await.map_err(shared)?;
+    let page = app.status_pages.page(slug, account, write(app, account)).await.map_err(shared)?;
     page.ok_or(UNKNOWN)
 }
 
@@ -211,6 +271,8 @@ fn chain(error: &Error) -> String {
 const UNKNOWN: Error = Error::NotFound(Resource::StatusPage);
 /// With what a browser may keep (`api::status_page`), half a minute altogether.
 pub(crate) const FRESH: Duration = Duration::from_secs(10);
+/// How long a page is shown while the store cannot be asked.
+const LASTS: Duration = Duration::from_secs(60 * 60);
 const MOST_OWNERS: u64 = 1 << 16;
 const COUNTS: usize = 1024;
 const MOST_BYTES: u64 = 64 << 20;
@@ -256,18 +318,22 @@ mod tests {
     #[tokio::test]
     async fn a_page_that_was_begun_before_a_change_is_not_shown_after_it() {
         let (pages, account) = (StatusPages::default(), AccountId(Uuid::from_u128(1)));
+        let slug: Slug = "acme".parse().expect("a name");
         let (end, ended) = oneshot::channel();
-        let mut before = Box::pin(pages.page(account, async {
+        let mut before = Box::pin(pages.page(&slug, account, async {
             let _ = ended.await;
             Ok(Some(page("old")))
         }));
         assert!(futures::poll!(&mut before).is_pending());
         pages.forget(account);
-        let after = pages.page(account, async { Ok(Some(page("new"))) }).await.expect("written");
+        let after =
+            pages.page(&slug, account, async { Ok(Some(page("new"))) }).await.expect("written");
         end.send(()).expect("it is being written");
         let before = before.await.expect("written");
-        let again =
-            pages.page(account, async { Ok(Some(page("newer"))) }).await.expect("remembered");
+        let again = pages
+            .page(&slug, account, async { Ok(Some(page("newer"))) })
+            .await
+            .expect("remembered");
         let texts = [before, after, again].map(|page| page.expect("on").html.plain.clone());
         assert_eq!(texts, ["old", "new", "new"]);
     }
@@ -285,11 +351,35 @@ mod tests {
         }
         for is_on in [false, true] {
             for found in [is_on.then(|| page("on")), Some(page("on"))] {
-                let shown = pages.page(account, async { Ok(found) }).await.expect("written");
+                let shown = pages.page(&slug, account, async { Ok(found) }).await.expect("written");
                 assert_eq!(shown.is_some(), is_on);
             }
             pages.forget(account);
         }
+    }
+
+    #[tokio::test]
+    async fn a_page_is_shown_as_it_was_last_until_something_changes() {
+        let (pages, account) = (StatusPages::default(), AccountId(Uuid::from_u128(1)));
+        let slug: Slug = "acme".parse().expect("a name");
+        let last = async || pages.last(&slug).await.map(|page| page.html.plain.clone());
+        let show = async |text| {
+            let shown = pages.page(&slug, account, async { Ok(Some(page(text))) }).await;
+            shown.expect("written");
+        };
+        assert_eq!(last().await, None);
+        show("one").await;
+        assert_eq!(last().await, Some("one".into()));
+        pages.forget(account);
+        assert_eq!(last().await, None, "it may be switched off");
+        show("two").await;
+        assert_eq!(last().await, Some("two".into()));
+        pages.forget_names();
+        assert_eq!(last().await, None, "it may be another's");
+        pages.forget(account);
+        show("three").await;
+        pages.forget_last(&slug).await;
+        assert_eq!(last().await, None, "there is no such page any more");
     }
 
     fn enabled(title: &str) -> NotificationSettings {
