@@ -24,7 +24,7 @@ use serde_json::Value;
 
 pub use self::certificate::Certificate;
 pub use self::look::{Look, Verdict};
-pub use self::place::{Place, check_type};
+pub use self::place::{Place, check_type, judged_as};
 pub use self::report::Report;
 pub use self::sighting::{Sighting, SightingView, latest, listed, unnamed};
 use crate::parse::{self, Body};

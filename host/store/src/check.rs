@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use surrealdb::types::{RecordId, SurrealValue};
+use vedette_model::agent::judged_as;
 use vedette_model::{
     Account, AccountId, Alert, CheckRecord, CheckState, CheckType, Glance, NotificationSettings,
     Site, SiteId, status_page::Tally,
@@ -91,7 +92,9 @@ impl Store {
         target: SiteId,
         check_type: &CheckType,
     ) -> Result<Option<CheckContext>> {
-        self.context(key::agent_target(account, target), account, target, check_type).await
+        let watched = key::agent_target(account, target);
+        let context = self.context(watched, account, target, check_type).await?;
+        Ok(context.map(|context| CheckContext { site: judged_as(context.site), ..context }))
     }
 
     async fn context(

@@ -12,10 +12,12 @@ use vedette_sdk::{Assessment, Evidence, Finding, Health};
 use crate::{config::Config, error, events, result::SslResult};
 use memory::Memory;
 use seen::Seen;
+use threshold::Threshold;
 
 mod change;
 mod memory;
 mod seen;
+mod threshold;
 mod wording;
 
 #[cfg(test)]
@@ -33,7 +35,8 @@ pub(crate) fn assess(evidence: Evidence<Config, SslResult>) -> Assessment {
 
     let seen = Seen::of(current, now);
     let change = memory.observe(current, now);
-    let found = |certificate: &Seen| condition(certificate, evidence.alert_days, now);
+    let threshold = Threshold::of(&evidence);
+    let found = |certificate: &Seen| condition(certificate, threshold, now);
     let certificate = seen.as_ref().or(memory.last.as_ref());
     let mut findings = certificate.map(found).unwrap_or_default();
     let health = health(seen.as_ref(), &findings);
@@ -57,11 +60,11 @@ pub(crate) fn assess(evidence: Evidence<Config, SslResult>) -> Assessment {
 
 /// What is wrong with a certificate at a moment. It is expired or otherwise invalid, not both;
 /// expiring it may be in any case, also below an intermediate that has expired before it.
-fn condition(certificate: &Seen, alert_days: u16, now: i64) -> Vec<Finding> {
+fn condition(certificate: &Seen, threshold: Threshold, now: i64) -> Vec<Finding> {
     let days = certificate.days_left(now);
     let mut findings = Vec::new();
-    if let Some(days) = days.filter(|days| (0..=i64::from(alert_days)).contains(days)) {
-        findings.push(wording::expiring(certificate, days, alert_days, now));
+    if let Some(days) = days.filter(|days| threshold.is_reached(certificate, *days, now)) {
+        findings.push(wording::expiring(certificate, days, threshold, now));
     }
     if days.is_some_and(|days| days < 0) || certificate.problem.as_deref() == Some(error::EXPIRED) {
         findings.push(wording::expired(certificate, days, now));

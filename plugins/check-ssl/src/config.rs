@@ -12,6 +12,10 @@ pub struct Config {
     /// imap, 110 pop3, 21 ftp, 5432 postgres, 5222 xmpp, any other none).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub starttls: Option<Starttls>,
+    /// Tells of an expiry only once an automatic renewal is overdue: within `alert_days`, when less
+    /// than a quarter of the certificate's lifetime is left. Absent: within `alert_days`.
+    #[serde(skip_serializing_if = "is_unset")]
+    pub only_overdue: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -42,6 +46,10 @@ impl Config {
     }
 }
 
+fn is_unset(only_overdue: &bool) -> bool {
+    !only_overdue
+}
+
 fn usual(port: u16) -> Starttls {
     match port {
         25 | 587 => Starttls::Smtp,
@@ -65,9 +73,9 @@ mod tests {
         assert_eq!(unset.starttls(5432), Some(tls::Starttls::Postgres));
         assert_eq!(unset.starttls(443), None);
         assert_eq!(unset.starttls(993), None);
-        let off = Config { starttls: Some(Starttls::None) };
+        let off = Config { starttls: Some(Starttls::None), ..Config::default() };
         assert_eq!(off.starttls(25), None);
-        let imap = Config { starttls: Some(Starttls::Imap) };
+        let imap = Config { starttls: Some(Starttls::Imap), ..Config::default() };
         assert_eq!(imap.starttls(1143), Some(tls::Starttls::Imap));
     }
 
@@ -76,6 +84,9 @@ mod tests {
         let config: Config =
             serde_json::from_str("{}").expect("the empty object is a configuration");
         assert_eq!(serde_json::to_string(&config).expect("it has a form in JSON"), "{}");
+        let overdue: Config =
+            serde_json::from_str(r#"{"only_overdue":true}"#).expect("it is a configuration");
+        assert!(overdue.only_overdue);
         assert!(serde_json::from_str::<Config>(r#"{"sni":"x"}"#).is_err());
         assert!(serde_json::from_str::<Config>(r#"{"starttls":"telnet"}"#).is_err());
     }

@@ -1,8 +1,9 @@
 //! Where an agent looks: a host and a port, and what stands for them where others have a site.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::domain_name::is_label;
@@ -68,6 +69,13 @@ impl fmt::Display for Place {
 /// The check that judges what agents report.
 pub fn check_type() -> CheckType {
     "ssl".parse().expect("the name of a check")
+}
+
+/// What a place is judged as, by its row. That holds for all of them and cannot be set, so it stands
+/// in no row: the check tells of an expiry by the certificate's own lifetime, within `alert_days`.
+pub fn judged_as(row: Site) -> Site {
+    let check_config = BTreeMap::from([(check_type(), json!({ "only_overdue": true }))]);
+    Site { check_config, ..row }
 }
 
 /// A name in the spelling of [`DomainName`], where one label is enough, or an address.

@@ -147,6 +147,7 @@ fn a_place_is_called_as_people_write_it_and_is_always_the_same() {
         assert_eq!((site.alert_days, site.custom_port), (14, Some(place.port)));
         let row = serde_json::to_string(&site).unwrap();
         assert_eq!(serde_json::from_str::<crate::Site>(&row).unwrap(), site);
+        assert_eq!(judged_as(site).config_of(&check_type()), json!({ "only_overdue": true }));
     }
     let one = place("db01", 443);
     let id = one.id(account(), agent_id());

@@ -15,6 +15,7 @@ mod replacement;
 /// A site whose results arrive one after the other; memory and settled result are carried on as
 /// the host does.
 struct Site {
+    config: Config,
     alert_days: u16,
     memory: Option<String>,
     settled: Option<Settled<SslResult>>,
@@ -22,7 +23,7 @@ struct Site {
 
 impl Site {
     fn new() -> Self {
-        Self { alert_days: 14, memory: None, settled: None }
+        Self { config: Config::default(), alert_days: 14, memory: None, settled: None }
     }
 
     fn judge(&mut self, current: SslResult, now: i64) -> Assessment {
@@ -31,7 +32,7 @@ impl Site {
             current_at: now,
             settled: self.settled.clone(),
             siblings: Vec::new(),
-            config: Config::default(),
+            config: self.config.clone(),
             alert_days: self.alert_days,
             memory: self.memory.clone(),
         });

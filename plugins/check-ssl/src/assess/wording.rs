@@ -11,6 +11,7 @@ use vedette_sdk::{
 use super::{
     change::{Change, ChangeType},
     seen::{self, SHOWN_NAMES, Seen},
+    threshold::Threshold,
 };
 use crate::{error, events, result::SslResult};
 
@@ -20,7 +21,8 @@ const MAX_MESSAGE: usize = 1_000;
 const MAX_NAME: usize = 100;
 
 /// `days`: whole days left, 0 or more, and no more than `alert_days`.
-pub(super) fn expiring(certificate: &Seen, days: i64, alert_days: u16, now: i64) -> Finding {
+pub(super) fn expiring(certificate: &Seen, days: i64, threshold: Threshold, now: i64) -> Finding {
+    let Threshold { alert_days, only_overdue } = threshold;
     let at = certificate.expires_at.unwrap_or(now);
     let when = match days {
         0 => format!("in less than a day, at {}", date::minute(at)),
@@ -28,8 +30,10 @@ pub(super) fn expiring(certificate: &Seen, days: i64, alert_days: u16, now: i64)
     };
     let message = sentence(certificate, &format!("certificate expires {when}"), None, now);
     let finding = Finding::new(&events::EXPIRING, "expiring", message);
-    let fitting = certificate.lifetime().map(fitting).filter(|fitting| *fitting < days);
-    match certificate.lifetime().zip(fitting) {
+    // Where the renewal is overdue the days are not what is wrong.
+    let lifetime = certificate.lifetime().filter(|_| !only_overdue);
+    let fitting = lifetime.map(fitting).filter(|fitting| *fitting < days);
+    match lifetime.zip(fitting) {
         None => finding.suggestion(
             "Renew the certificate and reload the server before that date. If renewal is \
              automatic, find out why it has not happened: look at the log of the ACME client and \

@@ -137,6 +137,25 @@ fn an_agent_leaves_so_many_places_behind_and_no_more() {
     });
 }
 
+#[test]
+fn a_certificate_that_lives_for_days_is_told_once_its_renewal_is_overdue() {
+    with_agent(|app, owner, agent, hand| async move {
+        let noon = app.clock.now();
+        let mut body = told(&agent, 0..1, noon + TimeDelta::hours(24));
+        body["results"][0]["certificates"][0]["not_before"] = json!(noon);
+        for (hours, expected) in [(1_u32, 0), (16, 0), (2, 1), (1, 0)] {
+            hand.advance(hours * HOUR);
+            let taken_in = report(&app, &agent, &body).await.expect("there is room");
+            assert_eq!(taken_in.alerts_created, expected, "{hours} hours later");
+        }
+        let open = AlertFilter { resolved: Some(false), limit: 50, ..AlertFilter::default() };
+        let page = app.store.alerts(owner.account.id, &open).await.expect("the store answers");
+        let alert = page.items.first().expect("an alert");
+        let suggestion = alert.suggestion.as_deref().expect("a suggestion");
+        assert!(!suggestion.contains("alert_days"), "nobody can set them: {suggestion}");
+    });
+}
+
 /// Runs a test of an agent of the team edition, by a clock that stands at noon.
 fn with_agent<F: Future<Output = ()> + Send + 'static>(
     test: impl FnOnce(Arc<App>, Caller, Agent, ManualClock) -> F + Send + 'static,

@@ -219,6 +219,38 @@ fn short_lived_certificate_is_told_with_the_threshold_that_fits() {
 }
 
 #[test]
+fn where_only_what_is_overdue_is_told_the_lifetime_counts() {
+    // Hours of its lifetime, hours left, whether the start is told.
+    for (lifetime, left, valid_from, expected) in [
+        (24, 23, true, false),
+        (24, 6, true, false),
+        (24, 5, true, true),
+        (160, 40, true, false),
+        (160, 39, true, true),
+        (14 * 24, 4 * 24, true, false),
+        (14 * 24, 3 * 24, true, true),
+        (365 * 24, 15 * 24, true, false),
+        (365 * 24, 14 * 24, true, true),
+        (24, 23, false, true),
+    ] {
+        let config = Config { only_overdue: true, ..Config::default() };
+        let mut site = Site { config, ..Site::new() };
+        let from = valid_from.then(|| date::rfc3339(NOW - (lifetime - left) * 3_600));
+        let result = SslResult { valid_from: from, ..leaf("aa01", NOW + left * 3_600, NOW) };
+        let assessment = site.judge(result, NOW);
+        let told = events(&assessment) == ["ssl.expiring"];
+        assert_eq!(told, expected, "{left} of {lifetime} hours: {assessment:?}");
+        for finding in &assessment.findings {
+            let said = finding.suggestion.as_deref().unwrap_or_default();
+            assert!(said.contains("find out why it has not happened"), "{said}");
+        }
+        // Nobody saw it since.
+        let later = site.judge(away(), NOW + (left - 1) * 3_600);
+        assert_eq!(events(&later), ["ssl.expiring"], "{left} of {lifetime} hours");
+    }
+}
+
+#[test]
 fn conditions_have_keys_of_their_own_that_stay() {
     let key = |result: SslResult| Site::new().judge(result, NOW).findings[0].dedup_key.clone();
     assert_eq!(key(valid(5, NOW)), "expiring");

@@ -1,0 +1,36 @@
+//! From when on an expiry is told.
+
+use vedette_sdk::Evidence;
+
+use super::seen::Seen;
+use crate::{config::Config, result::SslResult};
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Threshold {
+    pub(super) alert_days: u16,
+    /// Whether the certificate's own lifetime counts, too.
+    pub(super) only_overdue: bool,
+}
+
+impl Threshold {
+    pub(super) fn of(evidence: &Evidence<Config, SslResult>) -> Self {
+        Self { alert_days: evidence.alert_days, only_overdue: evidence.config.only_overdue }
+    }
+
+    /// `days`: whole days left, below 0 once it has expired.
+    pub(super) fn is_reached(self, certificate: &Seen, days: i64, now: i64) -> bool {
+        let is_near = (0..=i64::from(self.alert_days)).contains(&days);
+        is_near && (!self.only_overdue || is_overdue(certificate, now))
+    }
+}
+
+/// Whether an automatic renewal should have happened: usual is that with a third of the lifetime
+/// left, and some clients wait a little longer, by chance. Not known = by the days alone.
+fn is_overdue(certificate: &Seen, now: i64) -> bool {
+    certificate.lifetime().zip(certificate.expires_at).is_none_or(|(lifetime, expires_at)| {
+        expires_at.saturating_sub(now).saturating_mul(PARTS) < lifetime
+    })
+}
+
+/// Of a lifetime, the last of which is overdue.
+const PARTS: i64 = 4;
