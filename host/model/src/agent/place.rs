@@ -8,6 +8,7 @@ use uuid::Uuid;
 
 use crate::domain_name::is_label;
 use crate::parse;
+use crate::text::misleads;
 use crate::{
     AccountId, AgentId, CheckType, DomainName, Invalid, NewSite, Patch, Site, SiteId, SitePatch,
     Timestamp,
@@ -50,7 +51,9 @@ impl Place {
     }
 }
 
-/// As people write it: `db01`, `db01:8443`, `[fd00::1]:8443`, `db01 (CN=web)`.
+/// As people write it: `db01`, `db01:8443`, `[fd00::1]:8443`, `db01 (CN=web)`. The subject of a
+/// certificate may hold any character; those that would mislead whoever reads it are blanks here.
+/// Its place's id is made of all of them.
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { host, port, beside } = self;
@@ -61,7 +64,7 @@ impl fmt::Display for Place {
         }?;
         match beside {
             None => Ok(()),
-            Some(beside) => write!(f, " ({beside})"),
+            Some(beside) => write!(f, " ({})", beside.replace(misleads, " ")),
         }
     }
 }
@@ -71,11 +74,13 @@ pub fn check_type() -> CheckType {
     "ssl".parse().expect("the name of a check")
 }
 
-/// What a place is judged as, by its row. That holds for all of them and cannot be set, so it stands
-/// in no row: the check tells of an expiry by the certificate's own lifetime, within `alert_days`.
+/// What a place is judged as, by its row. That holds for all of them and cannot be set, so it
+/// stands in no row: the check tells of an expiry by the certificate's own lifetime, within `alert_days`.
 pub fn judged_as(row: Site) -> Site {
     let check_config = BTreeMap::from([(check_type(), json!({ "only_overdue": true }))]);
-    Site { check_config, ..row }
+    // Rows of before hold the name with all its characters.
+    let label = row.label.map(|label| label.replace(misleads, " "));
+    Site { check_config, label, ..row }
 }
 
 /// A name in the spelling of [`DomainName`], where one label is enough, or an address.

@@ -158,6 +158,23 @@ fn a_place_is_called_as_people_write_it_and_is_always_the_same() {
 }
 
 #[test]
+fn a_place_is_called_by_what_misleads_nobody() {
+    let place = |subject: &str| Place {
+        host: "db01".to_owned(),
+        port: 443,
+        beside: Some(subject.to_owned()),
+    };
+    let (told, plain) = (place("CN=a\u{202e}b\nc\u{7}"), place("CN=a b c "));
+    let name = "db01 (CN=a b c )";
+    assert_eq!((told.to_string().as_str(), plain.to_string().as_str()), (name, name));
+    let site = told.site(account(), agent_id(), at(0));
+    assert_eq!(site.name(), name);
+    assert_ne!(site.id, plain.id(account(), agent_id()), "they are two certificates");
+    let before = crate::Site { label: Some("db01 (CN=a\u{202e}b\nc\u{7})".to_owned()), ..site };
+    assert_eq!(judged_as(before).name(), name);
+}
+
+#[test]
 fn what_no_report_names_any_more_goes_and_what_only_cannot_be_seen_stays() {
     let leaf = Certificate {
         subject: "CN=db01".to_owned(),
