@@ -117,6 +117,11 @@ async fn reports_wait_on_disk_while_the_service_is_away() {
     let nobody = free_port().await.expect("a port");
     let ran = once(&lab, &key, &base, home.path(), &nobody.to_string()).await;
     assert_eq!((ran.code, waiting(home.path())), (Some(0), 0), "{ran:?}");
+    let said =
+        format!("127.0.0.1 port {} showed no certificate: connection_refused", nobody.port());
+    assert!(ran.errors.contains(&said), "{ran:?}");
+    assert!(ran.errors.contains("looked at 1 place in "), "{ran:?}");
+    assert!(ran.errors.contains(", 1 showed no certificate"), "{ran:?}");
     for host in ["first.example", "second.example"] {
         assert!(leaf(&account, host).await.is_some(), "{host}");
     }

@@ -113,6 +113,12 @@ impl Entry {
     pub(super) fn place(&self) -> String {
         format!("{} port {}", self.host, self.port)
     }
+
+    /// Why there is no certificate; none where there is one.
+    pub(super) fn missing(&self) -> Option<&str> {
+        let error = self.error.as_deref().unwrap_or(NO_CERTIFICATE);
+        self.certificates.is_empty().then_some(error)
+    }
 }
 
 impl Item {
@@ -156,6 +162,8 @@ fn cut(text: String) -> String {
 
 /// In characters, of a text.
 const LONGEST: usize = 1_000;
+/// What the service calls it.
+const NO_CERTIFICATE: &str = "no_certificate";
 /// The tokens of the ssl check.
 const EXPIRED: &str = "certificate_expired";
 const NOT_YET_VALID: &str = "certificate_not_yet_valid";
