@@ -1,8 +1,8 @@
 //! Names of hosts, in the one spelling that everything else uses.
 //!
-//! *Invariant:* a [`DomainName`] is a lower-case A-label name of at least two labels, without
-//! trailing dot, and never an address in whatever spelling: what was decided about the text is
-//! what gets resolved.
+//! *Invariant:* a [`DomainName`] is a lower-case A-label name of at least two labels (one, where it
+//! was read by [`DomainName::parse_local`]), without trailing dot, and never an address in whatever
+//! spelling: what was decided about the text is what gets resolved.
 
 use std::net::IpAddr;
 
@@ -44,22 +44,28 @@ impl DomainName {
         let Some((_, last)) = name.rsplit_once('.') else {
             return Err(invalid("must have at least two labels, such as example.com"));
         };
-        if last.starts_with("0x") || last.bytes().all(|b| b.is_ascii_digit()) {
+        if is_number(last) {
             return Err(invalid("must be a host name, not an address or a number"));
         }
         Ok(Self(name.to_owned()))
+    }
+
+    /// The same, also of one label, as machines are called in a network of one's own: `db01`,
+    /// `localhost`.
+    pub fn parse_local(text: &str) -> Result<Self, Invalid> {
+        let label = text.strip_suffix('.').unwrap_or(text).to_ascii_lowercase();
+        if is_label(&label) && !is_number(&label) { Ok(Self(label)) } else { Self::parse(text) }
     }
 
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Whether its last label never leads to a public host: reserved (RFC 6761 and others), or
-    /// undelegated and in private use. `test` and `invalid` are not among them: nobody's machines have
-    /// such names, and things are tried out with them.
+    /// Whether it never leads to a public host: it has one label, or its last one is reserved (RFC
+    /// 6761 and others), or undelegated and in private use. `test` and `invalid` are not among them:
+    /// nobody's machines have such names, and things are tried out with them.
     pub fn is_special_use(&self) -> bool {
-        let last = self.0.rsplit('.').next().unwrap_or_default();
-        SPECIAL_USE.contains(&last)
+        self.0.rsplit_once('.').is_none_or(|(_, last)| SPECIAL_USE.contains(&last))
     }
 }
 
@@ -106,6 +112,14 @@ impl Target {
             Err(_) => DomainName::parse(text).map(Self::Name),
         }
     }
+
+    /// The same, also a name of one label.
+    pub fn parse_local(text: &str) -> Result<Self, Invalid> {
+        match text.parse() {
+            Ok(address) => Ok(Self::Address(address)),
+            Err(_) => DomainName::parse_local(text).map(Self::Name),
+        }
+    }
 }
 
 impl From<DomainName> for Target {
@@ -134,6 +148,11 @@ pub(crate) fn is_label(label: &str) -> bool {
         && label.bytes().all(allowed)
         && !label.starts_with('-')
         && !label.ends_with('-')
+}
+
+/// Whether some programs would read an address where this is the last label.
+fn is_number(label: &str) -> bool {
+    label.starts_with("0x") || label.bytes().all(|b| b.is_ascii_digit())
 }
 
 /// What would make it a URL, a port, a user, a query, an escape or a bracketed address.

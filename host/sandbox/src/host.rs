@@ -265,9 +265,10 @@ impl Clock {
     }
 }
 
-/// Parses the host of a request: canonical, or refused before anything is asked.
+/// Parses the host of a request: canonical, or refused before anything is asked. What a run is
+/// about may have one label.
 fn host(text: &str) -> Result<Target, NetError> {
-    Target::parse(text)
+    Target::parse_local(text)
         .map_err(|invalid| NetError::Protocol(format!("the host {}", invalid.reason)))
 }
 

@@ -91,6 +91,20 @@ async fn what_an_agent_sees_is_told_by_the_service() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_name_of_one_label_is_looked_at() {
+    let (world, account) = world().await;
+    let (key, home) = (agent_key(&account).await, TempDir::new().expect("a folder"));
+    for host in ["localhost", "db01"] {
+        let site = world.site(host, 30).await;
+        let target = format!("{host}:{}", site.port());
+        let ran = once(&world.lab, &key, &url(&world), home.path(), &target).await;
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        let seen = leaf(&account, host).await.expect("it is listed");
+        assert_eq!((&seen["port"], &seen["is_valid"]), (&json!(site.port()), &json!(true)));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn reports_wait_on_disk_while_the_service_is_away() {
     let listen = free_port().await.expect("a port");
     let (world, account) = world_with(|settings| settings.listen = listen).await;

@@ -147,6 +147,29 @@ fn special_use_is_the_last_label_alone() {
 }
 
 #[test]
+fn a_name_within_a_network_may_have_one_label() {
+    for (text, canonical) in [
+        ("db01", "db01"),
+        ("LOCALHOST.", "localhost"),
+        ("_ldap", "_ldap"),
+        ("db01.Corp", "db01.corp"),
+        ("bücher.de", "xn--bcher-kva.de"),
+    ] {
+        let name = DomainName::parse_local(text).unwrap();
+        assert_eq!(name.as_str(), canonical, "{text}");
+        assert_eq!(Target::parse_local(text), Ok(Target::Name(name)), "{text}");
+    }
+    for text in ["", ".", "-a", "a b", "a/b", "*", "127", "0x7f000001", "017700000001", "127.1"] {
+        assert!(DomainName::parse_local(text).is_err(), "{text}");
+    }
+    assert!(Target::parse_local("::1").is_ok_and(|read| matches!(read, Target::Address(_))));
+    for text in ["db01", "localhost"] {
+        assert!(DomainName::parse(text).is_err(), "{text}");
+        assert!(DomainName::parse_local(text).unwrap().is_special_use(), "{text}");
+    }
+}
+
+#[test]
 fn a_target_is_a_literal_address_or_a_name() {
     for (text, shown) in
         [("192.0.2.1", "192.0.2.1"), ("2001:DB8:0:0::1", "2001:db8::1"), ("::1", "::1")]

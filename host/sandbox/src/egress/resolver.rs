@@ -9,7 +9,7 @@ mod uplink;
 
 use std::{
     collections::HashMap,
-    net::{IpAddr, SocketAddr},
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
     path::Path,
     sync::Arc,
     time::{Duration, Instant},
@@ -37,6 +37,7 @@ use super::{
     heard::Heard,
     resolv_conf::{RESOLV_CONF, system_servers},
     upstream::Upstream,
+    url::LOCALHOST,
     validating,
 };
 
@@ -134,6 +135,10 @@ impl Resolver {
         name: &DomainName,
         deadline: Instant,
     ) -> Result<Vec<IpAddr>, NetError> {
+        if name.as_str() == LOCALHOST {
+            // No server is asked for it (RFC 6761, 6.3).
+            return Ok(vec![Ipv6Addr::LOCALHOST.into(), Ipv4Addr::LOCALHOST.into()]);
+        }
         self.addresses_of(&absolute(name.as_str())?, deadline).await
     }
 
@@ -331,8 +336,6 @@ fn anchors_of(path: &Path) -> Result<TrustAnchors, String> {
 
 #[cfg(test)]
 mod tests {
-    use std::net::Ipv4Addr;
-
     use super::*;
 
     #[test]

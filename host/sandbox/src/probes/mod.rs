@@ -91,7 +91,8 @@ impl Reach {
 impl Endpoint {
     /// The host, canonical.
     pub fn target(&self) -> Result<Target, NetError> {
-        Target::parse(&self.host).map_err(|invalid| NetError::NotPermitted(invalid.to_string()))
+        let target = Target::parse_local(&self.host);
+        target.map_err(|invalid| NetError::NotPermitted(invalid.to_string()))
     }
 }
 

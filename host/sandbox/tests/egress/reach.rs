@@ -148,6 +148,30 @@ async fn configuration_is_dialled_as_written_unless_it_is_denied() {
 }
 
 #[tokio::test]
+async fn name_of_one_label_leads_somewhere_where_ranges_are_opened() {
+    let (open, _server) = serve(|_| async {}).await;
+    let dns = Dns::fixed(&["127.0.0.1"]).await;
+    let (closed, opened) = (egress(Policy::default(), Some(&dns)), to_loopback(Some(&dns)));
+    let dial = async |egress: &Egress, host: &str| {
+        let dial = Dial {
+            target: Target::parse_local(host).unwrap(),
+            port: open.port(),
+            connect_to: None,
+            audience: Audience::Authenticated,
+            deadline: soon(),
+        };
+        egress.connect(&dial).await
+    };
+    for host in ["localhost", "db01"] {
+        let refused = dial(&closed, host).await.unwrap_err();
+        assert!(matches!(refused, NetError::AddressBlocked(_)), "{host}: {refused}");
+        assert_eq!(dial(&opened, host).await.unwrap().peer, open, "{host}");
+    }
+    let asked = dns.asked();
+    assert!(asked.iter().all(|(name, _)| name == "db01") && !asked.is_empty(), "{asked:?}");
+}
+
+#[tokio::test]
 async fn trouble_with_a_name_is_told_from_trouble_with_the_resolver() {
     let dns = Dns::new(|asked, _, _| match asked {
         "gone.example" => Reply::Code(ResponseCode::NXDomain),

@@ -100,8 +100,8 @@ pub async fn inspect(reach: Reach, request: InspectRequest) -> Result<Report, Ne
 /// A name goes into SNI as an A-label without trailing dot; an address does not (RFC 6066).
 fn sni(reference: &str) -> Result<ServerName<'static>, NetError> {
     let not_permitted = |text: String| NetError::NotPermitted(text);
-    let target = Target::parse(reference).map_err(|invalid| not_permitted(invalid.to_string()))?;
-    match target {
+    let target = Target::parse_local(reference);
+    match target.map_err(|invalid| not_permitted(invalid.to_string()))? {
         Target::Address(IpAddr::V4(address)) => Ok(ServerName::IpAddress(address.into())),
         Target::Address(IpAddr::V6(address)) => Ok(ServerName::IpAddress(address.into())),
         Target::Name(name) => ServerName::try_from(name.as_str().to_owned())

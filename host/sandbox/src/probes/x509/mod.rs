@@ -180,7 +180,7 @@ impl Case {
             fetched: Vec::new(),
             comparisons: Allowance::new(MAX_COMPARED),
             signatures,
-            reference: Target::parse(&request.server_name).ok(),
+            reference: Target::parse_local(&request.server_name).ok(),
             at: request.at,
             staple: request.staple.clone(),
             served,

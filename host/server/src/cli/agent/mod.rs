@@ -49,7 +49,8 @@ pub(super) struct Args {
     #[arg(long, value_name = "URL", value_parser = server::base)]
     url: Url,
     /// Look at the certificate there, on port 443 unless one is given (repeatable). Give names in
-    /// full, such as db01.corp.example: no search domain is added
+    /// full, such as db01.corp.example: no search domain is added and no hosts file is read, so
+    /// that of one label those work that the resolver knows, and localhost
     #[arg(
         long,
         value_name = "HOST[:PORT]",

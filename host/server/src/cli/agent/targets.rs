@@ -93,7 +93,7 @@ impl FromStr for Place {
             None => DEFAULT_PORT,
             Some(port) => read_port(port).ok_or(SHAPE)?,
         };
-        let host = Target::parse(host).map_err(|invalid| invalid.reason.into_owned())?;
+        let host = Target::parse_local(host).map_err(|invalid| invalid.reason.into_owned())?;
         Ok(Self { host, port })
     }
 }
@@ -144,6 +144,8 @@ mod tests {
             ("Intranet.Example.com", "intranet.example.com", 443),
             ("intranet.example.com:8443", "intranet.example.com", 8443),
             ("printer.internal:1", "printer.internal", 1),
+            ("DB01:636", "db01", 636),
+            ("localhost", "localhost", 443),
             ("10.0.0.7", "10.0.0.7", 443),
             ("10.0.0.7:65535", "10.0.0.7", 65_535),
             ("fd00::7", "fd00::7", 443),
@@ -155,7 +157,7 @@ mod tests {
         for text in [
             "",
             ":443",
-            "intranet",
+            "1234",
             "https://intranet.example.com",
             "intranet.example.com:",
             "intranet.example.com:0",
@@ -218,6 +220,6 @@ mod tests {
         };
         assert!(said(None).starts_with("--targets /"));
         assert!(said(Some("# nothing\n")).starts_with("--targets names nothing"));
-        assert!(said(Some("a\n")).contains("line 1: a must have at least two labels"));
+        assert!(said(Some("a\nb c\n")).contains("targets, line 2: b c must be a bare host name"));
     }
 }
