@@ -191,9 +191,12 @@ const MISSED: i32 = 3;
 pub const DEFAULT_INTERVAL: u32 = 3_600;
 /// How many places an agent may look at, and how many it may have left behind: a row each.
 pub const MOST_PLACES: usize = 1_000;
-/// How long no report has named a place that is removed to make room. Longer than reports may be
-/// missing, but shorter than news of a certificate can wait.
+/// How long no report has named a place that is removed. Longer than reports may be missing, but
+/// shorter than news of a certificate can wait.
 pub const LET_GO_AFTER: TimeDelta = TimeDelta::days(7);
+/// Reports that are no farther apart follow one another: as many are missing as may be, of an agent
+/// with the longest interval.
+pub const LONGEST_GAP: TimeDelta = TimeDelta::days(3);
 const SHORTEST: u32 = 60;
 const LONGEST: u32 = 86_400;
 const LONGEST_NAME: usize = 100;

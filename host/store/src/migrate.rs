@@ -140,6 +140,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0041_signups.surql"),
     include_str!("migrations/0042_payers.surql"),
     include_str!("migrations/0043_acme_accounts.surql"),
+    include_str!("migrations/0044_reporting.surql"),
 ];
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //!
 //! report → read as a whole → told apart by what is known of the places → noted, place by place,
 //! where there is room → each result into the pipeline, oldest first → certificates that are gone are
-//! forgotten
+//! forgotten, and so are places that no report names any more
 //!
 //! *Invariant:* an agent's key exists only in the answer that made it; what is stored is its
 //! SHA-256.
@@ -12,6 +12,7 @@
 
 use std::{collections::BTreeSet, fmt, time::Duration};
 
+use chrono::TimeDelta;
 use serde::Serialize;
 use serde_json::{Value, json};
 use vedette_model::{
@@ -153,6 +154,7 @@ pub async fn report(app: &App, agent: &Agent, body: &Value) -> Result<Reported> 
         // Only after their alerts have ended: the next report would not know of them.
         note(app, agent, &gone, now).await?;
     }
+    forget_unnamed(app, agent, &looks, now).await?;
     if !left_out.is_empty() {
         return Err(no_room(left_out.len()));
     }
@@ -178,7 +180,7 @@ async fn note(
 }
 
 /// Removes as many places as were left out, if no report had named them for long when the agent
-/// looked at the new ones. Answers whether there were any. What was wrong with them is over.
+/// looked at the new ones. Answers whether there were any.
 async fn make_room(
     app: &App,
     agent: &Agent,
@@ -195,14 +197,44 @@ async fn make_room(
     if wanted == 0 {
         return Ok(false);
     }
+    Ok(let_go(app, agent, looks, before, wanted).await? > 0)
+}
+
+/// Removes what no report has named for long though there were some all the while; looked for once
+/// an hour. Of an agent that was silent nobody knows what it looks at until it has reported as long:
+/// its places may come in several reports.
+async fn forget_unnamed(
+    app: &App,
+    agent: &Agent,
+    looks: &[(Timestamp, Look)],
+    now: Timestamp,
+) -> Result<()> {
+    let (account, before) = (agent.account.id, now - LET_GO_AFTER);
+    let last = now - LOOK_FOR_UNNAMED;
+    if app.store.looks_for_unnamed(account, agent.id, before, last, now).await? {
+        let_go(app, agent, looks, before, MOST_PLACES).await?;
+    }
+    Ok(())
+}
+
+/// Removes at most so many places that these looks do not name, nor did any report since `before`,
+/// those of the longest ago first. Answers how many went. What was wrong with them is over.
+async fn let_go(
+    app: &App,
+    agent: &Agent,
+    looks: &[(Timestamp, Look)],
+    before: Timestamp,
+    most: usize,
+) -> Result<u64> {
+    let account = agent.account.id;
     let sightings = app.store.sightings_of(account, agent.id).await?;
     let mut going = unnamed(sightings, looks.iter().map(|(_, look)| &look.place), before);
     // Asked before anything is judged, so reports that come at once may exceed it a little.
     let behind = app.store.count_let_go(account, agent.id).await?;
     let behind = usize::try_from(behind).unwrap_or(MOST_PLACES);
-    going.truncate(wanted.min(MOST_PLACES.saturating_sub(behind)));
+    going.truncate(most.min(MOST_PLACES.saturating_sub(behind)));
     if going.is_empty() {
-        return Ok(false);
+        return Ok(0);
     }
     for one in &going {
         // Right behind its last look: every look that brings it back is judged.
@@ -215,7 +247,7 @@ async fn make_room(
     tracing::info!(
         %agent_id, gone, "agent {agent_id} no longer reports {gone} places; they were removed"
     );
-    Ok(gone > 0)
+    Ok(gone)
 }
 
 /// Answers how many alerts it raised. What could not be judged is our fault: then the agent is
@@ -270,6 +302,7 @@ pub(crate) fn no_room(left_out: usize) -> Error {
 }
 
 const UNKNOWN: Error = Error::NotFound(Resource::Agent);
+const LOOK_FOR_UNNAMED: TimeDelta = TimeDelta::hours(1);
 
 #[cfg(test)]
 mod tests;

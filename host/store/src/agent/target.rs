@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use surrealdb::types::{Array, Object, RecordId, SurrealValue, Value};
 use uuid::Uuid;
-use vedette_model::agent::{Certificate, Place, Sighting};
+use vedette_model::agent::{Certificate, LONGEST_GAP, Place, Sighting};
 use vedette_model::{AccountId, AgentId, SiteId, Timestamp};
 
 use crate::error::{Error, Result};
@@ -96,6 +96,7 @@ impl Store {
             .with("agent", key::agent(account, agent))
             .with("now", now)
             .with("ahead", now + CLOCKS_DIFFER)
+            .with("unbroken", now - LONGEST_GAP)
             .with("limit", limit)
             .with("targets", targets)
             .with("rows", rows);
@@ -143,8 +144,35 @@ impl Store {
         self.read(&format!("RETURN array::len(({LEFT}))"), binds).await
     }
 
-    /// Removes places, so that others have room: they are no longer listed, and count again when a
-    /// later look is noted. Answers how many went; what a report has named since `before` stays.
+    /// Whether to look for places that no report names any more: those of an agent whose reports
+    /// have followed one another since `since`, where nobody looked after `before`. Notes that
+    /// somebody looks now.
+    pub async fn looks_for_unnamed(
+        &self,
+        account: AccountId,
+        agent: AgentId,
+        since: Timestamp,
+        before: Timestamp,
+        now: Timestamp,
+    ) -> Result<bool> {
+        let unit = "RETURN count(UPDATE $agent SET looked_for_unnamed_at = $now
+            WHERE reporting_since != NONE AND reporting_since <= $since
+                AND (looked_for_unnamed_at = NONE OR looked_for_unnamed_at <= $before
+                    OR looked_for_unnamed_at > $ahead)
+            RETURN AFTER)";
+        let binds = Binds::new()
+            .with("agent", key::agent(account, agent))
+            .with("since", since)
+            .with("before", before)
+            .with("now", now)
+            .with("ahead", now + CLOCKS_DIFFER);
+        let _turn = self.turn(agent.0).await;
+        let noted: i64 = self.tx(unit, binds).await?;
+        Ok(noted == 1)
+    }
+
+    /// Removes places: they are no longer listed, and count again when a later look is noted.
+    /// Answers how many went; what a report has named since `before` stays.
     pub async fn let_go(
         &self,
         account: AccountId,
@@ -255,6 +283,9 @@ fn noting(seen: &str) -> String {
         LET $room = (UPDATE $agent SET
             last_seen_at = IF last_seen_at > $now AND last_seen_at <= $ahead {{ last_seen_at }}
                 ELSE {{ $now }},
+            reporting_since = IF reported_at >= $unbroken {{ reporting_since ?? $now }}
+                ELSE {{ $now }},
+            reported_at = $now,
             targets += $new
             WHERE $new = 0 OR targets + $new <= $limit RETURN AFTER);
         IF array::is_empty($room) {{

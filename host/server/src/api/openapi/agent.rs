@@ -89,10 +89,11 @@ fn of_agents() -> Vec<Operation> {
             .says(
                 "If any entry is invalid, nothing is stored. A report may be repeated or late: \
                  results older than those already stored change nothing. After a 500, send it \
-                 again. An agent can have 1,000 places. If a report names more, places that no \
-                 report has named for a week are removed to make room, up to 1,000 of them. If \
-                 there is still no room, or the new results are more than a week old, the new \
-                 places are left out, all other results are stored, and the answer is 403.",
+                 again. A place that no report of an agent has named for a week is removed, and \
+                 its alerts are resolved. An agent can have 1,000 places. If a report names more, \
+                 places that no report has named for a week make room at once, up to 1,000 of \
+                 them. If there is still no room, or the new results are more than a week old, \
+                 the new places are left out, all other results are stored, and the answer is 403.",
             )
             .takes(
                 record(json!({ "agent_id": uuid(), "results": results })),

@@ -2,7 +2,6 @@
 
 use std::{future::ready, ops::Range, sync::Arc};
 
-use chrono::TimeDelta;
 use vedette_model::{AlertFilter, edition::TEAM};
 
 use super::*;
@@ -85,6 +84,43 @@ fn what_another_report_named_stays_however_old_its_look_is() {
         assert_eq!(shown(&app, &owner, "h0").await, before);
         assert_eq!(certs(&app, &owner).await.expect("they are read").len(), MOST_PLACES);
         assert_eq!(left_behind(&app, &agent).await, 1);
+    });
+}
+
+#[test]
+fn what_no_report_names_for_a_week_goes_though_there_is_room() {
+    with_agent(|app, owner, agent, hand| async move {
+        let soon = app.clock.now() + TimeDelta::days(12);
+        saw(&app, &agent, 0..2, soon).await.expect("there is room");
+        for _ in 0..7 {
+            hand.advance(24 * HOUR);
+            saw(&app, &agent, 1..2, soon).await.expect("there is room");
+        }
+        assert_eq!(alerted(&app, &owner).await, ["h0", "h1"], "it was named a week ago");
+        // Somebody looked just now.
+        hand.advance(HOUR / 2);
+        saw(&app, &agent, 1..2, soon).await.expect("there is room");
+        assert_eq!(alerted(&app, &owner).await, ["h0", "h1"]);
+        hand.advance(HOUR / 2);
+        saw(&app, &agent, 1..2, soon).await.expect("there is room");
+        assert_eq!(alerted(&app, &owner).await, ["h1"]);
+        assert_eq!(shown(&app, &owner, "h0").await, None);
+        assert!(shown(&app, &owner, "h1").await.is_some());
+    });
+}
+
+#[test]
+fn an_agent_that_was_silent_loses_nothing() {
+    with_agent(|app, owner, agent, hand| async move {
+        let soon = app.clock.now() + TimeDelta::days(12);
+        saw(&app, &agent, 0..2, soon).await.expect("there is room");
+        hand.advance(8 * 24 * HOUR);
+        // It comes back with a part of its places.
+        for _ in 0..3 {
+            saw(&app, &agent, 1..2, soon).await.expect("there is room");
+            hand.advance(2 * HOUR);
+        }
+        assert_eq!(alerted(&app, &owner).await, ["h0", "h1"]);
     });
 }
 

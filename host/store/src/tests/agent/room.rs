@@ -134,3 +134,39 @@ fn a_look_from_before_brings_nothing_back_that_was_let_go() {
         assert!(all.iter().all(|one| one.leaf.is_some()), "{all:?}");
     });
 }
+
+#[test]
+fn what_is_named_no_more_is_looked_for_once_in_a_while_and_only_of_an_agent_that_reports() {
+    on_both(|store| async move {
+        let account = signed_up(&store).await;
+        let (id, _) = with_agent(&store, &account).await;
+        let day = |days: i64| noon() + TimeDelta::days(days);
+        let report =
+            async |at: Timestamp| store.note_report(account.id, id, &[], 9, at).await.unwrap();
+        let looks = async |at: Timestamp| {
+            let (since, before) = (at - TimeDelta::days(7), at - TimeDelta::hours(1));
+            store.looks_for_unnamed(account.id, id, since, before, at).await.unwrap()
+        };
+        assert!(!looks(day(9)).await, "it has never reported");
+        for days in [0, 3, 6] {
+            report(day(days)).await;
+            assert!(!looks(day(days)).await, "{days} days");
+        }
+        report(day(7)).await;
+        assert!(looks(day(7)).await);
+        assert!(!looks(day(7) + TimeDelta::minutes(59)).await, "somebody did");
+        assert!(looks(day(7) + TimeDelta::minutes(60)).await);
+        // It was silent for longer, and begins anew.
+        report(day(11)).await;
+        assert!(!looks(day(11)).await);
+        for days in [14, 17] {
+            report(day(days)).await;
+            assert!(!looks(day(days)).await, "{days} days");
+        }
+        report(day(18)).await;
+        assert!(looks(day(18)).await);
+        let stranger = signed_up(&store).await.id;
+        let theirs = store.looks_for_unnamed(stranger, id, day(18), day(18), day(19)).await;
+        assert!(!theirs.unwrap());
+    });
+}
