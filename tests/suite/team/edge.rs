@@ -105,6 +105,23 @@ async fn a_name_of_one_label_is_looked_at() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_place_that_is_closed_is_named_with_what_closes_it() {
+    let (world, account) = world().await;
+    let (key, home) = (agent_key(&account).await, TempDir::new().expect("a folder"));
+    let file = home.path().join("agent.toml");
+    fs::write(&file, "[egress]\ndeny = [\"127.0.0.0/8\"]\n").expect("written");
+    let (file, base) = (file.display().to_string(), url(&world));
+    let queue = home.path().to_str().expect("a path in UTF-8");
+    let arguments = ["--url", &base, "--target", "127.0.0.1:1", "--queue", queue, "--once"];
+    let arguments = [&arguments[..], &["--config", &file]].concat();
+    let ran = agent(&world.lab.settings(), &key, &arguments).await.expect("the program runs");
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let said = "cannot look at 127.0.0.1 port 1: egress.deny closes its address";
+    assert!(ran.errors.contains(said), "{ran:?}");
+    assert!(ran.errors.contains("looked at 0 places"), "{ran:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn reports_wait_on_disk_while_the_service_is_away() {
     let listen = free_port().await.expect("a port");
     let (world, account) = world_with(|settings| settings.listen = listen).await;

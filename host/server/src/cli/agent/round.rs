@@ -17,7 +17,7 @@ use futures::future::join_all;
 use parking_lot::Mutex;
 use serde_json::{Map, Value};
 use vedette_model::{CheckType, Target};
-use vedette_sandbox::{Job, MemoryState, Sandbox, egress::Audience};
+use vedette_sandbox::{Job, MemoryState, RunError, Sandbox, egress::Audience};
 
 use super::{entry::Entry, targets::Host};
 use crate::{
@@ -104,6 +104,7 @@ impl Looker {
         let seen = match self.sandbox.run(&self.check_type, job).await {
             Ok(ran) => Entry::of(host, port, now, ran.observation.result)
                 .map_err(|cause| format!("the check answered something unexpected: {cause}")),
+            Err(RunError::Blocked(_)) => Err(CLOSED.to_owned()),
             Err(cause) => Err(cause.to_string()),
         };
         seen.inspect_err(|cause| {
@@ -124,6 +125,9 @@ fn news(mut now: Missing, before: &Missing) -> Missing {
     now
 }
 
+/// To an agent all other addresses are open.
+const CLOSED: &str =
+    "egress.deny closes its address: open it there, or take the place out of the targets";
 /// Hosts at a time.
 const AT_ONCE: usize = 8;
 /// What no report has room for: a device on an internal network is asked only what it must be.
