@@ -6,7 +6,10 @@
 //! *Invariant:* an agent that was deleted reports nothing any more: its key finds nobody, and every
 //! report writes its row.
 
+mod silence;
 pub(crate) mod target;
+
+pub use self::silence::SilentAgent;
 
 use std::sync::Arc;
 
@@ -36,6 +39,7 @@ struct AgentRow {
     hostname: Option<String>,
     version: Option<String>,
     os: Option<String>,
+    silence_judged_to: Option<Timestamp>,
 }
 
 /// An account that is gone leaves nothing to read.

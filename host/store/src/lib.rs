@@ -72,7 +72,7 @@ use tokio::sync::Mutex;
 
 use engine::Engine;
 
-pub use agent::FoundAgent;
+pub use agent::{FoundAgent, SilentAgent};
 pub use api_key::Rolled;
 pub use billing::BillingContext;
 pub use check::CheckContext;

@@ -141,6 +141,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0042_payers.surql"),
     include_str!("migrations/0043_acme_accounts.surql"),
     include_str!("migrations/0044_reporting.surql"),
+    include_str!("migrations/0045_silence.surql"),
 ];
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! A certificate as an agent reports it.
 
+use chrono::TimeDelta;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use uuid::Uuid;
@@ -65,6 +66,16 @@ impl Certificate {
 
     pub fn expired(&self, now: Timestamp) -> bool {
         self.not_after <= now
+    }
+
+    /// When the certificate check would begin to say something else of it by the calendar alone:
+    /// that it is about to expire, and that it has.
+    pub(super) fn turns(&self) -> [Timestamp; 2] {
+        let lifetime = self.not_before.map(|from| self.not_after - from);
+        let overdue = lifetime.map_or(TOLD_FOR, |lifetime| TOLD_FOR.min(lifetime / OVERDUE));
+        // The check counts whole seconds.
+        [self.not_after - overdue.max(TimeDelta::zero()), self.not_after]
+            .map(|at| at + TimeDelta::seconds(1))
     }
 
     /// What its dates say against it, as the certificate check would.
@@ -168,6 +179,10 @@ fn parts(dn: &str) -> Vec<String> {
     parts
 }
 
+/// For so long at most an expiry is told before it comes: while no more than 14 whole days are left.
+const TOLD_FOR: TimeDelta = TimeDelta::days(15);
+/// Of a lifetime, the last part is when an automatic renewal is overdue.
+const OVERDUE: i32 = 4;
 const DAY_MS: i64 = 86_400_000;
 const LONGEST_TEXT: usize = 1_000;
 /// Tokens of the certificate check.

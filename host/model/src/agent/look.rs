@@ -59,6 +59,12 @@ impl Look {
         Self { place, checked_at: None, error: None, certificates: Vec::new(), is_whole: true }
     }
 
+    /// One that nobody made, since its agent is silent: what was there is judged by the calendar.
+    pub fn silent(place: Place) -> Self {
+        let error = Some(AGENT_SILENT.to_owned());
+        Self { error, is_whole: false, ..Self::gone(place) }
+    }
+
     /// Whether it says that the certificate that was there is gone: others of the place were served
     /// without it, or the agent no longer looks there.
     pub fn is_gone(&self) -> bool {
@@ -149,6 +155,8 @@ fn chain_item(certificate: &Certificate, at: Timestamp) -> Value {
 /// What a look found that saw none and does not say why: nothing of a certificate, so that none is
 /// judged by it.
 const NO_CERTIFICATE: &str = "no_certificate";
+/// Says as little of a certificate.
+const AGENT_SILENT: &str = "agent_silent";
 const MOST_CERTIFICATES: usize = 20;
 /// A token of the certificate check.
 const INCOMPLETE_CHAIN: &str = "incomplete_chain";

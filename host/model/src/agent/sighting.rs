@@ -122,6 +122,14 @@ impl Sighting {
         }
     }
 
+    /// Whether the calendar alone says something else of its certificate than when the place was
+    /// last looked at, and than up to when it was judged since.
+    pub fn has_turned(&self, judged_to: Option<Timestamp>, now: Timestamp) -> bool {
+        let since = judged_to.map_or(self.at, |judged_to| judged_to.max(self.at));
+        let is_new = |turn: Timestamp| since < turn && turn <= now;
+        self.leaf.as_ref().is_some_and(|leaf| leaf.turns().into_iter().any(is_new))
+    }
+
     /// Whether there is no certificate, and nothing wrong with that.
     fn is_gone(&self) -> bool {
         self.leaf.is_none() && self.is_valid

@@ -220,3 +220,53 @@ fn what_no_report_names_any_more_goes_and_what_only_cannot_be_seen_stays() {
     names[2..].sort_unstable();
     assert_eq!(names, ["off", "refuses (old)", "moved", "moved (mail)", "told (old)"]);
 }
+
+#[test]
+fn what_is_said_of_a_certificate_turns_when_it_is_about_to_expire_and_when_it_has() {
+    let hours = |hours: i64| at(hours * 60);
+    let turned = |lifetime: Option<i64>, left: i64, judged_to: Option<i64>, now: i64| {
+        let place = Place { host: "db01".to_owned(), port: 443, beside: None };
+        let leaf = Certificate {
+            subject: "CN=db01".to_owned(),
+            issuer: "CN=Corp CA".to_owned(),
+            serial_number: None,
+            not_before: lifetime.map(|lifetime| hours(left - lifetime)),
+            not_after: hours(left),
+            fingerprint_sha256: None,
+            san: Vec::new(),
+            is_valid: None,
+            error: None,
+        };
+        let sighting = Sighting {
+            id: place.id(account(), agent_id()),
+            agent_id: agent_id(),
+            place,
+            leaf: Some(leaf),
+            is_valid: true,
+            error: None,
+            at: at(0),
+            named_at: at(0),
+        };
+        sighting.has_turned(judged_to.map(hours), hours(now))
+    };
+    // Its lifetime and what was left of it when it was seen, in hours.
+    for (lifetime, left, judged_to, now, expected) in [
+        // The check finds it a second after the sixth hour before its end.
+        (Some(24), 20, None, 14, false),
+        (Some(24), 20, None, 15, true),
+        (Some(24), 20, Some(15), 20, false),
+        (Some(24), 20, Some(15), 21, true),
+        (Some(24), 20, Some(21), 900, false),
+        // It was told when it was seen.
+        (Some(24), 5, None, 4, false),
+        (Some(24), 5, None, 6, true),
+        (Some(24), -1, None, 900, false),
+        (None, 400, None, 39, false),
+        (None, 400, None, 41, true),
+        (Some(9_000), 400, None, 39, false),
+        (Some(9_000), 400, None, 41, true),
+    ] {
+        let told = turned(lifetime, left, judged_to, now);
+        assert_eq!(told, expected, "{lifetime:?} {left} {judged_to:?} {now}");
+    }
+}

@@ -4,6 +4,8 @@
 //! where there is room → each result into the pipeline, oldest first → certificates that are gone are
 //! forgotten, and so are places that no report names any more
 //!
+//! silence → once an hour, what the calendar alone says of what was seen → the pipeline, too
+//!
 //! *Invariant:* an agent's key exists only in the answer that made it; what is stored is its
 //! SHA-256.
 //! *Invariant:* a report may be sent again, wherever it was interrupted: what was taken in already
@@ -15,19 +17,21 @@ use std::{collections::BTreeSet, fmt, time::Duration};
 use chrono::TimeDelta;
 use serde::Serialize;
 use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
 use vedette_model::{
     AgentId, Edition, Plan, SiteId, Source, Timestamp,
     agent::{
-        LET_GO_AFTER, Look, MOST_PLACES, NewAgent, Registration, Report, Sighting, check_type,
-        key_prefix, latest, listed, unnamed,
+        AgentStatus, LET_GO_AFTER, Look, MOST_PLACES, NewAgent, Registration, Report, Sighting,
+        check_type, key_prefix, latest, listed, unnamed,
     },
     api_key::{mint, well_formed},
 };
-use vedette_store::Error as StoreError;
+use vedette_store::{Error as StoreError, SilentAgent};
 
 use super::{
     api_key::hash,
     check::judged,
+    doubt::is_clock_doubted,
     pipeline::{self, Arrival, Seen},
     plan, random,
 };
@@ -250,6 +254,54 @@ async fn let_go(
     Ok(gone)
 }
 
+/// Judges what agents saw that are silent now, where the calendar alone says something else of it:
+/// nobody else would tell that it has expired meanwhile. Of many nodes one does that, once an hour.
+pub(crate) async fn judge_silent(app: &App, shutdown: &CancellationToken) -> Result<()> {
+    loop {
+        let now = app.clock.now();
+        if shutdown.is_cancelled() || is_clock_doubted(app, now) {
+            return Ok(());
+        }
+        let (heard, taken) = (now - SHORTEST_SILENCE, now - JUDGE_SILENT);
+        let silent = app.store.take_silent_agents(heard, taken, now, AT_ONCE).await?;
+        if silent.is_empty() {
+            return Ok(());
+        }
+        for one in silent.iter().filter(|one| one.agent.status(now) == AgentStatus::Offline) {
+            if let Err(cause) = judge_turned(app, one, now).await {
+                // It is not noted, and comes again.
+                let (agent_id, error) = (one.agent.id, format!("{cause:#?}"));
+                tracing::error!(
+                    error, %agent_id, "what agent {agent_id} saw was not judged: {cause}"
+                );
+            }
+        }
+    }
+}
+
+/// What has not turned is judged no more often: that would fill the history of an agent that never
+/// comes back.
+async fn judge_turned(app: &App, silent: &SilentAgent, now: Timestamp) -> Result<()> {
+    let SilentAgent { agent, judged_to } = silent;
+    let (account, id) = (agent.account_id, agent.id);
+    let sightings = app.store.sightings_of(account, id).await?;
+    let turned: Vec<_> = sightings.iter().filter(|one| one.has_turned(*judged_to, now)).collect();
+    if turned.is_empty() {
+        return Ok(());
+    }
+    let Some(owner) = app.store.account(account).await? else { return Ok(()) };
+    // An account whose plan has no agents any more is not shown what they saw.
+    if plan::of(&owner)?.agents == 0 {
+        return Ok(());
+    }
+    let agent = Agent { id, edition: plan::edition_of(&owner)?, account: owner.into() };
+    for one in turned {
+        judge(app, &agent, &Look::silent(one.place.clone()), now).await?;
+    }
+    app.store.note_silence_judged(account, id, now).await?;
+    Ok(())
+}
+
 /// Answers how many alerts it raised. What could not be judged is our fault: then the agent is
 /// told, and sends it again.
 async fn judge(app: &App, agent: &Agent, look: &Look, at: Timestamp) -> Result<usize> {
@@ -303,6 +355,12 @@ pub(crate) fn no_room(left_out: usize) -> Error {
 
 const UNKNOWN: Error = Error::NotFound(Resource::Agent);
 const LOOK_FOR_UNNAMED: TimeDelta = TimeDelta::hours(1);
+/// How often what silent agents saw is judged.
+const JUDGE_SILENT: TimeDelta = TimeDelta::hours(1);
+/// No agent is offline before.
+const SHORTEST_SILENCE: TimeDelta = TimeDelta::minutes(3);
+/// Agents that are taken together.
+const AT_ONCE: usize = 100;
 
 #[cfg(test)]
 mod tests;

@@ -3,8 +3,9 @@
 //! due check → [`scheduler`] → `service::planned`; queued delivery → [`outbox`] → receiver; deleted
 //! site or account, and old history → [`purge`]; renewal that was asked for → [`renewal`]; our own
 //! network and threads → [`guard`], and our clock → [`clocks`]; of nodes that share a database who is at
-//! work → [`nodes`]; of what is due what nobody runs → [`without_plugin`]; and, where configured, the
-//! keys of session tokens → [`session_keys`] and a sign of life → [`heartbeat`].
+//! work → [`nodes`]; of what is due what nobody runs → [`without_plugin`]; what silent agents saw →
+//! [`silence`]; and, where configured, the keys of session tokens → [`session_keys`] and a sign of
+//! life → [`heartbeat`].
 //!
 //! *Invariant:* work is taken by a lease in the store, and its result counts only under that
 //! lease's epoch: nothing here is remembered that a crash could lose.
@@ -25,6 +26,7 @@ mod scheduler;
 mod session_keys;
 mod set_back;
 mod shown;
+mod silence;
 mod without_plugin;
 
 use std::{sync::Arc, time::Duration};
@@ -64,6 +66,7 @@ pub(crate) fn start(app: &Arc<App>, tasks: &TaskTracker, shutdown: &Cancellation
     keep(tasks, "purge", app, shutdown, purge::run);
     keep(tasks, "renewal", app, shutdown, renewal::run);
     keep(tasks, "without plugin", app, shutdown, without_plugin::run);
+    keep(tasks, "silent agents", app, shutdown, silence::run);
     if app.store.embedded() {
         keep(tasks, "clocks", app, shutdown, clocks::keep);
     } else {

@@ -422,3 +422,26 @@ fn an_account_that_goes_leaves_no_agent() {
         assert_eq!(rows(&store).await, before);
     });
 }
+
+#[test]
+fn an_agent_that_is_silent_is_taken_by_one_at_a_time() {
+    on_both(|store| async move {
+        let account = signed_up(&store).await;
+        let (silent, _) = with_agent(&store, &account).await;
+        let (heard, _) = with_agent(&store, &account).await;
+        with_agent(&store, &account).await; // nobody has ever heard from it
+        let hour = |hours: i64| noon() + TimeDelta::hours(hours);
+        store.note_report(account.id, silent, &[], 9, noon()).await.unwrap();
+        store.note_report(account.id, heard, &[], 9, hour(5)).await.unwrap();
+        let take = async |at: Timestamp| {
+            let (heard, taken) = (at - TimeDelta::hours(2), at - TimeDelta::hours(1));
+            let taken = store.take_silent_agents(heard, taken, at, 9).await.unwrap();
+            taken.into_iter().map(|one| (one.agent.id, one.judged_to)).collect::<Vec<_>>()
+        };
+        assert_eq!(take(hour(6)).await, [(silent, None)]);
+        assert_eq!(take(hour(6) + TimeDelta::minutes(59)).await, [], "it is taken");
+        store.note_silence_judged(account.id, silent, hour(6)).await.unwrap();
+        assert_eq!(take(hour(7)).await, [(silent, Some(hour(6)))]);
+        assert_eq!(take(hour(9)).await.len(), 2, "the other as well");
+    });
+}

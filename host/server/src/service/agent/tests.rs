@@ -125,6 +125,42 @@ fn an_agent_that_was_silent_loses_nothing() {
 }
 
 #[test]
+fn what_expires_while_its_agent_is_silent_is_told() {
+    with_agent(|app, owner, agent, hand| async move {
+        let noon = app.clock.now();
+        saw(&app, &agent, 0..1, noon + TimeDelta::days(20)).await.expect("there is room");
+        saw(&app, &agent, 1..2, noon + TimeDelta::days(90)).await.expect("there is room");
+        let before = last_seen(&app, &owner, "h0").await;
+        assert!(told_in_silence(&app, &owner).await.is_empty());
+        hand.advance(6 * 24 * HOUR);
+        for _ in 0..3 {
+            assert_eq!(told_in_silence(&app, &owner).await, ["h0 ssl.expiring"]);
+            hand.advance(HOUR);
+        }
+        hand.advance(14 * 24 * HOUR);
+        assert_eq!(told_in_silence(&app, &owner).await, ["h0 ssl.expired"]);
+        assert_eq!(last_seen(&app, &owner, "h0").await, before, "nobody has looked");
+
+        hand.advance(HOUR);
+        saw(&app, &agent, 0..1, noon + TimeDelta::days(110)).await.expect("it is back");
+        let told = told_in_silence(&app, &owner).await;
+        assert!(!told.contains(&"h0 ssl.expired".to_owned()), "it was renewed: {told:?}");
+    });
+}
+
+#[test]
+fn while_reports_may_be_missing_nothing_is_judged_without_them() {
+    with_agent(|app, owner, agent, hand| async move {
+        let soon = app.clock.now() + TimeDelta::hours(2);
+        saw(&app, &agent, 0..1, soon).await.expect("there is room");
+        hand.advance(3 * HOUR);
+        assert_eq!(told_in_silence(&app, &owner).await, ["h0 ssl.expiring"]);
+        hand.advance(HOUR);
+        assert_eq!(told_in_silence(&app, &owner).await, ["h0 ssl.expired"]);
+    });
+}
+
+#[test]
 fn what_was_let_go_is_judged_by_every_look_that_brings_it_back() {
     with_agent(|app, owner, agent, hand| async move {
         let noon = app.clock.now();
@@ -269,6 +305,20 @@ fn told_of(agent: &Agent, hosts: Range<usize>, until: Timestamp, at: Timestamp) 
 async fn shown(app: &App, owner: &Caller, host: &str) -> Option<Value> {
     let listed = certs(app, owner).await.expect("they are read");
     listed.into_iter().find(|one| one["host"] == host).map(|one| one["id"].clone())
+}
+
+/// When an agent looked at a host last.
+async fn last_seen(app: &App, owner: &Caller, host: &str) -> Option<Value> {
+    let listed = certs(app, owner).await.expect("they are read");
+    listed.into_iter().find(|one| one["host"] == host).map(|one| one["last_seen_at"].clone())
+}
+
+/// What is open once what silent agents saw was judged.
+async fn told_in_silence(app: &App, owner: &Caller) -> Vec<String> {
+    judge_silent(app, &CancellationToken::new()).await.expect("the store answers");
+    let open = AlertFilter { resolved: Some(false), limit: 50, ..AlertFilter::default() };
+    let page = app.store.alerts(owner.account.id, &open).await.expect("the store answers");
+    page.items.into_iter().map(|alert| format!("{} {}", alert.domain, alert.event)).collect()
 }
 
 /// What has an open alert, by its name.
