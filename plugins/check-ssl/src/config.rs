@@ -13,7 +13,8 @@ pub struct Config {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub starttls: Option<Starttls>,
     /// Tells of an expiry only once an automatic renewal is overdue: within `alert_days`, when less
-    /// than a quarter of the certificate's lifetime is left. Absent: within `alert_days`.
+    /// than a quarter of the certificate's lifetime is left. Absent: within `alert_days`, except for
+    /// certificates that live for less than two days.
     #[serde(skip_serializing_if = "is_unset")]
     pub only_overdue: bool,
 }

@@ -42,12 +42,11 @@ impl Agent {
     }
 }
 
-/// A certificate of three months and so many days that are left, whose fingerprint tells it from
-/// others.
+/// A certificate with so many days left, whose fingerprint tells it from others.
 fn certificate(days: i64, fingerprint: &str) -> Value {
     json!({
         "subject": "CN=db01,O=Corp", "issuer": "CN=Corp CA,O=Corp", "serial_number": "0a",
-        "not_before": rfc3339(in_days(-90)), "not_after": rfc3339(in_days(days)),
+        "not_before": rfc3339(in_days(-10)), "not_after": rfc3339(in_days(days)),
         "fingerprint_sha256": fingerprint, "san": ["db01", "10.0.0.5"], "is_valid": true,
         "error": null,
     })

@@ -72,7 +72,8 @@ impl Certificate {
     /// that it is about to expire, and that it has.
     pub(super) fn turns(&self) -> [Timestamp; 2] {
         let lifetime = self.not_before.map(|from| self.not_after - from);
-        let overdue = lifetime.map_or(TOLD_FOR, |lifetime| TOLD_FOR.min(lifetime / OVERDUE));
+        let short = lifetime.filter(|lifetime| *lifetime < HOURS);
+        let overdue = short.map_or(TOLD_FOR, |lifetime| lifetime / OVERDUE);
         // The check counts whole seconds.
         [self.not_after - overdue.max(TimeDelta::zero()), self.not_after]
             .map(|at| at + TimeDelta::seconds(1))
@@ -181,8 +182,9 @@ fn parts(dn: &str) -> Vec<String> {
 
 /// For so long at most an expiry is told before it comes: while no more than 14 whole days are left.
 const TOLD_FOR: TimeDelta = TimeDelta::days(15);
-/// Of a lifetime, the last part is when an automatic renewal is overdue.
+/// Of a lifetime below [`HOURS`], the last part is when an automatic renewal is overdue.
 const OVERDUE: i32 = 4;
+const HOURS: TimeDelta = TimeDelta::days(2);
 const DAY_MS: i64 = 86_400_000;
 const LONGEST_TEXT: usize = 1_000;
 /// Tokens of the certificate check.

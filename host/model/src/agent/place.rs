@@ -1,9 +1,8 @@
 //! Where an agent looks: a host and a port, and what stands for them where others have a site.
 
-use std::collections::BTreeMap;
 use std::fmt;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 use uuid::Uuid;
 
 use crate::domain_name::is_label;
@@ -74,13 +73,10 @@ pub fn check_type() -> CheckType {
     "ssl".parse().expect("the name of a check")
 }
 
-/// What a place is judged as, by its row. That holds for all of them and cannot be set, so it
-/// stands in no row: the check tells of an expiry by the certificate's own lifetime, within `alert_days`.
+/// What a place is judged as, by its row. Rows of before hold its name with all its characters.
 pub fn judged_as(row: Site) -> Site {
-    let check_config = BTreeMap::from([(check_type(), json!({ "only_overdue": true }))]);
-    // Rows of before hold the name with all its characters.
     let label = row.label.map(|label| label.replace(misleads, " "));
-    Site { check_config, label, ..row }
+    Site { label, ..row }
 }
 
 /// A name in the spelling of [`DomainName`], where one label is enough, or an address.

@@ -147,7 +147,6 @@ fn a_place_is_called_as_people_write_it_and_is_always_the_same() {
         assert_eq!((site.alert_days, site.custom_port), (14, Some(place.port)));
         let row = serde_json::to_string(&site).unwrap();
         assert_eq!(serde_json::from_str::<crate::Site>(&row).unwrap(), site);
-        assert_eq!(judged_as(site).config_of(&check_type()), json!({ "only_overdue": true }));
     }
     let one = place("db01", 443);
     let id = one.id(account(), agent_id());
@@ -263,6 +262,8 @@ fn what_is_said_of_a_certificate_turns_when_it_is_about_to_expire_and_when_it_ha
         (Some(24), -1, None, 900, false),
         (None, 400, None, 39, false),
         (None, 400, None, 41, true),
+        (Some(200), 400, None, 39, false),
+        (Some(200), 400, None, 41, true),
         (Some(9_000), 400, None, 39, false),
         (Some(9_000), 400, None, 41, true),
     ] {

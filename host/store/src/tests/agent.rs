@@ -283,7 +283,6 @@ fn what_an_agent_looks_at_is_judged_like_a_site_and_is_none() {
         );
         let after = store.target_context(account.id, seen.id, &ssl()).await.unwrap().unwrap();
         assert_eq!((after.state.version, after.open.len()), (1, 2));
-        assert_eq!(after.site.config_of(&ssl()), json!({"only_overdue": true}));
 
         let stranger = signed_up(&store).await.id;
         assert!(store.target_context(stranger, seen.id, &ssl()).await.unwrap().is_none());

@@ -42,8 +42,8 @@ pub(super) fn expiring(certificate: &Seen, days: i64, threshold: Threshold, now:
         Some((lifetime, fitting)) => finding.suggestion(format!(
             "This certificate is valid for {} in all, so alert_days {alert_days} alerts before its \
              renewal is due. If renewal is automatic, set alert_days of this site to {fitting}: \
-             then this alert ends, and returns only if a renewal fails. Otherwise renew the \
-             certificate and reload the server before that date.",
+             then this alert ends, and returns only if a renewal fails. (What an agent sees has no \
+             such setting.) Otherwise renew the certificate and reload the server before that date.",
             days_of(lifetime / date::DAY),
         )),
     }

@@ -210,7 +210,7 @@ fn an_agent_leaves_so_many_places_behind_and_no_more() {
 }
 
 #[test]
-fn a_certificate_that_lives_for_days_is_told_once_its_renewal_is_overdue() {
+fn a_certificate_that_lives_for_a_day_is_told_once_its_renewal_is_overdue() {
     with_agent(|app, owner, agent, hand| async move {
         let noon = app.clock.now();
         let mut body = told(&agent, 0..1, noon + TimeDelta::hours(24));

@@ -204,10 +204,8 @@ fn short_lived_certificate_is_told_with_the_threshold_that_fits() {
     assert!(said.contains("set alert_days of this site to 1:"), "{said}");
     let said = suggestion(90 * 24, 90, true);
     assert!(said.contains("set alert_days of this site to 29:"), "{said}");
-    for (hours, alert_days, valid_from) in [(14 * 24, 14, false), (24, 1, true)] {
-        let said = suggestion(hours, alert_days, valid_from);
-        assert!(said.contains("find out why it has not happened"), "{said}");
-    }
+    let said = suggestion(14 * 24, 14, false);
+    assert!(said.contains("find out why it has not happened"), "{said}");
     // Once the renewal is overdue, that is what the alert is about.
     for (left, overdue) in [(30, false), (29, true)] {
         let valid_from = Some(date::rfc3339(NOW - (90 - left) * DAY));
@@ -247,6 +245,19 @@ fn where_only_what_is_overdue_is_told_the_lifetime_counts() {
         // Nobody saw it since.
         let later = site.judge(away(), NOW + (left - 1) * 3_600);
         assert_eq!(events(&later), ["ssl.expiring"], "{left} of {lifetime} hours");
+    }
+}
+
+#[test]
+fn what_lives_for_hours_is_told_once_its_renewal_is_overdue() {
+    for (lifetime, left, expected) in
+        [(24, 23, false), (24, 6, false), (24, 5, true), (47, 12, false), (48, 47, true)]
+    {
+        let from = date::rfc3339(NOW - (lifetime - left) * 3_600);
+        let leaf = leaf("aa01", NOW + left * 3_600, NOW);
+        let result = SslResult { valid_from: Some(from), ..leaf };
+        let told = events(&Site::new().judge(result, NOW)) == ["ssl.expiring"];
+        assert_eq!(told, expected, "{left} of {lifetime} hours");
     }
 }
 
